@@ -1,0 +1,143 @@
+"""Every way the pipeline can end, as one table of exit codes and one family of errors.
+
+An error says what went wrong in one line, then what to do about it, then where the log is.
+``docs/exit-codes.md`` is generated from :class:`ExitCode`; a test keeps the two together.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from pathlib import Path
+
+
+class ExitCode(IntEnum):
+    """Exit codes of ``pipeline`` and ``bootstrap``, each with its meaning and the cure."""
+
+    meaning: str
+    cure: str
+
+    def __new__(cls, value: int, meaning: str, cure: str) -> ExitCode:
+        """Make a member that carries its own documentation."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        member.cure = cure
+        return member
+
+    OK = 0, "everything asked for was done", "nothing to do"
+    INTERNAL = 1, "an error that nobody foresaw", "report it with the log file that is named"
+    USAGE = 2, "the command line was not understood", "see `pipeline --help`"
+    PROFILE = 3, "the profile is unknown or not valid", "mend the key that the message names"
+    TOOL = 4, "a tool is missing or too old", "run `./bootstrap doctor`"
+    BUILD = 5, "a compiler, linker, BOLT or CMake failed", "read the log that is named"
+    WORKLOAD = 6, "a workload crashed or ran into its time limit", "run the line from its log"
+    DATA = 7, "profile data is missing, empty or corrupt", "build again with `--from train`"
+    GATE = 8, "the new build was judged and not published", "read the report that is named"
+    SPACE = 9, "no space left, or a folder cannot be written", "free or unlock the place named"
+    BUSY = 10, "another run works in this tree", "wait for it, or leave out `--no-wait`"
+    TESTS = 11, "at least one test failed", "the summary names them"
+    PACKAGES = 12, "bootstrap: packages are missing and we are not root", "run the line it prints"
+    PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
+    ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
+    INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command goes on from the last good stage"
+
+
+class PipelineError(Exception):
+    """An error with an exit code, a sentence, a hint, and (where there is one) a log file."""
+
+    exit_code = ExitCode.INTERNAL
+
+    def __init__(self, message: str, *, hint: str = "", log: Path | None = None) -> None:
+        """Keep ``message`` (what), ``hint`` (what to do) and ``log`` (where to read on)."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.log = log
+
+
+class UsageError(PipelineError):
+    """The command line asks for something that does not go together."""
+
+    exit_code = ExitCode.USAGE
+
+
+class ProfileError(PipelineError):
+    """A profile is unknown, unreadable or breaks a rule of its schema."""
+
+    exit_code = ExitCode.PROFILE
+
+
+class ToolError(PipelineError):
+    """A program that a stage needs is missing or too old."""
+
+    exit_code = ExitCode.TOOL
+
+
+class BuildError(PipelineError):
+    """A tool that makes an artifact refused to."""
+
+    exit_code = ExitCode.BUILD
+
+
+class WorkloadError(PipelineError):
+    """A training or health workload crashed, failed or hung."""
+
+    exit_code = ExitCode.WORKLOAD
+
+
+class DataError(PipelineError):
+    """Profile data is missing, empty or corrupt."""
+
+    exit_code = ExitCode.DATA
+
+
+class GateError(PipelineError):
+    """The judge did not let the build pass."""
+
+    exit_code = ExitCode.GATE
+
+
+class SpaceError(PipelineError):
+    """A folder cannot be written, or there is no space left in it."""
+
+    exit_code = ExitCode.SPACE
+
+
+class BusyError(PipelineError):
+    """Another run holds the lock of this tree."""
+
+    exit_code = ExitCode.BUSY
+
+
+class TestsFailed(PipelineError):
+    """At least one test suite failed."""
+
+    __test__ = False  # not a test class, whatever its name looks like to pytest
+    exit_code = ExitCode.TESTS
+
+
+class ArtifactError(PipelineError):
+    """A file that a tool made is empty, does not load, or breaks a rule for binaries."""
+
+    exit_code = ExitCode.ARTIFACT
+
+
+class ChildError(PipelineError):
+    """A child process did not do its work; the two kinds below say how."""
+
+    exit_code = ExitCode.BUILD
+
+
+class ChildFailed(ChildError):
+    """A child process ended with an exit code that was not expected, or by a signal."""
+
+    def __init__(
+        self, message: str, *, returncode: int, hint: str = "", log: Path | None = None
+    ) -> None:
+        """Keep ``returncode``; negative means the number of the signal that ended it."""
+        super().__init__(message, hint=hint, log=log)
+        self.returncode = returncode
+
+
+class ChildTimeout(ChildError):
+    """A child process ran into its time limit and was killed with its whole group."""
