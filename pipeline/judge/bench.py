@@ -1,0 +1,102 @@
+"""One run of one bench program with a library preloaded, and the reading of its last line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import ChildError, WorkloadError
+from pipeline.core.process import Completed, run
+from pipeline.judge.model import RunSample
+from pipeline.judge.request import BenchCommand
+
+PADDING_VARIABLE = "JUDGE_PADDING"
+NOT_PRELOADED = "ERROR: ld.so: object"
+_FIELD = re.compile(r"(\w+)=(\S+)")
+
+
+@dataclass(frozen=True)
+class BenchLine:
+    """The machine-readable last line of a bench program."""
+
+    operations: int
+    ops_per_sec: float
+    peak_rss_kib: int
+
+
+def parse_bench_line(stdout: str) -> BenchLine:
+    """Return the numbers of the last line of ``stdout``.
+
+    Raises ValueError when there is none, when a number is missing, or when one is not positive:
+    a measurement that failed must never look like a slow or a small one.
+    """
+    lines = stdout.strip().splitlines()
+    fields = dict(_FIELD.findall(lines[-1])) if lines else {}
+    numbers = [_positive(fields, name) for name in ("ops", "ops_per_sec", "peak_rss_kib")]
+    return BenchLine(int(numbers[0]), numbers[1], int(numbers[2]))
+
+
+def _positive(fields: Mapping[str, str], name: str) -> float:
+    if name not in fields:
+        raise ValueError(f"its last line has no {name}=")
+    number = float(fields[name])
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"its last line says {name}={fields[name]}")
+    return number
+
+
+def preload(library: Path) -> dict[str, str]:
+    """Return the variables that load ``library`` into a child in front of all others."""
+    return {"LD_PRELOAD": str(library)}
+
+
+def timed_run(bench: BenchCommand, library: Path, padding: int, log: Path) -> RunSample:
+    """Run ``bench`` once with ``library`` preloaded and return what it measured.
+
+    ``padding`` bytes are added to the environment. Raises WorkloadError, with the log, when the
+    program fails, hangs, prints no result, or ran without the library.
+    """
+    env = {**bench.env, **preload(library), PADDING_VARIABLE: "x" * padding}
+    done = run_workload(bench, bench.argv, env, bench.timeout_s, log)
+    line = read_result(bench, done)
+    return RunSample(ops_per_sec=line.ops_per_sec, peak_rss_kib=line.peak_rss_kib)
+
+
+def run_workload(
+    bench: BenchCommand,
+    argv: tuple[str, ...],
+    env: Mapping[str, str],
+    timeout_s: float,
+    log: Path,
+) -> Completed:
+    """Run ``argv`` for ``bench``; every way to fail becomes a WorkloadError that names it."""
+    try:
+        return run(argv, env=env, timeout_s=timeout_s, log=log)
+    except ChildError as error:
+        raise WorkloadError(
+            f"verify workload {bench.name}: {error.message}",
+            hint=error.hint or "run the first line of the log in a shell",
+            log=log,
+        ) from error
+
+
+def read_result(bench: BenchCommand, done: Completed) -> BenchLine:
+    """Return the result line of a finished run, or raise WorkloadError.
+
+    The dynamic linker only warns when it cannot preload a library, and the program then runs on
+    libc's allocator: equal to itself, and meaningless.
+    """
+    if NOT_PRELOADED in done.stderr:
+        warning = next(line for line in done.stderr.splitlines() if NOT_PRELOADED in line)
+        raise WorkloadError(f"verify workload {bench.name}: {warning}", log=done.log)
+    try:
+        return parse_bench_line(done.stdout)
+    except ValueError as error:
+        raise WorkloadError(
+            f"verify workload {bench.name}: no result: {error}",
+            hint="bench programs end with a line of key=value; see docs/benchmarks.md",
+            log=done.log,
+        ) from error

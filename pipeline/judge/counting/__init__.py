@@ -1,0 +1,1 @@
+"""Counting what a library executes: hardware counters, simulation, or nothing (and saying so)."""

@@ -1,0 +1,118 @@
+"""Counting both libraries in every workload, with the best source this machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pipeline.judge.counting import hardware
+from pipeline.judge.counting.hardware import HardwareSource
+from pipeline.judge.counting.source import Source, Unsupported
+from pipeline.judge.counting.valgrind import ValgrindSource
+from pipeline.judge.model import Counting, LibraryCounts, Side, WorkloadCounts
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest
+
+Progress = Callable[[str], None]
+NO_SCOPE = "nothing was executed; only sizes are known"
+
+
+def choose_source(request: JudgeRequest) -> tuple[Source | None, str]:
+    """Return the source and why it was taken; None when this machine can count nothing.
+
+    Raises Unsupported when the request insists on a source that does not work here.
+    """
+    wish, reasons = request.counting, []
+    if wish in ("auto", "hardware"):
+        try:
+            return _hardware(request), "hardware counters are supported"
+        except Unsupported as error:
+            reasons.append(str(error))
+    if wish in ("auto", "valgrind"):
+        if request.tools.valgrind:
+            return ValgrindSource(request.tools.valgrind), "; ".join(reasons) or "as asked for"
+        reasons.append("valgrind is not installed")
+    if wish in ("hardware", "valgrind"):
+        raise Unsupported("; ".join(reasons))
+    return None, "; ".join(reasons) or "counting is switched off"
+
+
+def _hardware(request: JudgeRequest) -> Source:
+    if request.tools.perf is None:
+        raise Unsupported("perf is not installed")
+    hardware.probe(request.tools.perf)
+    return HardwareSource(request.tools.perf)
+
+
+def count(
+    request: JudgeRequest,
+    sides: Mapping[Side, Path],
+    geometries: tuple[CacheGeometry, ...],
+    progress: Progress,
+) -> Counting:
+    """Return the counts of both sides; the first geometry decides, the others make the curve."""
+    source, why = choose_source(request)
+    if source is None:
+        return Counting(source="static", why=why, scope=NO_SCOPE)
+    counted = [bench for bench in request.benches if bench.count_argv is not None]
+    counter = _Counter(request, source, sides, progress)
+    curve = [counter.by_simulation(bench, one) for bench in counted for one in geometries[1:]]
+    return Counting(
+        source=source.name,
+        why=why,
+        scope=source.scope,
+        workloads=tuple(counter.deciding(bench, geometries[0]) for bench in counted),
+        curve=tuple(one for one in curve if one is not None),
+        uncounted=tuple(one.name for one in request.benches if one.count_argv is None),
+    )
+
+
+class _Counter:
+    """One request's counting, workload by workload."""
+
+    def __init__(
+        self,
+        request: JudgeRequest,
+        source: Source,
+        sides: Mapping[Side, Path],
+        progress: Progress,
+    ) -> None:
+        self._request = request
+        self._source = source
+        self._sides = sides
+        self._progress = progress
+        valgrind = request.tools.valgrind
+        self._simulation = ValgrindSource(valgrind) if valgrind else None
+
+    def deciding(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
+        """Return the counts that the I-cache key is judged by.
+
+        Hardware cannot tell lines and pages; where valgrind is there too, it fills them in.
+        """
+        counts = self._both(self._source, bench, geometry)
+        if self._source.name == "valgrind":
+            return counts
+        footprint = self.by_simulation(bench, geometry)
+        return counts.model_copy(
+            update={"geometry": None}
+            | ({} if footprint is None else {
+                "baseline": _with_footprint(counts.baseline, footprint.baseline),
+                "tuned": _with_footprint(counts.tuned, footprint.tuned),
+            })
+        )  # fmt: skip
+
+    def by_simulation(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts | None:
+        """Return simulated counts, or None without valgrind."""
+        return self._both(self._simulation, bench, geometry) if self._simulation else None
+
+    def _both(self, source: Source, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
+        self._progress(f"counting {bench.name} ({source.name}, {geometry})")
+        found: dict[str, LibraryCounts] = {}
+        for side, library in self._sides.items():
+            log = self._request.logs / "count" / bench.name / f"{side}-{geometry.size}.log"
+            found[side] = source.count(bench, library, geometry, log)
+        return WorkloadCounts(name=bench.name, weight=bench.weight, geometry=geometry, **found)
+
+
+def _with_footprint(counts: LibraryCounts, simulated: LibraryCounts) -> LibraryCounts:
+    names = ("lines", "hot_lines", "pages", "hot_pages")
+    return counts.model_copy(update={name: getattr(simulated, name) for name in names})

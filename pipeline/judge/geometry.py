@@ -1,0 +1,47 @@
+"""The instruction cache of this machine, as the kernel describes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pipeline.judge.request import CacheGeometry
+
+SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
+FALLBACK = CacheGeometry(size=32 * 1024, ways=8, line=64)
+"""The commonest L1I of x86-64; used when the kernel does not say, as in many containers."""
+
+SMALL = CacheGeometry(size=4 * 1024, ways=4, line=64)
+"""A cache that little fits into: a second point of the pressure curve."""
+
+
+def machine_l1i(sysfs: Path = SYSFS) -> tuple[CacheGeometry, Literal["sysfs", "fallback"]]:
+    """Return the L1 instruction cache of CPU 0 and where that was found."""
+    for index in sorted(sysfs.glob("index*")):
+        geometry = _read_index(index)
+        if geometry is not None:
+            return geometry, "sysfs"
+    return FALLBACK, "fallback"
+
+
+def _read_index(index: Path) -> CacheGeometry | None:
+    """Return the geometry when ``index`` is a level-1 instruction cache that can be simulated."""
+    try:
+        level, kind = _read(index / "level"), _read(index / "type")
+        if (level, kind) != ("1", "Instruction"):
+            return None
+        return CacheGeometry(
+            size=_bytes(_read(index / "size")),
+            ways=int(_read(index / "ways_of_associativity")),
+            line=int(_read(index / "coherency_line_size")),
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def _bytes(text: str) -> int:
+    return int(text.removesuffix("K")) * 1024 if text.endswith("K") else int(text)
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,113 @@
+"""Health: real programs must do with the tuned library what they do without it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline.core.errors import ChildError
+from pipeline.core.process import Completed, describe_exit, run
+from pipeline.judge.bench import NOT_PRELOADED, preload
+from pipeline.judge.model import Health, HealthCheck
+from pipeline.judge.request import HealthCommand
+
+
+def check_all(
+    commands: tuple[HealthCommand, ...],
+    library: Path,
+    logs: Path,
+    progress: Callable[[str], None],
+) -> Health:
+    """Run every command plain and preloaded, and return what was found.
+
+    A program that fails plain proves nothing about the library: it is skipped, and named.
+    """
+    checks = []
+    for command in commands:
+        progress(f"health: {command.name}")
+        checks.append(check_one(command, library, logs))
+    return summarise(tuple(checks))
+
+
+def summarise(checks: tuple[HealthCheck, ...]) -> Health:
+    """Return whether the library is healthy: nothing failed, and something really ran."""
+    failed = [one for one in checks if one.status == "failed"]
+    passed = [one for one in checks if one.status == "passed"]
+    if failed:
+        named = "; ".join(f"{one.name}: {one.detail} (log: {one.log})" for one in failed)
+        return Health(checks=checks, sound=False, reason=f"health check failed: {named}")
+    if not passed:
+        return Health(
+            checks=checks, sound=False, reason="no health check could be run, so nothing is shown"
+        )
+    return Health(checks=checks, sound=True, reason=f"{len(passed)} programs run correctly")
+
+
+def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
+    """Run one command plain and preloaded."""
+    if shutil.which(command.argv[0]) is None:
+        return _result(command, "skipped", f"{command.argv[0]} is not installed")
+    plain_log = logs / f"{command.name}-plain.log"
+    log = logs / f"{command.name}-preloaded.log"
+    plain = _run(command, {}, plain_log)
+    if isinstance(plain, str) or plain.returncode != command.expect_exit:
+        return _result(command, "skipped", f"plain run: {_ended(plain)}", plain_log)
+    loaded = _run(command, preload(library), log)
+    problem = _problem(command, plain, loaded)
+    return _result(command, "failed" if problem else "passed", problem or "same as plain", log)
+
+
+def _run(command: HealthCommand, extra: dict[str, str], log: Path) -> Completed | str:
+    """Return the finished run, or the sentence that says why there is none."""
+    try:
+        return run(
+            command.argv,
+            env={**command.env, **extra},
+            timeout_s=command.timeout_s,
+            log=log,
+            expect=None,
+        )
+    except ChildError as error:
+        return error.message
+
+
+def _problem(command: HealthCommand, plain: Completed, loaded: Completed | str) -> str | None:
+    if isinstance(loaded, str):
+        return loaded
+    if NOT_PRELOADED in loaded.stderr:
+        return "the library could not be preloaded"
+    if loaded.returncode != command.expect_exit:
+        return _ended(loaded)
+    if command.compare_output and loaded.stdout != plain.stdout:
+        return f"other output: {_first_difference(plain.stdout, loaded.stdout)}"
+    return None
+
+
+def _ended(done: Completed | str) -> str:
+    return done if isinstance(done, str) else describe_exit(done.returncode)
+
+
+def _first_difference(plain: str, loaded: str) -> str:
+    """Return the first line that differs, cut to a readable length."""
+    left, right = plain.splitlines(), loaded.splitlines()
+    for number, (one, other) in enumerate(zip(left, right, strict=False), start=1):
+        if one != other:
+            return f"line {number}: {one[:60]!r} became {other[:60]!r}"
+    return f"{len(left)} lines became {len(right)}"
+
+
+def _result(
+    command: HealthCommand,
+    status: str,
+    detail: str,
+    log: Path | None = None,
+) -> HealthCheck:
+    return HealthCheck.model_validate(
+        {
+            "name": command.name,
+            "status": status,
+            "detail": detail,
+            "log": None if log is None else str(log),
+        }
+    )

@@ -1,0 +1,107 @@
+"""The judgement as one straight page: stage, measure, count, check, decide."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from pipeline.core.errors import SpaceError, ToolError
+from pipeline.judge import environment
+from pipeline.judge.counting.count import count
+from pipeline.judge.counting.elf import read_elf
+from pipeline.judge.counting.source import Unsupported
+from pipeline.judge.geometry import SMALL, machine_l1i
+from pipeline.judge.health import check_all
+from pipeline.judge.icache import icache_key
+from pipeline.judge.keys import rss_guard, throughput_key
+from pipeline.judge.model import SIDES, Counting, Keys, Library, Side, VerifyResult
+from pipeline.judge.request import CacheGeometry, JudgeRequest
+from pipeline.judge.throughput import measure, paired_runner
+
+Progress = Callable[[str], None]
+
+
+def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
+    """Judge ``request.tuned`` against ``request.baseline``.
+
+    ``progress`` gets short lines as the work goes on. Raises ToolError when a counting source
+    that was insisted on is missing, WorkloadError when a verify workload fails, ArtifactError
+    when a library is not one. A worse build is no error: it is a result.
+    """
+    started, load_before = time.monotonic(), environment.load()
+    libraries = {side: describe(_library(request, side)) for side in SIDES}
+    sides = stage(request)
+    health = check_all(request.health, sides["tuned"], request.logs / "health", progress)
+    counting = _count(request, sides, progress)
+    runner = paired_runner(sides, request.logs / "throughput")
+    throughput = measure(request, runner, progress)
+    return VerifyResult(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(time.monotonic() - started, 3),
+        seed=request.seed,
+        margins=request.margins,
+        baseline=libraries["baseline"],
+        tuned=libraries["tuned"],
+        throughput=throughput,
+        counting=counting,
+        keys=Keys(
+            throughput=throughput_key(throughput, request.margins),
+            icache=icache_key(counting, request.margins),
+        ),
+        rss=rss_guard(throughput, request.margins),
+        health=health,
+        environment=environment.record(request.tools, load_before),
+    )
+
+
+def _library(request: JudgeRequest, side: Side) -> Path:
+    return request.baseline if side == "baseline" else request.tuned
+
+
+def describe(library: Path) -> Library:
+    """Return what identifies a library file. Raises ArtifactError when it is no ELF file."""
+    facts = read_elf(library)
+    content = library.read_bytes()
+    return Library(
+        path=str(library),
+        sha256=sha256(content).hexdigest(),
+        file_bytes=len(content),
+        text_bytes=facts.text_bytes,
+    )
+
+
+def stage(request: JudgeRequest) -> dict[Side, Path]:
+    """Copy both libraries to paths of equal length, and return these.
+
+    The path is part of the environment of each run: a longer one would move the stack of that
+    side alone. The copies also keep what was judged, whatever happens to the originals.
+    """
+    staged: dict[Side, Path] = {}
+    for side, folder in zip(SIDES, "ab", strict=True):
+        target = request.logs.resolve() / folder / "libhakmem.so"
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(_library(request, side), target)
+        except OSError as error:
+            raise SpaceError(f"cannot write {target}: {error.strerror}") from error
+        staged[side] = target
+    return staged
+
+
+def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
+    """Return the caches to simulate: as asked for, else this machine's own and a small one."""
+    return request.geometries or (machine_l1i()[0], SMALL)
+
+
+def _count(request: JudgeRequest, sides: dict[Side, Path], progress: Progress) -> Counting:
+    try:
+        return count(request, sides, geometries(request), progress)
+    except Unsupported as error:
+        raise ToolError(
+            f"counting by {request.counting} was asked for: {error}",
+            hint="leave the choice to `auto`, or see `pipeline doctor`",
+        ) from error

@@ -1,0 +1,116 @@
+"""The throughput key and the memory guard: from measured ratios to a verdict with a reason."""
+
+from __future__ import annotations
+
+import math
+
+from pipeline.judge import statistics
+from pipeline.judge.model import Guard, Key, Throughput, WorkloadThroughput
+from pipeline.judge.request import Margins
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
+
+
+def percent(ratio: float) -> str:
+    """Return a ratio as a signed change: 1.021 becomes "+2.10 %"."""
+    return f"{(ratio - 1) * 100:+.2f} %"
+
+
+def spread(interval: Interval) -> str:
+    """Return the ends of an interval as signed changes."""
+    return f"[{percent(interval.low)}, {percent(interval.high)}]"
+
+
+def throughput_key(throughput: Throughput, margins: Margins) -> Key:
+    """Return the verdict on speed.
+
+    GO: the whole interval lies above +margin. NO-GO: the whole interval lies below -margin, or a
+    single workload is shown to lose more than its allowance. NEUTRAL: the whole interval lies
+    inside the margins. Else INCONCLUSIVE.
+    """
+    overall, margin = throughput.overall, margins.throughput
+    loser = _worst_loser(throughput, margins)
+    verdict = Verdict.NO_GO if loser else compare(overall, margin)
+    return Key(
+        verdict=verdict,
+        margin=margin,
+        measure="operations per second, tuned / baseline",
+        reason=_loss(loser, margins) if loser else _sentence(verdict, throughput, margin),
+        ratio=overall,
+        not_worse=loser is None and overall.low > 1 - margin,
+    )
+
+
+def compare(interval: Interval, margin: float) -> Verdict:
+    """Return where ``interval`` lies against 1 - margin and 1 + margin; higher is better."""
+    if interval.low > 1 + margin:
+        return Verdict.GO
+    if interval.high < 1 - margin:
+        return Verdict.NO_GO
+    if interval.low > 1 - margin and interval.high < 1 + margin:
+        return Verdict.NEUTRAL
+    return Verdict.INCONCLUSIVE
+
+
+def _worst_loser(throughput: Throughput, margins: Margins) -> WorkloadThroughput | None:
+    border = 1 - margins.workload
+    losers = [one for one in throughput.workloads if one.ratio.high < border]
+    return min(losers, key=lambda one: one.ratio.value, default=None)
+
+
+def _loss(loser: WorkloadThroughput, margins: Margins) -> str:
+    return (
+        f"{loser.name} loses {percent(loser.ratio.value)} {spread(loser.ratio)}, "
+        f"more than one workload may (-{margins.workload:.1%})"
+    )
+
+
+def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
+    overall = throughput.overall
+    found = f"{percent(overall.value)} {spread(overall)} over {throughput.pairs} pairs"
+    match verdict:
+        case Verdict.GO:
+            return f"{found}, all of it above +{margin:.1%}"
+        case Verdict.NO_GO:
+            return f"{found}, all of it below -{margin:.1%}"
+        case Verdict.NEUTRAL:
+            return f"{found}, all of it within ±{margin:.1%}"
+        case Verdict.INCONCLUSIVE:
+            return f"{found}, {throughput.stopped or 'not decided'}{_how_many_more(throughput)}"
+
+
+def _how_many_more(throughput: Throughput) -> str:
+    needed = throughput.pairs_to_decide
+    if needed is None:
+        return "; the change lies on the border, more pairs would not help"
+    return f"; about {needed} pairs would decide it"
+
+
+def rss_guard(throughput: Throughput, margins: Margins) -> Guard:
+    """Return whether peak memory stays within its margin, over all and in every workload.
+
+    A rise of less than ``margins.rss_slack_kib`` in a workload is not counted.
+    """
+    ratio = _overall_rss(throughput)
+    fat = [one for one in throughput.workloads if _too_fat(one, margins)]
+    worst = max(fat, key=lambda one: one.tuned_rss_kib / one.baseline_rss_kib, default=None)
+    if worst is not None:
+        reason = (
+            f"{worst.name} peaks at {worst.tuned_rss_kib:.0f} KiB instead of "
+            f"{worst.baseline_rss_kib:.0f} KiB, beyond +{margins.rss:.0%}"
+        )
+    else:
+        reason = f"peak memory {percent(ratio)}, no workload beyond +{margins.rss:.0%}"
+    return Guard(holds=worst is None, margin=margins.rss, ratio=ratio, reason=reason)
+
+
+def _overall_rss(throughput: Throughput) -> float:
+    weights = statistics.normalised([one.weight for one in throughput.workloads])
+    logs = [math.log(one.tuned_rss_kib / one.baseline_rss_kib) for one in throughput.workloads]
+    return math.exp(float(sum(w * x for w, x in zip(weights, logs, strict=True))))
+
+
+def _too_fat(workload: WorkloadThroughput, margins: Margins) -> bool:
+    grown = workload.tuned_rss_kib - workload.baseline_rss_kib
+    share = grown / workload.baseline_rss_kib
+    return grown > margins.rss_slack_kib and share > margins.rss

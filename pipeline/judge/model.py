@@ -1,0 +1,211 @@
+"""The result of a judgement: frozen, self-describing, and the same after a trip through JSON.
+
+``None`` means unknown, everywhere. No field uses 0 for "could not be measured".
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from pipeline.judge.publishing import may_publish
+from pipeline.judge.request import CacheGeometry, Margins
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
+
+SCHEMA_VERSION: Literal[1] = 1
+
+
+class Record(BaseModel):
+    """Base of all results: immutable, and strict about names when read back."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Side = Literal["baseline", "tuned"]
+SIDES: tuple[Side, Side] = ("baseline", "tuned")
+CountingSource = Literal["hardware", "valgrind", "static"]
+
+
+class RunSample(Record):
+    """One timed process: operations per second, peak resident memory in KiB."""
+
+    ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
+    peak_rss_kib: int = Field(gt=0)
+
+
+class PairSample(Record):
+    """One baseline run and one tuned run, next to each other in time."""
+
+    round: int
+    first: Side
+    padding: int
+    baseline: RunSample
+    tuned: RunSample
+
+
+class WorkloadThroughput(Record):
+    """One workload's pairs and what they say; ``ratio`` is tuned / baseline in ops per second."""
+
+    name: str
+    weight: float
+    samples: tuple[PairSample, ...]
+    ratio: Interval
+    baseline_ops_per_sec: float
+    tuned_ops_per_sec: float
+    baseline_rss_kib: float
+    tuned_rss_kib: float
+    noise: float = Field(description="median absolute deviation of the log ratios, scaled to 1 sd")
+
+
+class Throughput(Record):
+    """All workloads; ``overall`` is the weighted geometric mean of their median ratios."""
+
+    workloads: tuple[WorkloadThroughput, ...]
+    overall: Interval
+    pairs: int
+    looks: tuple[int, ...]
+    stopped: str
+    pairs_to_decide: int | None = None
+
+
+class Measured(Record):
+    """A count per operation: the middle one of the repeats, the smallest and the largest."""
+
+    value: FiniteFloat
+    low: FiniteFloat
+    high: FiniteFloat
+
+
+class LibraryCounts(Record):
+    """What one library did in one workload. Unknown counts are None.
+
+    ``instructions`` and ``i1_misses`` are per operation, in the library alone.
+    ``total_instructions`` are per operation, benchmark and libc included. ``hot_lines`` and
+    ``hot_pages`` are the fewest 64 B lines and 4 KiB pages that hold 99 % of the instructions
+    executed; ``lines`` and ``pages`` are all that were touched.
+    """
+
+    operations: int = Field(gt=0)
+    instructions: Measured | None = None
+    total_instructions: Measured | None = None
+    i1_misses: Measured | None = None
+    lines: int | None = None
+    hot_lines: int | None = None
+    pages: int | None = None
+    hot_pages: int | None = None
+
+
+class WorkloadCounts(Record):
+    """Counts of one workload in one instruction cache (None for the machine's real one)."""
+
+    name: str
+    weight: float
+    geometry: CacheGeometry | None
+    baseline: LibraryCounts
+    tuned: LibraryCounts
+
+
+class Counting(Record):
+    """All counts; ``workloads`` decide, ``curve`` has the further cache geometries."""
+
+    source: CountingSource
+    why: str
+    scope: str
+    workloads: tuple[WorkloadCounts, ...] = ()
+    curve: tuple[WorkloadCounts, ...] = ()
+    uncounted: tuple[str, ...] = ()
+
+
+class Key(Record):
+    """One of the two keys: what was measured, what it says, and why in one sentence."""
+
+    verdict: Verdict
+    margin: float
+    measure: str
+    reason: str
+    ratio: Interval | None = None
+    not_worse: bool = Field(description="loss beyond the margin is excluded")
+
+
+class Keys(Record):
+    """The two keys, never merged into one number."""
+
+    throughput: Key
+    icache: Key
+
+
+class Guard(Record):
+    """The memory guard; ``ratio`` is tuned / baseline peak RSS, weighted geometric mean."""
+
+    holds: bool
+    margin: float
+    ratio: FiniteFloat
+    reason: str
+
+
+class HealthCheck(Record):
+    """One real program: plain, then preloaded with the tuned library."""
+
+    name: str
+    status: Literal["passed", "failed", "skipped"]
+    detail: str
+    log: str | None = None
+
+
+class Health(Record):
+    """All health checks; sound when nothing failed and at least one program really ran."""
+
+    checks: tuple[HealthCheck, ...]
+    sound: bool
+    reason: str
+
+
+class Library(Record):
+    """A judged library file; ``text_bytes`` sums its executable sections."""
+
+    path: str
+    sha256: str
+    file_bytes: int
+    text_bytes: int
+
+
+class Environment(Record):
+    """Where it was measured. None means the machine does not tell."""
+
+    cpu: str | None
+    cores: int
+    kernel: str
+    libc: str
+    memory_mib: int | None
+    governor: str | None
+    transparent_hugepages: str | None
+    aslr: str | None
+    load_before: float
+    load_after: float
+    l1i: CacheGeometry
+    l1i_source: Literal["sysfs", "fallback"]
+    tools: dict[str, str]
+
+
+class VerifyResult(Record):
+    """The whole judgement of one tuned build against one baseline."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    created: str
+    seconds: float
+    seed: int
+    margins: Margins
+    baseline: Library
+    tuned: Library
+    throughput: Throughput
+    counting: Counting
+    keys: Keys
+    rss: Guard
+    health: Health
+    environment: Environment
+
+    def publishable(self, allow_neutral: bool) -> tuple[bool, str]:
+        """Return whether this build may be published, and the reason in one sentence."""
+        return may_publish(self, allow_neutral)

@@ -1,0 +1,61 @@
+"""The gate: from two keys, the guard and the health checks to one yes or no.
+
+docs/verdicts.md has the same rules as a table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pipeline.judge.model import Key, VerifyResult
+
+Answer = tuple[bool, str]
+
+
+def may_publish(result: VerifyResult, allow_neutral: bool) -> Answer:
+    """Return (yes or no, why) for a judged build; the first rule that speaks decides."""
+    for rule in (_unhealthy, _too_much_memory, _worse, _not_shown_harmless):
+        reason = rule(result)
+        if reason:
+            return False, reason
+    return _gained(result, allow_neutral)
+
+
+def _named_keys(result: VerifyResult) -> tuple[tuple[str, Key], tuple[str, Key]]:
+    return ("throughput", result.keys.throughput), ("I-cache", result.keys.icache)
+
+
+def _unhealthy(result: VerifyResult) -> str | None:
+    return None if result.health.sound else result.health.reason
+
+
+def _too_much_memory(result: VerifyResult) -> str | None:
+    return None if result.rss.holds else result.rss.reason
+
+
+def _worse(result: VerifyResult) -> str | None:
+    lost = [(name, key) for name, key in _named_keys(result) if key.verdict is Verdict.NO_GO]
+    return "; ".join(f"{name} is NO-GO: {key.reason}" for name, key in lost) or None
+
+
+def _not_shown_harmless(result: VerifyResult) -> str | None:
+    key = result.keys.throughput
+    if key.verdict is Verdict.INCONCLUSIVE and not key.not_worse:
+        return f"throughput is INCONCLUSIVE and a loss is not excluded: {key.reason}"
+    return None
+
+
+def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
+    keys = _named_keys(result)
+    gains = [f"{name} is GO: {key.reason}" for name, key in keys if key.verdict is Verdict.GO]
+    if gains:
+        return True, "; ".join(gains)
+    unknown = [f"{name}: {key.reason}" for name, key in keys if not key.not_worse]
+    if unknown:
+        return False, "no key is GO, and not every key is shown harmless: " + "; ".join(unknown)
+    if allow_neutral:
+        return True, "no key is GO, none is worse, and --allow-neutral accepts that"
+    return False, "no key is GO: neither key shows a gain (--allow-neutral would accept this)"

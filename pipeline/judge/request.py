@@ -1,0 +1,147 @@
+"""What the judge is asked: two libraries, the workloads, the margins and the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+CountingWish = Literal["auto", "hardware", "valgrind", "static"]
+
+COUNTING_SLOWDOWN = 10
+"""Time limit of a counted run, in time limits of a timed run."""
+
+MIN_PAIRS = 10
+"""Fewer pairs mislead: a 10-run average once said +1.1 % where 20 runs said +0.5 %."""
+
+
+@dataclass(frozen=True)
+class BenchCommand:
+    """One verify workload, ready to run.
+
+    ``argv`` is the timed run, with an absolute program path. ``count_argv`` is a shorter run for
+    counting, or None to leave this workload uncounted. ``env`` is added to the clean
+    environment. ``weight`` is this workload's share of time, above 0; shares need not sum to 1.
+    ``timeout_s`` limits one timed run; a counted run gets COUNTING_SLOWDOWN times as long.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    count_argv: tuple[str, ...] | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+    timeout_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not self.name or not self.argv:
+            raise ValueError("a bench command needs a name and a program")
+        if not Path(self.argv[0]).is_absolute():
+            raise ValueError(f"{self.name}: the program needs an absolute path: {self.argv[0]}")
+        if self.count_argv is not None and not self.count_argv:
+            raise ValueError(f"{self.name}: count_argv is empty; None means do not count")
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise ValueError(f"{self.name}: weight must be above 0, got {self.weight}")
+
+
+@dataclass(frozen=True)
+class HealthCommand:
+    """A real program that must behave the same with and without the tuned library.
+
+    ``argv[0]`` may be a bare name, looked up on PATH; a program that is not installed is skipped
+    and named. ``compare_output`` compares stdout byte for byte; switch it off for programs that
+    print times or addresses.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    expect_exit: int = 0
+    compare_output: bool = True
+    timeout_s: float = 120.0
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Borders of the verdicts, as fractions (0.01 is one per cent).
+
+    ``throughput``: half width of the band around equal. ``workload``: how much a single workload
+    may be shown to lose before it vetoes a gain of the whole. ``icache``: how far misses must
+    fall (GO) or rise (NO-GO). ``rss``: how far peak memory may rise; below ``rss_slack_kib`` a
+    rise is never counted, because a page more or less is nothing in a small program.
+    """
+
+    throughput: float = 0.01
+    workload: float = 0.05
+    icache: float = 0.05
+    rss: float = 0.10
+    rss_slack_kib: int = 1024
+
+    def __post_init__(self) -> None:
+        for name in ("throughput", "workload", "icache", "rss"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"margin {name} must lie between 0 and 1")
+        if self.rss_slack_kib < 0:
+            raise ValueError("margin rss_slack_kib must not be negative")
+
+
+@dataclass(frozen=True)
+class CacheGeometry:
+    """An instruction cache: bytes, ways, bytes per line."""
+
+    size: int
+    ways: int
+    line: int = 64
+
+    def __post_init__(self) -> None:
+        sets, rest = divmod(self.size, self.ways * self.line)
+        if rest or sets < 1 or sets & (sets - 1) or self.line & (self.line - 1):
+            raise ValueError(f"not a cache: {self.size} B in {self.ways} ways of {self.line} B")
+
+    def __str__(self) -> str:
+        return f"{self.size / 1024:g} KiB, {self.ways}-way, {self.line} B lines"
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Programs the judge may use; None means not installed."""
+
+    valgrind: Path | None = None
+    perf: Path | None = None
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """Everything one judgement needs.
+
+    ``pairs`` (even, at least MIN_PAIRS) is the first look; while the verdict is INCONCLUSIVE the
+    number is doubled up to ``max_pairs`` or until ``time_budget_s`` seconds of timed runs would
+    be exceeded. ``geometries`` are the simulated instruction caches, the first one decides; empty
+    means this machine's own. ``logs`` is a folder of this judgement alone.
+    """
+
+    baseline: Path
+    tuned: Path
+    benches: tuple[BenchCommand, ...]
+    logs: Path
+    health: tuple[HealthCommand, ...] = ()
+    margins: Margins = field(default_factory=Margins)
+    pairs: int = MIN_PAIRS
+    max_pairs: int = 4 * MIN_PAIRS
+    time_budget_s: float = 120.0
+    seed: int = 1
+    tools: Tools = field(default_factory=Tools)
+    counting: CountingWish = "auto"
+    geometries: tuple[CacheGeometry, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.pairs < MIN_PAIRS or self.pairs % 2:
+            raise ValueError(f"pairs must be even and at least {MIN_PAIRS}, got {self.pairs}")
+        if self.max_pairs < self.pairs or self.max_pairs % 2:
+            raise ValueError(f"max_pairs must be even and at least {self.pairs}")
+        names = [bench.name for bench in self.benches]
+        if not names:
+            raise ValueError("there is no verify workload to judge with")
+        if len(set(names)) != len(names):
+            raise ValueError(f"workload names must be unique: {names}")

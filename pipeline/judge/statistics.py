@@ -1,0 +1,172 @@
+"""All statistics of the judge: pure functions of numbers, no clocks, no files.
+
+A *pair* is one run of the baseline next to one run of the tuned library. Pairs are compared on
+the log scale, where twice as fast and half as fast lie equally far from equal. Everything that
+leaves this module is back on the ratio scale: tuned / baseline, 1.0 means equal.
+
+Sources: Efron & Tibshirani, An Introduction to the Bootstrap (percentile interval); Hesterberg
+2015, What Teachers Should Know About the Bootstrap (its small-sample expansion); Schuirmann 1987
+(two one-sided tests); Kish 1965 (effective sample size); Bonferroni for repeated looks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[np.float64]
+
+RESAMPLES = 4999
+"""Bootstrap resamples: the ends of the interval then wobble by a few per cent of its width."""
+
+ALPHA = 0.05
+"""Chance of a wrong interval over all looks at one comparison."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimated ratio (tuned / baseline) with the ends of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"interval out of order: {self.low} {self.value} {self.high}")
+
+
+def log_ratios(baseline: Sequence[float], tuned: Sequence[float]) -> Array:
+    """Return ln(tuned / baseline) pair by pair.
+
+    Raises ValueError for lists of unequal length, empty lists, and values that are not positive
+    and finite: a rate of zero is a failed measurement, not a slow one.
+    """
+    base, tune = np.asarray(baseline, dtype=float), np.asarray(tuned, dtype=float)
+    if base.shape != tune.shape or base.ndim != 1 or base.size == 0:
+        raise ValueError(f"need two lists of equal length, got {base.size} and {tune.size}")
+    both = np.concatenate([base, tune])
+    if not (np.isfinite(both).all() and (both > 0).all()):
+        raise ValueError("rates must be positive and finite")
+    ratios: Array = np.log(tune) - np.log(base)
+    return ratios
+
+
+def normalised(weights: Sequence[float]) -> Array:
+    """Return the weights scaled to a sum of 1. Raises ValueError unless all are above zero."""
+    given = np.asarray(weights, dtype=float)
+    if given.size == 0 or not (np.isfinite(given).all() and (given > 0).all()):
+        raise ValueError("weights must be positive and finite")
+    scaled: Array = given / given.sum()
+    return scaled
+
+
+def overall_ratio(
+    samples: Sequence[Array], weights: Sequence[float], confidence: float, seed: int
+) -> Interval:
+    """Return the weighted geometric mean, over workloads, of the median ratio within each.
+
+    ``samples`` holds one array of log ratios per workload. The interval comes from resampling
+    pairs within each workload, as often as there are pairs in it. With one workload this is that
+    workload's median ratio with its interval.
+    """
+    if len(samples) != len(weights):
+        raise ValueError(f"{len(samples)} workloads but {len(weights)} weights")
+    scaled = normalised(weights)
+
+    def statistic(*drawn: Array, axis: int = -1) -> Array:
+        medians = [np.median(one, axis=axis) for one in drawn]
+        total: Array = np.tensordot(scaled, np.stack(medians), axes=1)
+        return total
+
+    centre = float(statistic(*samples))
+    level = expanded_confidence(confidence, effective_pairs(samples, scaled))
+    low, high = _percentiles(samples, statistic, level, seed)
+    return Interval(
+        value=math.exp(centre),
+        low=math.exp(min(low, centre)),
+        high=math.exp(max(high, centre)),
+        confidence=confidence,
+    )
+
+
+def median_ratio(sample: Array, confidence: float, seed: int) -> Interval:
+    """Return the median ratio of one workload with its bootstrap interval."""
+    return overall_ratio([sample], [1.0], confidence, seed)
+
+
+def _percentiles(
+    samples: Sequence[Array], statistic: Callable[..., Array], level: float, seed: int
+) -> tuple[float, float]:
+    if all(np.ptp(one) == 0 for one in samples):
+        centre = float(statistic(*samples))
+        return centre, centre
+    result = stats.bootstrap(
+        tuple(samples),
+        statistic,
+        n_resamples=RESAMPLES,
+        confidence_level=level,
+        method="percentile",
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def effective_pairs(samples: Sequence[Array], scaled: Array) -> float:
+    """Return how many pairs the overall ratio rests on (Kish).
+
+    Equal weights add all pairs up; one heavy workload counts little more than it would alone.
+    """
+    per_workload = float(np.mean([one.size for one in samples]))
+    return per_workload / float(np.square(scaled).sum())
+
+
+def expanded_confidence(confidence: float, pairs: float) -> float:
+    """Return the nominal level whose percentile interval covers ``confidence`` with few pairs.
+
+    A percentile interval is too narrow by about sqrt((n-1)/n), and uses normal where Student's t
+    belongs; Hesterberg's expansion undoes both.
+    """
+    if pairs < 2:
+        raise ValueError("an interval needs at least two pairs")
+    quantile = stats.t.ppf((1 - confidence) / 2, pairs - 1) * math.sqrt(pairs / (pairs - 1))
+    return 1 - 2 * float(stats.norm.cdf(quantile))
+
+
+def looks(pairs: int, max_pairs: int) -> tuple[int, ...]:
+    """Return the pair counts at which a verdict may be taken: pairs, doubled up to the maximum.
+
+    They are fixed before the first run, so that looking again can be paid for in advance.
+    """
+    counts = [pairs]
+    while counts[-1] * 2 <= max_pairs:
+        counts.append(counts[-1] * 2)
+    if counts[-1] < max_pairs:
+        counts.append(max_pairs)
+    return tuple(counts)
+
+
+def confidence_per_look(number_of_looks: int) -> float:
+    """Return the confidence of each look so that all together err at most ALPHA (Bonferroni)."""
+    return 1 - ALPHA / number_of_looks
+
+
+def pairs_to_decide(interval: Interval, pairs: int, margin: float) -> int | None:
+    """Return about how many pairs in all would decide, if the estimate stays where it is.
+
+    The interval narrows with the root of the number of pairs. None when the estimate lies on a
+    border, where no number of pairs is enough.
+    """
+    centre = math.log(interval.value)
+    gap = min(abs(centre - math.log1p(margin)), abs(centre - math.log1p(-margin)))
+    half = (math.log(interval.high) - math.log(interval.low)) / 2
+    if gap < half / 100:
+        return None
+    return max(pairs, math.ceil(pairs * (half / gap) ** 2))
