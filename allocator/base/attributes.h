@@ -1,0 +1,51 @@
+/* Compiler attributes. Every compiler-dependent spelling of the allocator lives here. */
+#ifndef HAK_BASE_ATTRIBUTES_H
+#define HAK_BASE_ATTRIBUTES_H
+
+/* The two temperatures of the library. A test holds these marks against the layout lists
+ * (layouts/<profile>/hot.txt, cold.txt) and against the published binary. */
+#define HAK_HOT __attribute__((hot))
+#define HAK_COLD __attribute__((cold, noinline))
+/* Called from the hot path but not part of it: keep it out of line, let the profile place it. */
+#define HAK_DOOR __attribute__((noinline))
+#define HAK_INLINE static inline __attribute__((always_inline))
+
+#define HAK_EXPORT __attribute__((visibility("default")))
+/* For `extern` data: -fvisibility=hidden covers definitions only, and a declaration that might be
+ * preempted costs a load from the GOT at each use. */
+#define HAK_HIDDEN __attribute__((visibility("hidden")))
+#define HAK_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HAK_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Another name of a function of the same file. gcc wants the attributes repeated. */
+#ifdef __clang__
+#define HAK_ALIAS_OF(function) __attribute__((alias(#function)))
+#else
+#define HAK_ALIAS_OF(function) __attribute__((alias(#function), copy(function)))
+#endif
+
+/* HAK_LIBC_NAME(void *, malloc, (size_t), hak_malloc): in a replacing build `malloc` is another
+ * name of hak_malloc, elsewhere nothing. */
+#if HAK_REPLACE
+#define HAK_LIBC_NAME(type, name, parameters, function)                                            \
+    type name parameters HAK_EXPORT HAK_ALIAS_OF(function);
+#else
+#define HAK_LIBC_NAME(type, name, parameters, function)
+#endif
+
+/* A function that runs when the library is loaded, before those without a priority. */
+#define HAK_AT_LOAD __attribute__((constructor(101)))
+#define HAK_AT_UNLOAD __attribute__((destructor(101)))
+
+/* initial-exec: one load to find the variable, and no allocation inside malloc by the dynamic
+ * loader. It must stay small, because a dlopen-ed library lives in the static TLS surplus. */
+#define HAK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* In front of a slow call that ends a hot function: keeps `jcc slow_path` from being emitted.
+ * BOLT loses both edge counts of a conditional tail call and may then move the hot half away. */
+#define HAK_NOT_A_CONDITIONAL_TAIL_CALL() __asm__ volatile("")
+
+#define HAK_CACHE_LINE 64
+#define HAK_LINE_ALIGNED __attribute__((aligned(HAK_CACHE_LINE)))
+
+#endif

@@ -1,0 +1,54 @@
+/* Small arithmetic: powers of two, rounding, bit scans, checked products. Pure functions. */
+#ifndef HAK_BASE_BITS_H
+#define HAK_BASE_BITS_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+HAK_INLINE bool hak_is_power_of_two(size_t x) { return x != 0 && (x & (x - 1)) == 0; }
+
+/* `unit` is a power of two; the caller has excluded overflow. */
+HAK_INLINE size_t hak_round_up(size_t x, size_t unit) { return (x + unit - 1) & ~(unit - 1); }
+HAK_INLINE size_t hak_round_down(size_t x, size_t unit) { return x & ~(unit - 1); }
+
+/* Index of the lowest / highest set bit; x is not zero. */
+HAK_INLINE unsigned hak_lowest_bit(uint64_t x) { return (unsigned)__builtin_ctzll(x); }
+HAK_INLINE unsigned hak_highest_bit(uint64_t x) { return 63u - (unsigned)__builtin_clzll(x); }
+HAK_INLINE unsigned hak_count_bits(uint64_t x) { return (unsigned)__builtin_popcountll(x); }
+
+/* A mask of `count` ones from bit `first`; 1 <= count, first + count <= 32. */
+HAK_INLINE uint32_t hak_mask32(unsigned first, unsigned count) {
+    return (uint32_t)(((uint64_t)1 << count) - 1) << first;
+}
+
+/* True when a * b does not fit into size_t; otherwise *product is set. */
+HAK_INLINE bool hak_product_overflows(size_t a, size_t b, size_t *product) {
+    return __builtin_mul_overflow(a, b, product);
+}
+
+/* Length of the longest run of ones in x. Source: Warren, Hacker's Delight, 2nd ed., ch. 6-3. */
+HAK_INLINE unsigned hak_longest_run(uint32_t x) {
+    unsigned length = 0;
+    for (; x != 0; x &= x << 1)
+        length++;
+    return length;
+}
+
+/* First bit of the first run of `count` ones in x whose position is a multiple of `align`
+ * (a power of two), or 32 when there is none. 1 <= count <= 32. */
+HAK_INLINE unsigned hak_find_run(uint32_t x, unsigned count, unsigned align) {
+    static const uint32_t starts[6] = {0xffffffffu, 0x55555555u, 0x11111111u,
+                                       0x01010101u, 0x00010001u, 0x00000001u};
+    for (unsigned have = 1; have < count && x != 0;) {
+        unsigned step = have < count - have ? have : count - have;
+        x &= x >> step; /* bit i stays when a run of have + step ones starts at i */
+        have += step;
+    }
+    x &= starts[hak_lowest_bit(align)];
+    return x != 0 ? hak_lowest_bit(x) : 32;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* What is derived from the table of size classes (base/classes.def). */
+#ifndef HAK_BASE_CLASSES_H
+#define HAK_BASE_CLASSES_H
+
+#include "base/types.h"
+
+typedef struct hak_class {
+    uint32_t size;       /* bytes of a block */
+    uint16_t pages;      /* of a slab */
+    uint16_t depth;      /* of a magazine */
+    uint16_t capacity;   /* blocks in a slab */
+    uint64_t reciprocal; /* (offset * reciprocal) >> HAK_RECIPROCAL_SHIFT = offset / size */
+} hak_class;
+
+/* Exact for offsets below 2^21 (a segment) and sizes up to 2^15: the error of the reciprocal is
+ * below 1, so offset * error < 2^21 < 2^40 / size. Source: Granlund & Montgomery, "Division by
+ * Invariant Integers using Multiplication" (1994), theorem 4.2. */
+#define HAK_RECIPROCAL_SHIFT 40
+
+extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];
+
+/* Fills a heap's two tables: size in steps of 16 (256) bytes -> smallest class that holds it. */
+void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]);
+
+#endif

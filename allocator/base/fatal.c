@@ -1,0 +1,75 @@
+#include "base/fatal.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 512 };
+
+typedef struct line {
+    size_t length;
+    char text[LINE_SIZE];
+} line;
+
+static void append(line *to, const char *text) {
+    size_t room = LINE_SIZE - 1 - to->length; /* the newline always fits */
+    size_t length = strlen(text);
+    length = length < room ? length : room;
+    memcpy(to->text + to->length, text, length);
+    to->length += length;
+}
+
+static void append_address(line *to, const void *address) {
+    static const char digits[] = "0123456789abcdef";
+    char text[2 + 2 * sizeof(void *) + 1] = "0x";
+    uintptr_t value = (uintptr_t)address;
+    size_t at = sizeof text - 1;
+    do {
+        text[--at] = digits[value & 15];
+        value >>= 4;
+    } while (value != 0);
+    append(to, "0x");
+    append(to, text + at);
+}
+
+static void send_line(line *l) {
+    l->text[l->length++] = '\n';
+    ssize_t written = write(STDERR_FILENO, l->text, l->length);
+    (void)written; /* stderr may be closed; there is nowhere else to say it */
+}
+
+void hak_message(const char *const parts[]) {
+    line l = {0};
+    for (size_t i = 0; parts[i] != NULL; i++)
+        append(&l, parts[i]);
+    send_line(&l);
+}
+
+void hak_fatal(const char *what, const char *function, const void *address, const char *why) {
+    line l = {0};
+    append(&l, "hakmem: ");
+    append(&l, what);
+    append(&l, ": ");
+    append(&l, function);
+    append(&l, "(");
+    append_address(&l, address);
+    append(&l, ")");
+    if (why != NULL) {
+        append(&l, ": ");
+        append(&l, why);
+    }
+    send_line(&l);
+    abort();
+}
+
+const char *hak_decimal(unsigned long long value, char buffer[21]) {
+    char *at = buffer + 20;
+    *at = '\0';
+    do {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    return at;
+}

@@ -1,0 +1,78 @@
+/* Geometry: every constant that says how memory is cut. It stands here and nowhere else.
+ *
+ *   range     a reservation of address space, grown by further ranges when it is full
+ *   segment   2 MiB of a range; what is committed and offered to transparent huge pages
+ *   page      64 KiB of a segment; what a size class or a large block owns
+ *   block     what malloc returns
+ *
+ * A profile may override the constants below on the compiler's command line and may name its own
+ * class table (HAK_CLASS_TABLE). Combinations that cannot work are refused at compile time. */
+#ifndef HAK_BASE_GEOMETRY_H
+#define HAK_BASE_GEOMETRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef HAK_PAGE_SHIFT
+#define HAK_PAGE_SHIFT 16
+#endif
+#ifndef HAK_CLASS_TABLE
+#define HAK_CLASS_TABLE "base/classes.def"
+#endif
+
+#define HAK_PAGE_SIZE ((size_t)1 << HAK_PAGE_SHIFT)
+#define HAK_PAGES_PER_SEGMENT 32u
+#define HAK_SEGMENT_SHIFT (HAK_PAGE_SHIFT + 5)
+#define HAK_SEGMENT_SIZE ((size_t)1 << HAK_SEGMENT_SHIFT)
+
+/* Alignment of every block: what max_align_t asks for on the systems we build for. */
+#define HAK_MIN_ALIGN 16u
+
+/* Sizes up to HAK_SMALL_MAX find their class in steps of 16 bytes, inside malloc itself; sizes up
+ * to HAK_MEDIUM_MAX in steps of 256 bytes, one call further. Beyond: whole pages (large). */
+#define HAK_SMALL_STEP_SHIFT 4
+#define HAK_SMALL_MAX ((size_t)2048)
+#define HAK_MEDIUM_STEP_SHIFT 8
+#define HAK_MEDIUM_MAX ((size_t)32768)
+#define HAK_SMALL_STEPS ((HAK_SMALL_MAX >> HAK_SMALL_STEP_SHIFT) + 1)
+#define HAK_MEDIUM_STEPS ((HAK_MEDIUM_MAX >> HAK_MEDIUM_STEP_SHIFT) + 1)
+
+/* A slab has a bitmap of its free blocks: 64 words, so that one more word can say which of them
+ * are not zero. */
+#define HAK_BITMAP_WORDS 64u
+#define HAK_SLAB_MAX_BLOCKS (HAK_BITMAP_WORDS * 64u)
+
+#define HAK_CLASS(id, size, pages, depth) HAK_CLASS_##id,
+enum {
+    HAK_CLASS_NONE, /* not a size class: large, free or foreign */
+#include HAK_CLASS_TABLE
+    HAK_CLASSES /* number of classes, HAK_CLASS_NONE included */
+};
+#undef HAK_CLASS
+
+/* Slots of all magazines of a thread: the depth of each, and one below it that stays empty. */
+#define HAK_CLASS(id, size, pages, depth) +(depth) + 1
+enum {
+    HAK_MAGAZINE_SLOTS = 1
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
+
+_Static_assert(HAK_PAGE_SHIFT >= 16 && HAK_PAGE_SHIFT <= 18,
+               "HAK_PAGE_SHIFT must be 16, 17 or 18: pages of 64 to 256 KiB");
+_Static_assert(HAK_CLASSES <= 255, "a class must fit into one byte of the class map");
+#define HAK_CLASS(id, size, pages, depth)                                                          \
+    _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");            \
+    _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \
+    _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 32768");         \
+    _Static_assert((size) <= HAK_SMALL_MAX || (size) % (1 << HAK_MEDIUM_STEP_SHIFT) == 0,          \
+                   "class " #id ": sizes above 2048 must be multiples of 256");                    \
+    _Static_assert((pages) >= 1 && (pages) <= HAK_PAGES_PER_SEGMENT,                               \
+                   "class " #id ": a slab must fit into one segment");                             \
+    _Static_assert((pages) * HAK_PAGE_SIZE / (size) <= HAK_SLAB_MAX_BLOCKS,                        \
+                   "class " #id ": at most 4096 blocks in a slab");                                \
+    _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": magazine depth 2 to 1024");
+#include HAK_CLASS_TABLE
+#undef HAK_CLASS
+
+#endif

@@ -1,0 +1,123 @@
+/* The shared types, with pictures and invariants.
+ *
+ * Glossary
+ *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends, never freed.
+ *   magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
+ *   slab      a run of pages cut into blocks of one class, with a bitmap of its free blocks.
+ *   run       consecutive pages taken from a segment: a slab, a large block or a heap.
+ *   remote    freed by a thread that does not own the slab; handed back in chains.
+ *   dirty     free pages whose memory the system still backs; purge gives it back.
+ *
+ * A range, as it lies in the address space:
+ *
+ *   | class map | slab table | bitmaps | segment table | free segments | pages ...            |
+ *   | 1 B/page  | 64 B/page  | 512 B/p | 64 B/segment  | 1 bit/segment | 64 KiB each          |
+ *                                                                      ^ base (2 MiB aligned)
+ *
+ * Nothing lies inside free blocks but, for the moment of the handing over, the link of a remote
+ * chain: a free block can be unmapped, and a write to it after free corrupts no list of ours. */
+#ifndef HAK_BASE_TYPES_H
+#define HAK_BASE_TYPES_H
+
+#include "base/attributes.h"
+#include "base/geometry.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hak_heap hak_heap;
+typedef struct hak_slab hak_slab;
+typedef struct hak_range hak_range;
+
+/* A link of a remote chain, written into the freed blocks themselves. */
+typedef struct hak_link {
+    struct hak_link *next;
+} hak_link;
+
+enum hak_run_kind { HAK_RUN_FREE, HAK_RUN_SLAB, HAK_RUN_SLAB_TAIL, HAK_RUN_LARGE, HAK_RUN_HEAP };
+
+/* One per page, 64 bytes; the one of a run's first page (its head) describes the run.
+ *
+ *   blocks:  | out | free | out | free | free | never handed out ...        |
+ *   bitmap:     0      1     0      1      1     0 ...
+ *                                             ^ carved                      ^ capacity
+ * Invariants of a slab, seen by its owner:
+ *   carved = used + number of ones in the bitmap,   carved <= capacity
+ *   bit w of summary = (word w of the bitmap is not zero)
+ *   on the owner's partial list of its class if and only if used < capacity */
+struct hak_slab {
+    _Atomic(hak_heap *) owner; /* slab: changes only in cold/heap.c, under the registry lock */
+    uintptr_t start;           /* address of the run's first byte */
+    hak_slab *next, *prev;     /* the owner's partial list of this class */
+    uint64_t *bitmap;          /* HAK_BITMAP_WORDS words; a one is a free block */
+    uint64_t summary;
+    uint32_t pages;    /* length of the run; large: may be many thousands */
+    uint16_t tail;     /* HAK_RUN_SLAB_TAIL: distance to the head in pages */
+    uint16_t used;     /* blocks out: in the program, in a magazine or in a remote chain */
+    uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
+    uint16_t capacity; /* blocks in the slab */
+    uint8_t class;
+    uint8_t kind; /* enum hak_run_kind */
+};
+_Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
+
+enum { HAK_BINS = 6, HAK_NO_BIN = 255 };
+
+/* One per segment. Bit i stands for page i.
+ *   used      taken by a run
+ *   touched   backed by memory of unknown contents; dirty = touched & ~used
+ *   aged      was dirty already when the last purge epoch began */
+typedef struct hak_segment {
+    uint32_t used, touched, aged;
+    uint8_t bin; /* free list it is on: log2 of its longest free run, HAK_NO_BIN when on none */
+    bool on_dirty_list;
+    uintptr_t start;
+    hak_range *range;
+    struct hak_segment *next, *prev;             /* free list of its bin */
+    struct hak_segment *dirty_next, *dirty_prev; /* segments with dirty pages */
+} HAK_LINE_ALIGNED hak_segment;
+
+/* A reservation of address space and the tables that describe it. All fields but `fresh` and the
+ * tables' contents are constant once the range is published; `limit` only grows. */
+struct hak_range {
+    uintptr_t base;           /* first page */
+    size_t segments_reserved; /* how far the range can grow */
+    size_t segments_ready;    /* tables exist up to here; limit = 32 * this */
+    size_t segments_fresh;    /* handed out once, up to here */
+    size_t segments_free;     /* among those, entirely free */
+    _Atomic size_t limit;     /* pages below it may be looked up in the tables */
+    uint8_t *classes;
+    hak_slab *slabs;
+    uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
+    hak_segment *segments;
+    uint64_t *free_segments; /* a one for each entirely free segment below segments_fresh */
+};
+
+/* What a thread owns. The hot part comes first: malloc and free read nothing else of it.
+ *
+ *   a magazine:   | NULL | block | block | block |  ...  |       |
+ *                   ^ slots[first]         ^ top[class]  ^ end[class]
+ *
+ * Empty: top points at the NULL below the first slot, so that a pop reads NULL. Full: top = end.
+ * HAK_CLASS_NONE has a magazine that is both, and so leads every odd case to the slow path. */
+struct hak_heap {
+    void **top[HAK_CLASSES];
+    void **end[HAK_CLASSES];
+    uint8_t class_of_small[HAK_SMALL_STEPS];
+    uint8_t class_of_medium[HAK_MEDIUM_STEPS];
+
+    hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
+    uint64_t armed_at_ms;           /* cold/purge.c: the tick of the clock that ... */
+    uint32_t arm_credits;           /* ... these credits are for */
+    enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
+    hak_heap *registry_next;                                       /* all heaps, never removed */
+    hak_heap *idle_next;                                           /* heaps without a thread */
+    HAK_LINE_ALIGNED _Atomic(hak_link *) remote; /* chains that other threads freed */
+    HAK_LINE_ALIGNED void *slots[];              /* HAK_MAGAZINE_SLOTS of them */
+};
+_Static_assert(sizeof(struct hak_heap) + HAK_MAGAZINE_SLOTS * sizeof(void *) <= HAK_PAGE_SIZE,
+               "a heap and its magazines must fit into one page: lower the depths of the classes");
+
+#endif

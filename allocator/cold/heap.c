@@ -1,0 +1,233 @@
+#include "cold/heap.h"
+
+#include "base/classes.h"
+#include "cold/purge.h"
+#include "cold/range.h"
+#include "cold/refill.h"
+#include "cold/remote.h"
+#include "cold/segment.h"
+#include "cold/slab.h"
+#include "os/lock.h"
+#include "os/os.h"
+#include "stats/stats.h"
+
+static void *nothing[1]; /* the slot below a magazine that can neither give nor take */
+
+/* All other magazines of it have top = end = NULL: free finds them full. malloc finds class
+ * HAK_CLASS_NONE for every size, and that magazine empty. */
+const hak_heap hak_no_heap = {.top = {nothing}, .end = {nothing}};
+
+HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
+
+/* Lock order: borrow, purge, registry, segment. */
+static hak_lock registry_lock;
+static hak_heap *registry, *idle_heaps;
+static _Atomic size_t idle_count;
+static hak_lock borrow_lock;
+static hak_heap *borrowed;
+
+/* ---- making ---- */
+
+static void lay_out_magazines(hak_heap *heap) {
+    void **slot = heap->slots;
+    for (unsigned class = 0; class < HAK_CLASSES; class ++) {
+        *slot = NULL;
+        heap->top[class] = slot;
+        heap->end[class] = slot + hak_classes[class].depth;
+        slot = heap->end[class] + 1;
+    }
+}
+
+static hak_heap *make_heap(void) {
+    bool zeroed;
+    hak_slab *run = hak_run_take(1, 1, &zeroed);
+    if (run == NULL)
+        return NULL;
+    run->kind = HAK_RUN_HEAP;
+    hak_heap *heap = (hak_heap *)run->start;
+    if (!zeroed)
+        *heap = (hak_heap){0};
+    lay_out_magazines(heap);
+    hak_classes_fill(heap->class_of_small, heap->class_of_medium);
+    heap->registry_next = registry;
+    registry = heap;
+    HAK_COUNT(heaps_made, 1);
+    return heap;
+}
+
+static hak_heap *pop_idle(void) {
+    hak_heap *heap = idle_heaps;
+    if (heap == NULL)
+        return NULL;
+    idle_heaps = heap->idle_next;
+    atomic_fetch_sub_explicit(&idle_count, 1, memory_order_relaxed);
+    HAK_COUNT(heaps_reused, 1);
+    return heap;
+}
+
+static void push_idle(hak_heap *heap) {
+    heap->state = HAK_HEAP_IDLE;
+    heap->idle_next = idle_heaps;
+    idle_heaps = heap;
+    atomic_fetch_add_explicit(&idle_count, 1, memory_order_relaxed);
+}
+
+static hak_heap *obtain(void) {
+    hak_lock_take(&registry_lock);
+    hak_heap *heap = pop_idle();
+    if (heap == NULL)
+        heap = make_heap();
+    if (heap != NULL)
+        heap->state = HAK_HEAP_ACTIVE;
+    hak_lock_give(&registry_lock);
+    return heap;
+}
+
+/* ---- the calling thread ---- */
+
+static void thread_exits(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
+    if (heap == NULL)
+        return;
+    hak_heap_flush(heap);
+    hak_lock_take(&registry_lock);
+    push_idle(heap);
+    hak_lock_give(&registry_lock);
+}
+
+static void before_fork(void) {
+    hak_lock_take(&borrow_lock);
+    hak_purge_before_fork();
+    hak_lock_take(&registry_lock);
+    hak_lock_take(&hak_segment_lock);
+}
+
+static void after_fork_in_parent(void) {
+    hak_lock_give(&hak_segment_lock);
+    hak_lock_give(&registry_lock);
+    hak_purge_after_fork_in_parent();
+    hak_lock_give(&borrow_lock);
+}
+
+/* The heaps of the other threads may have been copied in the middle of an operation: they are
+ * never touched again. Their blocks can still be used and freed. */
+static void after_fork_in_child(void) {
+    for (hak_heap *heap = registry; heap != NULL; heap = heap->registry_next)
+        if (heap->state == HAK_HEAP_ACTIVE && heap != hak_this_thread.owned && heap != borrowed)
+            heap->state = HAK_HEAP_FROZEN;
+    hak_lock_reset(&hak_segment_lock);
+    hak_purge_after_fork_in_child();
+    hak_lock_reset(&registry_lock);
+    hak_lock_reset(&borrow_lock);
+}
+
+static void start_process(void) {
+    static const hak_os_hooks hooks = {thread_exits, before_fork, after_fork_in_parent,
+                                       after_fork_in_child};
+    enum { NOT_YET, STARTING, STARTED };
+    static _Atomic int state;
+    int not_yet = NOT_YET;
+    if (atomic_compare_exchange_strong(&state, &not_yet, STARTING)) {
+        hak_os_start(&hooks); /* may allocate: this thread has its heap already */
+        atomic_store(&state, STARTED);
+    }
+    while (atomic_load(&state) != STARTED)
+        ; /* another thread is between the two lines above */
+}
+
+static HAK_COLD hak_heap *attach(void) {
+    if (hak_this_thread.ended)
+        return NULL;
+    hak_heap *heap = obtain();
+    if (heap == NULL)
+        return NULL;
+    hak_this_thread.heap = hak_this_thread.owned = heap;
+    start_process();
+    hak_os_watch_this_thread();
+    return heap;
+}
+
+hak_heap *hak_heap_self(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    if (HAK_UNLIKELY(heap == NULL))
+        return attach();
+    hak_this_thread.heap = heap;
+    return heap;
+}
+
+hak_heap *hak_heap_borrow(void) {
+    hak_lock_take(&borrow_lock);
+    if (borrowed == NULL)
+        borrowed = obtain();
+    if (borrowed == NULL)
+        hak_lock_give(&borrow_lock);
+    return borrowed;
+}
+
+void hak_heap_return(void) {
+    hak_heap_flush(borrowed);
+    hak_lock_give(&borrow_lock);
+}
+
+/* ---- heaps without a thread ---- */
+
+static void release_empty(hak_heap *heap, unsigned class) {
+    for (hak_slab *slab = heap->partial[class], *next; slab != NULL; slab = next) {
+        next = slab->next;
+        if (slab->used == 0)
+            hak_slab_release(heap, slab);
+    }
+}
+
+void hak_heap_flush(hak_heap *heap) {
+    hak_remote_drain(heap, HAK_CLASS_NONE);
+    for (unsigned class = 1; class < HAK_CLASSES; class ++) {
+        hak_magazine_flush(heap, class, 0);
+        release_empty(heap, class);
+    }
+}
+
+static void drain_idle(void) {
+    for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
+        if (atomic_load_explicit(&heap->remote, memory_order_relaxed) != NULL)
+            hak_heap_flush(heap);
+}
+
+void hak_heap_drain_idle(void) {
+    if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
+        return;
+    hak_lock_take(&registry_lock);
+    drain_idle();
+    hak_lock_give(&registry_lock);
+}
+
+static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned class) {
+    hak_slab *slab = idle->partial[class];
+    if (slab == NULL)
+        return false;
+    hak_slab_unlink(idle, slab);
+    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    hak_slab_link(heap, slab);
+    HAK_COUNT(slabs_adopted, 1);
+    return true;
+}
+
+bool hak_heap_adopt(hak_heap *heap, unsigned class) {
+    bool adopted = false;
+    if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
+        return false;
+    hak_lock_take(&registry_lock);
+    drain_idle();
+    for (hak_heap *idle = idle_heaps; idle != NULL && !adopted; idle = idle->idle_next)
+        adopted = adopt_from(idle, heap, class);
+    hak_lock_give(&registry_lock);
+    return adopted;
+}
+
+void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) {
+    hak_lock_take(&registry_lock);
+    for (hak_heap *heap = registry; heap != NULL; heap = heap->registry_next)
+        visit(heap, context);
+    hak_lock_give(&registry_lock);
+}

@@ -1,0 +1,46 @@
+/* Heaps and the threads that own them: making, recycling, adopting, fork. */
+#ifndef HAK_COLD_HEAP_H
+#define HAK_COLD_HEAP_H
+
+#include "base/types.h"
+
+/* What a thread knows: 24 bytes of static TLS.
+ *   heap    where malloc and free look; hak_no_heap sends every call to its slow path
+ *   owned   the thread's heap, NULL before the first call and after the thread's end */
+typedef struct hak_thread {
+    hak_heap *heap;
+    hak_heap *owned;
+    bool ended;
+} hak_thread;
+
+extern HAK_HIDDEN HAK_TLS hak_thread hak_this_thread;
+
+/* A heap whose magazines are all empty and full at once. Never written. */
+extern HAK_HIDDEN const hak_heap hak_no_heap;
+
+/* The calling thread's heap, made or taken over at the first call; ends the armed state. NULL when
+ * the thread has ended already or memory is out: see hak_heap_borrow. */
+hak_heap *hak_heap_self(void);
+
+/* Sends the calling thread's next malloc or free to its slow path. */
+HAK_INLINE void hak_heap_arm(void) { hak_this_thread.heap = (hak_heap *)&hak_no_heap; }
+
+/* A heap for calls of threads that have none any more (destructors that run late), under a lock.
+ * NULL: out of memory, and the lock is not held. */
+hak_heap *hak_heap_borrow(void);
+void hak_heap_return(void);
+
+/* Takes over a slab of `class` with room from a heap without a thread. False: there is none. */
+bool hak_heap_adopt(hak_heap *heap, unsigned class);
+
+/* Lets heaps without a thread take back what was freed to them. */
+void hak_heap_drain_idle(void);
+
+/* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
+ * owner. */
+void hak_heap_flush(hak_heap *heap);
+
+/* Calls visit for each heap, under the registry lock. */
+void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context);
+
+#endif

@@ -1,0 +1,126 @@
+#include "cold/large.h"
+
+#include "base/bits.h"
+#include "base/fatal.h"
+#include "cold/heap.h"
+#include "cold/purge.h"
+#include "cold/range.h"
+#include "cold/segment.h"
+#include "os/os.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    MOVE_PAGES = 4, /* from here on moving page tables is cheaper than copying: 256 KiB */
+    TRIM_SHARE = 8, /* a shrunk block keeps its pages unless 1/8 of them become free */
+    SLACK_SHARE = 4 /* a block that had to move gets 1/4 more address space, not memory */
+};
+
+static size_t pages_for(size_t size) { return (size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT; }
+
+static size_t bytes_in(const hak_slab *run) { return (size_t)run->pages << HAK_PAGE_SHIFT; }
+
+static void tick(void) {
+    hak_heap *heap = hak_heap_self();
+    if (heap != NULL)
+        hak_purge_tick(heap);
+}
+
+static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = hak_run_take(pages, align_pages, zeroed);
+    if (run == NULL)
+        errno = ENOMEM;
+    else
+        run->kind = HAK_RUN_LARGE;
+    return run;
+}
+
+static void give(hak_slab *run, bool zeroed) {
+    hak_run_give(run, zeroed);
+    hak_purge_expect();
+}
+
+void *hak_large_allocate(size_t size, size_t align, bool zero) {
+    bool zeroed;
+    size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
+    hak_slab *run = take(pages_for(size), align_pages, &zeroed);
+    if (run == NULL)
+        return NULL;
+    if (zero && !zeroed)
+        memset((void *)run->start, 0, size);
+    tick();
+    return (void *)run->start;
+}
+
+/* ---- finding a block ---- */
+
+/* The large run that covers page `page` of r, for the error message; NULL when none does. */
+static const hak_slab *covering_run(const hak_range *r, size_t page) {
+    for (size_t back = page + 1; back-- > 0;) {
+        const hak_slab *run = &r->slabs[back];
+        if (run->kind != HAK_RUN_FREE)
+            return run->kind == HAK_RUN_LARGE && back + run->pages > page ? run : NULL;
+    }
+    return NULL;
+}
+
+static _Noreturn HAK_COLD void refuse(const void *p, const char *function) {
+    const hak_range *r = hak_range_of(p);
+    if (r == NULL)
+        hak_fatal("invalid pointer", function, p, "no allocation of this process returned it");
+    const hak_slab *run = &r->slabs[hak_page_index(r, p)];
+    if (run->kind == HAK_RUN_SLAB || run->kind == HAK_RUN_SLAB_TAIL)
+        hak_fatal("heap corruption", function, p, "class map and slab table disagree");
+    if (covering_run(r, hak_page_index(r, p)) != NULL)
+        hak_fatal("invalid pointer", function, p, "inside a large block, not its start");
+    hak_fatal("double free", function, p, "its pages are free already");
+}
+
+static hak_slab *find(const void *block, const char *function) {
+    hak_slab *run = hak_run_of(block);
+    if (run == NULL || run->kind != HAK_RUN_LARGE || run->start != (uintptr_t)block)
+        refuse(block, function);
+    return run;
+}
+
+size_t hak_large_size(const void *block, const char *function) {
+    return bytes_in(find(block, function));
+}
+
+void hak_large_free(void *block) { give(find(block, "free"), false); }
+
+/* ---- another size ---- */
+
+static void *move(hak_slab *from, size_t size) {
+    bool zeroed;
+    size_t pages = pages_for(size);
+    hak_slab *to = take(pages + pages / SLACK_SHARE, 1, &zeroed);
+    if (to == NULL)
+        to = take(pages, 1, &zeroed);
+    if (to == NULL)
+        return NULL;
+    bool moved = from->pages >= MOVE_PAGES &&
+                 hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
+    if (moved)
+        HAK_COUNT(blocks_moved, 1);
+    else
+        memcpy((void *)to->start, (void *)from->start, bytes_in(from));
+    give(from, moved);
+    tick();
+    return (void *)to->start;
+}
+
+void *hak_large_resize(void *block, size_t size) {
+    hak_slab *run = find(block, "realloc");
+    size_t pages = pages_for(size);
+    if (pages > run->pages)
+        return hak_run_extend(run, pages) ? block : move(run, size);
+    if (pages < run->pages - run->pages / TRIM_SHARE) {
+        hak_run_trim(run, pages);
+        hak_purge_expect();
+        tick();
+    }
+    return block;
+}

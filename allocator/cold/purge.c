@@ -1,0 +1,109 @@
+#include "cold/purge.h"
+
+#include "base/bits.h"
+#include "cold/heap.h"
+#include "cold/segment.h"
+#include "os/lock.h"
+#include "os/os.h"
+#include "policy/policy.h"
+#include "stats/stats.h"
+
+enum {
+    ARM_CREDITS = 64, /* times a thread may be armed again within one tick of the clock */
+};
+
+static hak_lock purge_lock; /* one purge at a time; taken before the segment lock */
+static _Atomic uint64_t epoch_ends_ms; /* 0: nothing is dirty */
+
+/* Purges the pages of `mask`, one call for each run of them. Under the segment lock. */
+static size_t purge_pages(hak_segment *s, uint32_t mask) {
+    size_t pages = 0;
+    while (mask != 0) {
+        unsigned first = hak_lowest_bit(mask);
+        unsigned count = hak_lowest_bit(~(uint64_t)(mask >> first));
+        uint32_t run = hak_mask32(first, count);
+        void *start = (void *)(s->start + ((size_t)first << HAK_PAGE_SHIFT));
+        HAK_COUNT(purge_calls, 1);
+        if (hak_os_purge(start, (size_t)count << HAK_PAGE_SHIFT)) {
+            s->touched &= ~run;
+            pages += count;
+        }
+        mask &= ~run;
+    }
+    s->aged = s->touched & ~s->used;
+    return pages;
+}
+
+/* Goes once through the dirty list; the segment lock is free between two segments. */
+static size_t purge_dirty(bool all) {
+    size_t pages = 0;
+    for (size_t left = hak_dirty_count(); left > 0; left--) {
+        hak_lock_take(&hak_segment_lock);
+        hak_segment *s = hak_dirty_pop();
+        if (s != NULL) {
+            uint32_t dirty = s->touched & ~s->used;
+            pages += purge_pages(s, all ? dirty : dirty & s->aged);
+            if (s->aged != 0 && !all)
+                hak_dirty_push(s);
+        }
+        hak_lock_give(&hak_segment_lock);
+    }
+    HAK_COUNT(purged_pages, pages);
+    return pages << HAK_PAGE_SHIFT;
+}
+
+static void set_epoch(uint64_t now) {
+    uint64_t ends = hak_dirty_count() == 0 ? 0 : now + hak_policy_now()->purge_delay_ms;
+    atomic_store_explicit(&epoch_ends_ms, ends, memory_order_relaxed);
+}
+
+static void end_epoch(uint64_t now) {
+    if (!hak_lock_try(&purge_lock))
+        return; /* another thread is at it */
+    hak_heap_drain_idle();
+    purge_dirty(hak_policy_now()->purge_delay_ms == 0);
+    set_epoch(now);
+    hak_lock_give(&purge_lock);
+}
+
+void hak_purge_expect(void) {
+    if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) == 0)
+        set_epoch(hak_os_now_ms());
+}
+
+size_t hak_purge_all(void) {
+    hak_lock_take(&purge_lock);
+    hak_heap_drain_idle();
+    size_t bytes = purge_dirty(true);
+    set_epoch(hak_os_now_ms());
+    hak_lock_give(&purge_lock);
+    return bytes;
+}
+
+/* A thread that allocates in a tight loop would pay for each look at the clock: within one tick
+ * of the clock it is armed a limited number of times. */
+static void arm(hak_heap *heap, uint64_t now) {
+    if (now != heap->armed_at_ms) {
+        heap->armed_at_ms = now;
+        heap->arm_credits = ARM_CREDITS;
+    }
+    if (heap->arm_credits > 0) {
+        heap->arm_credits--;
+        hak_heap_arm();
+    }
+}
+
+void hak_purge_tick(hak_heap *heap) {
+    uint64_t ends = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
+    if (ends == 0)
+        return;
+    uint64_t now = hak_os_now_ms();
+    if (now >= ends)
+        end_epoch(now);
+    if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
+        arm(heap, now);
+}
+
+void hak_purge_before_fork(void) { hak_lock_take(&purge_lock); }
+void hak_purge_after_fork_in_parent(void) { hak_lock_give(&purge_lock); }
+void hak_purge_after_fork_in_child(void) { hak_lock_reset(&purge_lock); }

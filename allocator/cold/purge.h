@@ -1,0 +1,28 @@
+/* Giving memory back to the system, late enough not to pay for it twice.
+ *
+ * Time is cut into epochs of the policy's purge delay. At the end of an epoch every page that was
+ * dirty at its beginning and has not been used since is purged; so a page stays dirty for one to
+ * two delays. Nothing runs in the background: the slow paths of malloc and free look at the clock,
+ * and a thread that left dirty pages behind is sent to its slow path ("armed") until the epoch is
+ * over, so that a program that goes on allocating only a little gives its memory back too. */
+#ifndef HAK_COLD_PURGE_H
+#define HAK_COLD_PURGE_H
+
+#include "base/types.h"
+
+/* Called on the slow paths: ends the epoch when its time has come, arms the thread when dirty
+ * pages wait for that. `heap` belongs to the calling thread and is its active heap. */
+void hak_purge_tick(hak_heap *heap);
+
+/* A run has been given back: starts an epoch if none runs. */
+void hak_purge_expect(void);
+
+/* Purges every dirty page now. Returns the bytes given back. Any thread. */
+size_t hak_purge_all(void);
+
+/* For the fork hooks: takes, gives, resets the purge lock. */
+void hak_purge_before_fork(void);
+void hak_purge_after_fork_in_parent(void);
+void hak_purge_after_fork_in_child(void);
+
+#endif

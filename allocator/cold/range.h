@@ -1,0 +1,42 @@
+/* Ranges: reservations of address space with flat tables beside them, so that the page of a
+ * pointer is found by arithmetic and a foreign pointer by one compare. */
+#ifndef HAK_COLD_RANGE_H
+#define HAK_COLD_RANGE_H
+
+#include "base/types.h"
+
+enum { HAK_MAX_RANGES = 256 };
+
+/* hak_ranges[0] is the large first reservation; malloc and free look at no other on the hot path.
+ * Before the first allocation its limit is 0, so every pointer is foreign. */
+extern HAK_HIDDEN hak_range hak_ranges[HAK_MAX_RANGES];
+
+/* Index of p's page in range r; not below r->limit when p is not in r. */
+HAK_INLINE size_t hak_page_index(const hak_range *r, const void *p) {
+    return ((uintptr_t)p - r->base) >> HAK_PAGE_SHIFT;
+}
+
+/* The size class of the slab that p lies in, HAK_CLASS_NONE when p lies in none of range r. */
+HAK_INLINE unsigned hak_class_in(const hak_range *r, const void *p) {
+    size_t page = hak_page_index(r, p);
+    if (HAK_UNLIKELY(page >= atomic_load_explicit(&r->limit, memory_order_relaxed)))
+        return HAK_CLASS_NONE;
+    return r->classes[page];
+}
+
+/* The range p lies in, NULL when p is foreign. Lock-free. */
+hak_range *hak_range_of(const void *p);
+
+/* Entry of the run that p lies in: its head for a slab, the entry of p's own page otherwise.
+ * NULL when p is foreign. */
+hak_slab *hak_run_of(const void *p);
+
+/* Hands out consecutive segments never used before: *skipped ones that alignment leaves over (the
+ * caller keeps them for other uses), then `count` whose first is aligned to `align` segments.
+ * Returns the first of the `count`; NULL: out of memory. Under the segment lock. */
+hak_segment *hak_range_fresh(size_t count, size_t align, size_t *skipped);
+
+/* Number of ranges in use. */
+size_t hak_range_count(void);
+
+#endif

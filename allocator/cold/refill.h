@@ -1,0 +1,29 @@
+/* The two doors between hot/ and cold/.
+ *
+ *   malloc -> magazine empty -> hak_refill:  remote chains of this heap
+ *                                            free blocks of the heap's partial slabs
+ *                                            a slab of an ended thread
+ *                                            a new slab: pages of a segment, else of the system
+ *   free   -> magazine full  -> hak_retire:  the older half goes back: to its slabs, or in chains to
+ *                                            the threads that own them; an empty slab's pages go
+ *                                            back to their segment, and later to the system
+ *
+ * Odd cases (first call of a thread, sizes without a class, NULL, foreign pointers, an armed or
+ * ended thread) come through the same doors, because their magazine is empty and full. */
+#ifndef HAK_COLD_REFILL_H
+#define HAK_COLD_REFILL_H
+
+#include "base/types.h"
+
+/* A block of at least `size` bytes (at most HAK_MEDIUM_MAX). NULL and errno = ENOMEM: out of
+ * memory. Any thread. */
+HAK_DOOR void *hak_refill(size_t size);
+
+/* Takes back what malloc returned; NULL is allowed. A pointer that no allocation returned ends
+ * the program. errno is kept. Any thread. */
+HAK_DOOR void hak_retire(void *block);
+
+/* Gives the oldest blocks of a magazine back until `keep` are left. By the owner. */
+void hak_magazine_flush(hak_heap *heap, unsigned class, size_t keep);
+
+#endif

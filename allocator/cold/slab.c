@@ -1,0 +1,148 @@
+#include "cold/slab.h"
+
+#include "base/bits.h"
+#include "base/classes.h"
+#include "base/fatal.h"
+#include "cold/purge.h"
+#include "cold/range.h"
+#include "cold/segment.h"
+
+#include <string.h>
+
+/* ---- the partial list ---- */
+
+void hak_slab_link(hak_heap *heap, hak_slab *slab) {
+    hak_slab **first = &heap->partial[slab->class];
+    slab->prev = NULL;
+    slab->next = *first;
+    if (*first != NULL)
+        (*first)->prev = slab;
+    *first = slab;
+}
+
+void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
+    if (slab->prev != NULL)
+        slab->prev->next = slab->next;
+    else
+        heap->partial[slab->class] = slab->next;
+    if (slab->next != NULL)
+        slab->next->prev = slab->prev;
+}
+
+/* ---- making and releasing ---- */
+
+static void name_pages(hak_slab *slab, uint8_t class) {
+    hak_range *r = hak_range_of((void *)slab->start);
+    memset(&r->classes[slab - r->slabs], class, slab->pages);
+}
+
+hak_slab *hak_slab_make(hak_heap *heap, unsigned class) {
+    bool zeroed;
+    hak_slab *slab = hak_run_take(hak_classes[class].pages, 1, &zeroed);
+    if (slab == NULL)
+        return NULL;
+    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    slab->kind = HAK_RUN_SLAB;
+    slab->class = (uint8_t) class;
+    slab->used = slab->carved = 0;
+    slab->capacity = hak_classes[class].capacity;
+    slab->summary = 0;
+    for (uint16_t i = 1; i < slab->pages; i++) {
+        slab[i].kind = HAK_RUN_SLAB_TAIL;
+        slab[i].tail = i;
+    }
+    name_pages(slab, (uint8_t) class);
+    hak_slab_link(heap, slab);
+    return slab;
+}
+
+static void clear_bitmap(hak_slab *slab) {
+    for (; slab->summary != 0; slab->summary &= slab->summary - 1)
+        slab->bitmap[hak_lowest_bit(slab->summary)] = 0;
+}
+
+void hak_slab_release(hak_heap *heap, hak_slab *slab) {
+    hak_slab_unlink(heap, slab);
+    clear_bitmap(slab);
+    name_pages(slab, HAK_CLASS_NONE);
+    for (uint32_t i = 1; i < slab->pages; i++)
+        slab[i].kind = HAK_RUN_FREE;
+    hak_run_give(slab, false);
+    hak_purge_expect();
+}
+
+/* ---- taking blocks ---- */
+
+/* Both fill slots downward from slots[want - 1]; they return how many slots are left. */
+
+static size_t take_freed(hak_slab *slab, void **slots, size_t want) {
+    size_t size = hak_classes[slab->class].size;
+    while (want > 0 && slab->summary != 0) {
+        unsigned word = hak_lowest_bit(slab->summary);
+        uint64_t ones = slab->bitmap[word];
+        for (; want > 0 && ones != 0; ones &= ones - 1)
+            slots[--want] = (void *)(slab->start + (word * 64u + hak_lowest_bit(ones)) * size);
+        slab->bitmap[word] = ones;
+        if (ones == 0)
+            slab->summary &= slab->summary - 1;
+    }
+    return want;
+}
+
+static size_t take_fresh(hak_slab *slab, void **slots, size_t want) {
+    size_t size = hak_classes[slab->class].size;
+    uintptr_t block = slab->start + slab->carved * size;
+    for (; want > 0 && slab->carved < slab->capacity; slab->carved++, block += size)
+        slots[--want] = (void *)block;
+    return want;
+}
+
+size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) {
+    size_t left = take_fresh(slab, slots, take_freed(slab, slots, want));
+    size_t taken = want - left;
+    slab->used = (uint16_t)(slab->used + taken);
+    if (slab->used == slab->capacity)
+        hak_slab_unlink(heap, slab);
+    if (left != 0)
+        memmove(slots, slots + left, taken * sizeof slots[0]);
+    return taken;
+}
+
+/* ---- taking blocks back ---- */
+
+static size_t index_of(const hak_slab *slab, const void *block) {
+    const hak_class *class = &hak_classes[slab->class];
+    size_t offset = (uintptr_t)block - slab->start;
+    size_t index = (offset * class->reciprocal) >> HAK_RECIPROCAL_SHIFT;
+    if (HAK_UNLIKELY(index * class->size != offset || index >= slab->carved))
+        hak_fatal("invalid free", "free", block, "not the start of a block");
+    return index;
+}
+
+void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
+    size_t index = index_of(slab, block);
+    uint64_t bit = (uint64_t)1 << (index % 64), *word = &slab->bitmap[index / 64];
+    if (HAK_UNLIKELY((*word & bit) != 0))
+        hak_fatal("double free", "free", block, "the block is free already");
+    *word |= bit;
+    slab->summary |= (uint64_t)1 << (index / 64);
+    if (slab->used == slab->capacity)
+        hak_slab_link(heap, slab);
+    slab->used--;
+    bool alone = slab->next == NULL && slab->prev == NULL;
+    if (slab->used == 0 && !alone)
+        hak_slab_release(heap, slab);
+}
+
+/* ---- invariants ---- */
+
+bool hak_slab_is_valid(const hak_slab *slab) {
+    unsigned free_blocks = 0;
+    for (unsigned i = 0; i < HAK_BITMAP_WORDS; i++) {
+        if ((slab->bitmap[i] != 0) != ((slab->summary >> i & 1) != 0))
+            return false;
+        free_blocks += hak_count_bits(slab->bitmap[i]);
+    }
+    return slab->carved == slab->used + free_blocks && slab->carved <= slab->capacity &&
+           slab->capacity == hak_classes[slab->class].capacity;
+}

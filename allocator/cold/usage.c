@@ -1,0 +1,83 @@
+#include "cold/usage.h"
+
+#include "base/bits.h"
+#include "base/classes.h"
+#include "cold/heap.h"
+#include "cold/range.h"
+#include "cold/segment.h"
+#include "cold/slab.h"
+#include "stats/stats.h"
+
+#include <string.h>
+
+static void add_run(hak_usage *usage, const hak_slab *run) {
+    if (run->kind == HAK_RUN_LARGE) {
+        usage->large += (size_t)run->pages << HAK_PAGE_SHIFT;
+        usage->blocks++;
+    } else if (run->kind == HAK_RUN_SLAB) {
+        size_t size = hak_classes[run->class].size;
+        usage->used += run->used * size;
+        usage->free += (size_t)(run->carved - run->used) * size;
+        usage->blocks += run->used;
+    }
+}
+
+static void add_segment(hak_usage *usage, const hak_segment *s) {
+    const hak_range *r = s->range;
+    const hak_slab *runs = &r->slabs[(size_t)(s - r->segments) * HAK_PAGES_PER_SEGMENT];
+    usage->committed += HAK_SEGMENT_SIZE;
+    usage->free += (size_t)hak_count_bits(s->touched & ~s->used) << HAK_PAGE_SHIFT;
+    for (unsigned page = 0; page < HAK_PAGES_PER_SEGMENT; page++)
+        if ((s->used >> page & 1) != 0)
+            add_run(usage, &runs[page]);
+}
+
+static void each_segment(void (*visit)(hak_usage *usage, const hak_segment *s), hak_usage *usage) {
+    size_t ranges = hak_range_count();
+    hak_lock_take(&hak_segment_lock);
+    for (size_t i = 0; i < ranges; i++)
+        for (size_t j = 0; j < hak_ranges[i].segments_fresh; j++)
+            visit(usage, &hak_ranges[i].segments[j]);
+    hak_lock_give(&hak_segment_lock);
+}
+
+void hak_usage_collect(hak_usage *usage) {
+    memset(usage, 0, sizeof *usage);
+    for (size_t i = 0; i < hak_range_count(); i++)
+        usage->reserved += hak_ranges[i].segments_reserved * HAK_SEGMENT_SIZE;
+    usage->heaps = HAK_COUNTED(heaps_made);
+    each_segment(add_segment, usage);
+    usage->used += usage->large;
+}
+
+/* ---- soundness ---- */
+
+static bool segment_is_valid(const hak_segment *s) {
+    unsigned longest = hak_longest_run(~s->used);
+    unsigned bin = longest == 0 ? HAK_NO_BIN : hak_highest_bit(longest);
+    return s->bin == bin && (s->aged & s->used) == 0 && (s->used & ~s->touched) == 0;
+}
+
+/* Counts the unsound ones in `blocks`: the visitor has no other place. */
+static void check_segment(hak_usage *usage, const hak_segment *s) {
+    usage->blocks += !segment_is_valid(s);
+}
+
+static bool list_is_valid(const hak_heap *heap, unsigned class) {
+    const hak_slab *before = NULL;
+    for (const hak_slab *s = heap->partial[class]; s != NULL; before = s, s = s->next)
+        if (!hak_slab_is_valid(s) || s->prev != before || s->class != class ||
+            s->used == s->capacity || s->owner != heap)
+            return false;
+    return true;
+}
+
+bool hak_usage_is_valid(void) {
+    hak_usage bad = {0};
+    each_segment(check_segment, &bad);
+    const hak_heap *heap = hak_this_thread.owned;
+    bool sound = bad.blocks == 0;
+    for (unsigned class = 1; heap != NULL && class < HAK_CLASSES; class ++)
+        sound = sound && list_is_valid(heap, class);
+    return sound;
+}

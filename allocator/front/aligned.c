@@ -1,0 +1,81 @@
+/* Aligned allocation. Blocks of a class whose size is a multiple of the alignment are aligned to
+ * it, because slabs start on a page; only larger alignments need whole pages. */
+#include "base/bits.h"
+#include "base/classes.h"
+#include "cold/large.h"
+#include "include/hakmem.h"
+#include "os/os.h"
+
+#include <errno.h>
+
+/* Smallest class for `size` bytes whose blocks are all aligned; HAK_CLASSES: none. */
+static unsigned aligned_class(size_t alignment, size_t size) {
+    unsigned class = 1;
+    while (class < HAK_CLASSES &&
+           (hak_classes[class].size < size || hak_classes[class].size % alignment != 0))
+        class ++;
+    return class;
+}
+
+/* alignment is a power of two. NULL and errno = ENOMEM. */
+static void *allocate(size_t alignment, size_t size) {
+    if (alignment <= HAK_MIN_ALIGN)
+        return hak_malloc(size);
+    if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    unsigned class = aligned_class(alignment, size);
+    if (class < HAK_CLASSES)
+        return hak_malloc(hak_classes[class].size);
+    return hak_large_allocate(size != 0 ? size : 1, alignment, false);
+}
+
+static void *refuse_alignment(void) {
+    errno = EINVAL;
+    return NULL;
+}
+
+HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
+    if (!hak_is_power_of_two(alignment) || alignment % sizeof(void *) != 0)
+        return EINVAL;
+    int saved_errno = errno;
+    void *block = allocate(alignment, size);
+    errno = saved_errno;
+    if (block == NULL)
+        return ENOMEM;
+    *out = block;
+    return 0;
+}
+
+HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
+    return hak_is_power_of_two(alignment) ? allocate(alignment, size) : refuse_alignment();
+}
+
+HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
+    if (alignment > SIZE_MAX / 2 + 1)
+        return refuse_alignment();
+    while (!hak_is_power_of_two(alignment))
+        alignment = alignment == 0 ? 1 : alignment + (alignment & -alignment);
+    return allocate(alignment, size);
+}
+
+HAK_EXPORT void *hak_valloc(size_t size) { return allocate(hak_os_page_size(), size); }
+
+HAK_EXPORT void *hak_pvalloc(size_t size) {
+    size_t page = hak_os_page_size();
+    if (size > PTRDIFF_MAX) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return allocate(page, hak_round_up(size != 0 ? size : 1, page));
+}
+
+HAK_LIBC_NAME(int, posix_memalign, (void **out, size_t alignment, size_t size), hak_posix_memalign)
+HAK_LIBC_NAME(void *, aligned_alloc, (size_t alignment, size_t size), hak_aligned_alloc)
+HAK_LIBC_NAME(void *, memalign, (size_t alignment, size_t size), hak_memalign)
+HAK_LIBC_NAME(void *, valloc, (size_t size), hak_valloc)
+HAK_LIBC_NAME(void *, pvalloc, (size_t size), hak_pvalloc)
+HAK_LIBC_NAME(void *, __libc_memalign, (size_t alignment, size_t size), hak_memalign)
+HAK_LIBC_NAME(void *, __libc_valloc, (size_t size), hak_valloc)
+HAK_LIBC_NAME(void *, __libc_pvalloc, (size_t size), hak_pvalloc)

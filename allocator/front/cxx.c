@@ -1,0 +1,131 @@
+/* C++'s operators new and delete under their mangled names (Itanium C++ ABI, x86-64 and AArch64:
+ * size_t is `m`). The library links no C++ runtime: the new handler and bad_alloc are looked up in
+ * the program, on the failing path alone. */
+/* For RTLD_NEXT. */
+#define _GNU_SOURCE
+#include "base/attributes.h"
+#include "base/fatal.h"
+#include "include/hakmem.h"
+
+#include <dlfcn.h>
+
+#if HAK_REPLACE
+
+typedef void (*new_handler)(void);
+
+typedef void (*function)(void);
+
+/* POSIX lets dlsym return functions as data pointers. */
+static function find(void *where, const char *name) {
+    union {
+        void *data;
+        function call;
+    } found = {dlsym(where, name)};
+    return found.call;
+}
+
+static new_handler current_handler(void) {
+    new_handler (*get)(void) = (new_handler(*)(void))find(RTLD_DEFAULT, "_ZSt15get_new_handlerv");
+    return get != NULL ? get() : NULL;
+}
+
+static _Noreturn HAK_COLD void throw_bad_alloc(void) {
+    function thrower = find(RTLD_DEFAULT, "_ZSt17__throw_bad_allocv");
+    if (thrower != NULL)
+        thrower();
+    hak_fatal("out of memory", "operator new", NULL, "and no C++ runtime to throw bad_alloc");
+}
+
+static void *allocate(size_t size, size_t alignment) {
+    if (alignment <= 16)
+        return hak_malloc(size);
+    return hak_memalign(alignment, size);
+}
+
+static HAK_COLD void *try_harder(size_t size, size_t alignment) {
+    for (;;) {
+        new_handler handler = current_handler();
+        if (handler == NULL)
+            throw_bad_alloc();
+        handler(); /* frees something, throws or ends the program */
+        void *block = allocate(size, alignment);
+        if (block != NULL)
+            return block;
+    }
+}
+
+static void *new_or_throw(size_t size, size_t alignment) {
+    void *block = allocate(size, alignment);
+    if (HAK_LIKELY(block != NULL))
+        return block;
+    return try_harder(size, alignment);
+}
+
+/* A handler may throw, which C cannot catch: the runtime's own nothrow form calls the throwing
+ * form above and catches. Without a handler there is nothing to try. */
+static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const void *tag) {
+    typedef void *(*plain_form)(size_t, const void *);
+    typedef void *(*aligned_form)(size_t, size_t, const void *);
+    if (current_handler() == NULL)
+        return NULL;
+    function runtime = find(RTLD_NEXT, alignment != 0 ? "_ZnwmSt11align_val_tRKSt9nothrow_t"
+                                                       : "_ZnwmRKSt9nothrow_t");
+    if (runtime == NULL)
+        return NULL;
+    return alignment != 0 ? ((aligned_form)runtime)(size, alignment, tag)
+                          : ((plain_form)runtime)(size, tag);
+}
+
+static void *new_or_null(size_t size, size_t alignment, const void *tag) {
+    void *block = allocate(size, alignment);
+    if (HAK_LIKELY(block != NULL))
+        return block;
+    return try_without_throwing(size, alignment, tag);
+}
+
+/* ---- the operators ---- */
+
+#define OPERATOR_NEW(id, mangled)                                                                  \
+    HAK_EXPORT HAK_HOT void *id(size_t size) __asm__(mangled);                                     \
+    void *id(size_t size) { return new_or_throw(size, 0); }
+#define OPERATOR_NEW_NOTHROW(id, mangled)                                                          \
+    HAK_EXPORT void *id(size_t size, const void *tag) __asm__(mangled);                            \
+    void *id(size_t size, const void *tag) { return new_or_null(size, 0, tag); }
+#define OPERATOR_NEW_ALIGNED(id, mangled)                                                          \
+    HAK_EXPORT void *id(size_t size, size_t alignment) __asm__(mangled);                           \
+    void *id(size_t size, size_t alignment) { return new_or_throw(size, alignment); }
+#define OPERATOR_NEW_ALIGNED_NOTHROW(id, mangled)                                                  \
+    HAK_EXPORT void *id(size_t size, size_t alignment, const void *tag) __asm__(mangled);          \
+    void *id(size_t size, size_t alignment, const void *tag) {                                     \
+        return new_or_null(size, alignment, tag);                                                  \
+    }
+
+OPERATOR_NEW(cxx_new, "_Znwm")
+OPERATOR_NEW(cxx_new_array, "_Znam")
+OPERATOR_NEW_NOTHROW(cxx_new_nothrow, "_ZnwmRKSt9nothrow_t")
+OPERATOR_NEW_NOTHROW(cxx_new_array_nothrow, "_ZnamRKSt9nothrow_t")
+OPERATOR_NEW_ALIGNED(cxx_new_aligned, "_ZnwmSt11align_val_t")
+OPERATOR_NEW_ALIGNED(cxx_new_array_aligned, "_ZnamSt11align_val_t")
+OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t")
+OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t")
+
+/* Size, alignment and tag say nothing that the page does not know: every form is free, which
+ * ignores the registers that it does not read. */
+#define OPERATOR_DELETE(id, mangled)                                                               \
+    HAK_EXPORT HAK_HOT void id(void *block) __asm__(mangled);                                      \
+    void id(void *block) { hak_free(block); }
+
+OPERATOR_DELETE(cxx_delete, "_ZdlPv")
+OPERATOR_DELETE(cxx_delete_array, "_ZdaPv")
+OPERATOR_DELETE(cxx_delete_nothrow, "_ZdlPvRKSt9nothrow_t")
+OPERATOR_DELETE(cxx_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t")
+OPERATOR_DELETE(cxx_delete_sized, "_ZdlPvm")
+OPERATOR_DELETE(cxx_delete_array_sized, "_ZdaPvm")
+OPERATOR_DELETE(cxx_delete_aligned, "_ZdlPvSt11align_val_t")
+OPERATOR_DELETE(cxx_delete_array_aligned, "_ZdaPvSt11align_val_t")
+OPERATOR_DELETE(cxx_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t")
+OPERATOR_DELETE(cxx_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t")
+OPERATOR_DELETE(cxx_delete_sized_aligned, "_ZdlPvmSt11align_val_t")
+OPERATOR_DELETE(cxx_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t")
+
+#endif

@@ -1,0 +1,65 @@
+/* The gate: libc's names -> size class -> route. One table, one decision.
+ *
+ *   malloc(n)                                free(p)
+ *     n <= 2 KiB: class by table               class of p's page, 0 when it is not ours
+ *       pop ................ return            push ................ return
+ *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
+ *     n <= 32 KiB: the same, one call further
+ *     beyond: hak_large_allocate */
+#include "cold/heap.h"
+#include "cold/large.h"
+#include "cold/range.h"
+#include "cold/refill.h"
+#include "hot/magazine.h"
+#include "include/hakmem.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+static HAK_DOOR void *malloc_large(size_t size) {
+    if (HAK_UNLIKELY(size > PTRDIFF_MAX)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return hak_large_allocate(size, 1, false);
+}
+
+static HAK_DOOR void *malloc_medium(size_t size) {
+    if (size > HAK_MEDIUM_MAX)
+        return malloc_large(size);
+    hak_heap *heap = hak_this_thread.heap;
+    unsigned class = heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+    void *block = hak_magazine_pop(heap, class);
+    if (HAK_LIKELY(block != NULL))
+        return block;
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    return hak_refill(size);
+}
+
+HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
+    if (HAK_LIKELY(size <= HAK_SMALL_MAX)) {
+        hak_heap *heap = hak_this_thread.heap;
+        unsigned class = heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT];
+        void *block = hak_magazine_pop(heap, class);
+        if (HAK_LIKELY(block != NULL))
+            return block;
+        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+        return hak_refill(size);
+    }
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    return malloc_medium(size);
+}
+
+HAK_EXPORT HAK_HOT void hak_free(void *block) {
+    unsigned class = hak_class_in(&hak_ranges[0], block);
+    if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, class, block)))
+        return;
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    hak_retire(block);
+}
+
+HAK_LIBC_NAME(void *, malloc, (size_t size), hak_malloc)
+HAK_LIBC_NAME(void, free, (void *block), hak_free)
+HAK_LIBC_NAME(void, cfree, (void *block), hak_free)
+HAK_LIBC_NAME(void *, __libc_malloc, (size_t size), hak_malloc)
+HAK_LIBC_NAME(void, __libc_free, (void *block), hak_free)

@@ -1,0 +1,100 @@
+/* calloc, realloc and their relatives: ladders of early returns over the gate. */
+#include "base/bits.h"
+#include "base/classes.h"
+#include "cold/large.h"
+#include "cold/range.h"
+#include "cold/refill.h"
+#include "include/hakmem.h"
+
+#include <errno.h>
+#include <string.h>
+
+static HAK_COLD void *refuse(void) {
+    errno = ENOMEM;
+    return NULL;
+}
+
+HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (HAK_UNLIKELY(hak_product_overflows(count, size, &bytes) || bytes > PTRDIFF_MAX))
+        return refuse();
+    if (HAK_UNLIKELY(bytes > HAK_MEDIUM_MAX))
+        return hak_large_allocate(bytes, 1, true); /* fresh memory is zero already */
+    void *block = hak_malloc(bytes);
+    return HAK_LIKELY(block != NULL) ? memset(block, 0, bytes) : NULL;
+}
+
+/* Size class of a block in whatever range; HAK_CLASS_NONE: large or none of ours. */
+static unsigned class_of(const void *block) {
+    unsigned class = hak_class_in(&hak_ranges[0], block);
+    if (HAK_LIKELY(class != HAK_CLASS_NONE))
+        return class;
+    const hak_range *r = hak_range_of(block);
+    return r != NULL ? hak_class_in(r, block) : HAK_CLASS_NONE;
+}
+
+static void *copy_to_new(void *block, size_t old_size, size_t size) {
+    void *copy = hak_malloc(size);
+    if (HAK_UNLIKELY(copy == NULL))
+        return NULL;
+    memcpy(copy, block, old_size < size ? old_size : size);
+    hak_free(block);
+    return copy;
+}
+
+static HAK_DOOR void *resize_large(void *block, size_t size) {
+    size_t old_size = hak_large_size(block, "realloc");
+    if (size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX)
+        return hak_large_resize(block, size);
+    return copy_to_new(block, old_size, size);
+}
+
+HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
+    if (HAK_UNLIKELY(block == NULL))
+        return hak_malloc(size);
+    if (HAK_UNLIKELY(size == 0)) {
+        hak_free(block);
+        return NULL;
+    }
+    unsigned class = class_of(block);
+    if (HAK_UNLIKELY(class == HAK_CLASS_NONE))
+        return resize_large(block, size);
+    size_t room = hak_classes[class].size;
+    if (size <= room && size >= room / 2)
+        return block; /* at most half of it lies idle */
+    return copy_to_new(block, room, size);
+}
+
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    return hak_product_overflows(count, size, &bytes) ? refuse() : hak_realloc(block, bytes);
+}
+
+HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
+    if (block == NULL)
+        return 0;
+    unsigned class = class_of(block);
+    if (class != HAK_CLASS_NONE)
+        return hak_classes[class].size;
+    return hak_large_size(block, "malloc_usable_size");
+}
+
+HAK_EXPORT void hak_free_sized(void *block, size_t size) {
+    (void)size;
+    hak_free(block);
+}
+
+HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
+    (void)alignment, (void)size;
+    hak_free(block);
+}
+
+HAK_LIBC_NAME(void *, calloc, (size_t count, size_t size), hak_calloc)
+HAK_LIBC_NAME(void *, realloc, (void *block, size_t size), hak_realloc)
+HAK_LIBC_NAME(void *, reallocarray, (void *block, size_t count, size_t size), hak_reallocarray)
+HAK_LIBC_NAME(size_t, malloc_usable_size, (const void *block), hak_malloc_usable_size)
+HAK_LIBC_NAME(void, free_sized, (void *block, size_t size), hak_free_sized)
+HAK_LIBC_NAME(void, free_aligned_sized, (void *block, size_t alignment, size_t size),
+              hak_free_aligned_sized)
+HAK_LIBC_NAME(void *, __libc_calloc, (size_t count, size_t size), hak_calloc)
+HAK_LIBC_NAME(void *, __libc_realloc, (void *block, size_t size), hak_realloc)

@@ -1,0 +1,32 @@
+/* The hot box: popping from and pushing to a thread's magazine. Nothing else.
+ *
+ *   | NULL | block | block | block |       |       |
+ *            oldest           ^ top           ^ end
+ *
+ * The block freed last is handed out first, while its memory is still in the cache, and without
+ * being touched: no line of a block is read or written here. */
+#ifndef HAK_HOT_MAGAZINE_H
+#define HAK_HOT_MAGAZINE_H
+
+#include "base/types.h"
+
+/* NULL when the magazine is empty. */
+HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned class) {
+    void **top = heap->top[class];
+    void *block = *top;
+    if (HAK_LIKELY(block != NULL))
+        heap->top[class] = top - 1;
+    return block;
+}
+
+/* False, and nothing happened: the magazine is full, or the block is the one freed last. */
+HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned class, void *block) {
+    void **top = heap->top[class];
+    if (HAK_UNLIKELY(top == heap->end[class] || *top == block))
+        return false;
+    top[1] = block;
+    heap->top[class] = top + 1;
+    return true;
+}
+
+#endif

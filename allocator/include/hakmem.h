@@ -1,0 +1,80 @@
+/* hakmem: a malloc replacement that is compiled for a workload.
+ *
+ * Preloaded or linked, libhakmem replaces libc's allocation functions and C++'s operator new and
+ * delete. The same functions are there under hak_ names, for programs that want to call this
+ * allocator beside libc's; a library built with HAKMEM_REPLACE=OFF has the hak_ names alone.
+ *
+ * Threads: every function may be called from any thread at any time, also before main, in atexit
+ * handlers and in thread destructors. Blocks may be freed by any thread. After fork the child may
+ * use all of it. Not async-signal-safe, like every malloc.
+ * Ownership: blocks belong to the caller until they are freed with hak_free or libc's free, which
+ * are the same function in a replacing build.
+ * Errors: functions that return NULL set errno to ENOMEM (or EINVAL where it says so). Sizes above
+ * PTRDIFF_MAX are refused. Freeing a pointer that no allocation returned, or twice, ends the
+ * program: one line on stderr names what, the function and the address.
+ * Alignment: every block is aligned to 16 bytes. */
+#ifndef HAKMEM_H
+#define HAKMEM_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- libc's family; behaviour as in glibc where the standard leaves room ---- */
+
+void *hak_malloc(size_t size); /* size 0: a block of its own, to be freed */
+void *hak_calloc(size_t count, size_t size);
+void *hak_realloc(void *block, size_t size); /* size 0 with a block: frees it, returns NULL */
+void *hak_reallocarray(void *block, size_t count, size_t size);
+void hak_free(void *block);                   /* NULL is allowed; errno is kept */
+void hak_free_sized(void *block, size_t size); /* C23 */
+void hak_free_aligned_sized(void *block, size_t alignment, size_t size);
+
+/* Returns 0, EINVAL (alignment not a power of two times sizeof(void *)) or ENOMEM; errno and, on
+ * error, *out are left alone. */
+int hak_posix_memalign(void **out, size_t alignment, size_t size);
+void *hak_aligned_alloc(size_t alignment, size_t size); /* EINVAL: not a power of two */
+void *hak_memalign(size_t alignment, size_t size);      /* rounds alignment up to a power of two */
+void *hak_valloc(size_t size);                          /* aligned to a page of the system */
+void *hak_pvalloc(size_t size);                         /* and rounded up to one */
+
+/* Bytes that may be used in a block: at least what was asked for. 0 for NULL. */
+size_t hak_malloc_usable_size(const void *block);
+
+/* ---- information; approximate while other threads allocate ---- */
+
+typedef struct hak_usage {
+    size_t reserved;  /* bytes of address space */
+    size_t committed; /* bytes of segments that were ever used */
+    size_t used;      /* bytes in blocks that are out: in the program or in a thread's magazine */
+    size_t large;     /* those among them that lie in large blocks */
+    size_t free;      /* bytes in free blocks and free pages that the system still backs */
+    size_t blocks;    /* number of blocks that are out */
+    size_t heaps;     /* threads' heaps, idle ones included */
+} hak_usage;
+
+void hak_get_usage(hak_usage *usage);
+
+void hak_malloc_stats(void);                     /* prints usage and events to stderr */
+int hak_malloc_info(int options, FILE *stream); /* the same as XML; options must be 0 */
+
+/* ---- memory and checks ---- */
+
+/* Empties the calling thread's magazines and gives all free pages of the process back to the
+ * system. Returns the bytes given back. */
+size_t hak_purge(void);
+
+/* Checks the invariants of the calling thread's heap and of the page tables; other threads may go
+ * on allocating. Returns 1 when all hold, 0 when memory is corrupt. Slow. */
+int hak_validate(void);
+
+/* The version as "major.minor.patch" and the variant: "0.1.0 production". Static storage. */
+const char *hak_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

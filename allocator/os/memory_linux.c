@@ -1,0 +1,91 @@
+/* For mremap, MADV_* and MREMAP_DONTUNMAP. */
+#define _GNU_SOURCE
+#include "os/os.h"
+
+#include "base/bits.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+size_t hak_os_page_size(void) {
+    static size_t size; /* every thread would write the same value */
+    size_t known = __atomic_load_n(&size, __ATOMIC_RELAXED);
+    if (known == 0) {
+        known = (size_t)getauxval(AT_PAGESZ);
+        __atomic_store_n(&size, known, __ATOMIC_RELAXED);
+    }
+    return known;
+}
+
+void *hak_os_reserve(size_t size, size_t align) {
+    int saved_errno = errno;
+    size_t wanted = size + align;
+    if (wanted < size)
+        return NULL;
+    char *got = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = saved_errno;
+    if (got == MAP_FAILED)
+        return NULL;
+    char *start = (char *)hak_round_up((uintptr_t)got, align);
+    size_t in_front = (size_t)(start - got);
+    if (in_front != 0)
+        munmap(got, in_front);
+    if (align - in_front != 0)
+        munmap(start + size, align - in_front);
+    return start;
+}
+
+void hak_os_release(void *start, size_t size) { munmap(start, size); }
+
+bool hak_os_commit(void *start, size_t size) {
+    int saved_errno = errno;
+    bool done = mprotect(start, size, PROT_READ | PROT_WRITE) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+bool hak_os_purge(void *start, size_t size) {
+    int saved_errno = errno;
+    bool done = madvise(start, size, MADV_DONTNEED) == 0;
+    errno = saved_errno;
+    return done;
+}
+
+bool hak_os_move(void *from, void *to, size_t size) {
+#ifdef MREMAP_DONTUNMAP /* Linux 5.7; without it the old place would become a hole */
+    int saved_errno = errno;
+    void *moved = mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
+    errno = saved_errno;
+    return moved == to;
+#else
+    (void)from, (void)to, (void)size;
+    return false;
+#endif
+}
+
+void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
+    if (mode == HAK_HUGE_SYSTEM)
+        return;
+    int saved_errno = errno;
+    madvise(start, size, mode == HAK_HUGE_ALWAYS ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    errno = saved_errno; /* a kernel without huge pages refuses; nothing is lost */
+}
+
+size_t hak_os_address_space_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return (size_t)limit.rlim_cur;
+}
+
+uint64_t hak_os_now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+bool hak_os_is_privileged(void) { return getauxval(AT_SECURE) != 0; }

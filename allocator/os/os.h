@@ -1,0 +1,54 @@
+/* The contract with the operating system: the only place where memory is mapped, where threads
+ * wait and where time is read. Linux; see memory_linux.c and process_linux.c.
+ *
+ * Preconditions of all memory functions: addresses and sizes are multiples of hak_os_page_size(),
+ * sizes are not zero, the memory lies inside one reservation. Failing calls leave errno alone. */
+#ifndef HAK_OS_OS_H
+#define HAK_OS_OS_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes in a page of the system: 4096 on most machines. */
+size_t hak_os_page_size(void);
+
+/* Address space without memory, aligned to `align` (a power of two). NULL when refused. */
+void *hak_os_reserve(size_t size, size_t align);
+void hak_os_release(void *start, size_t size);
+
+/* Makes reserved space usable (reads as zero). False: out of memory or address space. */
+bool hak_os_commit(void *start, size_t size);
+/* Gives the memory back; the space stays usable and reads as zero again. */
+bool hak_os_purge(void *start, size_t size);
+/* Moves the memory of a committed block to another committed place without copying; the old
+ * place then reads as zero. False: not possible here, nothing happened. */
+bool hak_os_move(void *from, void *to, size_t size);
+
+enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS };
+/* Advises the kernel on transparent huge pages for a reservation. */
+void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
+
+/* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
+size_t hak_os_address_space_limit(void);
+
+/* Milliseconds of a clock that never goes back; cheap, some milliseconds coarse. */
+uint64_t hak_os_now_ms(void);
+
+/* True when the environment must not be believed: setuid, setgid or file capabilities. */
+bool hak_os_is_privileged(void);
+
+/* Life cycle. `on_thread_exit` runs once in every ending thread that called
+ * hak_os_watch_this_thread; the fork functions run around fork in the forking thread. */
+typedef struct hak_os_hooks {
+    void (*on_thread_exit)(void);
+    void (*before_fork)(void);
+    void (*after_fork_in_parent)(void);
+    void (*after_fork_in_child)(void);
+} hak_os_hooks;
+void hak_os_start(const hak_os_hooks *hooks); /* call once per process */
+void hak_os_watch_this_thread(void);          /* call once per thread; may call calloc */
+
+#endif

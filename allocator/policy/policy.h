@@ -1,0 +1,19 @@
+/* The policy: one immutable snapshot of the limits that the cold boxes obey. It is published once,
+ * when the environment has been read; malloc and free never look at it. */
+#ifndef HAK_POLICY_POLICY_H
+#define HAK_POLICY_POLICY_H
+
+typedef struct hak_policy {
+#define HAK_OPTION(field, variable, standard, lowest, highest, help) unsigned long field;
+#include "policy/options.def"
+#undef HAK_OPTION
+} hak_policy;
+
+/* The snapshot in force. Never NULL; any thread, any time. */
+const hak_policy *hak_policy_now(void);
+
+/* Reads the HAKMEM_ variables of `environment` (NULL-terminated, not kept) and publishes the
+ * result. Ignored in privileged programs. Values out of range are named on stderr and ignored. */
+void hak_policy_read(char *const environment[]);
+
+#endif

@@ -1,0 +1,3 @@
+#include "stats/stats.h"
+
+hak_stats hak_events;

@@ -1,0 +1,22 @@
+/* Counters of page-level events. Nothing on the hot path counts anything. */
+#ifndef HAK_STATS_STATS_H
+#define HAK_STATS_STATS_H
+
+#include "base/attributes.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+typedef struct hak_stats {
+#define HAK_EVENT(name, help) _Atomic size_t name;
+#include "stats/events.def"
+#undef HAK_EVENT
+} hak_stats;
+
+extern HAK_HIDDEN hak_stats hak_events;
+
+#define HAK_COUNT(name, by)                                                                        \
+    atomic_fetch_add_explicit(&hak_events.name, (size_t)(by), memory_order_relaxed)
+#define HAK_COUNTED(name) atomic_load_explicit(&hak_events.name, memory_order_relaxed)
+
+#endif
