@@ -8,16 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-HAK_INLINE bool hak_is_power_of_two(size_t x) { return x != 0 && (x & (x - 1)) == 0; }
+HAK_INLINE bool hak_is_power_of_two(size_t x) {
+    return x != 0 && (x & (x - 1)) == 0;
+}
 
 /* `unit` is a power of two; the caller has excluded overflow. */
-HAK_INLINE size_t hak_round_up(size_t x, size_t unit) { return (x + unit - 1) & ~(unit - 1); }
-HAK_INLINE size_t hak_round_down(size_t x, size_t unit) { return x & ~(unit - 1); }
+HAK_INLINE size_t hak_round_up(size_t x, size_t unit) {
+    return (x + unit - 1) & ~(unit - 1);
+}
+HAK_INLINE size_t hak_round_down(size_t x, size_t unit) {
+    return x & ~(unit - 1);
+}
 
 /* Index of the lowest / highest set bit; x is not zero. */
-HAK_INLINE unsigned hak_lowest_bit(uint64_t x) { return (unsigned)__builtin_ctzll(x); }
-HAK_INLINE unsigned hak_highest_bit(uint64_t x) { return 63u - (unsigned)__builtin_clzll(x); }
-HAK_INLINE unsigned hak_count_bits(uint64_t x) { return (unsigned)__builtin_popcountll(x); }
+HAK_INLINE unsigned hak_lowest_bit(uint64_t x) {
+    return (unsigned)__builtin_ctzll(x);
+}
+HAK_INLINE unsigned hak_highest_bit(uint64_t x) {
+    return 63u - (unsigned)__builtin_clzll(x);
+}
+HAK_INLINE unsigned hak_count_bits(uint64_t x) {
+    return (unsigned)__builtin_popcountll(x);
+}
 
 /* A mask of `count` ones from bit `first`; 1 <= count, first + count <= 32. */
 HAK_INLINE uint32_t hak_mask32(unsigned first, unsigned count) {

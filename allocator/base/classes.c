@@ -2,7 +2,7 @@
 
 #define HAK_CLASS(id, size, pages, depth)                                                          \
     {(size), (pages), (depth), (uint16_t)((pages) * HAK_PAGE_SIZE / (size)),                       \
-     (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size)-1) / (size)},
+     (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size) - 1) / (size)},
 const hak_class hak_classes[HAK_CLASSES] = {
     {0, 0, 0, 0, 0},
 #include HAK_CLASS_TABLE
@@ -10,11 +10,11 @@ const hak_class hak_classes[HAK_CLASSES] = {
 #undef HAK_CLASS
 
 static void fill(uint8_t *table, size_t steps, unsigned shift) {
-    unsigned class = 1;
+    unsigned cls = 1;
     for (size_t i = 0; i < steps; i++) {
-        while (class < HAK_CLASSES - 1 && hak_classes[class].size < i << shift)
-            class ++;
-        table[i] = (uint8_t) class;
+        while (cls < HAK_CLASSES - 1 && hak_classes[cls].size < i << shift)
+            cls++;
+        table[i] = (uint8_t)cls;
     }
 }
 

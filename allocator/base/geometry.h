@@ -62,7 +62,7 @@ _Static_assert(HAK_PAGE_SHIFT >= 16 && HAK_PAGE_SHIFT <= 18,
                "HAK_PAGE_SHIFT must be 16, 17 or 18: pages of 64 to 256 KiB");
 _Static_assert(HAK_CLASSES <= 255, "a class must fit into one byte of the class map");
 #define HAK_CLASS(id, size, pages, depth)                                                          \
-    _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");            \
+    _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
     _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \
     _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 32768");         \
     _Static_assert((size) <= HAK_SMALL_MAX || (size) % (1 << HAK_MEDIUM_STEP_SHIFT) == 0,          \

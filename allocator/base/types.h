@@ -1,8 +1,8 @@
 /* The shared types, with pictures and invariants.
  *
  * Glossary
- *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends, never freed.
- *   magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
+ *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends, never
+ * freed. magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
  *   slab      a run of pages cut into blocks of one class, with a bitmap of its free blocks.
  *   run       consecutive pages taken from a segment: a slab, a large block or a heap.
  *   remote    freed by a thread that does not own the slab; handed back in chains.
@@ -58,7 +58,7 @@ struct hak_slab {
     uint16_t used;     /* blocks out: in the program, in a magazine or in a remote chain */
     uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
     uint16_t capacity; /* blocks in the slab */
-    uint8_t class;
+    uint8_t cls;
     uint8_t kind; /* enum hak_run_kind */
 };
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
@@ -112,8 +112,8 @@ struct hak_heap {
     uint64_t armed_at_ms;           /* cold/purge.c: the tick of the clock that ... */
     uint32_t arm_credits;           /* ... these credits are for */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
-    hak_heap *registry_next;                                       /* all heaps, never removed */
-    hak_heap *idle_next;                                           /* heaps without a thread */
+    hak_heap *registry_next;                                        /* all heaps, never removed */
+    hak_heap *idle_next;                                            /* heaps without a thread */
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote; /* chains that other threads freed */
     HAK_LINE_ALIGNED void *slots[];              /* HAK_MAGAZINE_SLOTS of them */
 };

@@ -30,11 +30,11 @@ static hak_heap *borrowed;
 
 static void lay_out_magazines(hak_heap *heap) {
     void **slot = heap->slots;
-    for (unsigned class = 0; class < HAK_CLASSES; class ++) {
+    for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
         *slot = NULL;
-        heap->top[class] = slot;
-        heap->end[class] = slot + hak_classes[class].depth;
-        slot = heap->end[class] + 1;
+        heap->top[cls] = slot;
+        heap->end[cls] = slot + hak_classes[cls].depth;
+        slot = heap->end[cls] + 1;
     }
 }
 
@@ -172,8 +172,8 @@ void hak_heap_return(void) {
 
 /* ---- heaps without a thread ---- */
 
-static void release_empty(hak_heap *heap, unsigned class) {
-    for (hak_slab *slab = heap->partial[class], *next; slab != NULL; slab = next) {
+static void release_empty(hak_heap *heap, unsigned cls) {
+    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
         next = slab->next;
         if (slab->used == 0)
             hak_slab_release(heap, slab);
@@ -182,9 +182,9 @@ static void release_empty(hak_heap *heap, unsigned class) {
 
 void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap, HAK_CLASS_NONE);
-    for (unsigned class = 1; class < HAK_CLASSES; class ++) {
-        hak_magazine_flush(heap, class, 0);
-        release_empty(heap, class);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        hak_magazine_flush(heap, cls, 0);
+        release_empty(heap, cls);
     }
 }
 
@@ -202,8 +202,8 @@ void hak_heap_drain_idle(void) {
     hak_lock_give(&registry_lock);
 }
 
-static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned class) {
-    hak_slab *slab = idle->partial[class];
+static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {
+    hak_slab *slab = idle->partial[cls];
     if (slab == NULL)
         return false;
     hak_slab_unlink(idle, slab);
@@ -213,14 +213,14 @@ static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned class) {
     return true;
 }
 
-bool hak_heap_adopt(hak_heap *heap, unsigned class) {
+bool hak_heap_adopt(hak_heap *heap, unsigned cls) {
     bool adopted = false;
     if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
         return false;
     hak_lock_take(&registry_lock);
     drain_idle();
     for (hak_heap *idle = idle_heaps; idle != NULL && !adopted; idle = idle->idle_next)
-        adopted = adopt_from(idle, heap, class);
+        adopted = adopt_from(idle, heap, cls);
     hak_lock_give(&registry_lock);
     return adopted;
 }

@@ -23,7 +23,9 @@ extern HAK_HIDDEN const hak_heap hak_no_heap;
 hak_heap *hak_heap_self(void);
 
 /* Sends the calling thread's next malloc or free to its slow path. */
-HAK_INLINE void hak_heap_arm(void) { hak_this_thread.heap = (hak_heap *)&hak_no_heap; }
+HAK_INLINE void hak_heap_arm(void) {
+    hak_this_thread.heap = (hak_heap *)&hak_no_heap;
+}
 
 /* A heap for calls of threads that have none any more (destructors that run late), under a lock.
  * NULL: out of memory, and the lock is not held. */
@@ -31,7 +33,7 @@ hak_heap *hak_heap_borrow(void);
 void hak_heap_return(void);
 
 /* Takes over a slab of `class` with room from a heap without a thread. False: there is none. */
-bool hak_heap_adopt(hak_heap *heap, unsigned class);
+bool hak_heap_adopt(hak_heap *heap, unsigned cls);
 
 /* Lets heaps without a thread take back what was freed to them. */
 void hak_heap_drain_idle(void);

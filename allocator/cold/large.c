@@ -18,9 +18,13 @@ enum {
     SLACK_SHARE = 4 /* a block that had to move gets 1/4 more address space, not memory */
 };
 
-static size_t pages_for(size_t size) { return (size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT; }
+static size_t pages_for(size_t size) {
+    return (size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
+}
 
-static size_t bytes_in(const hak_slab *run) { return (size_t)run->pages << HAK_PAGE_SHIFT; }
+static size_t bytes_in(const hak_slab *run) {
+    return (size_t)run->pages << HAK_PAGE_SHIFT;
+}
 
 static void tick(void) {
     hak_heap *heap = hak_heap_self();
@@ -89,7 +93,9 @@ size_t hak_large_size(const void *block, const char *function) {
     return bytes_in(find(block, function));
 }
 
-void hak_large_free(void *block) { give(find(block, "free"), false); }
+void hak_large_free(void *block) {
+    give(find(block, "free"), false);
+}
 
 /* ---- another size ---- */
 

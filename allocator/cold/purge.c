@@ -12,7 +12,7 @@ enum {
     ARM_CREDITS = 64, /* times a thread may be armed again within one tick of the clock */
 };
 
-static hak_lock purge_lock; /* one purge at a time; taken before the segment lock */
+static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */
 static _Atomic uint64_t epoch_ends_ms; /* 0: nothing is dirty */
 
 /* Purges the pages of `mask`, one call for each run of them. Under the segment lock. */
@@ -104,6 +104,12 @@ void hak_purge_tick(hak_heap *heap) {
         arm(heap, now);
 }
 
-void hak_purge_before_fork(void) { hak_lock_take(&purge_lock); }
-void hak_purge_after_fork_in_parent(void) { hak_lock_give(&purge_lock); }
-void hak_purge_after_fork_in_child(void) { hak_lock_reset(&purge_lock); }
+void hak_purge_before_fork(void) {
+    hak_lock_take(&purge_lock);
+}
+void hak_purge_after_fork_in_parent(void) {
+    hak_lock_give(&purge_lock);
+}
+void hak_purge_after_fork_in_child(void) {
+    hak_lock_reset(&purge_lock);
+}

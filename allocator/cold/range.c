@@ -6,16 +6,18 @@
 #include "stats/stats.h"
 
 enum {
-    TABLE_STEP = 64,       /* segments for which tables are committed at a time: 128 MiB */
-    SMALLEST = 8,          /* segments in a first reservation worth having */
-    SHARE_OF_LIMIT = 4,    /* a first reservation takes at most 1/4 of a limited address space */
-    FURTHER = 512,         /* segments in a further range, when the system grants them: 1 GiB */
+    TABLE_STEP = 64,    /* segments for which tables are committed at a time: 128 MiB */
+    SMALLEST = 8,       /* segments in a first reservation worth having */
+    SHARE_OF_LIMIT = 4, /* a first reservation takes at most 1/4 of a limited address space */
+    FURTHER = 512,      /* segments in a further range, when the system grants them: 1 GiB */
 };
 
 hak_range hak_ranges[HAK_MAX_RANGES];
 static _Atomic size_t range_count;
 
-size_t hak_range_count(void) { return atomic_load_explicit(&range_count, memory_order_acquire); }
+size_t hak_range_count(void) {
+    return atomic_load_explicit(&range_count, memory_order_acquire);
+}
 
 hak_range *hak_range_of(const void *p) {
     size_t count = hak_range_count();
@@ -58,7 +60,7 @@ static void lay_out(hak_range *r, char *start, const tables *t) {
     start += t->classes;
     r->slabs = (hak_slab *)(void *)start;
     start += t->slabs;
-    r->bitmaps = (uint64_t(*)[HAK_BITMAP_WORDS])(void *)start;
+    r->bitmaps = (uint64_t (*)[HAK_BITMAP_WORDS])(void *)start;
     start += t->bitmaps;
     r->segments = (hak_segment *)(void *)start;
     start += t->segments;

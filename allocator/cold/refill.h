@@ -4,9 +4,9 @@
  *                                            free blocks of the heap's partial slabs
  *                                            a slab of an ended thread
  *                                            a new slab: pages of a segment, else of the system
- *   free   -> magazine full  -> hak_retire:  the older half goes back: to its slabs, or in chains to
- *                                            the threads that own them; an empty slab's pages go
- *                                            back to their segment, and later to the system
+ *   free   -> magazine full  -> hak_retire:  the older half goes back: to its slabs, or in chains
+ * to the threads that own them; an empty slab's pages go back to their segment, and later to the
+ * system
  *
  * Odd cases (first call of a thread, sizes without a class, NULL, foreign pointers, an armed or
  * ended thread) come through the same doors, because their magazine is empty and full. */
@@ -24,6 +24,6 @@ HAK_DOOR void *hak_refill(size_t size);
 HAK_DOOR void hak_retire(void *block);
 
 /* Gives the oldest blocks of a magazine back until `keep` are left. By the owner. */
-void hak_magazine_flush(hak_heap *heap, unsigned class, size_t keep);
+void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep);
 
 #endif

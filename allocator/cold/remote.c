@@ -11,8 +11,8 @@ void hak_chain_send(hak_chain *chain) {
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
     do
         chain->last->next = head;
-    while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first,
-                                                  memory_order_release, memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first, memory_order_release,
+                                                  memory_order_relaxed));
     chain->owner = NULL;
     HAK_COUNT(remote_chains, 1);
 }
@@ -30,14 +30,14 @@ void hak_chain_add(hak_chain *chain, hak_heap *owner, void *block) {
     chain->first = link;
 }
 
-static bool into_magazine(hak_heap *heap, unsigned class, void *block) {
-    if (heap->top[class] == heap->end[class])
+static bool into_magazine(hak_heap *heap, unsigned cls, void *block) {
+    if (heap->top[cls] == heap->end[cls])
         return false;
-    *++heap->top[class] = block;
+    *++heap->top[cls] = block;
     return true;
 }
 
-void hak_remote_drain(hak_heap *heap, unsigned class) {
+void hak_remote_drain(hak_heap *heap, unsigned cls) {
     if (atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
         return;
     hak_chain elsewhere = {0};
@@ -49,7 +49,7 @@ void hak_remote_drain(hak_heap *heap, unsigned class) {
         hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
         if (owner != heap)
             hak_chain_add(&elsewhere, owner, block);
-        else if (slab->class != class || !into_magazine(heap, class, block))
+        else if (slab->cls != cls || !into_magazine(heap, cls, block))
             hak_slab_put(heap, slab, block);
     }
     hak_chain_send(&elsewhere);

@@ -20,6 +20,6 @@ void hak_chain_send(hak_chain *chain);
 
 /* Takes back what others freed: blocks of `class` into the heap's magazine while it has room, the
  * rest into their slabs. Blocks whose slab has another owner by now travel on. By the owner. */
-void hak_remote_drain(hak_heap *heap, unsigned class);
+void hak_remote_drain(hak_heap *heap, unsigned cls);
 
 #endif

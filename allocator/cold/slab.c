@@ -12,7 +12,7 @@
 /* ---- the partial list ---- */
 
 void hak_slab_link(hak_heap *heap, hak_slab *slab) {
-    hak_slab **first = &heap->partial[slab->class];
+    hak_slab **first = &heap->partial[slab->cls];
     slab->prev = NULL;
     slab->next = *first;
     if (*first != NULL)
@@ -24,34 +24,34 @@ void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
     if (slab->prev != NULL)
         slab->prev->next = slab->next;
     else
-        heap->partial[slab->class] = slab->next;
+        heap->partial[slab->cls] = slab->next;
     if (slab->next != NULL)
         slab->next->prev = slab->prev;
 }
 
 /* ---- making and releasing ---- */
 
-static void name_pages(hak_slab *slab, uint8_t class) {
+static void name_pages(hak_slab *slab, uint8_t cls) {
     hak_range *r = hak_range_of((void *)slab->start);
-    memset(&r->classes[slab - r->slabs], class, slab->pages);
+    memset(&r->classes[slab - r->slabs], cls, slab->pages);
 }
 
-hak_slab *hak_slab_make(hak_heap *heap, unsigned class) {
+hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     bool zeroed;
-    hak_slab *slab = hak_run_take(hak_classes[class].pages, 1, &zeroed);
+    hak_slab *slab = hak_run_take(hak_classes[cls].pages, 1, &zeroed);
     if (slab == NULL)
         return NULL;
     atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     slab->kind = HAK_RUN_SLAB;
-    slab->class = (uint8_t) class;
+    slab->cls = (uint8_t)cls;
     slab->used = slab->carved = 0;
-    slab->capacity = hak_classes[class].capacity;
+    slab->capacity = hak_classes[cls].capacity;
     slab->summary = 0;
     for (uint16_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
         slab[i].tail = i;
     }
-    name_pages(slab, (uint8_t) class);
+    name_pages(slab, (uint8_t)cls);
     hak_slab_link(heap, slab);
     return slab;
 }
@@ -76,7 +76,7 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
 /* Both fill slots downward from slots[want - 1]; they return how many slots are left. */
 
 static size_t take_freed(hak_slab *slab, void **slots, size_t want) {
-    size_t size = hak_classes[slab->class].size;
+    size_t size = hak_classes[slab->cls].size;
     while (want > 0 && slab->summary != 0) {
         unsigned word = hak_lowest_bit(slab->summary);
         uint64_t ones = slab->bitmap[word];
@@ -90,7 +90,7 @@ static size_t take_freed(hak_slab *slab, void **slots, size_t want) {
 }
 
 static size_t take_fresh(hak_slab *slab, void **slots, size_t want) {
-    size_t size = hak_classes[slab->class].size;
+    size_t size = hak_classes[slab->cls].size;
     uintptr_t block = slab->start + slab->carved * size;
     for (; want > 0 && slab->carved < slab->capacity; slab->carved++, block += size)
         slots[--want] = (void *)block;
@@ -111,10 +111,10 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
 /* ---- taking blocks back ---- */
 
 static size_t index_of(const hak_slab *slab, const void *block) {
-    const hak_class *class = &hak_classes[slab->class];
+    const hak_class *cls = &hak_classes[slab->cls];
     size_t offset = (uintptr_t)block - slab->start;
-    size_t index = (offset * class->reciprocal) >> HAK_RECIPROCAL_SHIFT;
-    if (HAK_UNLIKELY(index * class->size != offset || index >= slab->carved))
+    size_t index = (offset * cls->reciprocal) >> HAK_RECIPROCAL_SHIFT;
+    if (HAK_UNLIKELY(index * cls->size != offset || index >= slab->carved))
         hak_fatal("invalid free", "free", block, "not the start of a block");
     return index;
 }
@@ -144,5 +144,5 @@ bool hak_slab_is_valid(const hak_slab *slab) {
         free_blocks += hak_count_bits(slab->bitmap[i]);
     }
     return slab->carved == slab->used + free_blocks && slab->carved <= slab->capacity &&
-           slab->capacity == hak_classes[slab->class].capacity;
+           slab->capacity == hak_classes[slab->cls].capacity;
 }

@@ -5,7 +5,7 @@
 #include "base/types.h"
 
 /* A new slab on the heap's partial list, where it comes first. NULL: out of memory. */
-hak_slab *hak_slab_make(hak_heap *heap, unsigned class);
+hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);
 
 /* Moves up to `want` free blocks of the slab into slots[0 .. n), lowest address last, so that a
  * magazine hands them out in the order of their addresses. Returns n. */

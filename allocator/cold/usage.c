@@ -15,7 +15,7 @@ static void add_run(hak_usage *usage, const hak_slab *run) {
         usage->large += (size_t)run->pages << HAK_PAGE_SHIFT;
         usage->blocks++;
     } else if (run->kind == HAK_RUN_SLAB) {
-        size_t size = hak_classes[run->class].size;
+        size_t size = hak_classes[run->cls].size;
         usage->used += run->used * size;
         usage->free += (size_t)(run->carved - run->used) * size;
         usage->blocks += run->used;
@@ -63,11 +63,11 @@ static void check_segment(hak_usage *usage, const hak_segment *s) {
     usage->blocks += !segment_is_valid(s);
 }
 
-static bool list_is_valid(const hak_heap *heap, unsigned class) {
+static bool list_is_valid(const hak_heap *heap, unsigned cls) {
     const hak_slab *before = NULL;
-    for (const hak_slab *s = heap->partial[class]; s != NULL; before = s, s = s->next)
-        if (!hak_slab_is_valid(s) || s->prev != before || s->class != class ||
-            s->used == s->capacity || s->owner != heap)
+    for (const hak_slab *s = heap->partial[cls]; s != NULL; before = s, s = s->next)
+        if (!hak_slab_is_valid(s) || s->prev != before || s->cls != cls || s->used == s->capacity ||
+            s->owner != heap)
             return false;
     return true;
 }
@@ -77,7 +77,7 @@ bool hak_usage_is_valid(void) {
     each_segment(check_segment, &bad);
     const hak_heap *heap = hak_this_thread.owned;
     bool sound = bad.blocks == 0;
-    for (unsigned class = 1; heap != NULL && class < HAK_CLASSES; class ++)
-        sound = sound && list_is_valid(heap, class);
+    for (unsigned cls = 1; heap != NULL && cls < HAK_CLASSES; cls++)
+        sound = sound && list_is_valid(heap, cls);
     return sound;
 }

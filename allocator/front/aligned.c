@@ -10,11 +10,11 @@
 
 /* Smallest class for `size` bytes whose blocks are all aligned; HAK_CLASSES: none. */
 static unsigned aligned_class(size_t alignment, size_t size) {
-    unsigned class = 1;
-    while (class < HAK_CLASSES &&
-           (hak_classes[class].size < size || hak_classes[class].size % alignment != 0))
-        class ++;
-    return class;
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES &&
+           (hak_classes[cls].size < size || hak_classes[cls].size % alignment != 0))
+        cls++;
+    return cls;
 }
 
 /* alignment is a power of two. NULL and errno = ENOMEM. */
@@ -25,9 +25,9 @@ static void *allocate(size_t alignment, size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    unsigned class = aligned_class(alignment, size);
-    if (class < HAK_CLASSES)
-        return hak_malloc(hak_classes[class].size);
+    unsigned cls = aligned_class(alignment, size);
+    if (cls < HAK_CLASSES)
+        return hak_malloc(hak_classes[cls].size);
     return hak_large_allocate(size != 0 ? size : 1, alignment, false);
 }
 
@@ -60,7 +60,9 @@ HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
     return allocate(alignment, size);
 }
 
-HAK_EXPORT void *hak_valloc(size_t size) { return allocate(hak_os_page_size(), size); }
+HAK_EXPORT void *hak_valloc(size_t size) {
+    return allocate(hak_os_page_size(), size);
+}
 
 HAK_EXPORT void *hak_pvalloc(size_t size) {
     size_t page = hak_os_page_size();

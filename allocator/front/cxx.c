@@ -25,7 +25,7 @@ static function find(void *where, const char *name) {
 }
 
 static new_handler current_handler(void) {
-    new_handler (*get)(void) = (new_handler(*)(void))find(RTLD_DEFAULT, "_ZSt15get_new_handlerv");
+    new_handler (*get)(void) = (new_handler (*)(void))find(RTLD_DEFAULT, "_ZSt15get_new_handlerv");
     return get != NULL ? get() : NULL;
 }
 
@@ -69,7 +69,7 @@ static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const 
     if (current_handler() == NULL)
         return NULL;
     function runtime = find(RTLD_NEXT, alignment != 0 ? "_ZnwmSt11align_val_tRKSt9nothrow_t"
-                                                       : "_ZnwmRKSt9nothrow_t");
+                                                      : "_ZnwmRKSt9nothrow_t");
     if (runtime == NULL)
         return NULL;
     return alignment != 0 ? ((aligned_form)runtime)(size, alignment, tag)
@@ -87,13 +87,19 @@ static void *new_or_null(size_t size, size_t alignment, const void *tag) {
 
 #define OPERATOR_NEW(id, mangled)                                                                  \
     HAK_EXPORT HAK_HOT void *id(size_t size) __asm__(mangled);                                     \
-    void *id(size_t size) { return new_or_throw(size, 0); }
+    void *id(size_t size) {                                                                        \
+        return new_or_throw(size, 0);                                                              \
+    }
 #define OPERATOR_NEW_NOTHROW(id, mangled)                                                          \
     HAK_EXPORT void *id(size_t size, const void *tag) __asm__(mangled);                            \
-    void *id(size_t size, const void *tag) { return new_or_null(size, 0, tag); }
+    void *id(size_t size, const void *tag) {                                                       \
+        return new_or_null(size, 0, tag);                                                          \
+    }
 #define OPERATOR_NEW_ALIGNED(id, mangled)                                                          \
     HAK_EXPORT void *id(size_t size, size_t alignment) __asm__(mangled);                           \
-    void *id(size_t size, size_t alignment) { return new_or_throw(size, alignment); }
+    void *id(size_t size, size_t alignment) {                                                      \
+        return new_or_throw(size, alignment);                                                      \
+    }
 #define OPERATOR_NEW_ALIGNED_NOTHROW(id, mangled)                                                  \
     HAK_EXPORT void *id(size_t size, size_t alignment, const void *tag) __asm__(mangled);          \
     void *id(size_t size, size_t alignment, const void *tag) {                                     \
@@ -113,7 +119,9 @@ OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_
  * ignores the registers that it does not read. */
 #define OPERATOR_DELETE(id, mangled)                                                               \
     HAK_EXPORT HAK_HOT void id(void *block) __asm__(mangled);                                      \
-    void id(void *block) { hak_free(block); }
+    void id(void *block) {                                                                         \
+        hak_free(block);                                                                           \
+    }
 
 OPERATOR_DELETE(cxx_delete, "_ZdlPv")
 OPERATOR_DELETE(cxx_delete_array, "_ZdaPv")

@@ -28,8 +28,8 @@ static HAK_DOOR void *malloc_medium(size_t size) {
     if (size > HAK_MEDIUM_MAX)
         return malloc_large(size);
     hak_heap *heap = hak_this_thread.heap;
-    unsigned class = heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
-    void *block = hak_magazine_pop(heap, class);
+    unsigned cls = heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+    void *block = hak_magazine_pop(heap, cls);
     if (HAK_LIKELY(block != NULL))
         return block;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
@@ -39,8 +39,8 @@ static HAK_DOOR void *malloc_medium(size_t size) {
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     if (HAK_LIKELY(size <= HAK_SMALL_MAX)) {
         hak_heap *heap = hak_this_thread.heap;
-        unsigned class = heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT];
-        void *block = hak_magazine_pop(heap, class);
+        unsigned cls = heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT];
+        void *block = hak_magazine_pop(heap, cls);
         if (HAK_LIKELY(block != NULL))
             return block;
         HAK_NOT_A_CONDITIONAL_TAIL_CALL();
@@ -51,8 +51,8 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 }
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
-    unsigned class = hak_class_in(&hak_ranges[0], block);
-    if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, class, block)))
+    unsigned cls = hak_class_in(&hak_ranges[0], block);
+    if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, cls, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     hak_retire(block);

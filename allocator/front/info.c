@@ -11,11 +11,17 @@
 #include <limits.h>
 #include <malloc.h>
 
-HAK_EXPORT void hak_get_usage(hak_usage *usage) { hak_usage_collect(usage); }
+HAK_EXPORT void hak_get_usage(hak_usage *usage) {
+    hak_usage_collect(usage);
+}
 
-HAK_EXPORT int hak_validate(void) { return hak_usage_is_valid(); }
+HAK_EXPORT int hak_validate(void) {
+    return hak_usage_is_valid();
+}
 
-HAK_EXPORT const char *hak_version(void) { return HAK_VERSION " " HAK_VARIANT; }
+HAK_EXPORT const char *hak_version(void) {
+    return HAK_VERSION " " HAK_VARIANT;
+}
 
 HAK_EXPORT size_t hak_purge(void) {
     hak_heap *heap = hak_heap_self();
@@ -37,7 +43,9 @@ static struct mallinfo2 collect_mallinfo(void) {
                               .keepcost = u.free};
 }
 
-static int clip(size_t value) { return value < INT_MAX ? (int)value : INT_MAX; }
+static int clip(size_t value) {
+    return value < INT_MAX ? (int)value : INT_MAX;
+}
 
 static struct mallinfo collect_old_mallinfo(void) {
     struct mallinfo2 m = collect_mallinfo();

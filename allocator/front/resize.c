@@ -26,9 +26,9 @@ HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
 
 /* Size class of a block in whatever range; HAK_CLASS_NONE: large or none of ours. */
 static unsigned class_of(const void *block) {
-    unsigned class = hak_class_in(&hak_ranges[0], block);
-    if (HAK_LIKELY(class != HAK_CLASS_NONE))
-        return class;
+    unsigned cls = hak_class_in(&hak_ranges[0], block);
+    if (HAK_LIKELY(cls != HAK_CLASS_NONE))
+        return cls;
     const hak_range *r = hak_range_of(block);
     return r != NULL ? hak_class_in(r, block) : HAK_CLASS_NONE;
 }
@@ -56,10 +56,10 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
         hak_free(block);
         return NULL;
     }
-    unsigned class = class_of(block);
-    if (HAK_UNLIKELY(class == HAK_CLASS_NONE))
+    unsigned cls = class_of(block);
+    if (HAK_UNLIKELY(cls == HAK_CLASS_NONE))
         return resize_large(block, size);
-    size_t room = hak_classes[class].size;
+    size_t room = hak_classes[cls].size;
     if (size <= room && size >= room / 2)
         return block; /* at most half of it lies idle */
     return copy_to_new(block, room, size);
@@ -73,9 +73,9 @@ HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     if (block == NULL)
         return 0;
-    unsigned class = class_of(block);
-    if (class != HAK_CLASS_NONE)
-        return hak_classes[class].size;
+    unsigned cls = class_of(block);
+    if (cls != HAK_CLASS_NONE)
+        return hak_classes[cls].size;
     return hak_large_size(block, "malloc_usable_size");
 }
 

@@ -11,21 +11,21 @@
 #include "base/types.h"
 
 /* NULL when the magazine is empty. */
-HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned class) {
-    void **top = heap->top[class];
+HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
+    void **top = heap->top[cls];
     void *block = *top;
     if (HAK_LIKELY(block != NULL))
-        heap->top[class] = top - 1;
+        heap->top[cls] = top - 1;
     return block;
 }
 
 /* False, and nothing happened: the magazine is full, or the block is the one freed last. */
-HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned class, void *block) {
-    void **top = heap->top[class];
-    if (HAK_UNLIKELY(top == heap->end[class] || *top == block))
+HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned cls, void *block) {
+    void **top = heap->top[cls];
+    if (HAK_UNLIKELY(top == heap->end[cls] || *top == block))
         return false;
     top[1] = block;
-    heap->top[class] = top + 1;
+    heap->top[cls] = top + 1;
     return true;
 }
 

@@ -29,7 +29,7 @@ void *hak_malloc(size_t size); /* size 0: a block of its own, to be freed */
 void *hak_calloc(size_t count, size_t size);
 void *hak_realloc(void *block, size_t size); /* size 0 with a block: frees it, returns NULL */
 void *hak_reallocarray(void *block, size_t count, size_t size);
-void hak_free(void *block);                   /* NULL is allowed; errno is kept */
+void hak_free(void *block);                    /* NULL is allowed; errno is kept */
 void hak_free_sized(void *block, size_t size); /* C23 */
 void hak_free_aligned_sized(void *block, size_t alignment, size_t size);
 
@@ -58,7 +58,7 @@ typedef struct hak_usage {
 
 void hak_get_usage(hak_usage *usage);
 
-void hak_malloc_stats(void);                     /* prints usage and events to stderr */
+void hak_malloc_stats(void);                    /* prints usage and events to stderr */
 int hak_malloc_info(int options, FILE *stream); /* the same as XML; options must be 0 */
 
 /* ---- memory and checks ---- */

@@ -23,4 +23,6 @@ void hak_lock_wait(hak_lock *lock) {
         futex(lock, FUTEX_WAIT, 2);
 }
 
-void hak_lock_wake(hak_lock *lock) { futex(lock, FUTEX_WAKE, 1); }
+void hak_lock_wake(hak_lock *lock) {
+    futex(lock, FUTEX_WAKE, 1);
+}

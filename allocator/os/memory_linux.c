@@ -39,7 +39,9 @@ void *hak_os_reserve(size_t size, size_t align) {
     return start;
 }
 
-void hak_os_release(void *start, size_t size) { munmap(start, size); }
+void hak_os_release(void *start, size_t size) {
+    munmap(start, size);
+}
 
 bool hak_os_commit(void *start, size_t size) {
     int saved_errno = errno;
@@ -88,4 +90,6 @@ uint64_t hak_os_now_ms(void) {
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-bool hak_os_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
+bool hak_os_is_privileged(void) {
+    return getauxval(AT_SECURE) != 0;
+}

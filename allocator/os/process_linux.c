@@ -1,25 +1,51 @@
 #include "os/os.h"
 
+#include <limits.h>
 #include <pthread.h>
+
+#if HAK_INSTRUMENTED
+/* A forked child inherits the counters of an instrumented build and would count them again.
+ * From the compiler's profile runtime. */
+void __llvm_profile_reset_counters(void);
+static void reset_profile(void) {
+    __llvm_profile_reset_counters();
+}
+#else
+static void reset_profile(void) {}
+#endif
 
 static const hak_os_hooks *registered;
 static pthread_key_t exit_key;
 static bool have_exit_key;
 
-static void thread_exits(void *unused) {
-    (void)unused;
-    registered->on_thread_exit();
+/* Other keys' destructors free memory too, so ours asks to be called again in each of the rounds
+ * that POSIX allows, and lets go of the thread's heap in the last but one. The key's value points
+ * at the round that comes next. */
+enum { ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS };
+static const char rounds[ROUNDS];
+
+static void thread_exits(void *value) {
+    const char *round = value;
+    if (round + 2 < rounds + ROUNDS)
+        pthread_setspecific(exit_key, round + 1);
+    else
+        registered->on_thread_exit();
+}
+
+static void after_fork_in_child(void) {
+    reset_profile();
+    registered->after_fork_in_child();
 }
 
 void hak_os_start(const hak_os_hooks *hooks) {
     registered = hooks;
     have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
-    pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent, hooks->after_fork_in_child);
+    pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent, after_fork_in_child);
 }
 
 void hak_os_watch_this_thread(void) {
-    /* Any value but NULL makes the destructor run. Without a key (all 1024 are taken) the heaps
+    /* Without a key (all 1024 are taken) the heaps
      * of ended threads are not recycled; nothing else is lost. */
     if (have_exit_key)
-        pthread_setspecific(exit_key, &exit_key);
+        pthread_setspecific(exit_key, rounds);
 }

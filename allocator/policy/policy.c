@@ -49,9 +49,17 @@ static bool parse(const char *text, unsigned long *value) {
 
 static HAK_COLD void refuse(const option *o, const char *text) {
     char low[21], high[21], standard[21];
-    const char *const parts[] = {"hakmem: ", o->variable, "=", text, " is not a number from ",
-                                 hak_decimal(o->lowest, low), " to ", hak_decimal(o->highest, high),
-                                 "; using ", hak_decimal(o->standard, standard), NULL};
+    const char *const parts[] = {"hakmem: ",
+                                 o->variable,
+                                 "=",
+                                 text,
+                                 " is not a number from ",
+                                 hak_decimal(o->lowest, low),
+                                 " to ",
+                                 hak_decimal(o->highest, high),
+                                 "; using ",
+                                 hak_decimal(o->standard, standard),
+                                 NULL};
     hak_message(parts);
 }
 
