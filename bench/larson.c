@@ -20,7 +20,7 @@ static const bench_option options[] = {
     {0},
 };
 
-static void setup(const bench_config *all) {
+static void setup(bench_config *all) {
     pthread_barrier_init(&round_ended, NULL, (unsigned)all->threads);
 }
 

@@ -77,11 +77,13 @@ static void *run_worker(void *argument) {
     (spec->relay ? spec->relay : bench_measured)(run->worker);
     run->end_ns = bench_now_ns();
     run->end_cpu_ns = bench_cpu_ns();
+    /* Memory is noted while all workers are there and nothing is torn down yet. */
+    if (pthread_barrier_wait(&together) == PTHREAD_BARRIER_SERIAL_THREAD)
+        bench_note_memory();
     pthread_barrier_wait(&together);
     return NULL;
 }
 
-/* Finishing is apart from running: peak memory is read when nothing is freed yet. */
 static void *finish_worker(void *argument) {
     worker_run *run = argument;
     if (run->spec->finish)
@@ -157,21 +159,18 @@ static void print_line(const bench_spec *spec, const worker_run *span) {
 int bench_main(int argc, char **argv, const bench_spec *spec) {
     if (bench_parse(argc, argv, spec) != BENCH_OK)
         return BENCH_USAGE;
+    if (spec->setup)
+        spec->setup(spec->config);
     uint64_t threads = spec->config->threads;
     if (spec->config->ops < threads) {
-        fprintf(stderr, "--ops must be at least the number of threads\n");
+        fprintf(stderr, "too few --ops for this many threads\n");
         return BENCH_USAGE;
     }
     worker_run *runs = bench_table(threads * sizeof *runs);
     bench_worker *workers = bench_table(threads * sizeof *workers);
     set_up_workers(spec, runs, workers);
-    if (spec->setup)
-        spec->setup(spec->config);
     pthread_barrier_init(&together, NULL, (unsigned)threads);
     on_all(runs, threads, run_worker);
-    bench_result("peak_rss_kib", bench_peak_rss_kib());
-    bench_result("rss_kib", bench_rss_kib());
-    bench_result("tables_kib", bench_tables_kib());
     on_all(runs, threads, finish_worker);
     worker_run span = span_of(runs, threads);
     print_line(spec, &span);

@@ -72,10 +72,10 @@ typedef struct bench_spec {
     unsigned uses;               /* BENCH_USES_* */
     const bench_option *options; /* of this program alone, or NULL */
     /* Each hook may be NULL. */
-    void (*setup)(const bench_config *config); /* main thread, before the workers start */
-    void (*prepare)(bench_worker *worker);     /* in the worker's thread, not timed */
-    void (*relay)(bench_worker *worker);       /* timed; calls bench_measured its own way */
-    void (*finish)(bench_worker *worker);      /* after the clock, in whichever thread */
+    void (*setup)(bench_config *config);   /* main thread, before the workers; may adjust */
+    void (*prepare)(bench_worker *worker); /* in the worker's thread, not timed */
+    void (*relay)(bench_worker *worker);   /* timed; calls bench_measured its own way */
+    void (*finish)(bench_worker *worker);  /* after the clock, in whichever thread */
 } bench_spec;
 
 /* The whole program: returns the exit code for main. */
@@ -97,12 +97,13 @@ int bench_parse(int argc, char **argv, const bench_spec *spec);
 
 /* Zeroed memory straight from the OS, resident already; ends the program if there is none. */
 void *bench_table(size_t bytes);
-void bench_table_free(void *table, size_t bytes);
-uint64_t bench_tables_kib(void);
 
-/* Resident memory of this process now, and its highest value so far, in KiB. */
+/* Resident memory of this process now, in KiB; cheap, and right to within some 100 KiB. */
 uint64_t bench_rss_kib(void);
-uint64_t bench_peak_rss_kib(void);
+
+/* Adds to the results: peak_rss_kib, and as of now rss_kib, of it anon_kib (not from files) and
+ * huge_kib (in transparent huge pages), and tables_kib (the benchmark's own). */
+void bench_note_memory(void);
 
 /* Monotonic time and CPU time of the whole process, in nanoseconds. */
 uint64_t bench_now_ns(void);

@@ -38,5 +38,6 @@ BENCH_INLINE void *bench_malloc(size_t size) {
 /* --check: fill a block with a pattern of its own, and find out whether it is still there. */
 void bench_fill(void *block, size_t size, uint64_t tag);
 void bench_verify(const void *block, size_t size, uint64_t tag);
+void bench_verify_zero(const void *block, size_t size);
 
 #endif
