@@ -95,7 +95,8 @@ class CacheGeometry:
     line: int = 64
 
     def __post_init__(self) -> None:
-        sets, rest = divmod(self.size, self.ways * self.line)
+        way = self.ways * self.line
+        sets, rest = divmod(self.size, way) if way > 0 else (0, 0)
         if rest or sets < 1 or sets & (sets - 1) or self.line & (self.line - 1):
             raise ValueError(f"not a cache: {self.size} B in {self.ways} ways of {self.line} B")
 

@@ -1,0 +1,150 @@
+"""Builders of small judgements, so that each test spells out only what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.judge.icache import icache_key
+from pipeline.judge.keys import rss_guard, throughput_key
+from pipeline.judge.model import (
+    Counting,
+    Environment,
+    Health,
+    HealthCheck,
+    Keys,
+    Library,
+    LibraryCounts,
+    Measured,
+    PairSample,
+    RunSample,
+    Throughput,
+    VerifyResult,
+    WorkloadCounts,
+)
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
+from pipeline.judge.throughput import summarise
+
+L1I = CacheGeometry(size=32 * 1024, ways=8)
+WOBBLE = (0.0, 0.001, -0.001, 0.002, -0.002)
+
+
+def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> PairSample:
+    return PairSample(
+        round=number,
+        first="tuned" if number % 2 else "baseline",
+        padding=0,
+        baseline=RunSample(ops_per_sec=baseline, peak_rss_kib=rss[0]),
+        tuned=RunSample(ops_per_sec=tuned, peak_rss_kib=rss[1]),
+    )
+
+
+def pairs(
+    ratio: float, count: int = 10, noise: float = 1.0, rss: tuple[int, int] = (4096, 4096)
+) -> list[PairSample]:
+    """Return pairs around ``ratio``, spread evenly by up to 0.2 % times ``noise``."""
+    return [
+        pair(number, 1e7, 1e7 * ratio * (1 + noise * WOBBLE[number % 5]), rss)
+        for number in range(count)
+    ]
+
+
+def request_of(names: Sequence[str], margins: Margins | None = None) -> JudgeRequest:
+    return JudgeRequest(
+        baseline=Path("/baseline.so"),
+        tuned=Path("/tuned.so"),
+        benches=tuple(BenchCommand(name=name, argv=("/bench",)) for name in names),
+        logs=Path("/logs"),
+        margins=margins or Margins(),
+    )
+
+
+def throughput_of(**samples: list[PairSample]) -> Throughput:
+    """Return the summary of the given pairs per workload, as after the last look."""
+    summary = summarise(request_of(list(samples)), dict(samples), 0.95, (10,))
+    return summary.model_copy(update={"stopped": "not decided within the limit of 10 pairs"})
+
+
+def exactly(value: float | None) -> Measured | None:
+    return None if value is None else Measured(value=value, low=value, high=value)
+
+
+def counts(misses: float | None, hot_lines: int | None = 20) -> LibraryCounts:
+    return LibraryCounts(
+        operations=10_000,
+        instructions=exactly(30.0),
+        total_instructions=exactly(90.0),
+        i1_misses=exactly(misses),
+        lines=None if hot_lines is None else hot_lines + 20,
+        hot_lines=hot_lines,
+        pages=None if hot_lines is None else 4,
+        hot_pages=None if hot_lines is None else 2,
+    )
+
+
+def workload_counts(
+    name: str, baseline: LibraryCounts, tuned: LibraryCounts, weight: float = 1.0
+) -> WorkloadCounts:
+    return WorkloadCounts(name=name, weight=weight, geometry=L1I, baseline=baseline, tuned=tuned)
+
+
+def counting_of(*workloads: WorkloadCounts, why: str = "as asked for") -> Counting:
+    return Counting(source="valgrind", why=why, scope="bench_measured", workloads=workloads)
+
+
+def health_of(status: str = "passed") -> Health:
+    check = HealthCheck.model_validate({"name": "python", "status": status, "detail": "as plain"})
+    return Health(checks=(check,), sound=status == "passed", reason=f"python {status}")
+
+
+def environment_of() -> Environment:
+    return Environment(
+        cpu="Example CPU",
+        cores=2,
+        kernel="6.1.0",
+        libc="glibc 2.36",
+        memory_mib=8192,
+        governor=None,
+        transparent_hugepages="madvise",
+        aslr="2",
+        load_before=0.5,
+        load_after=1.25,
+        l1i=L1I,
+        l1i_source="sysfs",
+        tools={"valgrind": "valgrind-3.19.0", "perf": "not installed"},
+    )
+
+
+def library_of(name: str, text_bytes: int) -> Library:
+    return Library(
+        path=f"/build/{name}/libhakmem.so",
+        sha256=(name[0].encode().hex() * 32)[:64],
+        file_bytes=4 * text_bytes,
+        text_bytes=text_bytes,
+    )
+
+
+def result_of(
+    throughput: Throughput | None = None,
+    counting: Counting | None = None,
+    health: Health | None = None,
+) -> VerifyResult:
+    throughput = throughput or throughput_of(mixed=pairs(1.05))
+    counting = counting or counting_of(workload_counts("mixed", counts(4.0), counts(3.0)))
+    margins = Margins()
+    return VerifyResult(
+        created="2026-01-02T03:04:05+00:00",
+        seconds=12.5,
+        seed=1,
+        margins=margins,
+        baseline=library_of("baseline", 20_000),
+        tuned=library_of("tuned", 18_000),
+        throughput=throughput,
+        counting=counting,
+        keys=Keys(
+            throughput=throughput_key(throughput, margins), icache=icache_key(counting, margins)
+        ),
+        rss=rss_guard(throughput, margins),
+        health=health or health_of(),
+        environment=environment_of(),
+    )

@@ -1,0 +1,228 @@
+"""Reading counts: callgrind files, perf output, cache geometry, and the choice of a source."""
+
+import dataclasses
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.errors import ArtifactError, DataError
+from pipeline.judge.counting import hardware
+from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
+from pipeline.judge.counting.count import choose_source
+from pipeline.judge.counting.elf import read_elf
+from pipeline.judge.counting.source import Unsupported
+from pipeline.judge.geometry import FALLBACK, machine_l1i
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
+
+LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)
+HEAD = "positions: instr\nevents: Ir Dr Dw I1mr D1mr\nsummary: {total} 0 0 3 0\n"
+BODY = """
+ob=/lib/liba.so
+fn=malloc
+0x1000 10 1 1 2
+0x1040 5
+cob=/lib/libc.so
+cfn=memset
+calls=3 0x99
+0x1044 1000 0 0 900
+0x1048 1
+ob=???
+fn=0x0000000000402000
+0x402000 20 0 0 1
+0x600000 7 0 0 5
+ob=/lib/libc.so
+fn=memset
+0x402000 50 0 0 9
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "counts.callgrind"
+    path.write_text(text)
+    return path
+
+
+def test_code_is_found_by_address_also_outside_the_text_section(tmp_path: Path) -> None:
+    profile = read_profile(write(tmp_path, HEAD.format(total=93) + BODY), LIBRARY)
+    assert profile.instructions == {0x1000: 10, 0x1040: 5, 0x1048: 1, 0x2000: 20}
+    assert profile.i1_misses.total() == 3
+    assert profile.total_instructions == 93
+
+
+def test_lines_and_pages() -> None:
+    executed = Counter({0x1000: 960, 0x1004: 30, 0x1040: 5, 0x2000: 5})
+    profile = Profile(executed, Counter(), total_instructions=1000)
+    assert (profile.touched(64), profile.touched(4096)) == (3, 2)
+    assert (profile.hot(64), profile.hot(4096)) == (1, 1)
+    flat = Profile(Counter(dict.fromkeys(range(0, 6400, 64), 1)), Counter(), 100)
+    assert (flat.touched(64), flat.hot(64)) == (100, 99)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (HEAD.format(total=92) + BODY, "add up"),
+        ("positions: line\n", "positions"),
+        ("events: Dr Ir I1mr\n", "events"),
+        ("events: Ir Dr Dw\n", "I1mr"),
+        (BODY, "before the line"),
+        ("", "its sum says None"),
+    ],
+)
+def test_a_broken_file_is_refused(tmp_path: Path, text: str, word: str) -> None:
+    with pytest.raises(DataError, match=word):
+        read_profile(write(tmp_path, text), LIBRARY)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="No such file"):
+        read_profile(tmp_path / "none", LIBRARY)
+
+
+def cache_index(root: Path, number: int, **fields: str) -> None:
+    folder = root / f"index{number}"
+    folder.mkdir(parents=True)
+    for name, value in fields.items():
+        (folder / name).write_text(value + "\n")
+
+
+def l1i(size: str, ways: str) -> dict[str, str]:
+    return {
+        "level": "1",
+        "type": "Instruction",
+        "size": size,
+        "ways_of_associativity": ways,
+        "coherency_line_size": "64",
+    }
+
+
+def test_the_machines_cache_is_read(tmp_path: Path) -> None:
+    cache_index(tmp_path, 0, level="1", type="Data", size="48K")
+    cache_index(tmp_path, 1, **l1i("64K", "16"))
+    assert machine_l1i(tmp_path) == (CacheGeometry(65536, 16, 64), "sysfs")
+
+
+@pytest.mark.parametrize(("size", "ways"), [("64K", "0"), ("48K", "8"), ("?", "8")])
+def test_a_cache_that_cannot_be_simulated_falls_back(tmp_path: Path, size: str, ways: str) -> None:
+    cache_index(tmp_path, 1, **l1i(size, ways))
+    assert machine_l1i(tmp_path) == (FALLBACK, "fallback")
+
+
+def test_no_description_falls_back(tmp_path: Path) -> None:
+    assert machine_l1i(tmp_path / "none") == (FALLBACK, "fallback")
+
+
+def test_not_supported_is_unknown_and_not_zero() -> None:
+    text = (
+        "<not supported>;;instructions:u;0;100,00;;\n"
+        "0;;L1-icache-load-misses:u;5000;100.00;;\n"
+        "123;;branches:u;5000;60.00;;\n"
+    )
+    values = hardware.parse_stat(text)
+    assert values == {"instructions": None, "L1-icache-load-misses": 0, "branches": None}
+
+
+def test_samples_are_added_up_per_object() -> None:
+    text = (
+        "   1000003 instructions:u:      7faacc13ef3f (/usr/lib/libhakmem.so)\n"
+        "   1000003 instructions:u:      7faacc13ef40 (/usr/lib/libhakmem.so)\n"
+        "   1000003 instructions:u:      55aacc13ef40 (/bench/tiny hot)\n"
+    )
+    assert hardware.parse_samples(text) == {
+        "/usr/lib/libhakmem.so": 2_000_006,
+        "/bench/tiny hot": 1_000_003,
+    }
+    with pytest.raises(DataError, match="no sample"):
+        hardware.parse_samples("\n")
+
+
+FAKE_PERF = """#!{python}
+import sys, pathlib
+argv = sys.argv[1:]
+if argv[0] == "stat":
+    print("{instructions};;instructions:u;1;100.00;;", file=sys.stderr)
+    print("7;;L1-icache-load-misses:u;1;100.00;;", file=sys.stderr)
+elif argv[0] == "record":
+    event = argv[argv.index("-e") + 1]
+    period, library = argv[argv.index("-c") + 1], argv[argv.index("--preload") + 1]
+    samples = 40 if event == "instructions:u" else 2
+    lines = [f"{{period}} {{event}}: 7f00 ({{library}})"] * samples
+    lines += [f"{{period}} {{event}}: 5500 (/bench)"] * 10
+    pathlib.Path(argv[argv.index("-o") + 1]).write_text("\\n".join(lines))
+    print("bench=x ops=1000000 seconds=1 ops_per_sec=1000000 peak_rss_kib=4096")
+elif argv[0] == "script":
+    print(pathlib.Path(argv[argv.index("-i") + 1]).read_text())
+"""
+
+
+def fake_perf(tmp_path: Path, instructions: str) -> Path:
+    path = tmp_path / "perf"
+    path.write_text(FAKE_PERF.format(python=sys.executable, instructions=instructions))
+    path.chmod(0o755)
+    return path
+
+
+def request(tmp_path: Path, **changes: object) -> JudgeRequest:
+    base = JudgeRequest(
+        baseline=tmp_path / "a.so",
+        tuned=tmp_path / "b.so",
+        benches=(BenchCommand(name="x", argv=(sys.executable,), count_argv=(sys.executable,)),),
+        logs=tmp_path / "logs",
+    )
+    return dataclasses.replace(base, **changes)  # type: ignore[arg-type]
+
+
+def test_hardware_counts_are_samples_times_period(tmp_path: Path) -> None:
+    source, _ = choose_source(request(tmp_path, tools=Tools(perf=fake_perf(tmp_path, "42"))))
+    assert source is not None
+    assert source.name == "hardware"
+    bench = request(tmp_path).benches[0]
+    counts = source.count(bench, tmp_path / "b.so", FALLBACK, tmp_path / "logs" / "x.log")
+    assert counts.instructions is not None
+    assert counts.instructions.value == pytest.approx(40 * 1_000_003 / 1e6)
+    assert counts.total_instructions is not None
+    assert counts.total_instructions.value == pytest.approx(50 * 1_000_003 / 1e6)
+    assert counts.i1_misses is not None
+    assert counts.i1_misses.value == pytest.approx(2 * 10_007 / 1e6)
+    assert counts.hot_lines is None
+
+
+def test_without_hardware_counters_simulation_is_chosen_and_the_reason_kept(
+    tmp_path: Path,
+) -> None:
+    tools = Tools(perf=fake_perf(tmp_path, "<not supported>"), valgrind=Path("/usr/bin/valgrind"))
+    source, why = choose_source(request(tmp_path, tools=tools))
+    assert source is not None
+    assert source.name == "valgrind"
+    assert "perf cannot count instructions" in why
+
+
+def test_with_no_tool_at_all_there_is_no_source(tmp_path: Path) -> None:
+    source, why = choose_source(request(tmp_path))
+    assert source is None
+    assert "perf is not installed" in why
+    assert "valgrind is not installed" in why
+
+
+@pytest.mark.parametrize("wish", ["hardware", "valgrind"])
+def test_insisting_on_a_missing_source_is_an_error(tmp_path: Path, wish: str) -> None:
+    with pytest.raises(Unsupported, match="not installed"):
+        choose_source(request(tmp_path, counting=wish))
+
+
+def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.so"
+    path.write_text("not ELF")
+    with pytest.raises(ArtifactError, match="ELF"):
+        read_elf(path)
+    with pytest.raises(ArtifactError, match="No such file"):
+        read_elf(tmp_path / "none.so")
+
+
+def test_a_program_names_its_dynamic_linker() -> None:
+    facts = read_elf(Path("/proc/self/exe").resolve())
+    assert facts.interpreter is not None
+    assert Path(facts.interpreter).exists()
+    assert facts.text_bytes > 0

@@ -1,0 +1,282 @@
+"""The judge on real processes: toy libraries of known worth, really preloaded, timed, counted."""
+
+import dataclasses
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.errors import ArtifactError, WorkloadError
+from pipeline.judge import JudgeRequest, VerifyResult, judge
+from pipeline.judge.bench import parse_bench_line, timed_run
+from pipeline.judge.counting.valgrind import ValgrindSource
+from pipeline.judge.health import check_all
+from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Tools
+from pipeline.judge.verdict import Verdict
+
+HERE = Path(__file__).parent
+L1I = CacheGeometry(size=32 * 1024, ways=8)
+VALGRIND = shutil.which("valgrind")
+needs_valgrind = pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed")
+
+
+def compiler() -> str:
+    found = [path for name in ("clang-22", "clang", "gcc", "cc") if (path := shutil.which(name))]
+    if not found:
+        pytest.skip("there is no C compiler")
+    return found[0]
+
+
+def compile_c(source: str, output: Path, *flags: str) -> Path:
+    command = [compiler(), "-O2", "-gdwarf-4", "-fno-builtin", str(HERE / source)]
+    subprocess.run([*command, *flags, "-o", str(output)], check=True)
+    return output
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toys")
+    for name, place, rounds in (
+        ("fast", ".text", 20),
+        ("far", ".toy_code", 20),
+        ("slow", ".text", 80),
+    ):
+        flags = ("-shared", "-fPIC", f'-DPLACE="{place}"', f"-DROUNDS={rounds}")
+        compile_c("toy_library.c", folder / f"{name}.so", *flags)
+    compile_c("toy_bench.c", folder / "bench", "-DMEASURED=bench_measured")
+    compile_c("toy_bench.c", folder / "unmeasured", "-DMEASURED=something_else")
+    return folder
+
+
+def bench(built: Path, *extra: str, program: str = "bench", ops: int = 300_000) -> BenchCommand:
+    path = str(built / program)
+    return BenchCommand(
+        name="toy",
+        argv=(path, str(ops), *extra),
+        count_argv=(path, "1000", *extra),
+        timeout_s=20.0,
+    )
+
+
+def request(built: Path, logs: Path, baseline: str, tuned: str) -> JudgeRequest:
+    return JudgeRequest(
+        baseline=built / f"{baseline}.so",
+        tuned=built / f"{tuned}.so",
+        benches=(bench(built),),
+        health=(HealthCommand(name="python", argv=(sys.executable, "-c", "print(abs(-3))")),),
+        logs=logs,
+        max_pairs=10,
+        tools=Tools(valgrind=Path(VALGRIND) if VALGRIND else None),
+    )
+
+
+def quiet(_: str) -> None:
+    """Take a line of progress and drop it."""
+
+
+@needs_valgrind
+def test_a_faster_library_passes_and_a_slower_one_does_not(built: Path, tmp_path: Path) -> None:
+    gain = judge(request(built, tmp_path / "1", "slow", "fast"), quiet)
+    assert gain.keys.throughput.verdict is Verdict.GO
+    assert gain.throughput.overall.value > 1.2
+    assert gain.publishable(False)[0]
+    loss = judge(request(built, tmp_path / "2", "fast", "slow"), quiet)
+    assert loss.keys.throughput.verdict is Verdict.NO_GO
+    assert not loss.publishable(True)[0]
+
+
+@needs_valgrind
+def test_a_result_says_everything_about_itself_and_survives_json(
+    built: Path, tmp_path: Path
+) -> None:
+    lines: list[str] = []
+    result = judge(request(built, tmp_path, "slow", "fast"), lines.append)
+    assert VerifyResult.model_validate_json(result.model_dump_json()) == result
+    assert result.schema_version == 1
+    assert result.counting.source == "valgrind"
+    assert "perf is not installed" in result.counting.why
+    assert result.environment.tools["perf"] == "not installed"
+    assert result.environment.tools["valgrind"].startswith("valgrind-")
+    assert result.environment.cores >= 1
+    assert result.baseline.sha256 != result.tuned.sha256
+    assert result.baseline.text_bytes > 0
+    assert len(result.throughput.workloads[0].samples) == 10
+    assert any("counting toy" in line for line in lines)
+    assert any("health: python" in line for line in lines)
+
+
+def test_a_json_result_with_an_unknown_field_is_refused(built: Path, tmp_path: Path) -> None:
+    asked = dataclasses.replace(request(built, tmp_path, "fast", "fast"), counting="static")
+    data = judge(asked, quiet).model_dump(mode="json")
+    assert VerifyResult.model_validate(data)
+    with pytest.raises(ValueError, match="Extra inputs"):
+        VerifyResult.model_validate(data | {"surprise": 1})
+    with pytest.raises(ValueError, match="schema_version"):
+        VerifyResult.model_validate(data | {"schema_version": 2})
+
+
+@needs_valgrind
+def test_counts_repeat_exactly_whatever_the_environment(built: Path, tmp_path: Path) -> None:
+    source = ValgrindSource(Path(VALGRIND or ""))
+    plain, padded = bench(built), dataclasses.replace(bench(built), env={"PAD": "x" * 3001})
+    counts = [
+        source.count(one, built / "fast.so", L1I, tmp_path / "c.log")
+        for one in (plain, plain, padded)
+    ]
+    assert counts[0] == counts[1] == counts[2]
+    assert counts[0].operations == 1000
+
+
+@needs_valgrind
+def test_code_in_another_section_counts_the_same(built: Path, tmp_path: Path) -> None:
+    """callgrind does not know whose code it is outside .text; the judge does."""
+    source = ValgrindSource(Path(VALGRIND or ""))
+    plain, far = (
+        source.count(bench(built), built / f"{name}.so", L1I, tmp_path / "c.log")
+        for name in ("fast", "far")
+    )
+    assert plain.instructions == far.instructions
+    assert plain.instructions is not None
+    # 20 rounds of at least four instructions each, and not the bench loop around them.
+    assert 80 < plain.instructions.value < 250
+    assert plain.total_instructions is not None
+    assert plain.total_instructions.value > plain.instructions.value
+
+
+@needs_valgrind
+def test_four_times_the_work_is_counted_as_such(built: Path, tmp_path: Path) -> None:
+    source = ValgrindSource(Path(VALGRIND or ""))
+    fast, slow = (
+        source.count(bench(built), built / f"{name}.so", L1I, tmp_path / "c.log")
+        for name in ("fast", "slow")
+    )
+    assert fast.instructions is not None
+    assert slow.instructions is not None
+    assert slow.instructions.value / fast.instructions.value == pytest.approx(4, abs=0.6)
+    assert fast.hot_lines == slow.hot_lines
+
+
+@needs_valgrind
+def test_the_same_library_twice_is_neutral_on_the_icache_key(built: Path, tmp_path: Path) -> None:
+    result = judge(request(built, tmp_path, "fast", "fast"), quiet)
+    assert result.keys.icache.verdict is Verdict.NEUTRAL
+    counts = result.counting.workloads[0]
+    assert counts.baseline == counts.tuned
+
+
+@needs_valgrind
+def test_counting_without_the_measured_function_is_an_error(built: Path, tmp_path: Path) -> None:
+    source = ValgrindSource(Path(VALGRIND or ""))
+    with pytest.raises(WorkloadError, match="bench_measured was never entered"):
+        source.count(bench(built, program="unmeasured"), built / "fast.so", L1I, tmp_path / "c.log")
+
+
+@needs_valgrind
+def test_counting_a_library_that_does_nothing_is_an_error(built: Path, tmp_path: Path) -> None:
+    idle = compile_c("toy_library.c", tmp_path / "idle.so", "-shared", "-fPIC", "-DROUNDS=1",
+                     '-DPLACE=".text"', "-Dlabs=not_labs")  # fmt: skip
+    source = ValgrindSource(Path(VALGRIND or ""))
+    with pytest.raises(WorkloadError, match="executed nothing"):
+        source.count(bench(built), idle, L1I, tmp_path / "c.log")
+
+
+def test_a_library_that_does_not_load_is_an_error_and_not_a_tie(
+    built: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(WorkloadError, match=r"cannot be preloaded"):
+        timed_run(bench(built), tmp_path / "missing.so", 0, tmp_path / "x.log")
+
+
+@pytest.mark.parametrize(("how", "word"), [("crash", "SIGABRT"), ("mute", "no result")])
+def test_a_workload_that_fails_is_an_error_with_a_log(
+    built: Path, tmp_path: Path, how: str, word: str
+) -> None:
+    log = tmp_path / "x.log"
+    with pytest.raises(WorkloadError, match=word) as caught:
+        timed_run(bench(built, how), built / "fast.so", 0, log)
+    assert caught.value.log == log
+    assert log.exists()
+
+
+def test_a_workload_that_hangs_is_an_error(built: Path, tmp_path: Path) -> None:
+    endless = dataclasses.replace(bench(built, ops=10**12), timeout_s=0.5)
+    with pytest.raises(WorkloadError, match=r"limit of 0\.5 s"):
+        timed_run(endless, built / "fast.so", 0, tmp_path / "x.log")
+
+
+def test_a_file_that_is_no_library_is_refused_before_anything_runs(
+    built: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text.so").write_text("not a library")
+    asked = request(built, tmp_path / "logs", "fast", "fast")
+    with pytest.raises(ArtifactError, match="ELF"):
+        judge(dataclasses.replace(asked, tuned=tmp_path / "text.so"), quiet)
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        "",
+        "hello",
+        "bench=x ops=10 ops_per_sec=5",
+        "bench=x ops=10 ops_per_sec=0 peak_rss_kib=7",
+        "bench=x ops=10 ops_per_sec=nan peak_rss_kib=7",
+        "bench=x ops=10 ops_per_sec=fast peak_rss_kib=7",
+    ],
+)
+def test_a_result_line_with_a_hole_is_refused(stdout: str) -> None:
+    with pytest.raises(ValueError, match=r"no |says|float"):
+        parse_bench_line(stdout)
+
+
+def health(argv: list[str], built: Path, tmp_path: Path, **options: object) -> tuple[bool, str]:
+    command = HealthCommand(name="program", argv=tuple(argv), **options)  # type: ignore[arg-type]
+    found = check_all((command,), built / "fast.so", tmp_path, quiet)
+    return found.sound, f"{found.checks[0].status}: {found.checks[0].detail}"
+
+
+SHOW_PRELOAD = "import os; print(os.environ.get('LD_PRELOAD'))"
+DIE_PRELOADED = "import os; os.environ.get('LD_PRELOAD') and os.abort()"
+HANG_PRELOADED = "import os, time; time.sleep(60 if os.environ.get('LD_PRELOAD') else 0)"
+
+
+def test_health_of_a_program_that_does_the_same(built: Path, tmp_path: Path) -> None:
+    assert health([sys.executable, "-c", "print(3)"], built, tmp_path) == (
+        True,
+        "passed: same as plain",
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        (SHOW_PRELOAD, "failed: other output: line 1: 'None' became"),
+        (DIE_PRELOADED, "failed: killed by SIGABRT"),
+        (HANG_PRELOADED, "failed: .*limit of 2 s"),
+    ],
+)
+def test_health_of_a_program_that_does_not(
+    built: Path, tmp_path: Path, code: str, word: str
+) -> None:
+    sound, said = health([sys.executable, "-c", code], built, tmp_path, timeout_s=2.0)
+    assert not sound
+    assert re.search(word, said)
+    assert (tmp_path / "program-preloaded.log").exists()
+
+
+def test_output_is_left_alone_when_it_may_differ(built: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", SHOW_PRELOAD]
+    assert health(argv, built, tmp_path, compare_output=False)[0]
+
+
+def test_programs_that_prove_nothing_are_skipped_and_do_not_pass(
+    built: Path, tmp_path: Path
+) -> None:
+    sound, said = health(["no-such-program"], built, tmp_path)
+    assert (sound, said) == (False, "skipped: no-such-program is not installed")
+    sound, said = health([sys.executable, "-c", "raise SystemExit(3)"], built, tmp_path)
+    assert (sound, said) == (False, "skipped: plain run: exit code 3")
+    assert health([sys.executable, "-c", "exit(3)"], built, tmp_path, expect_exit=3)[0]

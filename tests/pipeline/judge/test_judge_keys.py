@@ -1,0 +1,231 @@
+"""What measured numbers make of each key, and what the keys make of publishing."""
+
+import pytest
+from judge_support import (
+    counting_of,
+    counts,
+    health_of,
+    pairs,
+    result_of,
+    throughput_of,
+    workload_counts,
+)
+
+from pipeline.judge.icache import icache_key
+from pipeline.judge.keys import compare, rss_guard, throughput_key
+from pipeline.judge.model import Counting, LibraryCounts, Measured, Throughput
+from pipeline.judge.request import Margins
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
+
+MARGINS = Margins()
+GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
+
+
+def interval(low: float, high: float) -> Interval:
+    return Interval(value=(low + high) / 2, low=low, high=high, confidence=0.95)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.011, 1.05, GO),
+        (1.01, 1.05, INCONCLUSIVE),
+        (0.95, 0.989, NO_GO),
+        (0.95, 0.99, INCONCLUSIVE),
+        (0.991, 1.009, NEUTRAL),
+        (1.002, 1.008, NEUTRAL),
+        (0.985, 1.005, INCONCLUSIVE),
+        (0.995, 1.015, INCONCLUSIVE),
+        (0.9, 1.1, INCONCLUSIVE),
+    ],
+)
+def test_the_interval_against_the_margins(low: float, high: float, verdict: Verdict) -> None:
+    assert compare(interval(low, high), 0.01) is verdict
+
+
+@pytest.mark.parametrize(
+    ("ratio", "noise", "verdict", "not_worse"),
+    [
+        (1.05, 1, GO, True),
+        (1.0, 1, NEUTRAL, True),
+        (0.97, 1, NO_GO, False),
+        (1.0, 15, INCONCLUSIVE, False),
+        (1.015, 4, INCONCLUSIVE, True),
+    ],
+)
+def test_throughput_verdicts(ratio: float, noise: float, verdict: Verdict, not_worse: bool) -> None:
+    key = throughput_key(throughput_of(mixed=pairs(ratio, noise=noise)), MARGINS)
+    assert (key.verdict, key.not_worse) == (verdict, not_worse)
+    assert "10 pairs" in key.reason
+
+
+def test_an_inconclusive_reason_says_how_many_pairs_it_would_take() -> None:
+    key = throughput_key(throughput_of(mixed=pairs(1.0, noise=15)), MARGINS)
+    assert "would decide" in key.reason
+
+
+def test_one_workload_that_loses_too_much_vetoes_a_gain() -> None:
+    throughput = throughput_of(a=pairs(1.3), b=pairs(1.3), big=pairs(0.93))
+    key = throughput_key(throughput, MARGINS)
+    assert throughput.overall.low > 1.01
+    assert key.verdict is NO_GO
+    assert not key.not_worse
+    assert "big" in key.reason
+
+
+def test_a_small_loss_within_the_allowance_does_not_veto() -> None:
+    key = throughput_key(throughput_of(a=pairs(1.3), b=pairs(0.97)), MARGINS)
+    assert key.verdict is GO
+
+
+@pytest.mark.parametrize(
+    ("rss", "holds"),
+    [((40960, 40960), True), ((40960, 44000), True), ((40960, 46000), False), ((2048, 3000), True)],
+)
+def test_the_memory_guard(rss: tuple[int, int], holds: bool) -> None:
+    guard = rss_guard(throughput_of(mixed=pairs(1.0, rss=rss)), MARGINS)
+    assert guard.holds is holds
+    assert guard.ratio == pytest.approx(rss[1] / rss[0])
+
+
+def test_the_guard_looks_into_every_workload() -> None:
+    throughput = throughput_of(
+        thin=pairs(1.0, rss=(80_000, 40_000)), fat=pairs(1.0, rss=(40_000, 60_000))
+    )
+    guard = rss_guard(throughput, MARGINS)
+    assert guard.ratio < 1
+    assert not guard.holds
+    assert "fat" in guard.reason
+
+
+@pytest.mark.parametrize(
+    ("baseline", "tuned", "verdict"),
+    [(4.0, 3.0, GO), (4.0, 3.9, NEUTRAL), (4.0, 4.5, NO_GO), (4.0, 0.0, GO), (0.0, 4.0, NO_GO)],
+)
+def test_icache_by_misses(baseline: float, tuned: float, verdict: Verdict) -> None:
+    counting = counting_of(workload_counts("pressure", counts(baseline), counts(tuned)))
+    key = icache_key(counting, MARGINS)
+    assert key.verdict is verdict
+    assert key.not_worse is (verdict in (GO, NEUTRAL))
+    assert "valgrind" in key.measure
+
+
+def test_icache_leaves_out_workloads_without_pressure() -> None:
+    calm = workload_counts("calm", counts(0.0001), counts(0.01), weight=100)
+    pressed = workload_counts("pressed", counts(4.0), counts(3.0))
+    key = icache_key(counting_of(calm, pressed), MARGINS)
+    assert key.verdict is GO
+    assert "pressed" in key.reason
+    assert "calm" not in key.reason
+
+
+def test_icache_weighs_workloads_by_their_time() -> None:
+    better = workload_counts("better", counts(4.0), counts(3.0), weight=1)
+    worse = workload_counts("worse", counts(4.0), counts(5.0), weight=3)
+    key = icache_key(counting_of(better, worse), MARGINS)
+    assert key.verdict is NO_GO
+    assert key.ratio is not None
+    assert key.ratio.value == pytest.approx((1 * 3 + 3 * 5) / (1 * 4 + 3 * 4))
+
+
+@pytest.mark.parametrize(
+    ("baseline", "tuned", "verdict"),
+    [(20, 17, GO), (20, 19, NEUTRAL), (10, 9, NEUTRAL), (20, 24, NO_GO), (100, 96, NEUTRAL)],
+)
+def test_icache_by_lines_where_nothing_presses(baseline: int, tuned: int, verdict: Verdict) -> None:
+    counting = counting_of(workload_counts("calm", counts(0.0001, baseline), counts(0.0002, tuned)))
+    key = icache_key(counting, MARGINS)
+    assert key.verdict is verdict
+    assert "lines" in key.measure
+
+
+def test_icache_with_noisy_counters_needs_the_spread_on_one_side() -> None:
+    def noisy(low: float, value: float, high: float) -> LibraryCounts:
+        misses = Measured(value=value, low=low, high=high)
+        return LibraryCounts(operations=1, i1_misses=misses)
+
+    clear = workload_counts("w", noisy(3.9, 4.0, 4.1), noisy(2.9, 3.0, 3.1))
+    vague = workload_counts("w", noisy(3.0, 4.0, 5.0), noisy(2.9, 3.7, 4.5))
+    assert icache_key(counting_of(clear), MARGINS).verdict is GO
+    assert icache_key(counting_of(vague), MARGINS).verdict is INCONCLUSIVE
+
+
+def test_unknown_counts_are_inconclusive_and_never_harmless() -> None:
+    nothing = Counting(source="static", why="valgrind is not installed", scope="-")
+    one_sided = counting_of(workload_counts("mixed", counts(4.0), counts(None)))
+    no_lines = counting_of(workload_counts("mixed", counts(0.0, None), counts(0.0, None)))
+    for counting, word in (
+        (nothing, "not installed"),
+        (one_sided, "mixed"),
+        (no_lines, "lines unknown"),
+    ):
+        key = icache_key(counting, MARGINS)
+        assert key.verdict is INCONCLUSIVE
+        assert not key.not_worse
+        assert key.ratio is None
+        assert word in key.reason
+
+
+FAST, SAME, SLOW = pairs(1.05), pairs(1.0), pairs(0.97)
+VAGUE, VAGUE_BUT_NOT_SLOWER = pairs(1.0, noise=15), pairs(1.015, noise=4)
+BETTER, ALIKE, WORSE, UNKNOWN = (4.0, 3.0), (4.0, 4.0), (4.0, 5.0), (4.0, None)
+
+
+@pytest.mark.parametrize(
+    ("speed", "misses", "published", "with_neutral"),
+    [
+        (FAST, BETTER, True, True),
+        (FAST, ALIKE, True, True),
+        (FAST, WORSE, False, False),
+        (FAST, UNKNOWN, True, True),
+        (SAME, BETTER, True, True),
+        (SAME, ALIKE, False, True),
+        (SAME, WORSE, False, False),
+        (SAME, UNKNOWN, False, False),
+        (SLOW, BETTER, False, False),
+        (SLOW, UNKNOWN, False, False),
+        (VAGUE, BETTER, False, False),
+        (VAGUE, ALIKE, False, False),
+        (VAGUE_BUT_NOT_SLOWER, BETTER, True, True),
+        (VAGUE_BUT_NOT_SLOWER, ALIKE, False, True),
+        (VAGUE_BUT_NOT_SLOWER, UNKNOWN, False, False),
+    ],
+)
+def test_every_combination_of_the_table(
+    speed: list[object],
+    misses: tuple[float, float | None],
+    published: bool,
+    with_neutral: bool,
+) -> None:
+    result = result_of(
+        throughput_of(mixed=speed),  # type: ignore[arg-type]
+        counting_of(workload_counts("mixed", counts(misses[0]), counts(misses[1]))),
+    )
+    assert result.publishable(False)[0] is published
+    assert result.publishable(True)[0] is with_neutral
+    assert result.publishable(False)[1]
+
+
+def good() -> Throughput:
+    return throughput_of(mixed=pairs(1.05))
+
+
+def test_a_failed_health_check_beats_every_gain() -> None:
+    published, reason = result_of(good(), health=health_of("failed")).publishable(True)
+    assert not published
+    assert "python" in reason
+
+
+def test_a_broken_memory_guard_beats_every_gain() -> None:
+    fat = throughput_of(mixed=pairs(1.05, rss=(40_000, 80_000)))
+    published, reason = result_of(fat).publishable(True)
+    assert not published
+    assert "80000 KiB" in reason
+
+
+def test_the_reason_of_a_published_build_names_its_gains() -> None:
+    published, reason = result_of(good()).publishable(False)
+    assert published
+    assert "throughput is GO" in reason
+    assert "I-cache is GO" in reason

@@ -1,0 +1,165 @@
+"""The statistics against known answers, and their error rates on synthetic data."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pipeline.judge import statistics as st
+
+Draw = Callable[[np.random.Generator, int], st.Array]
+
+
+def normal(rng: np.random.Generator, pairs: int) -> st.Array:
+    return rng.normal(0.0, 0.03, pairs)
+
+
+def heavy_tails(rng: np.random.Generator, pairs: int) -> st.Array:
+    return rng.standard_t(3, pairs) * 0.02
+
+
+def order_bias(rng: np.random.Generator, pairs: int) -> st.Array:
+    """Whoever runs second is slower: with balanced order the ratios have two humps."""
+    ratios: st.Array = rng.normal(0.0, 0.01, pairs) + np.tile([0.02, -0.02], pairs // 2)
+    return ratios
+
+
+def test_log_ratios_are_paired() -> None:
+    ratios = st.log_ratios([100.0, 200.0], [200.0, 100.0])
+    assert ratios == pytest.approx([math.log(2), -math.log(2)])
+
+
+@pytest.mark.parametrize(
+    ("baseline", "tuned"),
+    [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [math.nan]), ([1.0], [-3.0])],
+)
+def test_log_ratios_refuse_what_was_not_measured(baseline: list[float], tuned: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"equal length|positive"):
+        st.log_ratios(baseline, tuned)
+
+
+def test_median_ratio_of_a_constant_speedup_is_exact() -> None:
+    sample = st.log_ratios([100.0] * 10, [110.0] * 10)
+    interval = st.median_ratio(sample, 0.95, seed=1)
+    assert (interval.low, interval.value, interval.high) == pytest.approx((1.1, 1.1, 1.1))
+
+
+def test_median_ratio_ignores_one_disturbed_pair() -> None:
+    tuned = [102.0 + 0.01 * number for number in range(9)] + [20.0]
+    interval = st.median_ratio(st.log_ratios([100.0] * 10, tuned), 0.95, seed=1)
+    assert interval.value == pytest.approx(1.02, abs=0.001)
+
+
+def test_overall_is_the_weighted_geometric_mean() -> None:
+    samples = [st.log_ratios([1.0] * 10, [2.0] * 10), st.log_ratios([1.0] * 10, [0.5] * 10)]
+    assert st.overall_ratio(samples, [1, 1], 0.95, 1).value == pytest.approx(1.0)
+    assert st.overall_ratio(samples, [3, 1], 0.95, 1).value == pytest.approx(2**0.5)
+    assert st.overall_ratio(samples, [30, 10], 0.95, 1).value == pytest.approx(2**0.5)
+
+
+def test_overall_refuses_bad_weights() -> None:
+    sample = st.log_ratios([1.0] * 10, [1.0] * 10)
+    for weights in ([0.0], [-1.0], [math.nan], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="weight"):
+            st.overall_ratio([sample], weights, 0.95, 1)
+
+
+def test_swapping_the_labels_turns_the_interval_over() -> None:
+    rng = np.random.default_rng(3)
+    baseline, tuned = rng.lognormal(0, 0.05, 20), rng.lognormal(0.03, 0.05, 20)
+    forth = st.median_ratio(st.log_ratios(list(baseline), list(tuned)), 0.95, 7)
+    back = st.median_ratio(st.log_ratios(list(tuned), list(baseline)), 0.95, 7)
+    assert back.value == pytest.approx(1 / forth.value)
+    # The ends come from random resamples: alike up to a part of the interval's width.
+    wobble = 0.15 * (forth.high - forth.low)
+    assert back.low == pytest.approx(1 / forth.high, abs=wobble)
+    assert back.high == pytest.approx(1 / forth.low, abs=wobble)
+
+
+def test_random_labels_have_no_effect_on_average() -> None:
+    """A real 10 % gain vanishes when each pair's labels are thrown by a coin."""
+    rng = np.random.default_rng(4)
+    gain = rng.normal(math.log(1.1), 0.01, 40)
+    covered = 0
+    for seed in range(100):
+        signs = rng.choice([-1.0, 1.0], gain.size)
+        interval = st.median_ratio(gain * signs, 0.95, seed)
+        covered += interval.low <= 1 <= interval.high
+    assert covered >= 88
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    sample = normal(np.random.default_rng(5), 10)
+    assert st.median_ratio(sample, 0.95, 9) == st.median_ratio(sample, 0.95, 9)
+
+
+@pytest.mark.parametrize("pairs", [10, 20])
+@pytest.mark.parametrize("draw", [normal, heavy_tails, order_bias])
+@pytest.mark.parametrize("confidence", [0.95, st.confidence_per_look(3)])
+def test_the_interval_covers_the_truth_as_often_as_it_says(
+    pairs: int, draw: Draw, confidence: float
+) -> None:
+    rng, trials = np.random.default_rng(6), 400
+    covered = 0
+    for seed in range(trials):
+        interval = st.median_ratio(draw(rng, pairs), confidence, seed)
+        covered += interval.low <= 1 <= interval.high
+    # Four standard errors of a proportion below the promise: chance alone does not get there.
+    slack = 4 * math.sqrt(confidence * (1 - confidence) / trials)
+    assert covered / trials >= confidence - slack
+
+
+def test_the_overall_interval_covers_the_truth_as_often_as_it_says() -> None:
+    rng, trials = np.random.default_rng(8), 300
+    covered = 0
+    for seed in range(trials):
+        samples = [normal(rng, 10) + math.log(1.02) for _ in range(5)]
+        interval = st.overall_ratio(samples, [1, 2, 3, 1, 1], 0.95, seed)
+        covered += interval.low <= 1.02 <= interval.high
+    assert covered / trials >= 0.95 - 4 * math.sqrt(0.05 * 0.95 / trials)
+
+
+def test_an_interval_shrinks_with_the_number_of_pairs() -> None:
+    rng = np.random.default_rng(11)
+    few, many = (st.median_ratio(normal(rng, pairs), 0.95, 1) for pairs in (10, 160))
+    assert many.high - many.low < (few.high - few.low) / 2
+
+
+def test_expansion_widens_small_samples_and_leaves_large_ones() -> None:
+    assert st.expanded_confidence(0.95, 10) == pytest.approx(0.9829, abs=0.0005)
+    assert st.expanded_confidence(0.95, 10_000) == pytest.approx(0.95, abs=0.0005)
+    with pytest.raises(ValueError, match="two pairs"):
+        st.expanded_confidence(0.95, 1)
+
+
+def test_effective_pairs_count_one_heavy_workload_as_one() -> None:
+    samples = [np.zeros(10)] * 4
+    assert st.effective_pairs(samples, st.normalised([1, 1, 1, 1])) == pytest.approx(40)
+    assert st.effective_pairs(samples, st.normalised([1e6, 1, 1, 1])) == pytest.approx(10, abs=0.01)
+
+
+def test_looks_double_and_end_at_the_limit() -> None:
+    assert st.looks(10, 10) == (10,)
+    assert st.looks(10, 40) == (10, 20, 40)
+    assert st.looks(10, 50) == (10, 20, 40, 50)
+
+
+def test_all_looks_together_err_by_alpha() -> None:
+    assert st.confidence_per_look(1) == pytest.approx(0.95)
+    assert 3 * (1 - st.confidence_per_look(3)) == pytest.approx(st.ALPHA)
+
+
+def test_pairs_to_decide() -> None:
+    wide = st.Interval(value=1.0, low=0.98, high=1.02, confidence=0.95)
+    # Half width 2 %, wanted 1 %: four times the pairs.
+    assert st.pairs_to_decide(wide, 10, 0.01) == pytest.approx(40, abs=1)
+    border = st.Interval(value=1.01, low=0.99, high=1.03, confidence=0.95)
+    assert st.pairs_to_decide(border, 10, 0.01) is None
+    clear = st.Interval(value=1.2, low=1.19, high=1.21, confidence=0.95)
+    assert st.pairs_to_decide(clear, 10, 0.01) == 10
+
+
+def test_an_interval_knows_its_order() -> None:
+    with pytest.raises(ValueError, match="order"):
+        st.Interval(value=1.0, low=1.1, high=1.2, confidence=0.95)
