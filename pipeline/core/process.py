@@ -208,8 +208,11 @@ def _write_log(
 ) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     parts = [f"$ {line}"]
-    parts += [f"--- {name}\n{text.rstrip()}" for name, text in
-              (("stdout", stdout), ("stderr", stderr)) if text.strip()]
+    parts += [
+        f"--- {name}\n{text.rstrip()}"
+        for name, text in (("stdout", stdout), ("stderr", stderr))
+        if text.strip()
+    ]
     parts.append(f"--- {describe_exit(returncode)} after {seconds:.2f} s\n")
     log.write_text("\n".join(parts), encoding="utf-8")
 

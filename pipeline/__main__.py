@@ -1,0 +1,5 @@
+"""``python -m pipeline``: the same as the installed command."""
+
+from pipeline.cli import main
+
+main()

@@ -1,0 +1,56 @@
+"""The ``pipeline`` command. Commands import what they need when they run: help stays quick."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from pipeline.commands.build import build_command
+from pipeline.commands.doctor import doctor_command
+from pipeline.commands.test import test_command
+from pipeline.commands.versions import list_command, rollback_command
+from pipeline.core.errors import ExitCode
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/pipeline.md.",
+)
+def cli() -> None:
+    """Build, train, prove and publish a libhakmem compiled for a workload."""
+
+
+for _command in (build_command, test_command, doctor_command, list_command, rollback_command):
+    cli.add_command(_command)
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with one of the codes of docs/exit-codes.md."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    sys.exit(_guarded(lambda: cli.main(standalone_mode=False, prog_name="pipeline")))
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _guarded(action: Callable[[], object]) -> int:
+    """Run ``action`` and turn whatever it raises into a message and an exit code."""
+    try:
+        result = action()
+        return result if isinstance(result, int) else ExitCode.OK
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return ExitCode.OK
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except BaseException as error:
+        from pipeline.core.report_error import report_error
+
+        return report_error(error)

@@ -1,0 +1,124 @@
+"""``pipeline build``: all stages for one profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.stages import NAMES
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.paths import Tree
+    from pipeline.stages.publish import Published
+    from pipeline.stages.verify import Verdict
+    from pipeline.stages.workshop import Options
+
+
+def complete_profile(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Return profile names for shell completion."""
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import profile_names
+
+    return [name for name in profile_names(Tree.here()) if name.startswith(incomplete)]
+
+
+@click.command("build")
+@click.option(
+    "--profile",
+    "-p",
+    default="mixed",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="Profile: training/profiles/NAME.toml.",
+)
+@click.option("--quick", is_flag=True, help="Short training and judging, for trying things out.")
+@click.option(
+    "--from",
+    "start",
+    type=click.Choice(NAMES),
+    metavar="STAGE",
+    help=f"Do STAGE and all after it again: {', '.join(NAMES)}.",
+)
+@click.option("--explain", is_flag=True, help="Say for each stage why it is done, or not.")
+@click.option(
+    "--allow-neutral", is_flag=True, help="Publish also when no key is GO, if none is worse."
+)
+@click.option(
+    "--wait/--no-wait",
+    default=True,
+    show_default=True,
+    help="Wait for another run in this tree, or refuse.",
+)
+@click.option("--verbose", "-v", is_flag=True, help="Show child commands as lines to paste.")
+def build_command(
+    profile: str,
+    quick: bool,
+    start: str | None,
+    explain: bool,
+    allow_neutral: bool,
+    wait: bool,
+    verbose: bool,
+) -> None:
+    """Build, train, judge and publish a library for a profile.
+
+    Stages whose inputs are unchanged are not done again. A run that was stopped, by whatever, goes
+    on from its last good stage.
+    """
+    from pipeline.core.console import open_console
+    from pipeline.core.paths import Tree
+    from pipeline.stages.workshop import Options
+
+    redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
+    options = Options(quick, redo, explain, allow_neutral)
+    console = open_console(verbose)
+    _run(Tree.here(), profile, options, console, wait)
+
+
+def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: bool) -> None:
+    import time
+
+    from pipeline.core.lock import tree_lock
+    from pipeline.core.store import Store
+    from pipeline.profile.load import load_profile
+    from pipeline.run import build
+    from pipeline.stages.workshop import Workshop
+    from pipeline.toolchain.find import find_toolchain
+
+    started = time.monotonic()
+    profile = load_profile(tree, name)
+    tools = find_toolchain()
+    with tree_lock(tree.state, wait=wait, say=console.say):
+        store = Store(tree.artifacts(name))
+        store.clear_rooms()
+        shop = Workshop(tree, profile, tools, store, console, options)
+        published, verdict = build(shop)
+        store.tidy()
+    _conclude(console, published, verdict, time.monotonic() - started)
+
+
+def _conclude(
+    console: BuildConsole, published: Published, verdict: Verdict, seconds: float
+) -> None:
+    """Print the verdict table (or why there was nothing to do) and the line to copy."""
+    if published.fresh:
+        console.say("")
+        render_terminal(published.report, console.rich)
+        console.say("")
+    else:
+        console.say(
+            "nothing to do: sources, profile, layout, flags and tools are those of "
+            f"{published.folder.name}"
+        )
+    console.say(
+        f"published in {seconds:.1f} s: {published.folder}"
+        if published.fresh
+        else f"checked in {seconds:.1f} s: {published.folder}"
+    )
+    console.say(f"use it:  LD_PRELOAD={published.library} your-program")

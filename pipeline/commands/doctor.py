@@ -1,0 +1,163 @@
+"""``pipeline doctor``: tools, versions, what this machine can count, and how to mend findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+APT = "apt-get install -y --no-install-recommends"
+# Packages by program, for the hint beside what is missing.
+PACKAGES = {
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+    "valgrind": "valgrind",
+    "perf": "linux-perf",
+    "git": "git",
+    "gcc": "gcc",
+    "perl": "perl",
+    "sqlite3": "sqlite3",
+}
+WORKLOAD_PROGRAMS = ("python3", "git", "gcc", "perl", "sqlite3")
+# A full build keeps about this much below build/, in bytes.
+SPACE_WANTED = 500 << 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor: what, how it stands, and how to mend it (empty: nothing to do)."""
+
+    what: str
+    state: str
+    cure: str = ""
+    required: bool = False
+
+
+@click.command("doctor")
+def doctor_command() -> int:
+    """Check tools, versions, and what this machine can measure."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from pipeline.core.errors import ExitCode
+
+    findings = examine()
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "what", "state", "to mend it"):
+        table.add_column(heading, overflow="fold")
+    for finding in findings:
+        mark = _mark(finding)
+        table.add_row(mark, finding.what, finding.state, finding.cure)
+    Console().print(table)
+    broken = [f for f in findings if f.required and f.cure]
+    click.echo(
+        f"{len(broken)} of {len(findings)} findings stop a build"
+        if broken
+        else "everything a build needs is there"
+    )
+    return ExitCode.TOOL if broken else ExitCode.OK
+
+
+def examine() -> list[Finding]:
+    """Return all findings, required tools first."""
+    return [*_llvm(), *_others(), *_workload_programs(), *_machine()]
+
+
+def _mark(finding: Finding) -> str:
+    if not finding.cure:
+        return "[green]✓[/]"
+    return "[red]✗[/]" if finding.required else "[yellow]![/]"
+
+
+def _llvm() -> list[Finding]:
+    from pipeline.core.errors import ToolError
+    from pipeline.toolchain.find import LLVM_PARTS, find_llvm
+
+    try:
+        folder = find_llvm()
+    except ToolError as error:
+        cure = f"{APT} clang-22 lld-22 llvm-22 bolt-22 libclang-rt-22-dev"
+        return [Finding("LLVM", error.message, cure, required=True)]
+    return [_probed(part, str(folder / part), required=True) for part in LLVM_PARTS]
+
+
+def _others() -> list[Finding]:
+    from pipeline.toolchain.find import OTHER_PARTS
+
+    return [
+        *(_probed(name, name, required=True) for name in OTHER_PARTS),
+        _probed("perf", "perf", required=False),
+    ]
+
+
+def _probed(name: str, program: str, *, required: bool) -> Finding:
+    """Return a finding with the version a program reports, or with the package that has it."""
+    import shutil
+    from pathlib import Path
+
+    from pipeline.core.errors import ToolError
+    from pipeline.toolchain.find import probe
+
+    cure = f"{APT} {PACKAGES.get(name, 'llvm-22 bolt-22')}"
+    found = shutil.which(program)
+    if found is None:
+        return Finding(name, "missing", cure, required)
+    try:
+        return Finding(name, probe(name, Path(found)).version, required=required)
+    except ToolError as error:
+        return Finding(name, error.message, cure, required)
+
+
+def _workload_programs() -> list[Finding]:
+    from pipeline.stages.configure import find_program
+
+    found = {name: find_program(name) for name in WORKLOAD_PROGRAMS}
+    return [
+        Finding(f"workload {name}", str(path))
+        if path
+        else Finding(
+            f"workload {name}",
+            "missing: workloads with it are skipped",
+            f"{APT} {PACKAGES.get(name, name)}",
+        )
+        for name, path in found.items()
+    ]
+
+
+def _machine() -> list[Finding]:
+    import os
+    import shutil
+
+    from pipeline.core.paths import Tree
+
+    free = shutil.disk_usage(Tree.here().root).free
+    return [
+        _counters(),
+        Finding("cores", str(len(os.sched_getaffinity(0)))),
+        Finding(
+            "free space",
+            f"{free >> 20} MiB",
+            "" if free > SPACE_WANTED else f"free {SPACE_WANTED >> 20} MiB",
+            required=True,
+        ),
+    ]
+
+
+def _counters() -> Finding:
+    """Return whether the hardware counts instructions here; otherwise valgrind does."""
+    from pipeline.core.errors import PipelineError
+    from pipeline.core.process import run
+
+    try:
+        said = run(
+            ["perf", "stat", "-x,", "-e", "instructions:u", "/bin/true"], timeout_s=20, expect=None
+        ).stderr
+    except PipelineError:
+        said = ""
+    if said[:1].isdigit():
+        return Finding("hardware counters", "perf counts instructions")
+    return Finding(
+        "hardware counters",
+        "not supported here: valgrind counts instead",
+        "none needed; on bare metal: sysctl kernel.perf_event_paranoid=2",
+    )

@@ -1,0 +1,111 @@
+"""What a person sees while a build runs.
+
+On a terminal each stage has a live line with its time so far and what it does at the moment; else
+each stage prints a plain line when it starts and one when it is done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pipeline.core import process
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+NAME_WIDTH = 15
+Say = Callable[[str], None]
+
+
+class StageLine:
+    """The line of one stage: tell what it does now, and in the end what came of it."""
+
+    def __init__(self, show: Say) -> None:
+        """Show intermediate steps by ``show``."""
+        self._show = show
+        self.result = ""
+
+    def step(self, text: str) -> None:
+        """Say what the stage does at the moment."""
+        self._show(text)
+
+    def done(self, text: str) -> None:
+        """Say what came of the stage, in a few words."""
+        self.result = text
+
+
+class BuildConsole:
+    """Progress and messages of one run, on one rich console."""
+
+    def __init__(self, console: Console) -> None:
+        """Write to ``console``; whether it is a terminal decides the style."""
+        self.rich = console
+        self.live = console.is_terminal
+
+    def say(self, text: str) -> None:
+        """Print one plain line, as it is."""
+        self.rich.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def heading(self, text: str) -> None:
+        """Print a line that begins a section."""
+        self.rich.rule(f"[bold]{text}", align="left")
+
+    def notice(self, text: str) -> None:
+        """Print one line that a person should not overlook."""
+        self.rich.print(
+            f"note: {text}", style="yellow", markup=False, highlight=False, soft_wrap=True
+        )
+
+    def child(self, line: str) -> None:
+        """Print the pasteable line of a child process (``-v``)."""
+        self.rich.print(f"  $ {line}", style="dim", markup=False, highlight=False, soft_wrap=True)
+
+    def reused(self, name: str, result: str) -> None:
+        """Show a stage whose artifact is there already."""
+        if self.live:
+            self.rich.print(
+                f"[green]✓[/] [bold]{name:<{NAME_WIDTH}}[/]  unchanged  ", end="", style="dim"
+            )
+            self.say(result)
+        else:
+            self.say(f"{name}: unchanged{': ' if result else ''}{result}")
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[StageLine]:
+        """Show a stage while it works; its result when it is done; nothing more if it fails."""
+        started = time.monotonic()
+        with self._steps(name) as line:
+            yield line
+        self._finished(name, line.result, time.monotonic() - started)
+
+    @contextmanager
+    def _steps(self, name: str) -> Iterator[StageLine]:
+        if not self.live:
+            self.say(f"{name}: started")
+            yield StageLine(lambda _text: None)
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn(f"[bold]{name:<{NAME_WIDTH}}"),
+            TimeElapsedColumn(),
+            TextColumn("[dim]{task.description}"),
+        )
+        with Progress(*columns, console=self.rich, transient=True) as progress:
+            task = progress.add_task("", total=None)
+            yield StageLine(lambda text: progress.update(task, description=text))
+
+    def _finished(self, name: str, result: str, seconds: float) -> None:
+        if self.live:
+            self.rich.print(f"[green]✓[/] [bold]{name:<{NAME_WIDTH}}[/]{seconds:6.1f} s  ", end="")
+            self.say(result)
+        else:
+            self.say(f"{name}: done in {seconds:.1f} s{': ' if result else ''}{result}")
+
+
+def open_console(verbose: bool) -> BuildConsole:
+    """Return the console of this run; with ``verbose`` it also shows every child command."""
+    console = BuildConsole(Console())
+    if verbose:
+        process.echo = console.child
+    return console

@@ -1,0 +1,49 @@
+"""Where things lie in a tree: one class, so that no other module builds such paths by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A checkout of hakmem and the folders that the pipeline keeps in it."""
+
+    root: Path
+
+    @classmethod
+    def here(cls) -> Tree:
+        """Return the tree that this package belongs to."""
+        return cls(Path(__file__).resolve().parents[2])
+
+    @property
+    def version(self) -> str:
+        """The version of the library, from the file VERSION."""
+        return (self.root / "VERSION").read_text(encoding="utf-8").strip()
+
+    @property
+    def profiles(self) -> Path:
+        """The folder of profile files."""
+        return self.root / "training" / "profiles"
+
+    @property
+    def state(self) -> Path:
+        """The folder of everything that can be made again: artifacts, logs, the lock."""
+        return self.root / "build" / "pipeline"
+
+    def artifacts(self, profile: str) -> Path:
+        """Return the folder of a profile's stage artifacts."""
+        return self.state / profile
+
+    def logs(self, profile: str) -> Path:
+        """Return the folder of a profile's child process logs."""
+        return self.state / profile / "logs"
+
+    def dist(self, profile: str) -> Path:
+        """Return the folder where a profile's versions are published."""
+        return self.root / "dist" / profile
+
+    def layout(self, layout: str) -> Path:
+        """Return the folder with the symbol lists of a layout."""
+        return self.root / "layouts" / layout

@@ -1,0 +1,94 @@
+"""The last words of a run that failed: never a traceback, always what to do next."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sys
+import tempfile
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from pipeline.core.errors import ExitCode, PipelineError, SpaceError
+from pipeline.core.paths import Tree
+
+# With less than this left on the disk, in bytes, that is what made the run fail.
+NO_SPACE_BELOW = 8 << 20
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+_FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large")
+
+
+def report_error(error: BaseException) -> int:
+    """Tell a person what went wrong on stderr and return the exit code."""
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        _tell("interrupted", "the same command goes on from the last good stage")
+        return ExitCode.INTERRUPTED
+    known = _as_space_error(error) or error
+    if isinstance(known, PipelineError):
+        _tell(known.message, known.hint, known.log)
+        return known.exit_code
+    if isinstance(known, BrokenPipeError):
+        return ExitCode.OK  # the reader of our output has gone, as `head` does
+    _tell(
+        f"unexpected {type(error).__name__}: {error}",
+        "this is a fault of the pipeline: please report it with the log",
+        _keep(error),
+    )
+    return ExitCode.INTERNAL
+
+
+def _as_space_error(error: BaseException) -> SpaceError | None:
+    """Return the error as a lack of space or of rights, if that is what is behind it."""
+    if isinstance(error, SpaceError):
+        return error
+    if isinstance(error, OSError) and error.errno in _FORBIDDEN:
+        return SpaceError(
+            f"cannot write {error.filename}: {error.strerror}",
+            hint="give yourself the right to write there",
+        )
+    full = isinstance(error, OSError) and error.errno in _FULL
+    if full or _speaks_of_space(error) or _disk_is_full():
+        return SpaceError(
+            f"no space left: {error}",
+            hint="free some space; the same command goes on from the last good stage",
+            log=getattr(error, "log", None),
+        )
+    return None
+
+
+def _speaks_of_space(error: BaseException) -> bool:
+    return isinstance(error, PipelineError) and any(w in error.message for w in _FULL_WORDS)
+
+
+def _disk_is_full() -> bool:
+    try:
+        return shutil.disk_usage(Tree.here().root).free < NO_SPACE_BELOW
+    except OSError:
+        return False
+
+
+def _tell(message: str, hint: str, log: Path | None = None) -> None:
+    click.secho(f"error: {message}", fg="red", err=True)
+    if hint:
+        click.echo(f"  what to do: {hint}", err=True)
+    if log is not None:
+        click.echo(f"  log: {log}", err=True)
+    sys.stderr.flush()
+
+
+def _keep(error: BaseException) -> Path | None:
+    """Write the traceback to a file: below build/ if possible, else to the temporary folder."""
+    name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%S}.log"
+    text = "".join(traceback.format_exception(error))
+    for folder in (Tree.here().state, Path(tempfile.gettempdir())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+            return folder / name
+        except OSError:
+            continue
+    return None

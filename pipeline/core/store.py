@@ -1,0 +1,187 @@
+"""Artifacts that are either finished or not there.
+
+Each stage works in a private room, a folder whose name begins with ``.tmp-``. When the work is
+done and checked, a receipt is written, everything is forced to disk, and one rename gives the room
+its final name. A run that is killed leaves a room, never an artifact; the next run clears it away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.digest import digest_file, digest_value
+from pipeline.core.errors import ArtifactError
+
+RECEIPT = "receipt.json"
+ROOM_PREFIX = ".tmp-"
+# Artifacts of other keys that stay per stage, so that switching back and forth costs nothing.
+KEPT_PER_STAGE = 4
+
+Parts = Mapping[str, Any]
+Notes = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """How an artifact was made: the parts of its key, its outputs' digests, and its notes."""
+
+    stage: str
+    key: str
+    parts: dict[str, Any]
+    outputs: dict[str, str]
+    seconds: float
+    notes: Notes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A finished folder with its receipt. ``fresh`` tells that this very run has made it."""
+
+    folder: Path
+    receipt: Receipt
+    fresh: bool
+
+    def path(self, name: str) -> Path:
+        """Return the output ``name``; KeyError if the artifact has no such output."""
+        self.receipt.outputs[name]
+        return self.folder / name
+
+    def digest(self, name: str) -> str:
+        """Return the SHA-256 of the output ``name`` as it was when it was made."""
+        return self.receipt.outputs[name]
+
+
+class Store:
+    """The artifacts of one profile, below one folder: ``<stage>/<key>/``."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use ``folder``, which need not exist yet."""
+        self.folder = folder
+
+    def find(self, stage: str, parts: Parts) -> Artifact | None:
+        """Return the finished artifact for this key, if there is one and its outputs are whole."""
+        key = digest_value(parts)
+        folder = self._place(stage, key)
+        receipt = read_receipt(folder)
+        if receipt is None or receipt.key != key or not _whole(folder, receipt):
+            return None
+        os.utime(folder)  # tidy() goes by the time of last use
+        return Artifact(folder, receipt, fresh=False)
+
+    def make(self, stage: str, parts: Parts, work: Callable[[Path], Notes]) -> Artifact:
+        """Run ``work`` in a private room and make the room an artifact.
+
+        ``work`` fills the room and returns notes for the receipt. Whatever it raises passes
+        through, and the room is removed.
+        """
+        key = digest_value(parts)
+        final = self._place(stage, key)
+        room = final.with_name(f"{ROOM_PREFIX}{final.name}")
+        shutil.rmtree(room, ignore_errors=True)
+        room.mkdir(parents=True)
+        started = time.monotonic()
+        try:
+            notes = work(room)
+            receipt = Receipt(
+                stage, key, dict(parts), _digests(room), round(time.monotonic() - started, 3), notes
+            )
+            _finish(room, final, receipt)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)
+        return Artifact(final, receipt, fresh=True)
+
+    def latest(self, stage: str) -> Receipt | None:
+        """Return the receipt of the stage's artifact that was used last, whatever its key."""
+        for folder in self._by_age(stage):
+            receipt = read_receipt(folder)
+            if receipt is not None:
+                return receipt
+        return None
+
+    def forget(self, stage: str) -> None:
+        """Remove all artifacts of a stage, so that it is done anew."""
+        shutil.rmtree(self.folder / stage, ignore_errors=True)
+
+    def clear_rooms(self) -> None:
+        """Remove what killed runs have left. Only for the holder of the tree's lock."""
+        for room in self.folder.glob(f"*/{ROOM_PREFIX}*"):
+            shutil.rmtree(room, ignore_errors=True)
+
+    def tidy(self) -> None:
+        """Keep the artifacts used last, a few per stage, and remove older ones."""
+        for stage in self.folder.glob("*"):
+            for folder in self._by_age(stage.name)[KEPT_PER_STAGE:]:
+                if (folder / RECEIPT).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _place(self, stage: str, key: str) -> Path:
+        return self.folder / stage / key[:16]
+
+    def _by_age(self, stage: str) -> list[Path]:
+        folders = [p for p in (self.folder / stage).glob("[!.]*") if p.is_dir()]
+        return sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True)
+
+
+def read_receipt(folder: Path) -> Receipt | None:
+    """Return the receipt in ``folder``, or None where there is none that can be read."""
+    try:
+        return Receipt(**json.loads((folder / RECEIPT).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def changed_parts(old: Parts, new: Parts) -> list[str]:
+    """Return the names of the key parts that differ, for people who ask why something is done."""
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def sync_tree(folder: Path) -> None:
+    """Force every file and folder below ``folder`` to disk."""
+    for path in [*folder.rglob("*"), folder]:
+        if not path.is_symlink():
+            sync(path)
+
+
+def sync(path: Path) -> None:
+    """Force one file or one folder to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def require_content(path: Path, what: str) -> None:
+    """Raise ArtifactError unless ``path`` is a file with something in it."""
+    if not path.is_file() or path.stat().st_size == 0:
+        state = "is empty" if path.is_file() else "was not made"
+        raise ArtifactError(f"{what} {state}: {path}", hint="read the log of the stage")
+
+
+def _digests(room: Path) -> dict[str, str]:
+    files = sorted(p for p in room.rglob("*") if p.is_file())
+    return {str(path.relative_to(room)): digest_file(path) for path in files}
+
+
+def _whole(folder: Path, receipt: Receipt) -> bool:
+    """Tell whether each output is there and has the bytes it had when it was made."""
+    try:
+        return all(digest_file(folder / name) == digest for name, digest in receipt.outputs.items())
+    except OSError:
+        return False
+
+
+def _finish(room: Path, final: Path, receipt: Receipt) -> None:
+    text = json.dumps(asdict(receipt), indent=2, sort_keys=True)
+    (room / RECEIPT).write_text(text + "\n", encoding="utf-8")
+    sync_tree(room)
+    shutil.rmtree(final, ignore_errors=True)  # a damaged artifact of the same key
+    room.rename(final)
+    sync(final.parent)

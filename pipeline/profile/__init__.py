@@ -1,0 +1,1 @@
+"""Profiles: what a build is trained on and judged by."""

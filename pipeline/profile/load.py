@@ -1,0 +1,105 @@
+"""Reading a profile: every error names the file, the key, and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from pipeline.core.errors import ProfileError
+from pipeline.core.paths import Tree
+from pipeline.profile.schema import Profile
+
+# At most so many mistakes are shown at once; the rest is counted.
+SHOWN_MISTAKES = 5
+
+
+def profile_names(tree: Tree) -> list[str]:
+    """Return the names of the profiles in this tree, sorted."""
+    return sorted(path.stem for path in tree.profiles.glob("*.toml"))
+
+
+def load_profile(tree: Tree, name: str) -> Profile:
+    """Return the profile ``name`` of this tree; ProfileError if it is unknown or not valid."""
+    path = tree.profiles / f"{name}.toml"
+    names = profile_names(tree)
+    if name not in names:
+        raise ProfileError(
+            f"unknown profile {name!r}; there is: {', '.join(names) or 'none'}",
+            hint=_did_you_mean(name, names),
+        )
+    return parse_profile(path)
+
+
+def parse_profile(path: Path) -> Profile:
+    """Return the profile in the file ``path``; ProfileError names file, key and what is allowed."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ProfileError(
+            f"{path}: not valid TOML: {error}", hint="the line and column are in the message"
+        ) from error
+    try:
+        profile = Profile.model_validate(table)
+    except ValidationError as error:
+        raise ProfileError(
+            _sentences(path, table, error.errors()), hint="docs/pipeline.md describes every key"
+        ) from error
+    if profile.name != path.stem:
+        raise ProfileError(
+            f"{path}: name: is {profile.name!r}; must be {path.stem!r}, like the file"
+        )
+    return profile
+
+
+def _did_you_mean(name: str, names: list[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=1)
+    return (
+        f"did you mean --profile {close[0]}?"
+        if close
+        else "a profile is training/profiles/NAME.toml"
+    )
+
+
+def _sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:
+    lines = [
+        f"{path}: {_key(table, mistake)}: {_problem(mistake)}"
+        for mistake in mistakes[:SHOWN_MISTAKES]
+    ]
+    if len(mistakes) > SHOWN_MISTAKES:
+        lines.append(f"and {len(mistakes) - SHOWN_MISTAKES} more")
+    return "\n  ".join(lines)
+
+
+def _key(table: dict[str, Any], mistake: ErrorDetails) -> str:
+    """Return the key as a person would say it: ``workload "session-server", weight``."""
+    place = [
+        p for p in mistake["loc"] if p not in ("program", "command") or p == mistake["loc"][-1]
+    ]
+    if len(place) >= 2 and place[0] == "workload" and isinstance(place[1], int):
+        place[:2] = [_workload_name(table, place[1])]
+    return ", ".join(str(p) for p in place) or "the whole file"
+
+
+def _workload_name(table: dict[str, Any], index: int) -> str:
+    try:
+        return f'workload "{table["workload"][index]["name"]}"'
+    except (LookupError, TypeError):
+        return f"workload number {index + 1}"
+
+
+def _problem(mistake: ErrorDetails) -> str:
+    if mistake["type"] == "extra_forbidden":
+        return "unknown key"
+    if mistake["type"] == "missing":
+        return "is missing"
+    text = mistake["msg"].removeprefix("Value error, ")
+    given = mistake.get("input")
+    shown = isinstance(given, str | int | float) and mistake["loc"]
+    return f"is {given!r}; {text}" if shown else text

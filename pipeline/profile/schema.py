@@ -1,0 +1,184 @@
+"""The schema of a profile file: what may stand in ``training/profiles/NAME.toml``.
+
+Every field says what is allowed; pydantic enforces it and unknown keys are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+_SUFFIXES = {"": 1, "k": 1_000, "M": 1_000_000}
+
+
+def parse_count(value: object) -> int:
+    """Turn 2000, "200k" or "20M" into a number of operations; ValueError for anything else."""
+    match = re.fullmatch(r"(\d+)([kM]?)", str(value))
+    if isinstance(value, bool) or match is None or int(match[1]) == 0:
+        raise ValueError('must be a count above 0, such as 5000, "200k" or "20M"')
+    return int(match[1]) * _SUFFIXES[match[2]]
+
+
+def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
+    if sizes[0] > sizes[1]:
+        raise ValueError("the smallest size comes first")
+    return sizes
+
+
+Count = Annotated[int, BeforeValidator(parse_count)]
+Size = Annotated[int, Field(ge=1, le=1 << 40)]
+Sizes = Annotated[tuple[Size, Size], AfterValidator(_ordered)]
+Seconds = Annotated[float, Field(gt=0, le=3600)]
+Margin = Annotated[float, Field(gt=0, lt=1)]
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=60)]
+Symbol = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.$]*$")]
+Role = Literal["train", "verify"]
+
+
+class Strict(BaseModel):
+    """A table of the file: no unknown keys, never changed after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Program(Strict):
+    """One of our own C programs, from training/ (role train) or bench/ (role verify).
+
+    ``ops`` is the length of a run, ``quick_ops`` the one for ``--quick``, ``count_ops`` the one
+    for counting under valgrind, which is about 50 times slower. ``sizes`` are the smallest and
+    largest request in bytes.
+    """
+
+    kind: Literal["program"]
+    name: Name
+    role: Role
+    program: Annotated[str, Field(pattern=r"^(training|bench)/[a-z0-9_]+$")]
+    ops: Count
+    quick_ops: Count
+    count_ops: Count | None = None
+    args: tuple[str, ...] = ()
+    sizes: Sizes | None = None
+    env: dict[str, str] = {}
+    weight: Annotated[float, Field(gt=0)]
+    timeout_s: Seconds = 60
+
+    @model_validator(mode="after")
+    def _folder_fits_role(self) -> Program:
+        folder = "training/" if self.role == "train" else "bench/"
+        if not self.program.startswith(folder):
+            raise ValueError(
+                f"role {self.role!r} takes programs from {folder}, "
+                "so that training and judging never share code"
+            )
+        if self.role == "train" and self.count_ops is not None:
+            raise ValueError("count_ops is for role 'verify' only")
+        return self
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables the program is run with."""
+        if self.sizes is None:
+            return dict(self.env)
+        low, high = (str(size) for size in self.sizes)
+        return dict(self.env) | {"HAKMEM_BENCH_MIN_SIZE": low, "HAKMEM_BENCH_MAX_SIZE": high}
+
+    def arguments(self, ops: int) -> tuple[str, ...]:
+        """Return the arguments for a run of ``ops`` operations."""
+        return (*self.args, "--ops", str(ops))
+
+    def essence(self) -> str:
+        """Return what the workload does, to recognise the same one under two names."""
+        return repr((self.program, self.args, self.sizes, sorted(self.env.items())))
+
+
+class Command(Strict):
+    """An ordinary program of the machine, preloaded; skipped with a notice where it is missing.
+
+    Role train: it is trained on. Role verify: it must run correctly, with the same output as
+    without the library; it is not timed, so it has no weight. It starts in the root of the tree,
+    or with ``scratch = true`` in an empty folder of its own.
+    """
+
+    kind: Literal["command"]
+    name: Name
+    role: Role
+    argv: Annotated[tuple[str, ...], Field(min_length=1)]
+    env: dict[str, str] = {}
+    scratch: bool = False
+    weight: Annotated[float, Field(gt=0)] | None = None
+    timeout_s: Seconds = 60
+
+    @model_validator(mode="after")
+    def _weight_fits_role(self) -> Command:
+        if self.role == "train" and self.weight is None:
+            raise ValueError("a training command needs a weight (its share of time, above 0)")
+        if self.role == "verify" and self.weight is not None:
+            raise ValueError("a verify command is a health check and has no weight")
+        if self.role == "verify" and self.scratch:
+            raise ValueError("scratch is for role 'train': health checks write no files")
+        return self
+
+    def essence(self) -> str:
+        """Return what the workload does, to recognise the same one under two names."""
+        return repr((self.argv, sorted(self.env.items())))
+
+
+Workload = Annotated[Program | Command, Field(discriminator="kind")]
+
+
+class Layout(Strict):
+    """Which symbol lists are used, and which functions must be hot in every training."""
+
+    name: Name
+    must_be_hot: Annotated[tuple[Symbol, ...], Field(min_length=1)] = ("malloc", "free")
+
+
+class Gate(Strict):
+    """Margins of the judge, as fractions, and the number of interleaved pairs of runs."""
+
+    throughput_margin: Margin = 0.01
+    icache_margin: Margin = 0.05
+    rss_margin: Margin = 0.10
+    pairs: Annotated[int, Field(ge=10, le=200, multiple_of=2)] = 10
+    seed: Annotated[int, Field(ge=0)] = 1
+
+
+class Profile(Strict):
+    """A whole profile."""
+
+    schema_version: Literal[1]
+    name: Name
+    description: Annotated[str, Field(min_length=1, max_length=200)]
+    layout: Layout
+    gate: Gate = Gate()
+    workload: Annotated[tuple[Workload, ...], Field(min_length=2)]
+
+    @model_validator(mode="after")
+    def _workloads_are_apart(self) -> Profile:
+        _refuse_twice([w.name for w in self.workload], "two workloads are named")
+        both = {w.essence() for w in self.training} & {w.essence() for w in self.verifying}
+        shared = [w.name for w in self.workload if w.essence() in both]
+        if shared:
+            raise ValueError(f"the same workload both trains and verifies: {', '.join(shared)}")
+        if not self.training:
+            raise ValueError("at least one workload needs role = 'train'")
+        if not any(w.kind == "program" for w in self.verifying):
+            raise ValueError("at least one program needs role = 'verify'")
+        return self
+
+    @property
+    def training(self) -> tuple[Program | Command, ...]:
+        """The workloads that are trained on, in the order of the file."""
+        return tuple(w for w in self.workload if w.role == "train")
+
+    @property
+    def verifying(self) -> tuple[Program | Command, ...]:
+        """The workloads that judge, in the order of the file."""
+        return tuple(w for w in self.workload if w.role == "verify")
+
+
+def _refuse_twice(names: list[str], sentence: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{sentence} {', '.join(twice)}")

@@ -1,0 +1,47 @@
+"""A build, as one straight page."""
+
+from __future__ import annotations
+
+from pipeline.stages.baseline import baseline
+from pipeline.stages.bolt import bolt
+from pipeline.stages.bolt_instrument import bolt_instrument
+from pipeline.stages.bolt_train import bolt_train
+from pipeline.stages.configure import configure
+from pipeline.stages.instrument import instrument
+from pipeline.stages.merge import merge
+from pipeline.stages.pgo import pgo
+from pipeline.stages.publish import Published, check_writable, publish
+from pipeline.stages.train import train
+from pipeline.stages.verify import Verdict, verify
+from pipeline.stages.workshop import Workshop
+
+
+def build(shop: Workshop) -> tuple[Published, Verdict]:
+    """Run all stages in order and return what was published, and the judge's answer.
+
+    Order: configure, baseline, (tune has its place here), instrument, train, merge, pgo,
+    bolt-instrument, bolt-train, bolt, verify, publish.
+    """
+    check_writable(shop.tree.dist(shop.profile.name))
+    setup = configure(shop)
+    plain = baseline(shop, setup)
+    counting = instrument(shop, setup)
+    training = train(shop, setup, plain, counting)
+    profile = merge(shop, training)
+    compiled = pgo(shop, setup, plain, profile)
+    counted = bolt_instrument(shop, compiled)
+    edges = bolt_train(shop, setup, plain, training, counted)
+    tuned = bolt(shop, setup, compiled, edges)
+    verdict = verify(shop, setup, plain, tuned)
+    made = (
+        plain.artifact,
+        counting.artifact,
+        training.artifact,
+        profile.artifact,
+        compiled.artifact,
+        counted.library.artifact,
+        edges.artifact,
+        tuned.artifact,
+        verdict.artifact,
+    )
+    return publish(shop, tuned, verdict, made), verdict

@@ -1,0 +1,15 @@
+"""The stages of a build, one module each. No stage knows which one comes next: run.py does."""
+
+# In the order of run.py, for --from and its completion.
+NAMES = (
+    "baseline",
+    "instrument",
+    "train",
+    "merge",
+    "pgo",
+    "bolt-instrument",
+    "bolt-train",
+    "bolt",
+    "verify",
+    "publish",
+)

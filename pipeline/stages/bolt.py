@@ -1,0 +1,156 @@
+"""bolt: the final code layout, by the edge profile and the lists of layouts/.
+
+BOLT says success in cases that cost speed silently; each is checked here: a discontinuous profile
+(conditional tail calls), a function order that was not followed, and what check_library refuses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import ArtifactError, BuildError, ChildError, DataError
+from pipeline.core.process import run
+from pipeline.core.store import Notes, require_content
+from pipeline.stages.bolt_instrument import bolt_run
+from pipeline.stages.bolt_train import EdgeProfile
+from pipeline.stages.compile import LIBRARY
+from pipeline.stages.configure import Setup
+from pipeline.stages.workshop import Library, Workshop
+from pipeline.toolchain.elf import check_library
+from pipeline.toolchain.flags import BOLT, BOLT_ORDER, STRIP, spelled, texts
+from pipeline.toolchain.symbols import check_order, functions, order_names, read_spelling
+
+STAGE = "bolt"
+UNSTRIPPED = "unstripped.so"
+DEBUG = f"{LIBRARY}.debug"
+ORDER = "order.txt"
+OBJCOPY_LIMIT_S = 60.0
+
+
+def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -> Library:
+    """Lay out the PGO library anew; the artifact holds it stripped, unstripped and as debug file."""
+    parts = {
+        "library": library.digest,
+        "profile": profile.digest,
+        "tools": shop.tools.versions,
+        "hot": list(setup.lists.hot),
+        "cold": list(setup.lists.cold),
+        "flags": spelled(BOLT_ORDER, BOLT, STRIP),
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("ordering functions and blocks")
+        _write_order(shop, setup, library, profile, room)
+        said = bolt_run(
+            shop,
+            STAGE,
+            "bolt",
+            [
+                library.path,
+                "-o",
+                room / UNSTRIPPED,
+                "--data",
+                profile.path,
+                *texts(BOLT, order=room / ORDER),
+            ],
+        )
+        quality = _profile_quality(shop, said)
+        require_content(room / UNSTRIPPED, "BOLT's output")
+        present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(STAGE, "nm"))
+        placed = check_order(room / UNSTRIPPED, present, setup.lists)
+        _split_debug(shop, room)
+        facts = check_library(room / LIBRARY, shop.log(STAGE, "probe"))
+        return {
+            "order": asdict(placed),
+            "quality": quality,
+            "dyno_stats": dyno_stats(said),
+            "build_id": facts.build_id,
+            "bytes": (room / LIBRARY).stat().st_size,
+        }
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    return shop.library(made)
+
+
+def dyno_stats(said: str) -> dict[str, list[int]]:
+    """Return BOLT's estimates as name -> [before, after], from its log."""
+    stats: dict[str, list[int]] = {}
+    for count, name in re.findall(r"^\s+(\d+) : (.+?)(?: \([-+=].*\))?$", said, re.M):
+        stats.setdefault(name, []).append(int(count))
+    return {name: pair for name, pair in stats.items() if len(pair) == 2}
+
+
+def _write_order(
+    shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, room: Path
+) -> None:
+    """Write the order of *every* function in BOLT's spelling: hot.txt, the rest, cold.txt.
+
+    The rest is in BOLT's own order of heat, then whatever it does not name, as linked.
+    """
+    suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
+    bolt_run(
+        shop,
+        STAGE,
+        "order",
+        [library.path, "-o", scratch, "--data", profile.path, *texts(BOLT_ORDER, order=suggestion)],
+    )
+    hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
+    spelling = read_spelling(shop.tools.path("llvm-nm"), library.path, shop.log(STAGE, "names"))
+    names = order_names(setup.lists, [*hottest, *spelling])
+    lines = [spelled for name in names for spelled in spelling.get(name, ())]
+    (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    suggestion.unlink()
+    scratch.unlink(missing_ok=True)
+
+
+def _profile_quality(shop: Workshop, said: str) -> str:
+    """Return BOLT's measure of the profile; DataError where functions have lost edges."""
+    match = re.search(r"function CFG discontinuity ([0-9.]+)%", said)
+    if match is None:
+        raise DataError(
+            "BOLT did not say how good the profile is",
+            hint="an empty profile looks like this",
+            log=shop.log(STAGE, "bolt"),
+        )
+    if float(match[1]) > 0:
+        raise DataError(
+            f"BOLT's profile is discontinuous ({match[1]} %): a hot function jumps to "
+            "its slow path by a conditional tail call, whose edges are not counted",
+            hint="put an empty asm volatile in front of that slow call",
+            log=shop.log(STAGE, "bolt"),
+        )
+    return match[0]
+
+
+def _split_debug(shop: Workshop, room: Path) -> None:
+    """Make the stripped library and its debug file, tied together by a link and the build-id."""
+    objcopy = shop.tools.path("llvm-objcopy")
+    steps = (
+        ["--only-keep-debug", UNSTRIPPED, DEBUG],
+        [*texts(STRIP), f"--add-gnu-debuglink={DEBUG}", UNSTRIPPED, LIBRARY],
+    )
+    for number, arguments in enumerate(steps, start=1):
+        try:
+            run(
+                [objcopy, *arguments],
+                cwd=room,
+                log=shop.log(STAGE, f"objcopy{number}"),
+                timeout_s=OBJCOPY_LIMIT_S,
+            )
+        except ChildError as error:
+            raise BuildError(error.message, log=error.log) from error
+    before, after = (room / UNSTRIPPED).stat().st_size, (room / LIBRARY).stat().st_size
+    if after >= before:
+        raise ArtifactError(f"llvm-objcopy did not strip anything from {room / LIBRARY}")
+
+
+def _summary(notes: Notes) -> str:
+    taken = notes["dyno_stats"].get("taken branches", [0, 0])
+    change = 100.0 * (taken[1] - taken[0]) / taken[0] if taken[0] else 0.0
+    return (
+        f"{notes['order']['placed']} functions in listed order, "
+        f"taken branches {change:+.1f} % (estimated), {notes['bytes'] // 1024} KiB"
+    )

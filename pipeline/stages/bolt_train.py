@@ -1,0 +1,109 @@
+"""bolt-train: run the training workloads again, for the edge counts that BOLT wants."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import DataError
+from pipeline.core.store import Artifact, Notes
+from pipeline.profile.schema import Command, Program
+from pipeline.stages import fdata
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.bolt_instrument import Counted, fresh_folder
+from pipeline.stages.configure import Setup
+from pipeline.stages.train import Training
+from pipeline.stages.workloads import prepare, train_on, workload_key
+from pipeline.stages.workshop import Workshop
+
+STAGE = "bolt-train"
+FDATA = "bolt.fdata"
+
+
+@dataclass(frozen=True)
+class EdgeProfile:
+    """Weighted edge counts for BOLT, made with one library and good for that one only."""
+
+    path: Path
+    digest: str
+    artifact: Artifact
+
+
+def bolt_train(
+    shop: Workshop, setup: Setup, plain: Baseline, training: Training, counted: Counted
+) -> EdgeProfile:
+    """Run the training workloads with BOLT's counters and add the counts up by time factors."""
+    parts = {
+        "library": counted.library.digest,
+        "programs": setup.programs,
+        "factors": training.factors,
+        "must_be_hot": list(shop.profile.layout.must_be_hot),
+        "workloads": [workload_key(w, shop.options.quick) for w in setup.training],
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        total: Counter[str] = Counter()
+        rows = {}
+        for number, workload in enumerate(setup.training, start=1):
+            line.step(f"{workload.name} ({number} of {len(setup.training)})")
+            rows[workload.name] = _count_one(shop, workload, plain, training, counted, total)
+        _require_hot(shop, total)
+        fdata.write(total, room / FDATA)
+        return {"workloads": rows, "branches": len(total)}
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    return EdgeProfile(made.path(FDATA), made.digest(FDATA), made)
+
+
+def _count_one(
+    shop: Workshop,
+    workload: Program | Command,
+    plain: Baseline,
+    training: Training,
+    counted: Counted,
+    total: Counter[str],
+) -> dict[str, Any]:
+    folder = counted.prefix.parent
+    fresh_folder(folder)
+    train_on(
+        shop,
+        workload,
+        prepare(shop, workload, plain),
+        counted.library.path,
+        log=shop.log(STAGE, workload.name),
+    )
+    files = sorted(folder.glob(f"{counted.prefix.name}.*.fdata"))
+    factor = training.factors[workload.name]
+    corrupt = [path.name for path in files if not fdata.add_file(total, path, factor)]
+    shutil.rmtree(folder)
+    # A process that _exits or is killed writes no BOLT profile; PGO's mapped counters lose none,
+    # so the difference is what was lost.
+    lost = max(0, training.processes[workload.name] - len(files))
+    return {"processes": len(files), "lost": lost, "corrupt": corrupt}
+
+
+def _require_hot(shop: Workshop, total: Counter[str]) -> None:
+    """Refuse a profile that is empty or lacks a function that must be hot.
+
+    BOLT would leave such a function unoptimised, or move half of it to the cold part, and say
+    nothing.
+    """
+    seen = fdata.profiled_functions(total)
+    idle = [name for name in shop.profile.layout.must_be_hot if name not in seen]
+    if idle:
+        raise DataError(
+            f"BOLT's training has no counts for {', '.join(idle)}",
+            hint="read the logs of the workloads",
+            log=shop.log(STAGE, "").parent,
+        )
+
+
+def _summary(notes: Notes) -> str:
+    rows = notes["workloads"].values()
+    lost = sum(row["lost"] for row in rows)
+    text = f"{notes['branches']} branches from {sum(r['processes'] for r in rows)} processes"
+    return f"{text}, {lost} lost" if lost else text

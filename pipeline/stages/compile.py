@@ -1,0 +1,79 @@
+"""Compiling one flavour of the library: what baseline, instrument and pgo have in common."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pipeline.core.errors import BuildError, ChildError
+from pipeline.core.process import run
+from pipeline.core.store import require_content
+from pipeline.stages.workshop import Workshop
+
+LIBRARY = "libhakmem.so"
+# Compiling takes seconds; a compiler that needs this long hangs.
+COMPILE_LIMIT_S = 300.0
+
+
+def cmake_build(
+    shop: Workshop,
+    stage: str,
+    build: Path,
+    *,
+    compile_flags: Sequence[str],
+    link_flags: Sequence[str],
+    targets: Sequence[str] = ("hakmem",),
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Configure the tree in ``build`` and build ``targets``; BuildError with the log if not."""
+    settings = {
+        "CMAKE_C_COMPILER": str(shop.tools.path("clang")),
+        "CMAKE_MAKE_PROGRAM": str(shop.tools.path("ninja")),
+        "CMAKE_BUILD_TYPE": "",
+        "CMAKE_C_FLAGS": shlex.join(compile_flags),
+        "CMAKE_SHARED_LINKER_FLAGS": shlex.join(link_flags),
+        "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld",
+        "HAKMEM_TESTS": "OFF",
+        "HAKMEM_BENCH": "OFF",
+        "HAKMEM_TRAINING": "OFF",
+        **(options or {}),
+    }
+    cmake = shop.tools.path("cmake")
+    defines = [f"-D{name}={value}" for name, value in settings.items()]
+    configure = [cmake, "-G", "Ninja", "-S", shop.tree.root, "-B", build, *defines]
+    steps = {"configure": configure, "compile": [cmake, "--build", build, "--target", *targets]}
+    for name, argv in steps.items():
+        try:
+            run(argv, log=shop.log(stage, name), timeout_s=COMPILE_LIMIT_S)
+        except ChildError as error:
+            raise BuildError(
+                _first_error(error), hint="the log has the whole output", log=error.log
+            ) from error
+
+
+def take_library(build: Path, room: Path) -> Path:
+    """Move the library out of a build folder into the room and drop the folder."""
+    built = build / "lib" / LIBRARY
+    require_content(built, "the library")
+    target = room / LIBRARY
+    shutil.move(built, target)
+    shutil.rmtree(build)
+    return target
+
+
+def library_sources(shop: Workshop) -> list[str]:
+    """Return the names below the root that decide what the library is made of."""
+    names = ["CMakeLists.txt", "VERSION", "cmake", "allocator"]
+    return [name for name in names if (shop.tree.root / name).exists()]
+
+
+def _first_error(error: ChildError) -> str:
+    """Return the first line that a compiler or CMake calls an error, else the last words."""
+    if error.log is not None and error.log.exists():
+        lines = error.log.read_text(encoding="utf-8").splitlines()
+        for line in lines:
+            if " error: " in line or "CMake Error" in line or line.startswith("error:"):
+                return f"the build failed: {line.strip()}"
+    return f"the build failed: {error.message}"

@@ -1,0 +1,69 @@
+"""configure: read and check everything a build depends on, before anything is built."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.digest import digest_tree
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.compile import library_sources
+from pipeline.stages.workshop import Workshop
+from pipeline.toolchain.symbols import SymbolLists, read_lists
+
+# The distribution's own programs come first, so that a profile means the same on every machine;
+# wrappers of version managers would start dozens of short processes of their own.
+PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The checked inputs of a build."""
+
+    sources: str
+    programs: str
+    lists: SymbolLists
+    training: tuple[Program | Command, ...]
+    verifying: tuple[Program | Command, ...]
+    skipped: tuple[str, ...]
+
+
+def configure(shop: Workshop) -> Setup:
+    """Return the checked inputs. Raises ProfileError for unusable symbol lists."""
+    with shop.console.stage("configure") as line:
+        setup = _read(shop)
+        used = len(setup.training) + len(setup.verifying)
+        line.done(f"{shop.tools.versions['clang']}; {used} workloads")
+    for name in setup.skipped:
+        shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
+    return setup
+
+
+def command_path() -> str:
+    """Return the PATH that workloads run with: the distribution's programs first."""
+    return f"{PROGRAM_PATH}:{os.environ.get('PATH', '')}"
+
+
+def find_program(name: str) -> Path | None:
+    """Return the program ``name`` of this machine, or None."""
+    found = shutil.which(name, path=command_path())
+    return Path(found) if found else None
+
+
+def _read(shop: Workshop) -> Setup:
+    root = shop.tree.root
+    missing = {
+        w.name
+        for w in shop.profile.workload
+        if isinstance(w, Command) and find_program(w.argv[0]) is None
+    }
+    return Setup(
+        sources=digest_tree(root, library_sources(shop)),
+        programs=digest_tree(root, [n for n in ("bench", "training") if (root / n).exists()]),
+        lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
+        training=tuple(w for w in shop.profile.training if w.name not in missing),
+        verifying=tuple(w for w in shop.profile.verifying if w.name not in missing),
+        skipped=tuple(sorted(missing)),
+    )

@@ -1,0 +1,115 @@
+"""merge: one weighted profile from all raw ones, checked for the functions that must be hot."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import ChildError, DataError
+from pipeline.core.process import run
+from pipeline.core.store import Artifact, Notes
+from pipeline.stages.train import Training
+from pipeline.stages.workshop import Workshop
+
+STAGE = "merge"
+PROFDATA = "hakmem.profdata"
+LIMIT_S = 120.0
+AGAIN = "train again: `pipeline build --from train`"
+
+
+@dataclass(frozen=True)
+class ProfileData:
+    """A merged, indexed profile for -fprofile-use."""
+
+    path: Path
+    digest: str
+    artifact: Artifact
+
+
+def merge(shop: Workshop, training: Training) -> ProfileData:
+    """Merge the raw profiles by their factors. DataError if nothing usable is left."""
+    parts = {
+        "raw": dict(training.artifact.receipt.outputs),
+        "tools": shop.tools.versions,
+        "must_be_hot": list(shop.profile.layout.must_be_hot),
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("merging the raw profiles")
+        inputs = room / "inputs.txt"
+        inputs.write_text(
+            "".join(
+                f"{factor},{raw}\n"
+                for name, factor in training.factors.items()
+                for raw in training.raw(name)
+            ),
+            encoding="utf-8",
+        )
+        corrupt = _merge(shop, inputs, room / PROFDATA)
+        inputs.unlink()
+        counts = function_counts(shop, room / PROFDATA)
+        _require_hot(shop, counts)
+        return {
+            "functions": len(counts),
+            "ran": sum(c > 0 for c in counts.values()),
+            "corrupt": corrupt,
+        }
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    for name in made.receipt.notes["corrupt"]:
+        shop.console.notice(f"the raw profile {name} is corrupt and was left out")
+    return ProfileData(made.path(PROFDATA), made.digest(PROFDATA), made)
+
+
+def function_counts(shop: Workshop, profdata: Path) -> dict[str, int]:
+    """Return the highest block count of each function in an indexed profile."""
+    argv = [shop.tools.path("llvm-profdata"), "show", "--all-functions", "--counts", profdata]
+    text = run(argv, log=shop.log(STAGE, "show"), timeout_s=LIMIT_S).stdout
+    counts: dict[str, int] = {}
+    for match in re.finditer(r"^  (\S.*):\n(?:    .*\n)*?    Block counts: \[(.*)\]$", text, re.M):
+        name = match[1].rsplit(";", 1)[-1]  # static functions carry their file in front
+        top = max((int(n) for n in match[2].split(", ") if n), default=0)
+        counts[name] = max(top, counts.get(name, 0))
+    return counts
+
+
+def _merge(shop: Workshop, inputs: Path, output: Path) -> list[str]:
+    """Merge and return the names of the raw files that could not be read."""
+    argv = [
+        shop.tools.path("llvm-profdata"),
+        "merge",
+        "--failure-mode=warn",
+        f"--input-files={inputs}",
+        "-o",
+        output,
+    ]
+    try:
+        done = run(argv, log=shop.log(STAGE, "merge"), timeout_s=LIMIT_S)
+    except ChildError as error:
+        raise DataError(
+            f"no raw profile could be merged: {error.message}", hint=AGAIN, log=error.log
+        ) from error
+    return [
+        f"{Path(path).parent.name}/{Path(path).name}"
+        for path in re.findall(r"^warning: (/\S+?\.profraw):", done.stderr, re.M)
+    ]
+
+
+def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:
+    if not counts:
+        raise DataError(
+            "the merged profile has no functions", hint=AGAIN, log=shop.log(STAGE, "merge")
+        )
+    idle = [name for name in shop.profile.layout.must_be_hot if not counts.get(name)]
+    if idle:
+        raise DataError(
+            f"the training never ran {', '.join(idle)}",
+            log=shop.log(STAGE, "show"),
+            hint="add a workload that does, or change layout.must_be_hot in the profile",
+        )
+
+
+def _summary(notes: Notes) -> str:
+    return f"{notes['ran']} of {notes['functions']} functions ran"

@@ -1,0 +1,101 @@
+"""pgo: the library compiled by the merged profile, its functions in the order of layouts/."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import DataError
+from pipeline.core.store import Notes
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.compile import cmake_build, take_library
+from pipeline.stages.configure import Setup
+from pipeline.stages.merge import ProfileData
+from pipeline.stages.workshop import Library, Workshop
+from pipeline.toolchain.elf import check_library
+from pipeline.toolchain.flags import COMPILE, LINK, PGO, PGO_LINK, TUNED, spelled, texts
+from pipeline.toolchain.symbols import check_order, functions, order_names
+
+STAGE = "pgo"
+ORDER = "order.txt"
+
+
+def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> Library:
+    """Build the library by the profile and check that the order of its functions was honoured."""
+    parts = {
+        "sources": setup.sources,
+        "profile": profile.digest,
+        "tools": shop.tools.versions,
+        "hot": list(setup.lists.hot),
+        "cold": list(setup.lists.cold),
+        "flags": spelled(COMPILE, TUNED, PGO, LINK, PGO_LINK),
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("compiling by the profile")
+        build, order = room / "build", room / ORDER
+        _write_order(shop, setup, plain, order)
+        cmake_build(
+            shop,
+            STAGE,
+            build,
+            compile_flags=texts(
+                COMPILE, TUNED, PGO, root=shop.tree.root, room=build, profile=profile.path
+            ),
+            link_flags=texts(TUNED, LINK, PGO_LINK, profile=profile.path, order=order),
+        )
+        stale = _stale_profiles(shop)
+        library = take_library(build, room)
+        check_library(library, shop.log(STAGE, "probe"))
+        present = functions(shop.tools.path("llvm-nm"), library, shop.log(STAGE, "nm"))
+        placed = check_order(library, present, setup.lists)
+        return {
+            "order": asdict(placed),
+            "stale": stale,
+            "functions": len(present),
+            "bytes": library.stat().st_size,
+        }
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    return shop.library(made)
+
+
+def _write_order(shop: Workshop, setup: Setup, plain: Baseline, order: Path) -> None:
+    """Write every name that may occur: lld puts unlisted functions behind the cold ones."""
+    known = functions(shop.tools.path("llvm-nm"), plain.library.path, shop.log(STAGE, "names"))
+    names = order_names(setup.lists, [function.name for function in known])
+    order.write_text("\n".join(names) + "\n", encoding="utf-8")
+
+
+def _stale_profiles(shop: Workshop) -> list[str]:
+    """Return functions whose counts did not fit the code; DataError if they must be hot.
+
+    The compiler only warns, builds them without a profile, and says success.
+    """
+    log = shop.log(STAGE, "compile").read_text(encoding="utf-8")
+    stale = sorted(
+        set(
+            re.findall(
+                r"warning: .*?(\w+) (?:Hash = \d+ )?.*function control flow "
+                r"change detected \(hash mismatch\) (\w+)?",
+                log,
+            )
+        )
+    )
+    names = sorted({name for pair in stale for name in pair if name})
+    needed = [name for name in names if name in shop.profile.layout.must_be_hot]
+    if needed:
+        raise DataError(
+            f"the profile does not fit the code of {', '.join(needed)}",
+            hint="train again: `pipeline build --from train`",
+            log=shop.log(STAGE, "compile"),
+        )
+    return names
+
+
+def _summary(notes: Notes) -> str:
+    order = notes["order"]
+    gone = len(order["vanished_hot"]) + len(order["vanished_cold"])
+    return f"{notes['functions']} functions, {order['placed']} placed by name, {gone} inlined"

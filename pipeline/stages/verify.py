@@ -1,0 +1,128 @@
+"""verify: hand baseline and tuned library to the judge, and keep what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.console import StageLine
+from pipeline.core.digest import digest_tree
+from pipeline.core.store import Artifact, Notes
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.configure import Setup, command_path, find_program
+from pipeline.stages.workloads import workload_key
+from pipeline.stages.workshop import Library, Workshop
+
+if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
+    from pipeline.judge import BenchCommand, HealthCommand, JudgeRequest, VerifyResult
+
+STAGE = "verify"
+VERDICT = "verdict.json"
+# Seconds of timed runs the judge may spend while its answer is INCONCLUSIVE.
+BUDGET_S, QUICK_BUDGET_S = 90.0, 20.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judge's answer, as a file in an artifact."""
+
+    artifact: Artifact
+
+    def result(self) -> VerifyResult:
+        """Return the answer as the judge gave it."""
+        from pipeline.judge import VerifyResult
+
+        text = self.artifact.path(VERDICT).read_text(encoding="utf-8")
+        return VerifyResult.model_validate_json(text)
+
+
+def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Verdict:
+    """Judge the tuned library against the baseline. A bad verdict is a result, not an error."""
+    parts = {
+        "baseline": plain.library.digest,
+        "tuned": tuned.digest,
+        "programs": setup.programs,
+        "workloads": [workload_key(w, shop.options.quick) for w in setup.verifying],
+        "gate": shop.profile.gate.model_dump(),
+        "tools": shop.tools.versions,
+        "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
+        "quick": shop.options.quick,
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("loading the judge")
+        from pipeline.judge import judge
+
+        result = judge(_request(shop, setup, plain, tuned), line.step)
+        (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
+        keys = {
+            name: key.verdict.value
+            for name, key in (
+                ("throughput", result.keys.throughput),
+                ("I-cache", result.keys.icache),
+            )
+        }
+        return {"keys": keys, "source": result.counting.source}
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    return Verdict(made)
+
+
+def _request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> JudgeRequest:
+    from pipeline.judge import JudgeRequest, Margins, Tools
+
+    gate, quick = shop.profile.gate, shop.options.quick
+    benches = [w for w in setup.verifying if isinstance(w, Program)]
+    health = [w for w in setup.verifying if isinstance(w, Command)]
+    return JudgeRequest(
+        baseline=plain.library.path,
+        tuned=tuned.path,
+        benches=tuple(_bench(shop, w, plain) for w in benches),
+        health=tuple(_health(w) for w in health),
+        margins=Margins(
+            throughput=gate.throughput_margin, icache=gate.icache_margin, rss=gate.rss_margin
+        ),
+        pairs=gate.pairs,
+        max_pairs=gate.pairs if quick else 4 * gate.pairs,
+        time_budget_s=QUICK_BUDGET_S if quick else BUDGET_S,
+        seed=gate.seed,
+        logs=shop.log(STAGE, "").parent,
+        tools=Tools(
+            valgrind=shop.tools.path("valgrind"),
+            perf=shop.tools.path("perf") if shop.tools.has("perf") else None,
+        ),
+    )
+
+
+def _bench(shop: Workshop, workload: Program, plain: Baseline) -> BenchCommand:
+    from pipeline.judge import BenchCommand
+
+    program = str(plain.program(workload.program))
+    ops = workload.quick_ops if shop.options.quick else workload.ops
+    counted = workload.count_ops
+    return BenchCommand(
+        name=workload.name,
+        argv=(program, *workload.arguments(ops)),
+        count_argv=(program, *workload.arguments(counted)) if counted else None,
+        env=workload.environment(),
+        weight=workload.weight,
+        timeout_s=workload.timeout_s,
+    )
+
+
+def _health(workload: Command) -> HealthCommand:
+    from pipeline.judge import HealthCommand
+
+    return HealthCommand(
+        name=workload.name,
+        argv=(str(find_program(workload.argv[0])), *workload.argv[1:]),
+        timeout_s=workload.timeout_s,
+        env={"PATH": command_path(), **workload.env},
+    )
+
+
+def _summary(notes: Notes) -> str:
+    keys = ", ".join(f"{name} {verdict}" for name, verdict in notes["keys"].items())
+    return f"{keys} (counted by {notes['source']})"

@@ -1,0 +1,83 @@
+"""Running one training workload with a library preloaded."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
+from pipeline.core.process import Completed, describe_exit, run
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.configure import command_path, find_program
+from pipeline.stages.workshop import Workshop
+
+ALONE = "run the line at the top of the log to see it alone"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A workload as a command line: absolute program, arguments, variables, folder."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: Path | None
+
+
+def prepare(shop: Workshop, workload: Program | Command, programs: Baseline) -> Prepared:
+    """Return the command line of a workload; quick runs get their shorter length."""
+    if isinstance(workload, Program):
+        ops = workload.quick_ops if shop.options.quick else workload.ops
+        path = programs.program(workload.program)
+        return Prepared((str(path), *workload.arguments(ops)), workload.environment(), None)
+    found = find_program(workload.argv[0])
+    if found is None:
+        raise WorkloadError(f"{workload.argv[0]} has vanished from this machine")
+    env = {"PATH": command_path(), **workload.env}
+    return Prepared((str(found), *workload.argv[1:]), env, shop.tree.root)
+
+
+def train_on(
+    shop: Workshop,
+    workload: Program | Command,
+    prepared: Prepared,
+    library: Path,
+    *,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+) -> Completed:
+    """Run a workload with ``library`` preloaded; WorkloadError if it crashes, fails or hangs."""
+    variables = {**prepared.env, **(env or {}), "LD_PRELOAD": str(library)}
+    with tempfile.TemporaryDirectory(prefix="hakmem-") as scratch:
+        own_folder = isinstance(workload, Command) and workload.scratch
+        folder = Path(scratch) if own_folder else prepared.cwd
+        try:
+            return run(
+                prepared.argv,
+                env=variables,
+                cwd=folder,
+                log=log,
+                capture=False,
+                timeout_s=workload.timeout_s,
+            )
+        except ChildTimeout as error:
+            raise WorkloadError(
+                f'workload "{workload.name}" was still running after its limit '
+                f"of {workload.timeout_s:g} s and was killed",
+                hint=ALONE,
+                log=log,
+            ) from error
+        except ChildFailed as error:
+            raise WorkloadError(
+                f'workload "{workload.name}" failed: {describe_exit(error.returncode)}',
+                hint=ALONE,
+                log=log,
+            ) from error
+
+
+def workload_key(workload: Program | Command, quick: bool) -> str:
+    """Return what of a workload decides about its result, for stage keys."""
+    length = workload.model_dump_json()
+    return f"{length} quick" if quick and isinstance(workload, Program) else length

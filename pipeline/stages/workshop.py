@@ -1,0 +1,102 @@
+"""What every stage is given: the tree, the profile, the tools, the store and the console."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.console import BuildConsole, StageLine
+from pipeline.core.digest import digest_file
+from pipeline.core.errors import PipelineError
+from pipeline.core.paths import Tree
+from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
+from pipeline.profile.schema import Profile
+from pipeline.toolchain.find import Toolchain
+
+Work = Callable[[Path, StageLine], Notes]
+
+
+@dataclass(frozen=True)
+class Library:
+    """A libhakmem.so that was checked: it is whole, it loads, a program ran with it."""
+
+    path: Path
+    digest: str
+    artifact: Artifact
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for on the command line, beside the profile."""
+
+    quick: bool = False
+    redo: frozenset[str] = frozenset()
+    explain: bool = False
+    allow_neutral: bool = False
+    branch_stacks: bool = False
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """The surroundings of a stage. Stages keep their results in the store, nowhere else."""
+
+    tree: Tree
+    profile: Profile
+    tools: Toolchain
+    store: Store
+    console: BuildConsole
+    options: Options
+
+    def log(self, stage: str, name: str) -> Path:
+        """Return the path of a child process log of this profile."""
+        return self.tree.logs(self.profile.name) / stage / f"{name}.log"
+
+    def do(
+        self, stage: str, parts: Parts, work: Work, *, summary: Callable[[Notes], str]
+    ) -> Artifact:
+        """Return the artifact for these parts: the one that is there, or a new one by ``work``.
+
+        ``summary`` turns the receipt's notes into the few words that the console shows.
+        """
+        keyed = {**parts, "recipe": _recipe(work)}
+        found = None if stage in self.options.redo else self.store.find(stage, keyed)
+        if self.options.explain:
+            self.console.say(f"{stage}: {self._reason(stage, keyed, found)}")
+        if found is not None:
+            self.console.reused(stage, summary(found.receipt.notes))
+            return found
+        with self.console.stage(stage) as line:
+            made = self._make(stage, keyed, work, line)
+            line.done(summary(made.receipt.notes))
+        return made
+
+    def library(self, artifact: Artifact, name: str = "libhakmem.so") -> Library:
+        """Return the library that an artifact holds."""
+        return Library(artifact.path(name), artifact.digest(name), artifact)
+
+    def _make(self, stage: str, parts: Parts, work: Work, line: StageLine) -> Artifact:
+        try:
+            return self.store.make(stage, parts, lambda room: work(room, line))
+        except PipelineError as error:
+            error.add_note(stage)
+            raise
+
+    def _reason(self, stage: str, parts: dict[str, Any], found: Artifact | None) -> str:
+        if found is not None:
+            return "unchanged: same inputs as when it was made"
+        if stage in self.options.redo:
+            return "made again, as --from asks for"
+        last = self.store.latest(stage)
+        if last is None:
+            return "never made before"
+        changed = changed_parts(last.parts, parts)
+        return f"made because of {', '.join(changed)}" if changed else "its artifact is damaged"
+
+
+def _recipe(work: Work) -> str:
+    """Return the digest of the stage's own module: a changed recipe makes a new artifact."""
+    source = sys.modules[work.__module__].__file__
+    return digest_file(Path(source)) if source else ""
