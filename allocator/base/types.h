@@ -38,6 +38,10 @@ typedef struct hak_link {
 
 enum hak_run_kind { HAK_RUN_FREE, HAK_RUN_SLAB, HAK_RUN_SLAB_TAIL, HAK_RUN_LARGE, HAK_RUN_HEAP };
 
+/* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
+ * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */
+enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
+
 /* One per page, 64 bytes; the one of a run's first page (its head) describes the run.
  *
  *   blocks:  | out | free | out | free | free | never handed out ...        |
@@ -59,7 +63,8 @@ struct hak_slab {
     uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
     uint16_t capacity; /* blocks in the slab */
     uint8_t cls;
-    uint8_t kind; /* enum hak_run_kind */
+    uint8_t kind;  /* enum hak_run_kind */
+    uint8_t pulse; /* enum hak_pulse */
 };
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 
@@ -110,6 +115,7 @@ struct hak_heap {
 
     hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
     uint64_t armed_at_ms;           /* cold/purge.c: the tick of the clock that ... */
+    uint32_t epoch_seen;            /* the purge epoch for which the heap was trimmed last */
     uint32_t arm_credits;           /* ... these credits are for */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */

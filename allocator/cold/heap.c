@@ -7,6 +7,7 @@
 #include "cold/remote.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
+#include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "stats/stats.h"
@@ -85,12 +86,19 @@ static hak_heap *obtain(void) {
 
 /* ---- the calling thread ---- */
 
+static void flush_magazines(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        hak_magazine_flush(heap, cls, 0);
+}
+
+/* Empty slabs stay with the heap for the next thread; the purge epoch takes them if none comes. */
 static void thread_exits(void) {
     hak_heap *heap = hak_this_thread.owned;
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
     if (heap == NULL)
         return;
-    hak_heap_flush(heap);
+    hak_remote_drain(heap, HAK_CLASS_NONE);
+    flush_magazines(heap);
     hak_lock_take(&registry_lock);
     push_idle(heap);
     hak_lock_give(&registry_lock);
@@ -182,10 +190,9 @@ static void release_empty(hak_heap *heap, unsigned cls) {
 
 void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap, HAK_CLASS_NONE);
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        hak_magazine_flush(heap, cls, 0);
+    flush_magazines(heap);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         release_empty(heap, cls);
-    }
 }
 
 static void drain_idle(void) {
@@ -194,12 +201,15 @@ static void drain_idle(void) {
             hak_heap_flush(heap);
 }
 
-void hak_heap_drain_idle(void) {
+bool hak_heap_trim_idle(void) {
+    bool more = false;
     if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
-        return;
+        return false;
     hak_lock_take(&registry_lock);
-    drain_idle();
+    for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
+        more |= hak_heap_trim(heap);
     hak_lock_give(&registry_lock);
+    return more;
 }
 
 static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {

@@ -35,8 +35,8 @@ void hak_heap_return(void);
 /* Takes over a slab of `class` with room from a heap without a thread. False: there is none. */
 bool hak_heap_adopt(hak_heap *heap, unsigned cls);
 
-/* Lets heaps without a thread take back what was freed to them. */
-void hak_heap_drain_idle(void);
+/* hak_heap_trim for the heaps without a thread. True: some of it is left for later. */
+bool hak_heap_trim_idle(void);
 
 /* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
  * owner. */

@@ -1,4 +1,4 @@
-/* Large blocks: whole pages, above HAK_MEDIUM_MAX bytes or aligned beyond a page. */
+/* Large blocks: whole pages, above HAK_MEDIUM_MAX bytes, aligned beyond a page, or zeroed. */
 #ifndef HAK_COLD_LARGE_H
 #define HAK_COLD_LARGE_H
 

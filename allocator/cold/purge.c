@@ -2,7 +2,9 @@
 
 #include "base/bits.h"
 #include "cold/heap.h"
+#include "cold/range.h"
 #include "cold/segment.h"
+#include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "policy/policy.h"
@@ -13,7 +15,9 @@ enum {
 };
 
 static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */
-static _Atomic uint64_t epoch_ends_ms; /* 0: nothing is dirty */
+static _Atomic uint64_t epoch_ends_ms; /* 0: no epoch runs, nothing waits */
+static _Atomic uint32_t epoch;         /* counts epochs; each heap is trimmed once in each */
+static _Atomic bool expected;          /* something was freed or left over since the epoch began */
 
 /* Purges the pages of `mask`, one call for each run of them. Under the segment lock. */
 static size_t purge_pages(hak_segment *s, uint32_t mask) {
@@ -31,6 +35,8 @@ static size_t purge_pages(hak_segment *s, uint32_t mask) {
         mask &= ~run;
     }
     s->aged = s->touched & ~s->used;
+    if (pages != 0 && (s->used | s->touched) == 0)
+        hak_range_purge_tables(s);
     return pages;
 }
 
@@ -52,30 +58,40 @@ static size_t purge_dirty(bool all) {
     return pages << HAK_PAGE_SHIFT;
 }
 
-static void set_epoch(uint64_t now) {
-    uint64_t ends = hak_dirty_count() == 0 ? 0 : now + hak_policy_now()->purge_delay_ms;
+static void start_epoch(uint64_t now) {
+    bool wanted = hak_dirty_count() != 0 || atomic_exchange(&expected, false);
+    uint64_t ends = wanted ? now + hak_policy_now()->purge_delay_ms : 0;
     atomic_store_explicit(&epoch_ends_ms, ends, memory_order_relaxed);
+}
+
+static void expect_more(bool more) {
+    if (more)
+        atomic_store_explicit(&expected, true, memory_order_relaxed);
 }
 
 static void end_epoch(uint64_t now) {
     if (!hak_lock_try(&purge_lock))
         return; /* another thread is at it */
-    hak_heap_drain_idle();
+    expect_more(hak_heap_trim_idle());
     purge_dirty(hak_policy_now()->purge_delay_ms == 0);
-    set_epoch(now);
+    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
+    start_epoch(now);
     hak_lock_give(&purge_lock);
 }
 
 void hak_purge_expect(void) {
-    if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) == 0)
-        set_epoch(hak_os_now_ms());
+    bool runs = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0;
+    if (runs && atomic_load_explicit(&expected, memory_order_relaxed))
+        return;
+    expect_more(true);
+    if (!runs)
+        start_epoch(hak_os_now_ms());
 }
 
 size_t hak_purge_all(void) {
     hak_lock_take(&purge_lock);
-    hak_heap_drain_idle();
+    hak_heap_trim_idle();
     size_t bytes = purge_dirty(true);
-    set_epoch(hak_os_now_ms());
     hak_lock_give(&purge_lock);
     return bytes;
 }
@@ -93,6 +109,15 @@ static void arm(hak_heap *heap, uint64_t now) {
     }
 }
 
+static void trim_once_per_epoch(hak_heap *heap) {
+    uint32_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
+    if (heap->epoch_seen == now)
+        return;
+    heap->epoch_seen = now;
+    if (hak_heap_trim(heap))
+        hak_purge_expect();
+}
+
 void hak_purge_tick(hak_heap *heap) {
     uint64_t ends = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
     if (ends == 0)
@@ -100,6 +125,7 @@ void hak_purge_tick(hak_heap *heap) {
     uint64_t now = hak_os_now_ms();
     if (now >= ends)
         end_epoch(now);
+    trim_once_per_epoch(heap);
     if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
         arm(heap, now);
 }

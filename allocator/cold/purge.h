@@ -14,7 +14,7 @@
  * pages wait for that. `heap` belongs to the calling thread and is its active heap. */
 void hak_purge_tick(hak_heap *heap);
 
-/* A run has been given back: starts an epoch if none runs. */
+/* Something has been freed that may go back to the system: starts an epoch if none runs. */
 void hak_purge_expect(void);
 
 /* Purges every dirty page now. Returns the bytes given back. Any thread. */

@@ -177,3 +177,31 @@ hak_segment *hak_range_fresh(size_t count, size_t align, size_t *skipped) {
     *skipped = first - from;
     return &r->segments[first];
 }
+
+/* Purges the whole system pages between two addresses. */
+static void purge_within(uintptr_t from, uintptr_t to) {
+    from = hak_round_up(from, hak_os_page_size());
+    to = hak_round_down(to, hak_os_page_size());
+    if (from < to)
+        hak_os_purge((void *)from, to - from);
+}
+
+/* True when segments first .. last hold nothing, neither in use nor dirty. */
+static bool hold_nothing(const hak_range *r, size_t first, size_t last) {
+    for (size_t i = first; i <= last && i < r->segments_fresh; i++)
+        if ((r->segments[i].used | r->segments[i].touched) != 0)
+            return false;
+    return true;
+}
+
+void hak_range_purge_tables(const hak_segment *s) {
+    const hak_range *r = s->range;
+    size_t entries = HAK_PAGES_PER_SEGMENT * sizeof(hak_slab), unit = hak_os_page_size();
+    size_t index = (size_t)(s - r->segments), page = index * HAK_PAGES_PER_SEGMENT;
+    purge_within((uintptr_t)&r->bitmaps[page],
+                 (uintptr_t)&r->bitmaps[page + HAK_PAGES_PER_SEGMENT]);
+    size_t from = hak_round_down(index * entries, unit);
+    size_t to = hak_round_up((index + 1) * entries, unit);
+    if (hold_nothing(r, from / entries, (to - 1) / entries))
+        purge_within((uintptr_t)r->slabs + from, (uintptr_t)r->slabs + to);
+}

@@ -36,6 +36,11 @@ hak_slab *hak_run_of(const void *p);
  * Returns the first of the `count`; NULL: out of memory. Under the segment lock. */
 hak_segment *hak_range_fresh(size_t count, size_t align, size_t *skipped);
 
+/* Gives back the tables' memory for a segment that holds nothing: its bitmaps, which are all zero
+ * then, and its slab entries once the neighbours on the same system page hold nothing either.
+ * Under the segment lock. */
+void hak_range_purge_tables(const hak_segment *s);
+
 /* Number of ranges in use. */
 size_t hak_range_count(void);
 

@@ -91,6 +91,7 @@ void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
     for (size_t i = 0; i < count - keep; i++)
         give_back(heap, cls, first[i], &elsewhere);
     hak_chain_send(&elsewhere);
+    hak_purge_expect();
     memmove(first, first + (count - keep), keep * sizeof first[0]);
     heap->top[cls] = first + keep - 1;
 }

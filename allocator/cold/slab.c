@@ -101,6 +101,7 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
     size_t left = take_fresh(slab, slots, take_freed(slab, slots, want));
     size_t taken = want - left;
     slab->used = (uint16_t)(slab->used + taken);
+    slab->pulse = HAK_PULSE_LIVELY;
     if (slab->used == slab->capacity)
         hak_slab_unlink(heap, slab);
     if (left != 0)
@@ -129,6 +130,7 @@ void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
     if (slab->used == slab->capacity)
         hak_slab_link(heap, slab);
     slab->used--;
+    slab->pulse = HAK_PULSE_LIVELY;
     bool alone = slab->next == NULL && slab->prev == NULL;
     if (slab->used == 0 && !alone)
         hak_slab_release(heap, slab);

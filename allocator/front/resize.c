@@ -9,6 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
+/* calloc beyond this takes whole pages, which are zero already when they are fresh: what a program
+ * never touches costs it nothing. */
+#define ZERO_BY_PAGES ((size_t)32768)
+
 static HAK_COLD void *refuse(void) {
     errno = ENOMEM;
     return NULL;
@@ -18,7 +22,7 @@ HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
     size_t bytes;
     if (HAK_UNLIKELY(hak_product_overflows(count, size, &bytes) || bytes > PTRDIFF_MAX))
         return refuse();
-    if (HAK_UNLIKELY(bytes > HAK_MEDIUM_MAX))
+    if (HAK_UNLIKELY(bytes > ZERO_BY_PAGES))
         return hak_large_allocate(bytes, 1, true); /* fresh memory is zero already */
     void *block = hak_malloc(bytes);
     return HAK_LIKELY(block != NULL) ? memset(block, 0, bytes) : NULL;
