@@ -53,7 +53,9 @@ def request_of(names: Sequence[str], margins: Margins | None = None) -> JudgeReq
     return JudgeRequest(
         baseline=Path("/baseline.so"),
         tuned=Path("/tuned.so"),
-        benches=tuple(BenchCommand(name=name, argv=("/bench",)) for name in names),
+        benches=tuple(
+            BenchCommand(name=name, argv=(f"/bench/{name}", "--ops", "1000000")) for name in names
+        ),
         logs=Path("/logs"),
         margins=margins or Margins(),
     )
@@ -85,7 +87,14 @@ def counts(misses: float | None, hot_lines: int | None = 20) -> LibraryCounts:
 def workload_counts(
     name: str, baseline: LibraryCounts, tuned: LibraryCounts, weight: float = 1.0
 ) -> WorkloadCounts:
-    return WorkloadCounts(name=name, weight=weight, geometry=L1I, baseline=baseline, tuned=tuned)
+    return WorkloadCounts(
+        name=name,
+        weight=weight,
+        argv=(f"/bench/{name}", "--ops", "10000"),
+        geometry=L1I,
+        baseline=baseline,
+        tuned=tuned,
+    )
 
 
 def counting_of(*workloads: WorkloadCounts, why: str = "as asked for") -> Counting:

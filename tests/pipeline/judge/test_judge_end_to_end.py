@@ -272,6 +272,11 @@ def test_output_is_left_alone_when_it_may_differ(built: Path, tmp_path: Path) ->
     assert health(argv, built, tmp_path, compare_output=False)[0]
 
 
+def test_a_scratch_folder_is_empty_in_both_runs(built: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", "import os; print(os.listdir()); open('left', 'w')"]
+    assert health(argv, built, tmp_path, scratch=True)[0]
+
+
 def test_programs_that_prove_nothing_are_skipped_and_do_not_pass(
     built: Path, tmp_path: Path
 ) -> None:

@@ -1,0 +1,86 @@
+/* Every kind of request, by one thread and by others, where each may be refused: a refusal is NULL
+ * and ENOMEM, leaves the block that realloc was given, and everything that was given is good. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "../support/check.h"
+#include "../support/pattern.h"
+#include "../support/threads.h"
+
+static const size_t sizes[] = {16, 200, 1500, 6000, 30000, 100000, 700000, 3 << 20};
+enum { SIZES = sizeof sizes / sizeof *sizes, EACH = 40, SOME = 3 };
+
+static void *given(void *block, size_t size) {
+    CHECK_THAT(block || errno == ENOMEM, "errno %d for %zu", errno, size);
+    if (block)
+        pattern_mark(block, size, size);
+    errno = 0;
+    return block;
+}
+
+static void give_back(void *block, size_t size) {
+    if (block)
+        CHECK(pattern_marked(block, size, size));
+    free(block);
+}
+
+static void *resized(void *block, size_t old_size, size_t *size) {
+    void *other = realloc(block, *size);
+    if (!other) {
+        CHECK(errno == ENOMEM);
+        *size = old_size;
+        return block;
+    }
+    CHECK(pattern_holds(other, 256 < old_size ? 256 : old_size / 2, old_size));
+    pattern_mark(other, *size, *size);
+    return other;
+}
+
+static void one_size(size_t size) {
+    void *blocks[EACH] = {NULL};
+    int count = size < 10000 ? EACH : SOME;
+    for (int i = 0; i < count; i++)
+        blocks[i] = given(i % 2 ? malloc(size) : memalign(64, size), size);
+    unsigned char *zeroed = calloc(1, size);
+    CHECK(!zeroed || (zeroed[0] == 0 && zeroed[size - 1] == 0));
+    for (int i = 0; i < count; i++) {
+        size_t other_size = i % 2 ? size * 2 : size / 2 + 512;
+        if (blocks[i])
+            blocks[i] = resized(blocks[i], size, &other_size);
+        give_back(blocks[i], other_size);
+    }
+    free(zeroed);
+}
+
+static void *all_sizes(void *unused) {
+    for (int i = 0; i < SIZES; i++)
+        one_size(sizes[i]);
+    return unused;
+}
+
+/* Needs further tables and address space; not touched but at its ends. */
+static void one_huge(size_t size) {
+    errno = 0;
+    char *block = malloc(size);
+    CHECK(block || errno == ENOMEM);
+    if (block)
+        block[0] = block[size - 1] = 1;
+    free(block);
+}
+
+static void in_a_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, all_sizes, NULL) == 0)
+        thread_join(thread);
+}
+
+int main(void) {
+    all_sizes(NULL);
+    in_a_thread();
+    one_huge((size_t)300 << 20);
+    malloc_trim(0);
+    all_sizes(NULL);
+    in_a_thread();
+    return 0;
+}

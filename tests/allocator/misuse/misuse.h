@@ -1,0 +1,31 @@
+/* What the programs of this folder share. Each does one wrong thing and should not come to its end:
+ * returning from main means that nothing was noticed. Pointers pass through `launder`, so that the
+ * compiler can neither warn nor make use of what it knows. */
+#ifndef HAKMEM_TESTS_MISUSE_H
+#define HAKMEM_TESTS_MISUSE_H
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { NEIGHBOURS = 6000 };
+static void *neighbours[NEIGHBOURS];
+
+static inline void *launder(const void *pointer) {
+    void *volatile hidden = (void *)(uintptr_t)pointer;
+    return hidden;
+}
+
+/* Many live blocks of one size; freeing them later empties every cache in front of the page. */
+static inline void allocate_neighbours(size_t size) {
+    for (int i = 0; i < NEIGHBOURS; i++)
+        neighbours[i] = malloc(size);
+}
+
+static inline void free_neighbours(void) {
+    for (int i = 0; i < NEIGHBOURS; i++)
+        free(neighbours[i]);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* What the library costs a program that does nothing: less than 300 KiB of resident memory more
+ * than without it, measured on the same program by smaps. The address space costs nothing. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../support/check.h"
+#include "../support/memory.h"
+#include "../support/served.h"
+#include "../support/threads.h"
+
+enum { ALLOWED_KIB = 300, RUNS = 5 };
+
+typedef struct {
+    size_t rss, dirty;
+} Cost;
+
+static int report(void) {
+    free(malloc(100));
+    Cost cost = {rss_kib(), smaps_kib("Private_Dirty:")};
+    return write(STDOUT_FILENO, &cost, sizeof cost) == sizeof cost ? 0 : 1;
+}
+
+static void become(const char *program, int output, const char *library) {
+    dup2(output, STDOUT_FILENO);
+    if (library) {
+        setenv("LD_PRELOAD", library, 1);
+    } else {
+        unsetenv("LD_PRELOAD");
+        setenv("TEST_MALLOC_FROM", "libc.so", 1);
+    }
+    execl(program, "report", "report", NULL);
+    _exit(2);
+}
+
+static Cost cost_with(const char *program, const char *library) {
+    Cost least = {SIZE_MAX, SIZE_MAX};
+    for (int run = 0; run < RUNS; run++) {
+        Cost cost;
+        int ends[2];
+        CHECK(pipe(ends) == 0);
+        pid_t child = fork();
+        if (child == 0)
+            become(program, ends[1], library);
+        CHECK(read(ends[0], &cost, sizeof cost) == sizeof cost);
+        child_must_succeed(child);
+        close(ends[0]);
+        close(ends[1]);
+        least.rss = cost.rss < least.rss ? cost.rss : least.rss;
+        least.dirty = cost.dirty < least.dirty ? cost.dirty : least.dirty;
+    }
+    return least;
+}
+
+int main(int count, char **arguments) {
+    if (count == 2)
+        return report();
+    const char *library = getenv("LD_PRELOAD");
+    CHECK(library && strstr(library, expected_server()));
+    Cost plain = cost_with(arguments[0], NULL);
+    Cost loaded = cost_with(arguments[0], library);
+    say("RSS %zu -> %zu KiB, private dirty %zu -> %zu KiB", plain.rss, loaded.rss, plain.dirty,
+        loaded.dirty);
+    CHECK_THAT(loaded.rss < plain.rss + ALLOWED_KIB, "%zu KiB more", loaded.rss - plain.rss);
+    return 0;
+}

@@ -1,0 +1,15 @@
+#include "invariants.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "check.h"
+
+void invariants_hold(void) {
+    int (*validate)(void);
+    void *found = dlsym(RTLD_DEFAULT, "hak_validate");
+    if (!found)
+        return;
+    memcpy(&validate, &found, sizeof found);
+    CHECK_THAT(validate() == 1, "the allocator found a broken invariant");
+}

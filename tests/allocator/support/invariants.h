@@ -1,0 +1,8 @@
+/* Asks the library whether its own structures are sound, where the build can tell. */
+#ifndef HAKMEM_TESTS_INVARIANTS_H
+#define HAKMEM_TESTS_INVARIANTS_H
+
+/* Fails the test when the library finds a broken invariant. Call it while no other thread works. */
+void invariants_hold(void);
+
+#endif

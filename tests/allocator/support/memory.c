@@ -1,0 +1,32 @@
+#include "memory.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static size_t field_of(const char *path, const char *field) {
+    char text[4096];
+    size_t used = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK_THAT(file >= 0, "cannot open %s", path);
+    for (ssize_t got; (got = read(file, text + used, sizeof text - 1 - used)) > 0;)
+        used += (size_t)got;
+    close(file);
+    text[used] = '\0';
+    const char *found = strstr(text, field);
+    CHECK_THAT(found, "%s has no %s", path, field);
+    return strtoul(found + strlen(field), NULL, 10);
+}
+
+size_t smaps_kib(const char *field) { return field_of("/proc/self/smaps_rollup", field); }
+
+size_t status_kib(const char *field) { return field_of("/proc/self/status", field); }
+
+void sleep_ms(unsigned milliseconds) {
+    struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};
+    nanosleep(&time, NULL);
+}

@@ -1,0 +1,46 @@
+#include "threads.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { STACK_SIZE = 64 * 1024, MAX_THREADS = 64 };
+
+pthread_t thread_start(void *(*body)(void *), void *argument) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    CHECK(pthread_attr_init(&attributes) == 0);
+    CHECK(pthread_attr_setstacksize(&attributes, STACK_SIZE) == 0);
+    int error = pthread_create(&thread, &attributes, body, argument);
+    CHECK_THAT(error == 0, "error %d", error);
+    pthread_attr_destroy(&attributes);
+    return thread;
+}
+
+void *thread_join(pthread_t thread) {
+    void *result;
+    CHECK(pthread_join(thread, &result) == 0);
+    return result;
+}
+
+void threads_run(unsigned count, void *(*body)(void *), void *arguments, size_t size) {
+    pthread_t threads[MAX_THREADS];
+    CHECK(count <= MAX_THREADS);
+    for (unsigned i = 0; i < count; i++)
+        threads[i] = thread_start(body, (char *)arguments + i * size);
+    for (unsigned i = 0; i < count; i++)
+        thread_join(threads[i]);
+}
+
+void child_must_succeed(pid_t child) {
+    int status = 0;
+    CHECK_THAT(child > 0, "fork failed with errno %d", errno);
+    while (waitpid(child, &status, 0) < 0)
+        CHECK(errno == EINTR);
+    CHECK_THAT(!WIFSIGNALED(status), "child %d was ended by signal %d", child, WTERMSIG(status));
+    CHECK_THAT(WEXITSTATUS(status) == 0, "child %d exited with %d", child, WEXITSTATUS(status));
+}
+
+void time_limit(unsigned seconds) { alarm(seconds); }

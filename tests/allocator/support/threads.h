@@ -1,0 +1,21 @@
+/* Small helpers for threads and children, so that the tests read as their story. */
+#ifndef HAKMEM_TESTS_THREADS_H
+#define HAKMEM_TESTS_THREADS_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+/* Starts a thread with a 64 KiB stack; fails the test when that is impossible. */
+pthread_t thread_start(void *(*body)(void *), void *argument);
+void *thread_join(pthread_t thread);
+
+/* Runs `body` in `count` threads, each with the argument array + i * size, and waits for all. */
+void threads_run(unsigned count, void *(*body)(void *), void *arguments, size_t size);
+
+/* Waits for `child`; fails the test unless it exited with status 0. */
+void child_must_succeed(pid_t child);
+
+/* Ends the process by SIGALRM when it hangs. */
+void time_limit(unsigned seconds);
+
+#endif
