@@ -46,7 +46,7 @@ def record(tools: Tools, load_before: float) -> Environment:
 
 
 def tool_versions(tools: Mapping[str, Path | None]) -> dict[str, str]:
-    """Return the version line of each tool, or that it is not there."""
+    """Return the version number of each tool, or that it is not there."""
     return {name: _version(path) if path else "not installed" for name, path in tools.items()}
 
 
@@ -55,7 +55,8 @@ def _version(tool: Path) -> str:
         done = run([tool, "--version"], timeout_s=VERSION_LIMIT_S)
     except (ChildError, ToolError):
         return "unknown"
-    return (done.stdout.strip().splitlines() or ["unknown"])[0]
+    found = re.search(r"\d+(\.\d+)+", done.stdout)
+    return found[0] if found else "unknown"
 
 
 def _memory_mib() -> int | None:

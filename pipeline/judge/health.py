@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def summarise(checks: tuple[HealthCheck, ...]) -> Health:
 
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
     """Run one command plain and preloaded."""
-    if shutil.which(command.argv[0]) is None:
+    if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
         return _result(command, "skipped", f"{command.argv[0]} is not installed")
     plain_log = logs / f"{command.name}-plain.log"
     log = logs / f"{command.name}-preloaded.log"
@@ -61,13 +62,15 @@ def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
 def _run(command: HealthCommand, extra: dict[str, str], log: Path) -> Completed | str:
     """Return the finished run, or the sentence that says why there is none."""
     try:
-        return run(
-            command.argv,
-            env={**command.env, **extra},
-            timeout_s=command.timeout_s,
-            log=log,
-            expect=None,
-        )
+        with tempfile.TemporaryDirectory(prefix="health-") as scratch:
+            return run(
+                command.argv,
+                env={**command.env, **extra},
+                cwd=Path(scratch) if command.scratch else command.cwd,
+                timeout_s=command.timeout_s,
+                log=log,
+                expect=None,
+            )
     except ChildError as error:
         return error.message
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.judge.keys import percent
+from pipeline.judge.keys import percent, share
 from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, WorkloadCounts
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
@@ -34,13 +34,19 @@ def icache_key(counting: Counting, margins: Margins) -> Key:
     unknown = _what_is_unknown(counting)
     if unknown:
         return _inconclusive(unknown, margins)
-    pressed = [one for one in counting.workloads if _misses(one) >= PRESSURE_FLOOR]
+    pressed = under_pressure(counting)
     if pressed:
         return _by_misses(pressed, counting, margins)
-    lines = _weighted_lines(counting)
+    lines = weighted_lines(counting)
     if lines is None:
         return _inconclusive("no workload presses on the I-cache, hot lines unknown", margins)
     return _by_lines(*lines, counting, margins)
+
+
+def under_pressure(counting: Counting) -> tuple[WorkloadCounts, ...]:
+    """Return the workloads that press on the I-cache: those the key is judged by."""
+    known = [one for one in counting.workloads if None not in _both_misses(one)]
+    return tuple(one for one in known if _misses(one) >= PRESSURE_FLOOR)
 
 
 def _what_is_unknown(counting: Counting) -> str | None:
@@ -82,7 +88,7 @@ def _by_misses(pressed: Sequence[WorkloadCounts], counting: Counting, margins: M
         measure=f"I1 misses per operation in the library ({counting.source})",
         reason=(
             f"I1 misses per operation {baseline.value:.3f} -> {tuned.value:.3f} ({change}) "
-            f"under instruction pressure in {names}; margin ±{margins.icache:.0%}"
+            f"under instruction pressure in {names}; margin ±{share(margins.icache)}"
         ),
         ratio=ratio,
         not_worse=ratio is not None and ratio.high < 1 + margins.icache,
@@ -139,14 +145,14 @@ def _by_lines(baseline: float, tuned: float, counting: Counting, margins: Margin
         measure=f"hot 64 B lines of the library ({counting.source})",
         reason=(
             f"no workload presses on the I-cache (under {PRESSURE_FLOOR} misses per operation); "
-            f"hot lines {baseline:.1f} -> {tuned:.1f} ({percent(ratio)}), margin ±{border:.0%}"
+            f"hot lines {baseline:.1f} -> {tuned:.1f} ({percent(ratio)}), margin ±{share(border)}"
         ),
         ratio=Interval(value=ratio, low=ratio, high=ratio, confidence=1.0),
         not_worse=verdict is not Verdict.NO_GO,
     )
 
 
-def _weighted_lines(counting: Counting) -> tuple[float, float] | None:
+def weighted_lines(counting: Counting) -> tuple[float, float] | None:
     """Return the mean hot lines of baseline and tuned, or None when any of them is unknown."""
     total = sum(one.weight for one in counting.workloads)
     baseline = tuned = 0.0

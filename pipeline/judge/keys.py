@@ -16,6 +16,11 @@ def percent(ratio: float) -> str:
     return f"{(ratio - 1) * 100:+.2f} %"
 
 
+def share(fraction: float) -> str:
+    """Return a margin as per cent: 0.01 becomes "1.0 %"."""
+    return f"{fraction * 100:.1f} %"
+
+
 def spread(interval: Interval) -> str:
     """Return the ends of an interval as signed changes."""
     return f"[{percent(interval.low)}, {percent(interval.high)}]"
@@ -61,7 +66,7 @@ def _worst_loser(throughput: Throughput, margins: Margins) -> WorkloadThroughput
 def _loss(loser: WorkloadThroughput, margins: Margins) -> str:
     return (
         f"{loser.name} loses {percent(loser.ratio.value)} {spread(loser.ratio)}, "
-        f"more than one workload may (-{margins.workload:.1%})"
+        f"more than one workload may (-{share(margins.workload)})"
     )
 
 
@@ -70,11 +75,11 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
     found = f"{percent(overall.value)} {spread(overall)} over {throughput.pairs} pairs"
     match verdict:
         case Verdict.GO:
-            return f"{found}, all of it above +{margin:.1%}"
+            return f"{found}, all of it above +{share(margin)}"
         case Verdict.NO_GO:
-            return f"{found}, all of it below -{margin:.1%}"
+            return f"{found}, all of it below -{share(margin)}"
         case Verdict.NEUTRAL:
-            return f"{found}, all of it within ±{margin:.1%}"
+            return f"{found}, all of it within ±{share(margin)}"
         case Verdict.INCONCLUSIVE:
             return f"{found}, {throughput.stopped or 'not decided'}{_how_many_more(throughput)}"
 
@@ -97,10 +102,10 @@ def rss_guard(throughput: Throughput, margins: Margins) -> Guard:
     if worst is not None:
         reason = (
             f"{worst.name} peaks at {worst.tuned_rss_kib:.0f} KiB instead of "
-            f"{worst.baseline_rss_kib:.0f} KiB, beyond +{margins.rss:.0%}"
+            f"{worst.baseline_rss_kib:.0f} KiB, beyond +{share(margins.rss)}"
         )
     else:
-        reason = f"peak memory {percent(ratio)}, no workload beyond +{margins.rss:.0%}"
+        reason = f"peak memory {percent(ratio)}, no workload beyond +{share(margins.rss)}"
     return Guard(holds=worst is None, margin=margins.rss, ratio=ratio, reason=reason)
 
 

@@ -50,6 +50,8 @@ class WorkloadThroughput(Record):
 
     name: str
     weight: float
+    argv: tuple[str, ...]
+    env: dict[str, str]
     samples: tuple[PairSample, ...]
     ratio: Interval
     baseline_ops_per_sec: float
@@ -102,6 +104,7 @@ class WorkloadCounts(Record):
 
     name: str
     weight: float
+    argv: tuple[str, ...]
     geometry: CacheGeometry | None
     baseline: LibraryCounts
     tuned: LibraryCounts

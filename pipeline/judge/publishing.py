@@ -16,11 +16,11 @@ Answer = tuple[bool, str]
 
 
 def may_publish(result: VerifyResult, allow_neutral: bool) -> Answer:
-    """Return (yes or no, why) for a judged build; the first rule that speaks decides."""
-    for rule in (_unhealthy, _too_much_memory, _worse, _not_shown_harmless):
-        reason = rule(result)
-        if reason:
-            return False, reason
+    """Return (yes or no, why) for a judged build; every rule that objects is heard."""
+    rules = (_unhealthy, _worse, _too_much_memory, _not_shown_harmless)
+    objections = [reason for rule in rules if (reason := rule(result))]
+    if objections:
+        return False, "; ".join(objections)
     return _gained(result, allow_neutral)
 
 
@@ -33,7 +33,7 @@ def _unhealthy(result: VerifyResult) -> str | None:
 
 
 def _too_much_memory(result: VerifyResult) -> str | None:
-    return None if result.rss.holds else result.rss.reason
+    return None if result.rss.holds else f"memory guard is broken: {result.rss.reason}"
 
 
 def _worse(result: VerifyResult) -> str | None:

@@ -51,7 +51,8 @@ class HealthCommand:
 
     ``argv[0]`` may be a bare name, looked up on PATH; a program that is not installed is skipped
     and named. ``compare_output`` compares stdout byte for byte; switch it off for programs that
-    print times or addresses.
+    print times or addresses. It starts in ``cwd`` (None: where the pipeline is), or with
+    ``scratch`` in an empty folder, a fresh one for each of the two runs.
     """
 
     name: str
@@ -60,6 +61,8 @@ class HealthCommand:
     compare_output: bool = True
     timeout_s: float = 120.0
     env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    scratch: bool = False
 
 
 @dataclass(frozen=True)

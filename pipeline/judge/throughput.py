@@ -111,6 +111,8 @@ def _one_workload(
     return WorkloadThroughput(
         name=bench.name,
         weight=bench.weight,
+        argv=bench.argv,
+        env=dict(bench.env),
         samples=tuple(pairs),
         ratio=statistics.median_ratio(logs, confidence, seed),
         baseline_ops_per_sec=middle("baseline", "ops_per_sec"),

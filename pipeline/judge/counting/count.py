@@ -110,7 +110,13 @@ class _Counter:
         for side, library in self._sides.items():
             log = self._request.logs / "count" / bench.name / f"{side}-{geometry.size}.log"
             found[side] = source.count(bench, library, geometry, log)
-        return WorkloadCounts(name=bench.name, weight=bench.weight, geometry=geometry, **found)
+        return WorkloadCounts(
+            name=bench.name,
+            weight=bench.weight,
+            argv=bench.count_argv or bench.argv,
+            geometry=geometry,
+            **found,
+        )
 
 
 def _with_footprint(counts: LibraryCounts, simulated: LibraryCounts) -> LibraryCounts:

@@ -24,6 +24,7 @@ from pipeline.judge.model import (
 )
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
 from pipeline.judge.throughput import summarise
+from pipeline.judge.verdict import Verdict
 
 L1I = CacheGeometry(size=32 * 1024, ways=8)
 WOBBLE = (0.0, 0.001, -0.001, 0.002, -0.002)
@@ -64,7 +65,9 @@ def request_of(names: Sequence[str], margins: Margins | None = None) -> JudgeReq
 def throughput_of(**samples: list[PairSample]) -> Throughput:
     """Return the summary of the given pairs per workload, as after the last look."""
     summary = summarise(request_of(list(samples)), dict(samples), 0.95, (10,))
-    return summary.model_copy(update={"stopped": "not decided within the limit of 10 pairs"})
+    clear = throughput_key(summary, Margins()).verdict is not Verdict.INCONCLUSIVE
+    stopped = "decided after 10 pairs" if clear else "not decided within the limit of 10 pairs"
+    return summary.model_copy(update={"stopped": stopped})
 
 
 def exactly(value: float | None) -> Measured | None:
@@ -120,7 +123,7 @@ def environment_of() -> Environment:
         load_after=1.25,
         l1i=L1I,
         l1i_source="sysfs",
-        tools={"valgrind": "valgrind-3.19.0", "perf": "not installed"},
+        tools={"valgrind": "3.19.0", "perf": "not installed"},
     )
 
 

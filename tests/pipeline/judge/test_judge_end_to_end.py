@@ -99,7 +99,7 @@ def test_a_result_says_everything_about_itself_and_survives_json(
     assert result.counting.source == "valgrind"
     assert "perf is not installed" in result.counting.why
     assert result.environment.tools["perf"] == "not installed"
-    assert result.environment.tools["valgrind"].startswith("valgrind-")
+    assert result.environment.tools["valgrind"].startswith("3.")
     assert result.environment.cores >= 1
     assert result.baseline.sha256 != result.tuned.sha256
     assert result.baseline.text_bytes > 0
