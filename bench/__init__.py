@@ -1,0 +1,1 @@
+"""Benchmark programs and the scripts that run them."""

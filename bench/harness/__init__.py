@@ -1,0 +1,1 @@
+"""Runs the benchmark programs with different allocators and compares what they cost."""

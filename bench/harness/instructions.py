@@ -1,0 +1,130 @@
+"""The command bench/instructions: executed instructions per operation inside an allocator.
+
+Counted by callgrind in the function bench_measured alone, and attributed by mapped address, so the
+benchmark's own loop and the C library are left out. The figures repeat exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from bench.harness.allocators import Allocator
+from bench.harness.compare import choose_allocators, find_programs
+from bench.harness.rows import Run, select
+from pipeline.core.errors import PipelineError
+from pipeline.judge.counting.valgrind import ValgrindSource
+from pipeline.judge.request import BenchCommand, CacheGeometry
+
+GEOMETRY = CacheGeometry(32 * 1024, 8)
+"""A common first-level instruction cache; the count of instructions does not depend on it."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one row executed, per operation."""
+
+    instructions: float
+    """Inside the allocator's library."""
+    with_program: float
+    """Together with the benchmark's loop and the C library."""
+    operations: int
+
+
+Counts = dict[str, dict[str, Counted]]
+"""By row, then by allocator."""
+
+
+def count(
+    source: ValgrindSource, run: Run, programs: Path, allocator: Allocator, logs: Path
+) -> Counted:
+    """Count one row with one allocator; raise PipelineError with what went wrong."""
+    program = programs.absolute() / run.row.program
+    command = (str(program), *run.arguments(ops=run.row.count_ops))
+    bench = BenchCommand(run.row.name, command, env=allocator.variables)
+    assert allocator.library is not None  # libc's own cannot be told apart from the rest of libc
+    found = source.count(bench, allocator.library, GEOMETRY, logs / f"{allocator.name}.log")
+    assert found.instructions is not None  # valgrind always counts them
+    assert found.total_instructions is not None
+    return Counted(found.instructions.value, found.total_instructions.value, found.operations)
+
+
+def table_of(counts: Counts, names: list[str]) -> Table:
+    """Return rows x allocators: instructions in the library per operation."""
+    table = Table("instructions per operation", *names, header_style="bold")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row, found in counts.items():
+        cells = [f"{found[name].instructions:.1f}" if name in found else "failed" for name in names]
+        table.add_row(row, *cells)
+    return table
+
+
+def count_all(
+    runs: list[Run], allocators: list[Allocator], source: ValgrindSource, programs: Path
+) -> tuple[Counts, list[str]]:
+    """Count every row with every allocator; return that and one line for each that failed."""
+    counts: Counts = {run.row.name: {} for run in runs}
+    failures = []
+    with tempfile.TemporaryDirectory(prefix="hakmem-instructions-") as folder:
+        for run in runs:
+            for allocator in allocators:
+                try:
+                    counted = count(source, run, programs, allocator, Path(folder))
+                    counts[run.row.name][allocator.name] = counted
+                except PipelineError as error:
+                    failures.append(f"{run.row.name}: {allocator.name}: {error}")
+    return counts, failures
+
+
+@click.command(context_settings={"max_content_width": 100})
+@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME=PATH", help="A further allocator.")
+@click.option("--only", is_flag=True, help="Leave out the system's packaged allocators.")
+@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@click.option("--row", "patterns", multiple=True, help="Shell pattern: pingpong-*, calloc, ...")
+@click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "json_file", type=click.Path(path_type=Path))
+def main(
+    *,
+    ours: str | None,
+    peers: tuple[str, ...],
+    only: bool,
+    newer: bool,
+    patterns: tuple[str, ...],
+    programs: Path | None,
+    json_file: Path | None,
+) -> None:
+    """Count the instructions that an allocator executes per operation, row by row."""
+    console = Console()
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise click.ClickException("valgrind is needed: apt-get install valgrind libc6-dbg")
+    try:
+        runs = [run for run in select(("speed",), patterns, (1,)) if run.row.count_ops]
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    chosen = [found for found in choose_allocators(ours, peers, only, newer) if found.library]
+    if not chosen or not runs:
+        raise click.ClickException("nothing to count: no allocators or no rows that are counted")
+    source = ValgrindSource(Path(valgrind))
+    counts, failures = count_all(runs, chosen, source, find_programs(programs))
+    console.print(table_of(counts, [allocator.name for allocator in chosen]))
+    if json_file:
+        plain = {
+            row: {name: asdict(one) for name, one in found.items()} for row, found in counts.items()
+        }
+        json_file.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+    if failures:
+        raise click.ClickException("\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()

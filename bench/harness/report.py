@@ -1,0 +1,204 @@
+"""Renders a comparison: JSON with every sample, Markdown, and tables for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.harness.results import SCHEMA_VERSION, Comparison, RunResult, spread
+from bench.harness.runner import Sample
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """Return everything as plain dictionaries and lists, for json.dump."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "ours": comparison.ours,
+        "allocators": list(comparison.allocators),
+        "environment": dict(comparison.environment),
+        "geometric_means": {
+            name: {"time": comparison.time_mean(name), "peak_rss": comparison.rss_mean(name)}
+            for name in comparison.allocators
+        },
+        "rows": [_row_as_json(comparison, result) for result in comparison.results],
+    }
+
+
+def _row_as_json(comparison: Comparison, result: RunResult) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "timed": result.timed,
+        "allocators": {
+            name: {
+                "time_ratio": comparison.time_ratio(result, name) if result.timed else None,
+                "rss_ratio": comparison.rss_ratio(result, name),
+                "failure": result.failures.get(name),
+                "memory_calls": result.calls.get(name),
+                "samples": [dict(sample.values) for sample in result.samples.get(name, [])],
+            }
+            for name in comparison.allocators
+        },
+    }
+
+
+Cells = list[list[str]]
+
+
+def _ns(sample: Sample) -> float:
+    return sample.ns_per_op
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _time_cell(result: RunResult, name: str) -> str:
+    if name in result.failures:
+        return "failed"
+    if not result.measured(name):
+        return ""
+    found = spread(result.samples[name], _ns)
+    return f"{_number(found.median)} ±{found.relative * 50:.0f} %"
+
+
+def short_time(result: RunResult, name: str) -> str:
+    """Median nanoseconds for a line of progress."""
+    if name in result.failures:
+        return "failed"
+    median = result.median(name, _ns)
+    return "-" if median is None else _number(median)
+
+
+def time_table(comparison: Comparison) -> Cells:
+    """Nanoseconds per operation: median and half the spread; ours over the best peer at the end."""
+    header = ["ns per operation", *comparison.allocators, "best peer", "ratio"]
+    rows: Cells = [header]
+    for result in (result for result in comparison.results if result.timed):
+        best = result.best(comparison.peers, _ns)
+        ratio = comparison.time_ratio(result, comparison.ours) if comparison.ours else None
+        cells = [_time_cell(result, name) for name in comparison.allocators]
+        rows.append([result.name, *cells, best[0] if best else "", _ratio(ratio)])
+    return [*rows, _mean_row(comparison, "time")]
+
+
+def _mean_row(comparison: Comparison, what: str) -> list[str]:
+    mean = comparison.time_mean if what == "time" else comparison.rss_mean
+    cells = [_ratio(mean(name)) for name in comparison.allocators]
+    ours = _ratio(mean(comparison.ours)) if comparison.ours else ""
+    return ["geometric mean of ratios", *cells, "", ours]
+
+
+def memory_table(comparison: Comparison) -> Cells:
+    """Peak resident memory in MiB; ours over the leanest peer at the end."""
+    header = ["peak RSS, MiB", *comparison.allocators, "leanest", "ratio"]
+    rows: Cells = [header]
+    for result in comparison.results:
+        lean = result.best(comparison.lean_peers, lambda sample: sample.peak_rss_kib)
+        medians = [
+            result.median(name, lambda sample: sample.peak_rss_kib)
+            for name in comparison.allocators
+        ]
+        ratio = comparison.rss_ratio(result, comparison.ours) if comparison.ours else None
+        cells = ["" if median is None else f"{median / 1024:.1f}" for median in medians]
+        rows.append([result.name, *cells, lean[0] if lean else "", _ratio(ratio)])
+    return [*rows, _mean_row(comparison, "rss")]
+
+
+def cpu_table(comparison: Comparison) -> Cells:
+    """Processor nanoseconds of all threads per operation, medians."""
+    rows: Cells = [["CPU ns per operation", *comparison.allocators]]
+    for result in (result for result in comparison.results if result.timed):
+        medians = [
+            result.median(name, lambda sample: sample.cpu_ns_per_op)
+            for name in comparison.allocators
+        ]
+        rows.append([result.name, *("" if m is None else _number(m) for m in medians)])
+    return rows
+
+
+def extra_table(comparison: Comparison) -> Cells:
+    """Medians in MiB of what rows report about memory beyond the peak."""
+    rows: Cells = [["memory, MiB", *comparison.allocators]]
+    for result in comparison.results:
+        for key in _memory_keys(result):
+            medians = [result.median_of(name, key) for name in comparison.allocators]
+            cells = ["" if m is None else f"{m / 1024:.1f}" for m in medians]
+            rows.append([f"{result.name} {key.removesuffix('_kib')}", *cells])
+    return rows if len(rows) > 1 else []
+
+
+def _memory_keys(result: RunResult) -> list[str]:
+    """Return the keys of the first sample, in its order, that go beyond what every row has."""
+    first = next((samples[0] for samples in result.samples.values() if samples), None)
+    usual = {"peak_rss_kib", "tables_kib", "huge_kib"}
+    if result.timed:
+        usual |= {"rss_kib", "anon_kib"}
+    return [
+        key for key in (first.values if first else ()) if key.endswith("_kib") and key not in usual
+    ]
+
+
+def calls_table(comparison: Comparison) -> Cells:
+    """System calls for memory in one run, where they were counted."""
+    rows: Cells = [["calls in one run", *comparison.allocators]]
+    for result in comparison.results:
+        for call in sorted({call for found in result.calls.values() for call in found}):
+            cells = [str(result.calls.get(name, {}).get(call, 0)) for name in comparison.allocators]
+            rows.append([f"{result.name} {call}", *cells])
+    return rows if len(rows) > 1 else []
+
+
+def tables(comparison: Comparison) -> list[Cells]:
+    """Return all tables that have something to say."""
+    timed = any(result.timed for result in comparison.results)
+    found = [time_table(comparison), cpu_table(comparison)] if timed else []
+    found.append(memory_table(comparison))
+    found.append(extra_table(comparison))
+    found.append(calls_table(comparison))
+    return [cells for cells in found if cells]
+
+
+def failures(comparison: Comparison) -> list[str]:
+    """Return one line for each allocator that failed in a row."""
+    return [
+        f"{result.name}: {name}: {why}"
+        for result in comparison.results
+        for name, why in result.failures.items()
+    ]
+
+
+def as_markdown(comparison: Comparison) -> str:
+    """Return the tables and the circumstances as Markdown."""
+    parts = ["# Comparison of allocators", ""]
+    parts += [f"- {key}: {value}" for key, value in comparison.environment.items()]
+    for cells in tables(comparison):
+        parts += ["", _markdown_line(cells[0]), "| --- " + "| ---: " * (len(cells[0]) - 1) + "|"]
+        parts += [_markdown_line(row) for row in cells[1:]]
+    failed = failures(comparison)
+    if failed:
+        parts += ["", "Failed:", "", *(f"- {line}" for line in failed)]
+    return "\n".join(parts) + "\n"
+
+
+def _markdown_line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def print_tables(comparison: Comparison, console: Console) -> None:
+    """Print all tables to the terminal."""
+    for cells in tables(comparison):
+        table = Table(*cells[0], header_style="bold")
+        for column in table.columns[1:]:
+            column.justify = "right"
+            column.no_wrap = True
+        for row in cells[1:]:
+            table.add_row(*row)
+        console.print(table)
+    for line in failures(comparison):
+        console.print(f"failed: {line}", markup=False)

@@ -1,0 +1,124 @@
+"""What a comparison found: samples per run and allocator, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bench.harness.runner import Sample
+
+SCHEMA_VERSION = 1
+LEAN_FAMILIES = ("mimalloc", "jemalloc", "snmalloc", "tcmalloc")
+"""Peak memory is held against the leanest of these."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A few numbers about some samples of one quantity."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def relative(self) -> float:
+        """(highest - lowest) / median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+
+def spread(samples: Sequence[Sample], quantity: Callable[[Sample], float]) -> Spread:
+    """Sum up one quantity of at least one sample."""
+    values = [quantity(sample) for sample in samples]
+    return Spread(statistics.median(values), min(values), max(values))
+
+
+@dataclass
+class RunResult:
+    """All samples of one run, by allocator; and why an allocator has none."""
+
+    name: str
+    timed: bool
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    calls: dict[str, dict[str, int]] = field(default_factory=dict)
+    """System calls for memory, by allocator and name, of one run under strace."""
+
+    def measured(self, allocator: str) -> bool:
+        """Whether there are samples of this allocator, and no failure."""
+        return bool(self.samples.get(allocator)) and allocator not in self.failures
+
+    def median(self, allocator: str, quantity: Callable[[Sample], float]) -> float | None:
+        """Median of a quantity, or None where the allocator has no samples."""
+        if not self.measured(allocator):
+            return None
+        return spread(self.samples[allocator], quantity).median
+
+    def median_of(self, allocator: str, key: str) -> float | None:
+        """Median of a number that the program printed, or None."""
+        return self.median(allocator, lambda sample: sample.values.get(key, 0.0))
+
+    def best(
+        self, allocators: Sequence[str], quantity: Callable[[Sample], float]
+    ) -> tuple[str, float] | None:
+        """Return who has the lowest median of a quantity, and that median."""
+        medians = [(self.median(name, quantity), name) for name in allocators]
+        known = [(median, name) for median, name in medians if median is not None]
+        if not known:
+            return None
+        median, name = min(known)
+        return name, median
+
+    def ratio(
+        self, ours: str, peers: Sequence[str], quantity: Callable[[Sample], float]
+    ) -> float | None:
+        """Return our median over the best peer's; below 1 is better than all of them."""
+        mine, best = self.median(ours, quantity), self.best(peers, quantity)
+        return mine / best[1] if mine is not None and best is not None and best[1] else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The whole of it, ready for the renderers."""
+
+    ours: str | None
+    allocators: tuple[str, ...]
+    results: tuple[RunResult, ...]
+    environment: Mapping[str, object]
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """Every allocator that is not ours."""
+        return tuple(name for name in self.allocators if name != self.ours)
+
+    @property
+    def lean_peers(self) -> tuple[str, ...]:
+        """The peers that peak memory is held against."""
+        return tuple(name for name in self.peers if name.startswith(LEAN_FAMILIES))
+
+    def time_ratio(self, result: RunResult, name: str) -> float | None:
+        """Return time of `name` over that of the best other allocator but ours, in one run."""
+        others = [peer for peer in self.peers if peer != name]
+        return result.ratio(name, others, lambda sample: sample.ns_per_op)
+
+    def rss_ratio(self, result: RunResult, name: str) -> float | None:
+        """Return peak memory of `name` over that of the leanest other lean peer, in one run."""
+        others = [peer for peer in self.lean_peers if peer != name]
+        return result.ratio(name, others, lambda sample: sample.peak_rss_kib)
+
+    def time_mean(self, name: str) -> float | None:
+        """Geometric mean over the timed runs of time_ratio."""
+        return geometric_mean([self.time_ratio(r, name) for r in self.results if r.timed])
+
+    def rss_mean(self, name: str) -> float | None:
+        """Geometric mean over all runs of rss_ratio."""
+        return geometric_mean([self.rss_ratio(r, name) for r in self.results])
+
+
+def geometric_mean(ratios: Sequence[float | None]) -> float | None:
+    """Return the geometric mean of those that are known; None if there is none."""
+    known = [ratio for ratio in ratios if ratio is not None and ratio > 0]
+    if not known:
+        return None
+    return math.exp(statistics.fmean(math.log(ratio) for ratio in known))

@@ -1,0 +1,71 @@
+"""Runs one benchmark program with one allocator and reads its line of results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.harness.allocators import Allocator
+from pipeline.core.errors import PipelineError
+from pipeline.core.process import run
+
+
+class RunFailed(Exception):
+    """A program did not do what it should; the message says which and how."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run: the program's numbers, as printed."""
+
+    values: Mapping[str, float]
+
+    @property
+    def ns_per_op(self) -> float:
+        """Wall time of one operation, in nanoseconds."""
+        return self.values["seconds"] * 1e9 / self.values["ops"]
+
+    @property
+    def cpu_ns_per_op(self) -> float:
+        """Processor time of all threads for one operation, in nanoseconds."""
+        return self.values["cpu_seconds"] * 1e9 / self.values["ops"]
+
+    @property
+    def peak_rss_kib(self) -> float:
+        """Highest resident memory of the process up to the end of the measured part."""
+        return self.values["peak_rss_kib"]
+
+
+def run_child(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
+    """Run a command in a clean environment, return its stdout; raise RunFailed."""
+    try:
+        return run(command, env=environment, timeout_s=timeout_s).stdout
+    except PipelineError as error:
+        raise RunFailed(" ".join(error.message.split())) from None
+
+
+def read_line(stdout: str, allocator: Allocator) -> Sample:
+    """Read the last line; raise RunFailed if malloc did not come from the allocator's file.
+
+    The dynamic linker only warns when it cannot preload a library, and goes on with libc's.
+    """
+    lines = stdout.strip().splitlines()
+    fields = dict(pair.split("=", 1) for pair in lines[-1].split() if "=" in pair) if lines else {}
+    if "seconds" not in fields:
+        raise RunFailed("the program printed no line of results")
+    came_from = fields.pop("allocator", "nowhere")
+    if allocator.library and came_from not in allocator.file_names:
+        raise RunFailed(f"malloc came from {came_from}: {allocator.library} was not preloaded")
+    return Sample({key: float(value) for key, value in fields.items() if key != "bench"})
+
+
+def measure(
+    program: Path, arguments: Sequence[str], allocator: Allocator, timeout_s: float
+) -> Sample:
+    """Run a program once with an allocator preloaded; raise RunFailed with what went wrong."""
+    preload = {"LD_PRELOAD": str(allocator.library)} if allocator.library else {}
+    stdout = run_child(
+        [str(program), *arguments], {**allocator.variables, **preload}, timeout_s=timeout_s
+    )
+    return read_line(stdout, allocator)
