@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ChildError, WorkloadError
 from pipeline.core.process import Completed, run
-from pipeline.judge.model import RunSample
+from pipeline.judge.model import Clock, RunSample
 from pipeline.judge.request import BenchCommand
 
 PADDING_VARIABLE = "JUDGE_PADDING"
@@ -23,8 +23,34 @@ class BenchLine:
     """The machine-readable last line of a bench program."""
 
     operations: int
-    ops_per_sec: float
+    seconds: float
+    cpu_seconds: float | None
+    threads: int | None
     peak_rss_kib: int
+    allocator: str | None
+
+    @property
+    def clock(self) -> Clock:
+        """Return which clock judges this run.
+
+        A single thread is judged by its CPU time: on a shared machine, wall time would measure
+        the neighbours. Where threads wait for each other, waiting is part of the matter, so wall
+        time it is; also for programs that do not print their CPU time.
+        """
+        return "cpu" if self.threads == 1 and self.cpu_seconds is not None else "wall"
+
+    def sample(self) -> RunSample:
+        """Return the run as it is kept in the result."""
+        spent = self.seconds
+        if self.clock == "cpu" and self.cpu_seconds is not None:
+            spent = self.cpu_seconds
+        return RunSample(
+            ops_per_sec=self.operations / spent,
+            clock=self.clock,
+            wall_seconds=self.seconds,
+            cpu_seconds=self.cpu_seconds,
+            peak_rss_kib=self.peak_rss_kib,
+        )
 
 
 def parse_bench_line(stdout: str) -> BenchLine:
@@ -35,8 +61,14 @@ def parse_bench_line(stdout: str) -> BenchLine:
     """
     lines = stdout.strip().splitlines()
     fields = dict(_FIELD.findall(lines[-1])) if lines else {}
-    numbers = [_positive(fields, name) for name in ("ops", "ops_per_sec", "peak_rss_kib")]
-    return BenchLine(int(numbers[0]), numbers[1], int(numbers[2]))
+    return BenchLine(
+        operations=int(_positive(fields, "ops")),
+        seconds=_positive(fields, "seconds"),
+        cpu_seconds=_positive(fields, "cpu_seconds") if "cpu_seconds" in fields else None,
+        threads=int(_positive(fields, "threads")) if "threads" in fields else None,
+        peak_rss_kib=int(_positive(fields, "peak_rss_kib")),
+        allocator=fields.get("allocator"),
+    )
 
 
 def _positive(fields: Mapping[str, str], name: str) -> float:
@@ -61,8 +93,7 @@ def timed_run(bench: BenchCommand, library: Path, padding: int, log: Path) -> Ru
     """
     env = {**bench.env, **preload(library), PADDING_VARIABLE: "x" * padding}
     done = run_workload(bench, bench.argv, env, bench.timeout_s, log)
-    line = read_result(bench, done)
-    return RunSample(ops_per_sec=line.ops_per_sec, peak_rss_kib=line.peak_rss_kib)
+    return read_result(bench, done, library).sample()
 
 
 def run_workload(
@@ -83,20 +114,27 @@ def run_workload(
         ) from error
 
 
-def read_result(bench: BenchCommand, done: Completed) -> BenchLine:
+def read_result(bench: BenchCommand, done: Completed, library: Path) -> BenchLine:
     """Return the result line of a finished run, or raise WorkloadError.
 
     The dynamic linker only warns when it cannot preload a library, and the program then runs on
-    libc's allocator: equal to itself, and meaningless.
+    libc's allocator: equal to itself, and meaningless. Programs that name the file their malloc
+    comes from are held to it.
     """
     if NOT_PRELOADED in done.stderr:
         warning = next(line for line in done.stderr.splitlines() if NOT_PRELOADED in line)
         raise WorkloadError(f"verify workload {bench.name}: {warning}", log=done.log)
     try:
-        return parse_bench_line(done.stdout)
+        line = parse_bench_line(done.stdout)
     except ValueError as error:
         raise WorkloadError(
             f"verify workload {bench.name}: no result: {error}",
             hint="bench programs end with a line of key=value; see docs/benchmarks.md",
             log=done.log,
         ) from error
+    if line.allocator not in (None, library.name):
+        raise WorkloadError(
+            f"verify workload {bench.name}: ran on {line.allocator} instead of {library.name}",
+            log=done.log,
+        )
+    return line

@@ -25,13 +25,17 @@ class Record(BaseModel):
 
 Side = Literal["baseline", "tuned"]
 SIDES: tuple[Side, Side] = ("baseline", "tuned")
+Clock = Literal["cpu", "wall"]
 CountingSource = Literal["hardware", "valgrind", "static"]
 
 
 class RunSample(Record):
-    """One timed process: operations per second, peak resident memory in KiB."""
+    """One timed process: operations per second of ``clock``, peak resident memory in KiB."""
 
     ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
+    clock: Clock
+    wall_seconds: float
+    cpu_seconds: float | None
     peak_rss_kib: int = Field(gt=0)
 
 
@@ -52,6 +56,7 @@ class WorkloadThroughput(Record):
     weight: float
     argv: tuple[str, ...]
     env: dict[str, str]
+    clock: Clock
     samples: tuple[PairSample, ...]
     ratio: Interval
     baseline_ops_per_sec: float

@@ -13,7 +13,7 @@ from scipy import stats
 from pipeline.judge import statistics
 from pipeline.judge.bench import timed_run
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import PairSample, Side, Throughput, WorkloadThroughput
+from pipeline.judge.model import Clock, PairSample, Side, Throughput, WorkloadThroughput
 from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.schedule import PlannedPair, plan
 from pipeline.judge.verdict import Verdict
@@ -113,6 +113,7 @@ def _one_workload(
         weight=bench.weight,
         argv=bench.argv,
         env=dict(bench.env),
+        clock=_clock(pairs),
         samples=tuple(pairs),
         ratio=statistics.median_ratio(logs, confidence, seed),
         baseline_ops_per_sec=middle("baseline", "ops_per_sec"),
@@ -121,6 +122,13 @@ def _one_workload(
         tuned_rss_kib=middle("tuned", "peak_rss_kib"),
         noise=float(stats.median_abs_deviation(logs, scale="normal")),
     )
+
+
+def _clock(pairs: list[PairSample]) -> Clock:
+    clocks = {run.clock for pair in pairs for run in (pair.baseline, pair.tuned)}
+    if len(clocks) != 1:
+        raise ValueError("runs of one workload were judged by different clocks")
+    return clocks.pop()
 
 
 def _logs(pairs: list[PairSample]) -> statistics.Array:

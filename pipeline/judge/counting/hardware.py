@@ -113,7 +113,7 @@ class HardwareSource:
                 "-o", str(data), "--", *client)  # fmt: skip
         limit = bench.timeout_s * COUNTING_SLOWDOWN
         done = run_workload(bench, argv, bench.env, limit, log)
-        operations = read_result(bench, done).operations
+        operations = read_result(bench, done, library).operations
         script = run([self._perf, "script", "-i", data, "-F", "event,period,ip,dso"])
         data.unlink()
         return parse_samples(script.stdout), operations

@@ -44,7 +44,7 @@ class ValgrindSource:
         argv = self._command(bench, library, geometry, counts)
         env = {**bench.env, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(loader_log)}
         done = run_workload(bench, argv, env, bench.timeout_s * COUNTING_SLOWDOWN, log)
-        operations = read_result(bench, done).operations
+        operations = read_result(bench, done, library).operations
         region = _find_region(loader_log, library)
         profile = read_profile(counts, region)
         _check(bench, profile, log)

@@ -35,8 +35,18 @@ def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> Pa
         round=number,
         first="tuned" if number % 2 else "baseline",
         padding=0,
-        baseline=RunSample(ops_per_sec=baseline, peak_rss_kib=rss[0]),
-        tuned=RunSample(ops_per_sec=tuned, peak_rss_kib=rss[1]),
+        baseline=run_sample(baseline, rss[0]),
+        tuned=run_sample(tuned, rss[1]),
+    )
+
+
+def run_sample(rate: float, rss_kib: int = 4096) -> RunSample:
+    return RunSample(
+        ops_per_sec=rate,
+        clock="cpu",
+        wall_seconds=1e6 / rate,
+        cpu_seconds=1e6 / rate,
+        peak_rss_kib=rss_kib,
     )
 
 

@@ -221,15 +221,41 @@ def test_a_file_that_is_no_library_is_refused_before_anything_runs(
     [
         "",
         "hello",
-        "bench=x ops=10 ops_per_sec=5",
-        "bench=x ops=10 ops_per_sec=0 peak_rss_kib=7",
-        "bench=x ops=10 ops_per_sec=nan peak_rss_kib=7",
-        "bench=x ops=10 ops_per_sec=fast peak_rss_kib=7",
+        "bench=x ops=10 seconds=5",
+        "bench=x ops=10 seconds=0 peak_rss_kib=7",
+        "bench=x ops=10 seconds=nan peak_rss_kib=7",
+        "bench=x ops=10 seconds=fast peak_rss_kib=7",
+        "bench=x ops=10 seconds=5 peak_rss_kib=7 cpu_seconds=0",
     ],
 )
 def test_a_result_line_with_a_hole_is_refused(stdout: str) -> None:
     with pytest.raises(ValueError, match=r"no |says|float"):
         parse_bench_line(stdout)
+
+
+@pytest.mark.parametrize(
+    ("tail", "clock", "rate"),
+    [
+        ("", "wall", 500.0),
+        ("threads=1", "wall", 500.0),
+        ("threads=1 cpu_seconds=1.0", "cpu", 1000.0),
+        ("threads=2 cpu_seconds=1.0", "wall", 500.0),
+    ],
+)
+def test_one_thread_is_judged_by_cpu_time_and_several_by_wall_time(
+    tail: str, clock: str, rate: float
+) -> None:
+    line = parse_bench_line(f"bench=x ops=1000 seconds=2.0 peak_rss_kib=7 {tail}")
+    assert (line.sample().clock, line.sample().ops_per_sec) == (clock, rate)
+
+
+def test_a_run_on_another_allocator_is_an_error(built: Path, tmp_path: Path) -> None:
+    other = shutil.copy(built / "fast.so", tmp_path / "libhakmem.so")
+    said = compile_c("toy_bench.c", tmp_path / "other", "-DMEASURED=bench_measured",
+                     '-DALLOCATOR="libc.so.6"')  # fmt: skip
+    command = BenchCommand(name="toy", argv=(str(said), "1000"))
+    with pytest.raises(WorkloadError, match=r"ran on libc\.so\.6 instead of libhakmem\.so"):
+        timed_run(command, Path(other), 0, tmp_path / "x.log")
 
 
 def health(argv: list[str], built: Path, tmp_path: Path, **options: object) -> tuple[bool, str]:

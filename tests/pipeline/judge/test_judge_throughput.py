@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judge_support import run_sample
 
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import PairSample, RunSample, Throughput
+from pipeline.judge.model import PairSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
 from pipeline.judge.schedule import MAX_PADDING, PlannedPair, plan
 from pipeline.judge.throughput import Runner, measure
@@ -42,9 +43,7 @@ def simulated(
             * math.exp(rng.normal(0, noise) - second_slower * (side != planned.first))
             for side in planned.order
         }
-        samples = {
-            side: RunSample(ops_per_sec=rate, peak_rss_kib=4096) for side, rate in rates.items()
-        }
+        samples = {side: run_sample(rate) for side, rate in rates.items()}
         return PairSample(
             round=planned.round, first=planned.first, padding=planned.padding, **samples
         )

@@ -4,6 +4,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef ALLOCATOR
+#define ALLOCATOR ""
+#endif
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -38,9 +42,11 @@ int main(int argc, char **argv) {
     double start = now();
     volatile long result = MEASURED(ops);
     double seconds = now() - start;
+    double cpu = (double)clock() / CLOCKS_PER_SEC;
     (void)result;
     printf("bench=toy ops=%ld seconds=%.9f ops_per_sec=%.0f ns_per_op=%.1f peak_rss_kib=%ld "
-           "threads=1 seed=1\n",
-           ops, seconds, (double)ops / seconds, seconds / (double)ops * 1e9, peak_rss_kib());
+           "threads=1 seed=1 cpu_seconds=%.9f%s\n",
+           ops, seconds, (double)ops / seconds, seconds / (double)ops * 1e9, peak_rss_kib(), cpu,
+           ALLOCATOR[0] ? " allocator=" ALLOCATOR : "");
     return 0;
 }
