@@ -12,12 +12,12 @@ from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
 from pipeline.stages.publish import Published, check_writable, publish
 from pipeline.stages.train import train
-from pipeline.stages.verify import Verdict, verify
+from pipeline.stages.verify import verify
 from pipeline.stages.workshop import Workshop
 
 
-def build(shop: Workshop) -> tuple[Published, Verdict]:
-    """Run all stages in order and return what was published, and the judge's answer.
+def build(shop: Workshop) -> Published:
+    """Run all stages in order and return what was published.
 
     Order: configure, baseline, (tune has its place here), instrument, train, merge, pgo,
     bolt-instrument, bolt-train, bolt, verify, publish.
@@ -44,4 +44,4 @@ def build(shop: Workshop) -> tuple[Published, Verdict]:
         tuned.artifact,
         verdict.artifact,
     )
-    return publish(shop, tuned, verdict, made), verdict
+    return publish(shop, tuned, verdict, made)

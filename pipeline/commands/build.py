@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.stages.publish import Published
-    from pipeline.stages.verify import Verdict
     from pipeline.stages.workshop import Options
 
 
@@ -98,27 +97,19 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
         store = Store(tree.artifacts(name))
         store.clear_rooms()
         shop = Workshop(tree, profile, tools, store, console, options)
-        published, verdict = build(shop)
+        published = build(shop)
         store.tidy()
-    _conclude(console, published, verdict, time.monotonic() - started)
+    _conclude(console, published, time.monotonic() - started)
 
 
-def _conclude(
-    console: BuildConsole, published: Published, verdict: Verdict, seconds: float
-) -> None:
+def _conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
-    if published.fresh:
-        console.say("")
-        render_terminal(published.report, console.rich)
-        console.say("")
+    if published.report is not None:
+        console.verdict(published.report)
+        console.say(f"published in {seconds:.1f} s: {published.folder}")
     else:
         console.say(
             "nothing to do: sources, profile, layout, flags and tools are those of "
-            f"{published.folder.name}"
+            f"{published.folder.name} (checked in {seconds:.1f} s)"
         )
-    console.say(
-        f"published in {seconds:.1f} s: {published.folder}"
-        if published.fresh
-        else f"checked in {seconds:.1f} s: {published.folder}"
-    )
     console.say(f"use it:  LD_PRELOAD={published.library} your-program")

@@ -148,7 +148,7 @@ def _start(
             stdout=out,
             stderr=err,
             start_new_session=True,
-            preexec_fn=_die_with_parent,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509  one system call, no lock of Python
         )
     except OSError as error:
         raise _cannot_start(words, error) from error

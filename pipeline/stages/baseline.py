@@ -32,7 +32,7 @@ class Baseline:
     def program(self, name: str) -> Path:
         """Return the path of a program such as ``bench/larson``; BuildError if there is none."""
         if name not in self.artifact.receipt.outputs:
-            folder = name.split("/")[0]
+            folder = name.split("/", maxsplit=1)[0]
             known = sorted(n for n in self.artifact.receipt.outputs if n.startswith(folder))
             raise BuildError(f"there is no program {name}; there is: {', '.join(known) or 'none'}")
         return self.artifact.path(name)

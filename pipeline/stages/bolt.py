@@ -31,7 +31,7 @@ OBJCOPY_LIMIT_S = 60.0
 
 
 def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -> Library:
-    """Lay out the PGO library anew; the artifact holds it stripped, unstripped and as debug file."""
+    """Lay out the PGO library anew; the artifact has it stripped, unstripped, and a debug file."""
     parts = {
         "library": library.digest,
         "profile": profile.digest,

@@ -70,7 +70,6 @@ def _count_one(
     folder = counted.prefix.parent
     fresh_folder(folder)
     train_on(
-        shop,
         workload,
         prepare(shop, workload, plain),
         counted.library.path,

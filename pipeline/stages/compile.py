@@ -42,8 +42,10 @@ def cmake_build(
     }
     cmake = shop.tools.path("cmake")
     defines = [f"-D{name}={value}" for name, value in settings.items()]
-    configure = [cmake, "-G", "Ninja", "-S", shop.tree.root, "-B", build, *defines]
-    steps = {"configure": configure, "compile": [cmake, "--build", build, "--target", *targets]}
+    steps: dict[str, list[str | Path]] = {
+        "configure": [cmake, "-G", "Ninja", "-S", shop.tree.root, "-B", build, *defines],
+        "compile": [cmake, "--build", build, "--target", *targets],
+    }
     for name, argv in steps.items():
         try:
             run(argv, log=shop.log(stage, name), timeout_s=COMPILE_LIMIT_S)

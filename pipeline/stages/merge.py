@@ -65,8 +65,12 @@ def merge(shop: Workshop, training: Training) -> ProfileData:
 
 def function_counts(shop: Workshop, profdata: Path) -> dict[str, int]:
     """Return the highest block count of each function in an indexed profile."""
-    argv = [shop.tools.path("llvm-profdata"), "show", "--all-functions", "--counts", profdata]
-    text = run(argv, log=shop.log(STAGE, "show"), timeout_s=LIMIT_S).stdout
+    show = ("show", "--all-functions", "--counts")
+    text = run(
+        [shop.tools.path("llvm-profdata"), *show, profdata],
+        log=shop.log(STAGE, "show"),
+        timeout_s=LIMIT_S,
+    ).stdout
     counts: dict[str, int] = {}
     for match in re.finditer(r"^  (\S.*):\n(?:    .*\n)*?    Block counts: \[(.*)\]$", text, re.M):
         name = match[1].rsplit(";", 1)[-1]  # static functions carry their file in front
@@ -77,7 +81,7 @@ def function_counts(shop: Workshop, profdata: Path) -> dict[str, int]:
 
 def _merge(shop: Workshop, inputs: Path, output: Path) -> list[str]:
     """Merge and return the names of the raw files that could not be read."""
-    argv = [
+    argv: list[str | Path] = [
         shop.tools.path("llvm-profdata"),
         "merge",
         "--failure-mode=warn",

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
@@ -23,6 +23,9 @@ from pipeline.stages.compile import LIBRARY
 from pipeline.stages.verify import VERDICT, Verdict
 from pipeline.stages.workshop import Library, Workshop
 
+if TYPE_CHECKING:
+    from pipeline.report import ReportModel
+
 STAGE = "publish"
 CURRENT, MANIFEST, SUMS, REPORT = "current", "manifest.json", "SHA256SUMS", "report.md"
 MANIFEST_VERSION = 1
@@ -30,10 +33,10 @@ MANIFEST_VERSION = 1
 
 @dataclass(frozen=True)
 class Published:
-    """A version under dist/, and whether this run has put it there."""
+    """A version under dist/. ``report`` is None when it was there and current already."""
 
     folder: Path
-    fresh: bool
+    report: ReportModel | None
 
     @property
     def library(self) -> Path:
@@ -63,16 +66,17 @@ def publish(
     folder = dist / version
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
-        return Published(folder, fresh=False)
+        return Published(folder, None)
     receipts = [artifact.receipt for artifact in made]
     with shop.console.stage(STAGE) as line:
-        report = _keep_report(shop, version, verdict, receipts)
-        _pass_gate(shop, verdict, report)
+        model = _report(shop, version, verdict, receipts)
+        report = _keep_report(shop, model)
+        _pass_gate(shop, model, verdict, report)
         line.step("writing the version")
         _write_version(shop, folder, tuned, verdict, receipts, report)
         point_current(folder)
         line.done(version)
-    return Published(folder, fresh=True)
+    return Published(folder, model)
 
 
 def point_current(folder: Path) -> None:
@@ -109,30 +113,38 @@ def _is_current(folder: Path) -> bool:
     return link.is_symlink() and link.resolve() == folder.resolve() and not damaged_files(folder)
 
 
-def _pass_gate(shop: Workshop, verdict: Verdict, report: Path) -> None:
-    allowed, reason = verdict.result().publishable(shop.options.allow_neutral)
-    if not allowed:
-        raise GateError(
-            f"not published: {reason}",
-            hint=f"the report is {report}; `--from verify` judges again, `current` is as it was",
-        )
+def _report(shop: Workshop, version: str, verdict: Verdict, receipts: list[Receipt]) -> ReportModel:
+    from pipeline.report import report_model
 
-
-def _keep_report(shop: Workshop, version: str, verdict: Verdict, receipts: list[Receipt]) -> Path:
-    """Write the report where it stays, whatever the gate says."""
-    from pipeline.report import render_markdown, report_model
-
-    model = report_model(
+    return report_model(
         profile=shop.profile.name,
         version=version,
         result=verdict.result(),
-        receipts={r.stage: r for r in receipts},
+        receipts={receipt.stage: receipt for receipt in receipts},
         allow_neutral=shop.options.allow_neutral,
     )
-    report = shop.tree.artifacts(shop.profile.name) / "reports" / f"{version}.md"
+
+
+def _keep_report(shop: Workshop, model: ReportModel) -> Path:
+    """Write the report where it stays, whatever the gate says."""
+    from pipeline.report import render_markdown
+
+    report = shop.tree.artifacts(shop.profile.name) / "reports" / f"{model.version}.md"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.write_text(render_markdown(model), encoding="utf-8")
     return report
+
+
+def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
+    """Raise GateError, after the verdict table, unless the judge lets the build pass."""
+    allowed, reason = verdict.result().publishable(shop.options.allow_neutral)
+    if not allowed:
+        shop.console.verdict(model)
+        raise GateError(
+            f"not published: {reason}",
+            hint="read the report; `--from verify` judges again; `current` is as it was",
+            log=report,
+        )
 
 
 def _write_version(

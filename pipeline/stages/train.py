@@ -81,7 +81,6 @@ def _train_one(
 ) -> dict[str, Any]:
     prepared = prepare(shop, workload, programs)
     plain = train_on(
-        shop,
         workload,
         prepared,
         programs.library.path,
@@ -92,7 +91,6 @@ def _train_one(
     # %c: counters are mapped from the file, nothing is lost. %p: one file per process.
     # %m: a process that execs another program adds to its file instead of replacing it.
     counted = train_on(
-        shop,
         workload,
         prepared,
         library.path,

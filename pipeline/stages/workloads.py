@@ -40,7 +40,6 @@ def prepare(shop: Workshop, workload: Program | Command, programs: Baseline) -> 
 
 
 def train_on(
-    shop: Workshop,
     workload: Program | Command,
     prepared: Prepared,
     library: Path,

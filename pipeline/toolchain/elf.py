@@ -11,6 +11,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.constants import P_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import NoteSection
 
 from pipeline.core.errors import ArtifactError, ChildError
 from pipeline.core.process import run
@@ -78,7 +79,7 @@ def _facts(elf: ELFFile) -> ElfFacts:
 
 def _build_id(elf: ELFFile) -> str:
     section = elf.get_section_by_name(".note.gnu.build-id")
-    notes = section.iter_notes() if section is not None else ()
+    notes = section.iter_notes() if isinstance(section, NoteSection) else ()
     return next((str(note["n_desc"]) for note in notes), "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from pipeline.core.errors import ArtifactError, ProfileError
@@ -49,7 +50,7 @@ def read_lists(folder: Path) -> SymbolLists:
 
 def functions(nm: Path, library: Path, log: Path) -> list[Function]:
     """Return the functions of an unstripped library by address; cold halves keep their suffix."""
-    command = [nm, "--numeric-sort", "--print-size", "--defined-only", library]
+    command: list[str | Path] = [nm, "--numeric-sort", "--print-size", "--defined-only", library]
     lines = run(command, log=log, timeout_s=60).stdout.splitlines()
     rows = [line.split() for line in lines]
     return [
@@ -78,14 +79,14 @@ def read_spelling(nm: Path, library: Path, log: Path) -> dict[str, list[str]]:
 
 
 def check_order(library: Path, present: list[Function], lists: SymbolLists) -> OrderReport:
-    """Check that hot functions lie in the order of hot.txt, with nothing between them that cold.txt names.
+    """Check that hot functions lie in the order of hot.txt, with no cold ones among them.
 
     Raises ArtifactError with the first name that is out of place. Names that are not in the
     library (inlined, or never compiled) are reported, not refused.
     """
     address = {function.name: function.address for function in reversed(present)}
     hot = [name for name in lists.hot if name in address]
-    for before, after in zip(hot, hot[1:], strict=False):
+    for before, after in pairwise(hot):
         if address[before] > address[after]:  # equal: folded into one by ICF
             raise ArtifactError(
                 f"{library}: {after} lies before {before}, against hot.txt",
