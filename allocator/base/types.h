@@ -40,6 +40,7 @@ enum hak_run_kind { HAK_RUN_FREE, HAK_RUN_SLAB, HAK_RUN_SLAB_TAIL, HAK_RUN_LARGE
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */
+enum { HAK_DIRTY_TAIL = 2 };
 enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
 
 /* One per page, 64 bytes; the one of a run's first page (its head) describes the run.
@@ -56,15 +57,19 @@ struct hak_slab {
     uintptr_t start;           /* address of the run's first byte */
     hak_slab *next, *prev;     /* the owner's partial list of this class */
     uint64_t *bitmap;          /* HAK_BITMAP_WORDS words; a one is a free block */
-    uint64_t summary;
+    union {
+        uint64_t summary;  /* slab */
+        size_t large_size; /* large: bytes that may be used */
+    };
     uint32_t pages;    /* length of the run; large: may be many thousands */
     uint16_t tail;     /* HAK_RUN_SLAB_TAIL: distance to the head in pages */
     uint16_t used;     /* blocks out: in the program, in a magazine or in a remote chain */
     uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
     uint16_t capacity; /* blocks in the slab */
     uint8_t cls;
-    uint8_t kind;  /* enum hak_run_kind */
-    uint8_t pulse; /* enum hak_pulse */
+    uint8_t kind;       /* enum hak_run_kind */
+    uint8_t pulse;      /* enum hak_pulse */
+    uint8_t dirty_tail; /* epochs until what an earlier run left beyond `carved` is purged, or 0 */
 };
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 

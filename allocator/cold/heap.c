@@ -197,8 +197,7 @@ void hak_heap_flush(hak_heap *heap) {
 
 static void drain_idle(void) {
     for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
-        if (atomic_load_explicit(&heap->remote, memory_order_relaxed) != NULL)
-            hak_heap_flush(heap);
+        hak_remote_drain(heap, HAK_CLASS_NONE);
 }
 
 bool hak_heap_trim_idle(void) {

@@ -26,6 +26,12 @@ static size_t bytes_in(const hak_slab *run) {
     return (size_t)run->pages << HAK_PAGE_SHIFT;
 }
 
+/* A large block may be used up to the end of the system page that its last byte lies in; the rest
+ * of its run is address space, for growing in place. */
+static void set_size(hak_slab *run, size_t size) {
+    run->large_size = hak_round_up(size, hak_os_page_size());
+}
+
 static void tick(void) {
     hak_heap *heap = hak_heap_self();
     if (heap != NULL)
@@ -52,6 +58,7 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     hak_slab *run = take(pages_for(size), align_pages, &zeroed);
     if (run == NULL)
         return NULL;
+    set_size(run, size);
     if (zero && !zeroed)
         memset((void *)run->start, 0, size);
     tick();
@@ -90,7 +97,7 @@ static hak_slab *find(const void *block, const char *function) {
 }
 
 size_t hak_large_size(const void *block, const char *function) {
-    return bytes_in(find(block, function));
+    return find(block, function)->large_size;
 }
 
 void hak_large_free(void *block) {
@@ -99,30 +106,47 @@ void hak_large_free(void *block) {
 
 /* ---- another size ---- */
 
-static void *move(hak_slab *from, size_t size) {
+static hak_slab *take_with_slack(size_t pages) {
     bool zeroed;
-    size_t pages = pages_for(size);
-    hak_slab *to = take(pages + pages / SLACK_SHARE, 1, &zeroed);
-    if (to == NULL)
-        to = take(pages, 1, &zeroed);
+    hak_slab *run = take(pages + pages / SLACK_SHARE, 1, &zeroed);
+    return run != NULL ? run : take(pages, 1, &zeroed);
+}
+
+static enum hak_move move_bytes(const hak_slab *from, const hak_slab *to) {
+    enum hak_move done = HAK_NOT_MOVED;
+    if (from->pages >= MOVE_PAGES)
+        done = hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
+    if (done == HAK_NOT_MOVED)
+        memcpy((void *)to->start, (void *)from->start, bytes_in(from));
+    return done;
+}
+
+static void *move(hak_slab *from, size_t size) {
+    hak_slab *to = take_with_slack(pages_for(size));
     if (to == NULL)
         return NULL;
-    bool moved = from->pages >= MOVE_PAGES &&
-                 hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
-    if (moved)
-        HAK_COUNT(blocks_moved, 1);
-    else
-        memcpy((void *)to->start, (void *)from->start, bytes_in(from));
-    give(from, moved);
+    enum hak_move done = move_bytes(from, to);
+    if (done == HAK_TARGET_LOST) {
+        errno = ENOMEM; /* the run stays taken for good: something else may be mapped there */
+        return NULL;
+    }
+    set_size(to, size);
+    give(from, done == HAK_MOVED);
+    HAK_COUNT(blocks_moved, done == HAK_MOVED);
     tick();
     return (void *)to->start;
+}
+
+static bool grow_in_place(hak_slab *run, size_t pages) {
+    return pages <= run->pages || hak_run_extend(run, pages);
 }
 
 void *hak_large_resize(void *block, size_t size) {
     hak_slab *run = find(block, "realloc");
     size_t pages = pages_for(size);
-    if (pages > run->pages)
-        return hak_run_extend(run, pages) ? block : move(run, size);
+    if (!grow_in_place(run, pages))
+        return move(run, size);
+    set_size(run, size);
     if (pages < run->pages - run->pages / TRIM_SHARE) {
         hak_run_trim(run, pages);
         hak_purge_expect();

@@ -11,7 +11,7 @@
 #include "stats/stats.h"
 
 enum {
-    ARM_CREDITS = 64, /* times a thread may be armed again within one tick of the clock */
+    ARM_CREDITS = 1000, /* times a thread may be armed again within one tick of the clock */
 };
 
 static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */

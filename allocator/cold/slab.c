@@ -47,6 +47,7 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     slab->used = slab->carved = 0;
     slab->capacity = hak_classes[cls].capacity;
     slab->summary = 0;
+    slab->dirty_tail = zeroed ? 0 : HAK_DIRTY_TAIL;
     for (uint16_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
         slab[i].tail = i;

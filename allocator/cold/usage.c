@@ -12,7 +12,7 @@
 
 static void add_run(hak_usage *usage, const hak_slab *run) {
     if (run->kind == HAK_RUN_LARGE) {
-        usage->large += (size_t)run->pages << HAK_PAGE_SHIFT;
+        usage->large += run->large_size;
         usage->blocks++;
     } else if (run->kind == HAK_RUN_SLAB) {
         size_t size = hak_classes[run->cls].size;
@@ -32,6 +32,18 @@ static void add_segment(hak_usage *usage, const hak_segment *s) {
             add_run(usage, &runs[page]);
 }
 
+/* Blocks in magazines are free for the program. Other threads' magazines move meanwhile. */
+static void subtract_magazines(hak_heap *heap, void *context) {
+    hak_usage *usage = context;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        void **below = heap->end[cls] - hak_classes[cls].depth;
+        size_t blocks = (size_t)(heap->top[cls] - below);
+        usage->blocks -= blocks;
+        usage->used -= blocks * hak_classes[cls].size;
+        usage->free += blocks * hak_classes[cls].size;
+    }
+}
+
 static void each_segment(void (*visit)(hak_usage *usage, const hak_segment *s), hak_usage *usage) {
     size_t ranges = hak_range_count();
     hak_lock_take(&hak_segment_lock);
@@ -47,6 +59,7 @@ void hak_usage_collect(hak_usage *usage) {
         usage->reserved += hak_ranges[i].segments_reserved * HAK_SEGMENT_SIZE;
     usage->heaps = HAK_COUNTED(heaps_made);
     each_segment(add_segment, usage);
+    hak_heap_each(subtract_magazines, usage);
     usage->used += usage->large;
 }
 

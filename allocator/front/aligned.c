@@ -25,7 +25,7 @@ static void *allocate(size_t alignment, size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    unsigned cls = aligned_class(alignment, size);
+    unsigned cls = alignment <= HAK_PAGE_SIZE ? aligned_class(alignment, size) : HAK_CLASSES;
     if (cls < HAK_CLASSES)
         return hak_malloc(hak_classes[cls].size);
     return hak_large_allocate(size != 0 ? size : 1, alignment, false);

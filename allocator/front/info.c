@@ -38,7 +38,7 @@ static struct mallinfo2 collect_mallinfo(void) {
     return (struct mallinfo2){.arena = u.committed - u.large,
                               .ordblks = 1,
                               .hblkhd = u.large,
-                              .uordblks = u.used,
+                              .uordblks = u.used - u.large,
                               .fordblks = u.free,
                               .keepcost = u.free};
 }
@@ -104,10 +104,8 @@ HAK_EXPORT void hak_malloc_stats(void) {
 }
 
 HAK_EXPORT int hak_malloc_info(int options, FILE *stream) {
-    if (options != 0) {
-        errno = EINVAL;
-        return -1;
-    }
+    if (options != 0)
+        return EINVAL;
     figure figures[FIGURES];
     collect_figures(figures);
     fprintf(stream, "<malloc version=\"1\" allocator=\"hakmem %s\">\n", hak_version());

@@ -49,7 +49,7 @@ size_t hak_malloc_usable_size(const void *block);
 typedef struct hak_usage {
     size_t reserved;  /* bytes of address space */
     size_t committed; /* bytes of segments that were ever used */
-    size_t used;      /* bytes in blocks that are out: in the program or in a thread's magazine */
+    size_t used;      /* bytes in blocks that are out */
     size_t large;     /* those among them that lie in large blocks */
     size_t free;      /* bytes in free blocks and free pages that the system still backs */
     size_t blocks;    /* number of blocks that are out */
@@ -58,8 +58,9 @@ typedef struct hak_usage {
 
 void hak_get_usage(hak_usage *usage);
 
-void hak_malloc_stats(void);                    /* prints usage and events to stderr */
-int hak_malloc_info(int options, FILE *stream); /* the same as XML; options must be 0 */
+void hak_malloc_stats(void); /* prints usage and events to stderr */
+int hak_malloc_info(int options,
+                    FILE *stream); /* the same as XML; 0, or EINVAL: options is not 0 */
 
 /* ---- memory and checks ---- */
 

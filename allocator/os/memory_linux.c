@@ -57,16 +57,34 @@ bool hak_os_purge(void *start, size_t size) {
     return done;
 }
 
-bool hak_os_move(void *from, void *to, size_t size) {
 #ifdef MREMAP_DONTUNMAP /* Linux 5.7; without it the old place would become a hole */
-    int saved_errno = errno;
+static bool map_again(void *start, size_t size) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    return mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0) == start;
+}
+
+/* A refused mremap may have unmapped its target already: it does so where the address space is
+ * limited, because old and new place count for a moment. */
+static enum hak_move move(void *from, void *to, size_t size) {
+    if (hak_os_address_space_limit() != SIZE_MAX)
+        return HAK_NOT_MOVED;
     void *moved = mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
-    errno = saved_errno;
-    return moved == to;
+    if (moved == to)
+        return HAK_MOVED;
+    return map_again(to, size) ? HAK_NOT_MOVED : HAK_TARGET_LOST;
+}
 #else
+static enum hak_move move(void *from, void *to, size_t size) {
     (void)from, (void)to, (void)size;
-    return false;
+    return HAK_NOT_MOVED;
+}
 #endif
+
+enum hak_move hak_os_move(void *from, void *to, size_t size) {
+    int saved_errno = errno;
+    enum hak_move done = move(from, to, size);
+    errno = saved_errno;
+    return done;
 }
 
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {

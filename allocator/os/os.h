@@ -23,9 +23,11 @@ void hak_os_release(void *start, size_t size);
 bool hak_os_commit(void *start, size_t size);
 /* Gives the memory back; the space stays usable and reads as zero again. */
 bool hak_os_purge(void *start, size_t size);
-/* Moves the memory of a committed block to another committed place without copying; the old
- * place then reads as zero. False: not possible here, nothing happened. */
-bool hak_os_move(void *from, void *to, size_t size);
+/* Moves the memory of a committed block to another committed place without copying; the old place
+ * then reads as zero. HAK_NOT_MOVED: not possible here, nothing happened. HAK_TARGET_LOST: the new
+ * place is no longer mapped and must never be used again. */
+enum hak_move { HAK_MOVED, HAK_NOT_MOVED, HAK_TARGET_LOST };
+enum hak_move hak_os_move(void *from, void *to, size_t size);
 
 enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS };
 /* Advises the kernel on transparent huge pages for a reservation. */
