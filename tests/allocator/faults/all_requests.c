@@ -8,8 +8,8 @@
 #include "../support/pattern.h"
 #include "../support/threads.h"
 
-static const size_t sizes[] = {16, 200, 1500, 6000, 30000, 100000, 700000, 3 << 20};
-enum { SIZES = sizeof sizes / sizeof *sizes, EACH = 40, SOME = 3 };
+static const size_t sizes[] = {16, 200, 1500, 6000, 30000, 100000, 300000, 1 << 20};
+enum { SIZES = sizeof sizes / sizeof *sizes, EACH = 30, SOME = 2 };
 
 static void *given(void *block, size_t size) {
     CHECK_THAT(block || errno == ENOMEM, "errno %d for %zu", errno, size);

@@ -10,7 +10,7 @@
 #include "../support/check.h"
 #include "../support/pattern.h"
 
-enum { WINDOW = 257, DENSE = 70000, WASTE_FREE_ABOVE = 128 };
+enum { WINDOW = 257, DENSE = 70000, WASTE_FREE_ABOVE = 128, LARGEST_CLASS = 256 << 10 };
 
 typedef struct {
     void *block;
@@ -68,7 +68,7 @@ int main(void) {
     }
     for (size_t size = WASTE_FREE_ABOVE + 1; size <= DENSE; size++)
         waste_is_small(size);
-    for (size_t size = DENSE; size <= (size_t)1 << 30; size += size / 511)
+    for (size_t size = DENSE; size <= LARGEST_CLASS; size += 97)
         waste_is_small(size);
     return 0;
 }

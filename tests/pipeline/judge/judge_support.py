@@ -40,12 +40,11 @@ def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> Pa
     )
 
 
-def run_sample(rate: float, rss_kib: int = 4096) -> RunSample:
+def run_sample(rate: float, rss_kib: int = 4096, wall_rate: float | None = None) -> RunSample:
     return RunSample(
         ops_per_sec=rate,
+        wall_ops_per_sec=wall_rate or rate,
         clock="cpu",
-        wall_seconds=1e6 / rate,
-        cpu_seconds=1e6 / rate,
         peak_rss_kib=rss_kib,
     )
 

@@ -236,17 +236,15 @@ def test_a_result_line_with_a_hole_is_refused(stdout: str) -> None:
 @pytest.mark.parametrize(
     ("tail", "clock", "rate"),
     [
-        ("", "wall", 500.0),
         ("threads=1", "wall", 500.0),
         ("threads=1 cpu_seconds=1.0", "cpu", 1000.0),
-        ("threads=2 cpu_seconds=1.0", "wall", 500.0),
+        ("threads=2 cpu_seconds=4.0", "cpu", 250.0),
     ],
 )
-def test_one_thread_is_judged_by_cpu_time_and_several_by_wall_time(
-    tail: str, clock: str, rate: float
-) -> None:
+def test_runs_are_judged_by_cpu_time_where_it_is_known(tail: str, clock: str, rate: float) -> None:
     line = parse_bench_line(f"bench=x ops=1000 seconds=2.0 peak_rss_kib=7 {tail}")
     assert (line.sample().clock, line.sample().ops_per_sec) == (clock, rate)
+    assert line.sample().wall_ops_per_sec == 500.0
 
 
 def test_a_run_on_another_allocator_is_an_error(built: Path, tmp_path: Path) -> None:

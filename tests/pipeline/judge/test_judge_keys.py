@@ -7,6 +7,7 @@ from judge_support import (
     health_of,
     pairs,
     result_of,
+    run_sample,
     throughput_of,
     workload_counts,
 )
@@ -72,6 +73,17 @@ def test_one_workload_that_loses_too_much_vetoes_a_gain() -> None:
     assert key.verdict is NO_GO
     assert not key.not_worse
     assert "big" in key.reason
+
+
+def test_threads_that_sleep_cost_no_cpu_time_but_are_seen() -> None:
+    """A workload that is faster by CPU time and 20 % slower by the clock on the wall."""
+    asleep = [
+        one.model_copy(update={"tuned": run_sample(1.3e7, wall_rate=0.8e7)}) for one in pairs(1.3)
+    ]
+    key = throughput_key(throughput_of(locked=asleep), MARGINS)
+    assert key.verdict is NO_GO
+    assert "locked changes by -20" in key.reason
+    assert "wall time" in key.reason
 
 
 def test_a_small_loss_within_the_allowance_does_not_veto() -> None:
