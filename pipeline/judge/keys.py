@@ -30,8 +30,8 @@ def throughput_key(throughput: Throughput, margins: Margins) -> Key:
     """Return the verdict on speed.
 
     GO: the whole interval lies above +margin. NO-GO: the whole interval lies below -margin, or a
-    single workload is shown to lose more than its allowance. NEUTRAL: the whole interval lies
-    inside the margins. Else INCONCLUSIVE.
+    single workload is shown to lose more than its allowance, by CPU time or by wall time.
+    NEUTRAL: the whole interval lies inside the margins. Else INCONCLUSIVE.
     """
     overall, margin = throughput.overall, margins.throughput
     loser = _worst_loser(throughput, margins)
@@ -59,14 +59,21 @@ def compare(interval: Interval, margin: float) -> Verdict:
 
 def _worst_loser(throughput: Throughput, margins: Margins) -> WorkloadThroughput | None:
     border = 1 - margins.workload
-    losers = [one for one in throughput.workloads if one.ratio.high < border]
-    return min(losers, key=lambda one: one.ratio.value, default=None)
+    losers = [one for one in throughput.workloads if _worse_clock(one)[1].high < border]
+    return min(losers, key=lambda one: _worse_clock(one)[1].value, default=None)
+
+
+def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
+    """Return the clock by which the loss is surer: threads that sleep cost no CPU time."""
+    clocks = ((f"{workload.clock} time", workload.ratio), ("wall time", workload.wall))
+    return min(clocks, key=lambda one: one[1].high)
 
 
 def _loss(loser: WorkloadThroughput, margins: Margins) -> str:
+    clock, ratio = _worse_clock(loser)
     return (
-        f"{loser.name} loses {percent(loser.ratio.value)} {spread(loser.ratio)}, "
-        f"more than one workload may (-{share(margins.workload)})"
+        f"{loser.name} changes by {percent(ratio.value)} {spread(ratio)} in {clock}, "
+        f"more than one workload may lose (-{share(margins.workload)})"
     )
 
 

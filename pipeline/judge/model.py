@@ -30,12 +30,14 @@ CountingSource = Literal["hardware", "valgrind", "static"]
 
 
 class RunSample(Record):
-    """One timed process: operations per second of ``clock``, peak resident memory in KiB."""
+    """One timed process: its rate by ``clock``, its rate by wall time, its peak memory in KiB.
+
+    ``clock`` is the CPU time of all threads, or wall time for programs that print no CPU time.
+    """
 
     ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
+    wall_ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
     clock: Clock
-    wall_seconds: float
-    cpu_seconds: float | None
     peak_rss_kib: int = Field(gt=0)
 
 
@@ -50,7 +52,11 @@ class PairSample(Record):
 
 
 class WorkloadThroughput(Record):
-    """One workload's pairs and what they say; ``ratio`` is tuned / baseline in ops per second."""
+    """One workload's pairs and what they say.
+
+    ``ratio`` is tuned / baseline in operations per second of ``clock``, ``wall`` the same in wall
+    time.
+    """
 
     name: str
     weight: float
@@ -59,6 +65,7 @@ class WorkloadThroughput(Record):
     clock: Clock
     samples: tuple[PairSample, ...]
     ratio: Interval
+    wall: Interval
     baseline_ops_per_sec: float
     tuned_ops_per_sec: float
     baseline_rss_kib: float

@@ -103,7 +103,7 @@ def summarise(
 def _one_workload(
     bench: BenchCommand, pairs: list[PairSample], confidence: float, seed: int
 ) -> WorkloadThroughput:
-    logs = _logs(pairs)
+    logs, wall = _logs(pairs), _logs(pairs, "wall_ops_per_sec")
 
     def middle(side: Side, field: str) -> float:
         return float(np.median([getattr(getattr(pair, side), field) for pair in pairs]))
@@ -116,6 +116,7 @@ def _one_workload(
         clock=_clock(pairs),
         samples=tuple(pairs),
         ratio=statistics.median_ratio(logs, confidence, seed),
+        wall=statistics.median_ratio(wall, confidence, seed),
         baseline_ops_per_sec=middle("baseline", "ops_per_sec"),
         tuned_ops_per_sec=middle("tuned", "ops_per_sec"),
         baseline_rss_kib=middle("baseline", "peak_rss_kib"),
@@ -131,9 +132,10 @@ def _clock(pairs: list[PairSample]) -> Clock:
     return clocks.pop()
 
 
-def _logs(pairs: list[PairSample]) -> statistics.Array:
+def _logs(pairs: list[PairSample], field: str = "ops_per_sec") -> statistics.Array:
     return statistics.log_ratios(
-        [pair.baseline.ops_per_sec for pair in pairs], [pair.tuned.ops_per_sec for pair in pairs]
+        [getattr(pair.baseline, field) for pair in pairs],
+        [getattr(pair.tuned, field) for pair in pairs],
     )
 
 

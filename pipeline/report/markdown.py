@@ -39,6 +39,7 @@ def render_markdown(model: ReportModel) -> str:
         model=model,
         verify=model.verify,
         workloads=slowest_first(model),
+        clocks=" or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
         counts=worst_counts_first(model.verify.counting.workloads),
         curve=model.verify.counting.curve,
         quotient=text.quotient,

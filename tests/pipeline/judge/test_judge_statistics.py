@@ -11,6 +11,12 @@ from pipeline.judge import statistics as st
 Draw = Callable[[np.random.Generator, int], st.Array]
 
 
+@pytest.fixture(autouse=True)
+def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate thousands of judgements in seconds; 999 resamples are enough to see coverage."""
+    monkeypatch.setattr(st, "RESAMPLES", 999)
+
+
 def normal(rng: np.random.Generator, pairs: int) -> st.Array:
     return rng.normal(0.0, 0.03, pairs)
 

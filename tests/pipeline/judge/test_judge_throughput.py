@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from judge_support import run_sample
 
+from pipeline.judge import statistics
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import PairSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
@@ -49,6 +50,12 @@ def simulated(
         )
 
     return run_pair
+
+
+@pytest.fixture(autouse=True)
+def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate thousands of judgements in seconds; 999 resamples are enough to see coverage."""
+    monkeypatch.setattr(statistics, "RESAMPLES", 999)
 
 
 def quiet(_: str) -> None:
