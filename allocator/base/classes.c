@@ -1,10 +1,24 @@
 #include "base/classes.h"
 
+/* Where each magazine begins: an enumerator's value is one more than its predecessor's, which is
+ * the last slot of the magazine before it. */
 #define HAK_CLASS(id, size, pages, depth)                                                          \
-    {(size), (pages), (depth), (uint16_t)((pages) * HAK_PAGE_SIZE / (size)),                       \
-     (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size) - 1) / (size)},
+    FIRST_SLOT_##id, LAST_SLOT_##id = FIRST_SLOT_##id + (depth),
+enum {
+    FIRST_SLOT_NONE,
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
+
+#define HAK_CLASS(id, size_, pages_, depth_)                                                       \
+    {.size = (size_),                                                                              \
+     .pages = (pages_),                                                                            \
+     .depth = (depth_),                                                                            \
+     .capacity = (uint16_t)((pages_) * HAK_PAGE_SIZE / (size_)),                                   \
+     .first_slot = FIRST_SLOT_##id,                                                                \
+     .reciprocal = (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size_) - 1) / (size_)},
 const hak_class hak_classes[HAK_CLASSES] = {
-    {0, 0, 0, 0, 0},
+    {.size = 0},
 #include HAK_CLASS_TABLE
 };
 #undef HAK_CLASS

@@ -119,9 +119,10 @@ struct hak_heap {
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
     hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
-    uint64_t armed_at_ms;           /* cold/purge.c: the tick of the clock that ... */
+    void **held_top[HAK_CLASSES];   /* cold/arm.h: the real tops of armed magazines, ... */
+    uint8_t rearmed[HAK_CLASSES];   /* ... how often each was armed again within ... */
+    uint64_t armed_at_ms;           /* ... this tick of the clock */
     uint32_t epoch_seen;            /* the purge epoch for which the heap was trimmed last */
-    uint32_t arm_credits;           /* ... these credits are for */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */

@@ -1,6 +1,7 @@
 #include "cold/heap.h"
 
 #include "base/classes.h"
+#include "cold/arm.h"
 #include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/refill.h"
@@ -12,11 +13,9 @@
 #include "os/os.h"
 #include "stats/stats.h"
 
-static void *nothing[1]; /* the slot below a magazine that can neither give nor take */
-
 /* All other magazines of it have top = end = NULL: free finds them full. malloc finds class
  * HAK_CLASS_NONE for every size, and that magazine empty. */
-const hak_heap hak_no_heap = {.top = {nothing}, .end = {nothing}};
+const hak_heap hak_no_heap = {.top = {(void **)hak_nothing}, .end = {(void **)hak_nothing}};
 
 HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 
@@ -30,12 +29,10 @@ static hak_heap *borrowed;
 /* ---- making ---- */
 
 static void lay_out_magazines(hak_heap *heap) {
-    void **slot = heap->slots;
     for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
-        *slot = NULL;
-        heap->top[cls] = slot;
-        heap->end[cls] = slot + hak_classes[cls].depth;
-        slot = heap->end[cls] + 1;
+        heap->top[cls] = heap->slots + hak_classes[cls].first_slot;
+        *heap->top[cls] = NULL;
+        heap->end[cls] = hak_magazine_end(heap, cls);
     }
 }
 
@@ -158,10 +155,7 @@ static HAK_COLD hak_heap *attach(void) {
 
 hak_heap *hak_heap_self(void) {
     hak_heap *heap = hak_this_thread.owned;
-    if (HAK_UNLIKELY(heap == NULL))
-        return attach();
-    hak_this_thread.heap = heap;
-    return heap;
+    return HAK_LIKELY(heap != NULL) ? heap : attach();
 }
 
 hak_heap *hak_heap_borrow(void) {

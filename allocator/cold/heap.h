@@ -18,14 +18,9 @@ extern HAK_HIDDEN HAK_TLS hak_thread hak_this_thread;
 /* A heap whose magazines are all empty and full at once. Never written. */
 extern HAK_HIDDEN const hak_heap hak_no_heap;
 
-/* The calling thread's heap, made or taken over at the first call; ends the armed state. NULL when
- * the thread has ended already or memory is out: see hak_heap_borrow. */
+/* The calling thread's heap, made or taken over at the first call. NULL when the thread has ended
+ * already or memory is out: see hak_heap_borrow. */
 hak_heap *hak_heap_self(void);
-
-/* Sends the calling thread's next malloc or free to its slow path. */
-HAK_INLINE void hak_heap_arm(void) {
-    hak_this_thread.heap = (hak_heap *)&hak_no_heap;
-}
 
 /* A heap for calls of threads that have none any more (destructors that run late), under a lock.
  * NULL: out of memory, and the lock is not held. */

@@ -35,7 +35,7 @@ static void set_size(hak_slab *run, size_t size) {
 static void tick(void) {
     hak_heap *heap = hak_heap_self();
     if (heap != NULL)
-        hak_purge_tick(heap);
+        hak_purge_tick(heap, HAK_CLASS_NONE);
 }
 
 static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {

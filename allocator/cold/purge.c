@@ -1,6 +1,7 @@
 #include "cold/purge.h"
 
 #include "base/bits.h"
+#include "cold/arm.h"
 #include "cold/heap.h"
 #include "cold/range.h"
 #include "cold/segment.h"
@@ -9,10 +10,6 @@
 #include "os/os.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
-
-enum {
-    ARM_CREDITS = 1000, /* times a thread may be armed again within one tick of the clock */
-};
 
 static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */
 static _Atomic uint64_t epoch_ends_ms; /* 0: no epoch runs, nothing waits */
@@ -96,19 +93,6 @@ size_t hak_purge_all(void) {
     return bytes;
 }
 
-/* A thread that allocates in a tight loop would pay for each look at the clock: within one tick
- * of the clock it is armed a limited number of times. */
-static void arm(hak_heap *heap, uint64_t now) {
-    if (now != heap->armed_at_ms) {
-        heap->armed_at_ms = now;
-        heap->arm_credits = ARM_CREDITS;
-    }
-    if (heap->arm_credits > 0) {
-        heap->arm_credits--;
-        hak_heap_arm();
-    }
-}
-
 static void trim_once_per_epoch(hak_heap *heap) {
     uint32_t now = atomic_load_explicit(&epoch, memory_order_relaxed);
     if (heap->epoch_seen == now)
@@ -118,7 +102,7 @@ static void trim_once_per_epoch(hak_heap *heap) {
         hak_purge_expect();
 }
 
-void hak_purge_tick(hak_heap *heap) {
+void hak_purge_tick(hak_heap *heap, unsigned cls) {
     uint64_t ends = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
     if (ends == 0)
         return;
@@ -127,7 +111,7 @@ void hak_purge_tick(hak_heap *heap) {
         end_epoch(now);
     trim_once_per_epoch(heap);
     if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
-        arm(heap, now);
+        hak_arm(heap, cls, now);
 }
 
 void hak_purge_before_fork(void) {

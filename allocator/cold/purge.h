@@ -3,16 +3,16 @@
  * Time is cut into epochs of the policy's purge delay. At the end of an epoch every page that was
  * dirty at its beginning and has not been used since is purged; so a page stays dirty for one to
  * two delays. Nothing runs in the background: the slow paths of malloc and free look at the clock,
- * and a thread that left dirty pages behind is sent to its slow path ("armed") until the epoch is
- * over, so that a program that goes on allocating only a little gives its memory back too. */
+ * and while an epoch runs the magazines are armed (cold/arm.h), so that a program that goes on
+ * allocating only a little gives its memory back too. */
 #ifndef HAK_COLD_PURGE_H
 #define HAK_COLD_PURGE_H
 
 #include "base/types.h"
 
-/* Called on the slow paths: ends the epoch when its time has come, arms the thread when dirty
- * pages wait for that. `heap` belongs to the calling thread and is its active heap. */
-void hak_purge_tick(hak_heap *heap);
+/* Called on the slow paths: ends the epoch when its time has come, arms the heap's magazines when
+ * something waits for that. `cls` is the class that was asked for or freed. By the owner. */
+void hak_purge_tick(hak_heap *heap, unsigned cls);
 
 /* Something has been freed that may go back to the system: starts an epoch if none runs. */
 void hak_purge_expect(void);

@@ -2,6 +2,7 @@
 
 #include "base/classes.h"
 #include "base/fatal.h"
+#include "cold/arm.h"
 #include "cold/heap.h"
 #include "cold/large.h"
 #include "cold/purge.h"
@@ -42,6 +43,7 @@ static bool fill(hak_heap *heap, unsigned cls) {
 }
 
 static void *allocate(hak_heap *heap, unsigned cls) {
+    hak_disarm(heap, cls);
     if (*heap->top[cls] == NULL && !fill(heap, cls)) {
         errno = ENOMEM;
         return NULL;
@@ -64,8 +66,9 @@ void *hak_refill(size_t size) {
     hak_heap *heap = hak_heap_self();
     if (HAK_UNLIKELY(heap == NULL))
         return allocate_borrowed(size);
-    void *block = allocate(heap, class_for(heap, size));
-    hak_purge_tick(heap);
+    unsigned cls = class_for(heap, size);
+    void *block = allocate(heap, cls);
+    hak_purge_tick(heap, cls);
     return block;
 }
 
@@ -83,8 +86,9 @@ static void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *else
 }
 
 void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
-    void **first = heap->end[cls] - hak_classes[cls].depth + 1;
-    size_t count = (size_t)(heap->top[cls] + 1 - first);
+    hak_disarm(heap, cls);
+    void **first = heap->slots + hak_classes[cls].first_slot + 1;
+    size_t count = hak_magazine_count(heap, cls);
     if (count <= keep)
         return;
     hak_chain elsewhere = {0};
@@ -97,6 +101,7 @@ void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
 }
 
 static void push(hak_heap *heap, unsigned cls, void *block) {
+    hak_disarm(heap, cls);
     if (HAK_UNLIKELY(*heap->top[cls] == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
     if (heap->top[cls] == heap->end[cls])
@@ -124,5 +129,5 @@ void hak_retire(void *block) {
     else
         push_to_owner(block);
     if (heap != NULL)
-        hak_purge_tick(heap);
+        hak_purge_tick(heap, cls);
 }

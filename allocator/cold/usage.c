@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
+#include "cold/arm.h"
 #include "cold/heap.h"
 #include "cold/range.h"
 #include "cold/segment.h"
@@ -36,8 +37,7 @@ static void add_segment(hak_usage *usage, const hak_segment *s) {
 static void subtract_magazines(hak_heap *heap, void *context) {
     hak_usage *usage = context;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        void **below = heap->end[cls] - hak_classes[cls].depth;
-        size_t blocks = (size_t)(heap->top[cls] - below);
+        size_t blocks = hak_magazine_count(heap, cls);
         usage->blocks -= blocks;
         usage->used -= blocks * hak_classes[cls].size;
         usage->free += blocks * hak_classes[cls].size;

@@ -1,8 +1,6 @@
 /* C++'s operators new and delete under their mangled names (Itanium C++ ABI, x86-64 and AArch64:
  * size_t is `m`). The library links no C++ runtime: the new handler and bad_alloc are looked up in
  * the program, on the failing path alone. */
-/* For RTLD_NEXT. */
-#define _GNU_SOURCE
 #include "base/attributes.h"
 #include "base/fatal.h"
 #include "include/hakmem.h"

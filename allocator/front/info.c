@@ -32,7 +32,7 @@ HAK_EXPORT size_t hak_purge(void) {
 
 /* ---- libc's information functions ---- */
 
-static struct mallinfo2 collect_mallinfo(void) {
+HAK_EXPORT struct mallinfo2 hak_mallinfo2(void) {
     hak_usage u;
     hak_usage_collect(&u);
     return (struct mallinfo2){.arena = u.committed - u.large,
@@ -47,8 +47,8 @@ static int clip(size_t value) {
     return value < INT_MAX ? (int)value : INT_MAX;
 }
 
-static struct mallinfo collect_old_mallinfo(void) {
-    struct mallinfo2 m = collect_mallinfo();
+HAK_EXPORT struct mallinfo hak_mallinfo(void) {
+    struct mallinfo2 m = hak_mallinfo2();
     return (struct mallinfo){.arena = clip(m.arena),
                              .ordblks = clip(m.ordblks),
                              .hblkhd = clip(m.hblkhd),
@@ -116,22 +116,22 @@ HAK_EXPORT int hak_malloc_info(int options, FILE *stream) {
 }
 
 /* glibc's tunables have no meaning here; 1 says that the call was understood. */
-static int accept_mallopt(int parameter, int value) {
+HAK_EXPORT int hak_mallopt(int parameter, int value) {
     (void)parameter, (void)value;
     return 1;
 }
 
-static int trim(size_t keep) {
+HAK_EXPORT int hak_malloc_trim(size_t keep) {
     (void)keep; /* what must stay mapped for speed is the policy's business */
     return hak_purge() != 0;
 }
 
-HAK_LIBC_NAME(struct mallinfo2, mallinfo2, (void), collect_mallinfo)
-HAK_LIBC_NAME(struct mallinfo, mallinfo, (void), collect_old_mallinfo)
-HAK_LIBC_NAME(struct mallinfo, __libc_mallinfo, (void), collect_old_mallinfo)
-HAK_LIBC_NAME(int, mallopt, (int parameter, int value), accept_mallopt)
-HAK_LIBC_NAME(int, __libc_mallopt, (int parameter, int value), accept_mallopt)
-HAK_LIBC_NAME(int, malloc_trim, (size_t keep), trim)
+HAK_LIBC_NAME(struct mallinfo2, mallinfo2, (void), hak_mallinfo2)
+HAK_LIBC_NAME(struct mallinfo, mallinfo, (void), hak_mallinfo)
+HAK_LIBC_NAME(struct mallinfo, __libc_mallinfo, (void), hak_mallinfo)
+HAK_LIBC_NAME(int, mallopt, (int parameter, int value), hak_mallopt)
+HAK_LIBC_NAME(int, __libc_mallopt, (int parameter, int value), hak_mallopt)
+HAK_LIBC_NAME(int, malloc_trim, (size_t keep), hak_malloc_trim)
 HAK_LIBC_NAME(void, malloc_stats, (void), hak_malloc_stats)
 HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 

@@ -46,6 +46,9 @@ size_t hak_malloc_usable_size(const void *block);
 
 /* ---- information; approximate while other threads allocate ---- */
 
+struct mallinfo;
+struct mallinfo2;
+
 typedef struct hak_usage {
     size_t reserved;  /* bytes of address space */
     size_t committed; /* bytes of segments that were ever used */
@@ -58,7 +61,11 @@ typedef struct hak_usage {
 
 void hak_get_usage(hak_usage *usage);
 
-void hak_malloc_stats(void); /* prints usage and events to stderr */
+struct mallinfo2 hak_mallinfo2(void);      /* both structures are defined in <malloc.h> */
+struct mallinfo hak_mallinfo(void);        /* figures above INT_MAX are given as INT_MAX */
+int hak_mallopt(int parameter, int value); /* accepted and ignored: returns 1 */
+int hak_malloc_trim(size_t keep); /* hak_purge; 1 when memory was given back; keep: ignored */
+void hak_malloc_stats(void);      /* prints usage and events to stderr */
 int hak_malloc_info(int options,
                     FILE *stream); /* the same as XML; 0, or EINVAL: options is not 0 */
 

@@ -1,5 +1,3 @@
-/* For syscall(). */
-#define _GNU_SOURCE
 #include "os/lock.h"
 
 #include <errno.h>

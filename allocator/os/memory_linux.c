@@ -1,5 +1,3 @@
-/* For mremap, MADV_* and MREMAP_DONTUNMAP. */
-#define _GNU_SOURCE
 #include "os/os.h"
 
 #include "base/bits.h"

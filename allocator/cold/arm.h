@@ -1,0 +1,32 @@
+/* Arming: a way to be called again from a hot path that never asks.
+ *
+ * A program that settles into mallocs and frees which its magazines can serve never visits the slow
+ * paths, and dirty pages would wait for ever. An armed magazine looks empty to malloc and full to
+ * free, so the next operation on its class comes to the slow path, which puts the real one back:
+ *
+ *   top, end -> | NULL |        held_top -> the real top of the magazine
+ *
+ * All magazines of a heap are armed at most once per tick of the clock, and each is armed again
+ * only REARM times within a tick: a thread that allocates in a tight loop is soon left alone. */
+#ifndef HAK_COLD_ARM_H
+#define HAK_COLD_ARM_H
+
+#include "base/types.h"
+
+/* The slot of magazines that can neither give nor take. Always NULL. */
+extern HAK_HIDDEN void *const hak_nothing[1];
+
+/* Arms all magazines of the heap when `now` is another tick than the last time, else `cls` alone
+ * while it may. By the owner. */
+void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
+
+/* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
+void hak_disarm(hak_heap *heap, unsigned cls);
+
+/* Blocks in a magazine, armed or not. */
+size_t hak_magazine_count(const hak_heap *heap, unsigned cls);
+
+/* The last slot of a magazine. */
+void **hak_magazine_end(hak_heap *heap, unsigned cls);
+
+#endif
