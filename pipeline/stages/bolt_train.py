@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
 from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
-from pipeline.stages import fdata
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.bolt_instrument import Counted, fresh_folder
 from pipeline.stages.configure import Setup
+from pipeline.stages.fdata import Edges
 from pipeline.stages.train import Training
 from pipeline.stages.workloads import prepare, train_on, workload_key
 from pipeline.stages.workshop import Workshop
@@ -46,14 +45,14 @@ def bolt_train(
     }
 
     def work(room: Path, line: StageLine) -> Notes:
-        total: Counter[str] = Counter()
+        total = Edges()
         rows = {}
         for number, workload in enumerate(setup.training, start=1):
             line.step(f"{workload.name} ({number} of {len(setup.training)})")
             rows[workload.name] = _count_one(shop, workload, plain, training, counted, total)
         _require_hot(shop, total)
-        fdata.write(total, room / FDATA)
-        return {"workloads": rows, "branches": len(total)}
+        total.write(room / FDATA)
+        return {"workloads": rows, "branches": len(total.taken)}
 
     made = shop.do(STAGE, parts, work, summary=_summary)
     return EdgeProfile(made.path(FDATA), made.digest(FDATA), made)
@@ -65,7 +64,7 @@ def _count_one(
     plain: Baseline,
     training: Training,
     counted: Counted,
-    total: Counter[str],
+    total: Edges,
 ) -> dict[str, Any]:
     folder = counted.prefix.parent
     fresh_folder(folder)
@@ -77,7 +76,7 @@ def _count_one(
     )
     files = sorted(folder.glob(f"{counted.prefix.name}.*.fdata"))
     factor = training.factors[workload.name]
-    corrupt = [path.name for path in files if not fdata.add_file(total, path, factor)]
+    corrupt = [path.name for path in files if not total.add_file(path, factor)]
     shutil.rmtree(folder)
     # A process that _exits or is killed writes no BOLT profile; PGO's mapped counters lose none,
     # so the difference is what was lost.
@@ -85,13 +84,13 @@ def _count_one(
     return {"processes": len(files), "lost": lost, "corrupt": corrupt}
 
 
-def _require_hot(shop: Workshop, total: Counter[str]) -> None:
+def _require_hot(shop: Workshop, total: Edges) -> None:
     """Refuse a profile that is empty or lacks a function that must be hot.
 
     BOLT would leave such a function unoptimised, or move half of it to the cold part, and say
     nothing.
     """
-    seen = fdata.profiled_functions(total)
+    seen = total.functions()
     idle = [name for name in shop.profile.layout.must_be_hot if name not in seen]
     if idle:
         raise DataError(

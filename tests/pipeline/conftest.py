@@ -1,0 +1,167 @@
+"""Shared by all pipeline tests: a sandbox, which is a copy of the tree with a profile of seconds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("CMakeLists.txt", "VERSION", "cmake", "allocator", "bench", "training", "layouts", "pipeline")
+
+TINY = """
+schema_version = 1
+name = "tiny"
+description = "small enough for tests"
+[layout]
+name = "mixed"
+must_be_hot = ["hak_malloc", "hak_free"]
+
+[[workload]]
+name = "mixed-sizes"
+kind = "program"
+role = "train"
+program = "training/mixed_sizes"
+ops = "100k"
+quick_ops = "50k"
+weight = 2
+
+[[workload]]
+name = "shell"
+kind = "command"
+role = "train"
+argv = ["sh", "-c", "seq 2000 | sort | tail -n 1"]
+weight = 1
+
+[[workload]]
+name = "random-mixed"
+kind = "program"
+role = "verify"
+program = "bench/random_mixed"
+ops = "1M"
+quick_ops = "500k"
+count_ops = "20k"
+weight = 1
+
+[[workload]]
+name = "health-sort"
+kind = "command"
+role = "verify"
+argv = ["sh", "-c", "seq 5000 | sort -r | sha256sum"]
+"""
+
+# Noise of the machine must not decide these tests: what the judge says is replaced, not measured.
+GATE = """
+def may_publish(result, allow_neutral):
+    return {answer}, "the gate of the test says {answer}"
+"""
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A copy of the tree in which builds take seconds."""
+
+    root: Path
+
+    def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
+        """Start ``pipeline`` with these arguments; its output is one stream."""
+        return subprocess.Popen(
+            [sys.executable, "-u", "-m", "pipeline", *arguments],
+            cwd=self.root,
+            env={**os.environ, **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str, **env: str) -> tuple[int, str]:
+        """Run ``pipeline`` to its end; return exit code and output. No traceback may be in it."""
+        child = self.start(*arguments, **env)
+        output, _ = child.communicate(timeout=300)
+        assert "Traceback" not in output, output
+        return child.returncode, output
+
+    def build(self, *arguments: str, **env: str) -> tuple[int, str]:
+        """Build the profile ``tiny``."""
+        return self.run("build", "--profile", "tiny", *arguments, **env)
+
+    def profile(self, name: str, text: str) -> None:
+        """Write a profile file."""
+        (self.root / "training" / "profiles" / f"{name}.toml").write_text(text, encoding="utf-8")
+
+    def gate(self, answer: bool) -> None:
+        """Make the judge's last word this answer."""
+        path = self.root / "pipeline" / "judge" / "publishing.py"
+        path.write_text(GATE.format(answer=answer), encoding="utf-8")
+
+    def artifacts(self, stage: str) -> list[Path]:
+        """Return the finished artifacts of a stage of ``tiny``."""
+        folder = self.root / "build" / "pipeline" / "tiny" / stage
+        return sorted(path.parent for path in folder.glob("[!.]*/receipt.json"))
+
+    @property
+    def current(self) -> Path:
+        """The link to the published version of ``tiny``."""
+        return self.root / "dist" / "tiny" / "current"
+
+
+def make_sandbox(folder: Path) -> Sandbox:
+    """Copy what a build needs into ``folder``."""
+    folder.mkdir(parents=True)
+    for name in COPIED:
+        source, target = ROOT / name, folder / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, target)
+    sandbox = Sandbox(folder)
+    sandbox.profile("tiny", TINY)
+    sandbox.gate(True)
+    return sandbox
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A sandbox in which ``tiny`` is built and published. Tests must leave it like that."""
+    sandbox = make_sandbox(tmp_path_factory.mktemp("built") / "tree")
+    code, output = sandbox.build()
+    assert code == 0, output
+    return sandbox
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Sandbox:
+    """A sandbox in which nothing is built."""
+    return make_sandbox(tmp_path / "tree")
+
+
+@pytest.fixture
+def tools_folder(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Make a folder of LLVM programs: all but some, or with others in their place."""
+
+    def make(without: tuple[str, ...] = (), **scripts: str) -> Path:
+        from pipeline.toolchain.find import LLVM_PARTS, find_llvm
+
+        folder = tmp_path / "llvm"
+        folder.mkdir()
+        for part in LLVM_PARTS:
+            if part not in without:
+                (folder / part).symlink_to(find_llvm() / part)
+        for name, text in scripts.items():
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            (folder / name).chmod(0o755)
+        return folder
+
+    yield make
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the quick tests first and whole builds last."""
+    items.sort(key=lambda item: item.get_closest_marker("e2e") is not None)

@@ -1,0 +1,115 @@
+"""The door for child processes: environment, time limits, logs, and what becomes of children."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.core import process
+from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until_gone(pid: int) -> bool:
+    for _ in range(100):
+        if not is_alive(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize(
+    "name", ["HAKMEM_PURGE_DELAY", "LLVM_PROFILE_FILE", "LD_PRELOAD", "CFLAGS", "GIT_DIR"]
+)
+def test_stray_variables_stay_outside(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "")
+    assert f"\n{name}=" not in "\n" + process.run(["env"]).stdout
+
+
+def test_given_variables_arrive() -> None:
+    assert process.run(["sh", "-c", "echo $HAKMEM_X"], env={"HAKMEM_X": "7"}).stdout == "7\n"
+
+
+def test_failure_carries_code_and_last_words() -> None:
+    with pytest.raises(ChildFailed, match="exit code 3\n  sorry") as caught:
+        process.run(["sh", "-c", "echo sorry >&2; exit 3"])
+    assert caught.value.returncode == 3
+
+
+def test_death_by_signal_is_named() -> None:
+    with pytest.raises(ChildFailed, match="killed by SIGSEGV"):
+        process.run(["sh", "-c", "kill -SEGV $$"])
+
+
+def test_expected_codes_are_no_failure() -> None:
+    assert process.run(["sh", "-c", "exit 3"], expect=(3,)).returncode == 3
+    assert process.run(["sh", "-c", "kill -9 $$"], expect=None).returncode == -signal.SIGKILL
+
+
+def test_missing_program_is_a_tool_error() -> None:
+    with pytest.raises(ToolError, match="cannot start no-such-program"):
+        process.run(["no-such-program"])
+
+
+def test_time_out_kills_grandchildren_too(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    with pytest.raises(ChildTimeout, match=r"limit of 0\.3 s"):
+        process.run(["sh", "-c", f"sleep 60 & echo $! > {note}; wait"], timeout_s=0.3)
+    assert wait_until_gone(int(note.read_text()))
+
+
+def test_background_child_that_keeps_output_open_does_not_hang_us() -> None:
+    started = time.monotonic()
+    done = process.run(["sh", "-c", "sleep 30 & echo done"], timeout_s=20)
+    assert done.stdout == "done\n"
+    assert time.monotonic() - started < 5
+
+
+def test_times_are_seconds() -> None:
+    done = process.run(["sh", "-c", "sleep 0.2"])
+    assert 0.2 <= done.seconds < 2
+    assert done.cpu_seconds < 0.2
+
+
+def test_log_begins_with_a_line_to_paste(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "child.log"
+    process.run(["sh", "-c", 'echo "$A"; echo err >&2'], env={"A": "x y"}, log=log, cwd=tmp_path)
+    first, *rest = log.read_text(encoding="utf-8").splitlines()
+    assert rest[:4] == ["--- stdout", "x y", "--- stderr", "err"]
+    again = subprocess.run(["sh", "-c", first.removeprefix("$ ")], capture_output=True, text=True)
+    assert again.stdout == "x y\n"
+
+
+def test_standard_input_is_a_file_or_empty(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("text", encoding="utf-8")
+    assert process.run(["cat"], stdin=tmp_path / "in").stdout == "text"
+    assert process.run(["cat"]).stdout == ""
+
+
+def test_killed_pipeline_takes_its_child_along(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    code = (
+        "from pipeline.core.process import run\n"
+        f"run(['sh', '-c', 'echo $$ > {note}; exec sleep 60'])"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    while not (note.exists() and note.read_text()):
+        time.sleep(0.02)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    assert wait_until_gone(int(note.read_text()))

@@ -1,0 +1,89 @@
+"""Artifacts: finished or not there, never in between."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.store import KEPT_PER_STAGE, Store, changed_parts
+
+PARTS = {"sources": "1", "flags": ["-O2"]}
+
+
+def write(room: Path) -> dict[str, Any]:
+    (room / "sub").mkdir()
+    (room / "sub" / "out").write_text("made", encoding="utf-8")
+    return {"note": 7}
+
+
+def test_made_artifact_is_found_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = store.make("pgo", PARTS, write)
+    found = store.find("pgo", dict(reversed(PARTS.items())))
+    assert found is not None
+    assert (made.fresh, found.fresh) == (True, False)
+    assert found.receipt.notes == {"note": 7}
+    assert found.path("sub/out").read_text(encoding="utf-8") == "made"
+
+
+def test_other_inputs_find_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.make("pgo", PARTS, write)
+    assert store.find("pgo", {**PARTS, "flags": ["-O3"]}) is None
+    assert store.find("bolt", PARTS) is None
+
+
+def test_failed_work_leaves_nothing(tmp_path: Path) -> None:
+    def fail(room: Path) -> dict[str, Any]:
+        write(room)
+        raise RuntimeError("half-way")
+
+    store = Store(tmp_path)
+    with pytest.raises(RuntimeError, match="half-way"):
+        store.make("pgo", PARTS, fail)
+    assert store.find("pgo", PARTS) is None
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_room_of_a_killed_run_is_not_an_artifact_and_is_cleared(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = store.make("pgo", PARTS, write)
+    room = made.folder.with_name(f".tmp-{made.folder.name}")
+    shutil.move(made.folder, room)
+    assert store.find("pgo", PARTS) is None
+    store.clear_rooms()
+    assert not room.exists()
+
+
+@pytest.mark.parametrize("damage", ["changed", "gone", "no receipt", "cut receipt"])
+def test_damaged_artifact_is_not_taken(damage: str, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = store.make("pgo", PARTS, write)
+    receipt = made.folder / "receipt.json"
+    if damage == "changed":
+        made.path("sub/out").write_text("evil", encoding="utf-8")
+    elif damage == "gone":
+        made.path("sub/out").unlink()
+    elif damage == "no receipt":
+        receipt.unlink()
+    else:
+        receipt.write_text(receipt.read_text(encoding="utf-8")[:40], encoding="utf-8")
+    assert store.find("pgo", PARTS) is None
+    assert store.make("pgo", PARTS, write).path("sub/out").read_text(encoding="utf-8") == "made"
+
+
+def test_tidy_keeps_the_newest(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for number in range(KEPT_PER_STAGE + 3):
+        store.make("pgo", {"number": number}, write)
+    store.tidy()
+    left = [n for n in range(KEPT_PER_STAGE + 3) if store.find("pgo", {"number": n})]
+    assert len(left) == KEPT_PER_STAGE
+    assert KEPT_PER_STAGE + 2 in left
+
+
+def test_changed_parts_are_named() -> None:
+    assert changed_parts({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 9, "d": 3}) == ["b", "c", "d"]
