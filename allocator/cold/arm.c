@@ -2,7 +2,10 @@
 
 #include "base/classes.h"
 
-enum { REARM = 32 };
+enum {
+    WINDOW_MS = 20, /* all magazines are armed at most once in this time */
+    CREDITS = 40,   /* magazines that may be armed again within one tick, per window */
+};
 
 void *const hak_nothing[1];
 
@@ -33,15 +36,29 @@ void hak_disarm(hak_heap *heap, unsigned cls) {
     heap->end[cls] = hak_magazine_end(heap, cls);
 }
 
+static void arm_all(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        arm_class(heap, cls);
+}
+
+/* True when the class was last hit in an earlier tick, else while there are credits. */
+static bool may_rearm(hak_heap *heap, unsigned cls, uint16_t tick) {
+    bool was_idle = heap->hit_at[cls] != tick;
+    heap->hit_at[cls] = tick;
+    if (was_idle)
+        return true;
+    if (heap->arm_credits == 0)
+        return false;
+    heap->arm_credits--;
+    return true;
+}
+
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
-    if (heap->armed_at_ms != now) {
+    if (now - heap->armed_at_ms >= WINDOW_MS) {
         heap->armed_at_ms = now;
-        for (unsigned each = 1; each < HAK_CLASSES; each++) {
-            heap->rearmed[each] = 0;
-            arm_class(heap, each);
-        }
-    } else if (cls != HAK_CLASS_NONE && heap->rearmed[cls] < REARM) {
-        heap->rearmed[cls]++;
+        heap->arm_credits = CREDITS;
+        arm_all(heap);
+    } else if (cls != HAK_CLASS_NONE && may_rearm(heap, cls, (uint16_t)now)) {
         arm_class(heap, cls);
     }
 }

@@ -6,8 +6,10 @@
  *
  *   top, end -> | NULL |        held_top -> the real top of the magazine
  *
- * All magazines of a heap are armed at most once per tick of the clock, and each is armed again
- * only REARM times within a tick: a thread that allocates in a tight loop is soon left alone. */
+ * What this costs is bounded. All magazines are armed at most once in a window of time. In between
+ * a magazine that is hit is armed again when that class was last hit in an earlier tick of the
+ * clock, which is how a program looks that allocates a little, and otherwise while the window's
+ * credits last: a thread that allocates in a tight loop is soon left alone. */
 #ifndef HAK_COLD_ARM_H
 #define HAK_COLD_ARM_H
 
@@ -16,8 +18,8 @@
 /* The slot of magazines that can neither give nor take. Always NULL. */
 extern HAK_HIDDEN void *const hak_nothing[1];
 
-/* Arms all magazines of the heap when `now` is another tick than the last time, else `cls` alone
- * while it may. By the owner. */
+/* Arms all magazines of the heap when a new window begins, else that of `cls` if it may be; `now`
+ * in milliseconds. By the owner. */
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */

@@ -11,6 +11,8 @@
 #include "policy/policy.h"
 #include "stats/stats.h"
 
+enum { NEVER_MS = 3600000 }; /* the highest value of the option */
+
 static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */
 static _Atomic uint64_t epoch_ends_ms; /* 0: no epoch runs, nothing waits */
 static _Atomic uint32_t epoch;         /* counts epochs; each heap is trimmed once in each */
@@ -77,6 +79,8 @@ static void end_epoch(uint64_t now) {
 }
 
 void hak_purge_expect(void) {
+    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+        return;
     bool runs = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0;
     if (runs && atomic_load_explicit(&expected, memory_order_relaxed))
         return;
