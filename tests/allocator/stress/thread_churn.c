@@ -1,4 +1,4 @@
-/* 10,000 threads come and go. Each leaves some blocks behind that later ones free. The process may
+/* Many threads come and go. Each leaves some blocks behind that later ones free. The process may
  * not grow: the state of ended threads has to be used again. */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -7,30 +7,31 @@
 #include "../support/check.h"
 #include "../support/invariants.h"
 #include "../support/memory.h"
+#include "../support/random.h"
 #include "../support/threads.h"
 
-enum { WARM = 1000, THREADS = 10000, AT_ONCE = 4, LEFT = 64, GROWTH_KIB = 2048 };
+enum { WARM = 20000, THREADS = 10000, AT_ONCE = 4, LEFT = 64, GROWTH_KIB = 4096 };
 
 static _Atomic(void *) left_behind[LEFT];
 
-static void leave_behind(unsigned place, size_t size) {
+static void leave_behind(size_t place, size_t size) {
     void *block = malloc(size);
     CHECK(block);
     memset(block, 1, size);
-    free(atomic_exchange(&left_behind[place % LEFT], block));
+    free(atomic_exchange(&left_behind[place], block));
 }
 
 static void *live_shortly(void *argument) {
-    unsigned number = *(const unsigned *)argument;
+    Random random = random_from(*(const unsigned *)argument);
     for (unsigned i = 0; i < 20; i++) {
-        size_t size = 1 + (number * 131 + i * 977) % 3000;
+        size_t size = 1 + random_below(&random, 3000);
         void *block = malloc(size);
         CHECK(block);
         memset(block, 2, size);
         free(block);
     }
-    leave_behind(number, 1 + number % 1500);
-    leave_behind(number * 7, 20000 + number % 30000);
+    leave_behind(random_below(&random, LEFT), 1 + random_below(&random, 1500));
+    leave_behind(random_below(&random, LEFT), 20000 + random_below(&random, 30000));
     return NULL;
 }
 

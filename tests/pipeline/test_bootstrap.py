@@ -1,0 +1,111 @@
+"""bootstrap: quick when there is nothing to do, clear when it cannot do it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.errors import ExitCode
+
+ROOT = Path(__file__).resolve().parents[2]
+# What the script calls beside the commands that a test replaces.
+NEEDED = ("bash", "env", "cat", "cut", "sha256sum", "dirname", "readlink", "mkdir", "flock", "rm")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    for name in ("bootstrap", "requirements.lock", "pyproject.toml"):
+        shutil.copy2(ROOT / name, folder)
+    return folder
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A PATH of a machine without root, where no package is installed."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in NEEDED:
+        found = shutil.which(name)
+        assert found, name
+        (folder / name).symlink_to(found)
+    scripts = {"id": "echo 1000", "dpkg-query": "exit 1", "apt-get": "exit 100",
+               "apt-cache": "exit 0", "python3": "echo Python 3.9.2; exit 1"}
+    for name, text in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def bootstrap(clone: Path, path: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [clone / "bootstrap", "--help"], capture_output=True, text=True, timeout=120,
+        env={"PATH": str(path), "HOME": os.environ.get("HOME", "/"), **env}, cwd="/",
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def replace(machine: Path, name: str, text: str) -> None:
+    (machine / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+
+
+def test_second_run_is_quick_and_from_any_folder() -> None:
+    started = time.monotonic()
+    done = subprocess.run([ROOT / "bootstrap", "--help"], cwd="/", capture_output=True, text=True)
+    seconds = time.monotonic() - started
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Build, train, prove and publish" in done.stdout
+    assert seconds < 1
+
+
+def test_without_root_it_prints_the_line_to_run(clone: Path, machine: Path) -> None:
+    done = bootstrap(clone, machine)
+    assert done.returncode == ExitCode.PACKAGES
+    line = next(text for text in done.stderr.splitlines() if "run as root:" in text)
+    assert "apt-get install -y --no-install-recommends" in line
+    for package in ("clang-22", "lld-22", "bolt-22", "valgrind", "python3-venv", "ninja-build"):
+        assert f" {package} " in f"{line} "
+
+
+def test_wished_llvm_is_asked_for(clone: Path, machine: Path) -> None:
+    done = bootstrap(clone, machine, HAKMEM_LLVM="20")
+    assert done.returncode == ExitCode.PACKAGES
+    assert "bolt-20" in done.stderr
+    assert "bolt-22" not in done.stderr
+
+
+def test_failing_apt_is_not_success(clone: Path, machine: Path) -> None:
+    replace(machine, "id", "echo 0")
+    done = bootstrap(clone, machine)
+    assert done.returncode == ExitCode.PACKAGES
+    assert "apt-get failed" in done.stderr
+
+
+def test_old_python_is_named(clone: Path, machine: Path) -> None:
+    replace(machine, "dpkg-query", "echo installed")
+    done = bootstrap(clone, machine, HAKMEM_PYTHON="python3")
+    assert done.returncode == ExitCode.PYTHON
+    assert "no Python 3.11 or newer" in done.stderr
+    assert "Python 3.9.2" in done.stderr
+
+
+def test_half_made_venv_is_not_taken(clone: Path, machine: Path) -> None:
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    (clone / ".venv" / "bin" / "pipeline").write_text("#!/bin/sh\necho half-made\n")
+    (clone / ".venv" / "bin" / "pipeline").chmod(0o755)
+    done = bootstrap(clone, machine)
+    assert done.returncode == ExitCode.PACKAGES
+    assert "half-made" not in done.stdout
+
+
+def test_unwritable_folder_is_named(clone: Path, machine: Path) -> None:
+    (clone / "build").write_text("in the way", encoding="utf-8")
+    done = bootstrap(clone, machine)
+    assert done.returncode == ExitCode.SPACE
+    assert "cannot write in" in done.stderr

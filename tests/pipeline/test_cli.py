@@ -1,0 +1,135 @@
+"""The command line without building anything: help, messages, exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli import _guarded
+from pipeline.core import report_error
+from pipeline.core.errors import ExitCode, GateError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def pipeline(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline", *arguments], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, **env}, timeout=60,
+    )
+
+
+def test_help_is_quick_and_names_the_commands() -> None:
+    times = []
+    for _ in range(3):
+        started = time.monotonic()
+        done = pipeline("--help")
+        times.append(time.monotonic() - started)
+    assert done.returncode == 0
+    for command in ("build", "test", "doctor", "list", "rollback"):
+        assert command in done.stdout
+    assert min(times) < 0.3
+
+
+@pytest.mark.parametrize("arguments", [["biuld"], ["build", "--nope"], ["build", "--from", "moon"]])
+def test_wrong_command_lines_are_usage_errors(arguments: list[str]) -> None:
+    done = pipeline(*arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert "Traceback" not in done.stderr
+
+
+def test_unknown_profile() -> None:
+    done = pipeline("build", "--profile", "mixd")
+    assert done.returncode == ExitCode.PROFILE
+    assert "unknown profile 'mixd'" in done.stderr
+    assert "did you mean --profile mixed?" in done.stderr
+
+
+def test_missing_tool_is_named(tools_folder: Callable[..., Path]) -> None:
+    folder = tools_folder(without=("llvm-bolt",))
+    done = pipeline("build", HAKMEM_LLVM=str(folder))
+    assert done.returncode == ExitCode.TOOL
+    assert f"{folder} lacks llvm-bolt" in done.stderr
+    assert "bootstrap doctor" in done.stderr
+
+
+def test_old_tool_is_refused(tools_folder: Callable[..., Path]) -> None:
+    folder = tools_folder(clang="echo clang version 14.0.6")
+    done = pipeline("build", HAKMEM_LLVM=str(folder))
+    assert done.returncode == ExitCode.TOOL
+    assert "is version 14; 19 or newer is needed" in done.stderr
+
+
+def test_broken_tool_is_named(tools_folder: Callable[..., Path]) -> None:
+    folder = tools_folder(**{"llvm-profdata": "exit 7"})
+    done = pipeline("build", HAKMEM_LLVM=str(folder))
+    assert done.returncode == ExitCode.TOOL
+    assert "llvm-profdata does not run" in done.stderr
+
+
+def test_doctor_tells_what_is_missing(tools_folder: Callable[..., Path]) -> None:
+    done = pipeline("doctor", HAKMEM_LLVM=str(tools_folder(without=("ld.lld",))), COLUMNS="200")
+    assert done.returncode == ExitCode.TOOL
+    assert "lacks ld.lld" in done.stdout
+    assert "apt-get install" in done.stdout
+
+
+def test_doctor_is_content_here() -> None:
+    done = pipeline("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "everything a build needs is there" in done.stdout
+
+
+def test_completion_knows_profiles() -> None:
+    done = pipeline(_PIPELINE_COMPLETE="bash_complete", COMP_WORDS="pipeline build --profile m",
+                    COMP_CWORD="3")
+    assert "plain,mixed" in done.stdout.splitlines()
+
+
+def fail_with(error: BaseException) -> int:
+    def action() -> None:
+        raise error
+
+    return _guarded(action)
+
+
+def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fail_with(RuntimeError("the moon fell")) == ExitCode.INTERNAL
+    said = capsys.readouterr().err
+    assert "unexpected RuntimeError: the moon fell" in said
+    assert "Traceback" not in said
+    log = Path(said.split("log: ")[1].strip())
+    assert "RuntimeError: the moon fell" in log.read_text(encoding="utf-8")
+    log.unlink()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "goes on from the last good stage"),
+        (OSError(28, "No space left on device", "x"), ExitCode.SPACE, "no space left"),
+        (OSError(30, "Read-only file system", "x"), ExitCode.SPACE, "cannot write x"),
+        (PermissionError(13, "Permission denied", "y"), ExitCode.SPACE, "cannot write y"),
+        (GateError("not published"), ExitCode.GATE, "error: not published"),
+    ],
+)
+def test_errors_become_codes(
+    error: BaseException, code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fail_with(error) == code
+    assert words in capsys.readouterr().err
+
+
+def test_full_disk_explains_any_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report_error, "NO_SPACE_BELOW", 1 << 60)
+    assert fail_with(RuntimeError("tool died")) == ExitCode.SPACE
+    assert "no space left: tool died" in capsys.readouterr().err
