@@ -120,6 +120,12 @@ def huge_pages(setting: str | None) -> Iterator[None]:
         _HUGE_PAGES.write_text(before, encoding="utf-8")
 
 
+def terminal() -> Console:
+    """Return the console to print to; a file gets tables of full width."""
+    console = Console()
+    return console if console.is_terminal else Console(width=200)
+
+
 def find_programs(folder: Path | None) -> Path:
     """Return the folder with the built programs; the newest build if none is named."""
     if folder is not None:
@@ -160,7 +166,7 @@ def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
         result = run_one(plan, run, number)
         results.append(result)
         so_far = Comparison(ours, names, (result,), environment)
-        cells = [f"{name} {report.short_time(result, name)}" for name in names]
+        cells = [f"{name} {report.short_cell(result, name)}" for name in names]
         ratio = so_far.time_ratio(result, ours) if ours else None
         tail = f"  ratio {ratio:.2f}" if ratio is not None and result.timed else ""
         console.print(f"{run.name:22} {'  '.join(cells)}{tail}", markup=False, highlight=False)
@@ -214,7 +220,7 @@ def main(
     only_list: bool,
 ) -> None:
     """Compare allocators: time, processor time and memory, row by row, interleaved."""
-    console = Console(width=None if Console().is_terminal else 200)
+    console = terminal()
     try:
         runs = select(groups or ("speed",), patterns, threads)
     except ValueError as error:

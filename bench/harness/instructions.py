@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from bench.harness.allocators import Allocator
-from bench.harness.compare import choose_allocators, find_programs
+from bench.harness.compare import choose_allocators, find_programs, terminal
 from bench.harness.rows import Run, select
 from pipeline.core.errors import PipelineError
 from pipeline.judge.counting.valgrind import ValgrindSource
@@ -80,7 +79,8 @@ def count_all(
                     counted = count(source, run, programs, allocator, Path(folder))
                     counts[run.row.name][allocator.name] = counted
                 except PipelineError as error:
-                    failures.append(f"{run.row.name}: {allocator.name}: {error}")
+                    first_line = error.message.splitlines()[0]
+                    failures.append(f"{run.row.name}: {allocator.name}: {first_line}")
     return counts, failures
 
 
@@ -103,7 +103,7 @@ def main(
     json_file: Path | None,
 ) -> None:
     """Count the instructions that an allocator executes per operation, row by row."""
-    console = Console()
+    console = terminal()
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         raise click.ClickException("valgrind is needed: apt-get install valgrind libc6-dbg")

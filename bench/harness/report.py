@@ -67,12 +67,15 @@ def _time_cell(result: RunResult, name: str) -> str:
     return f"{_number(found.median)} ±{found.relative * 50:.0f} %"
 
 
-def short_time(result: RunResult, name: str) -> str:
-    """Median nanoseconds for a line of progress."""
+def short_cell(result: RunResult, name: str) -> str:
+    """Median time, or memory where only that counts, for a line of progress."""
     if name in result.failures:
         return "failed"
-    median = result.median(name, _ns)
-    return "-" if median is None else _number(median)
+    if result.timed:
+        median = result.median(name, _ns)
+        return "-" if median is None else _number(median)
+    peak = result.median(name, lambda sample: sample.peak_rss_kib)
+    return "-" if peak is None else f"{peak / 1024:.1f} MiB"
 
 
 def time_table(comparison: Comparison) -> Cells:

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.harness import allocators, report
+from bench.harness.allocators import Allocator
+from bench.harness.compare import choose_allocators, rotated
+from bench.harness.results import Comparison, RunResult, geometric_mean, spread
+from bench.harness.rows import GROUPS, Row, Run, select
+from bench.harness.runner import RunFailed, Sample, measure, read_line
+from bench.harness.syscalls import parse_summary
+
+LINE = (
+    "bench=tiny_hot ops=1000 seconds=0.000010 ops_per_sec=100000000 ns_per_op=10.00 "
+    "peak_rss_kib=2048 rss_kib=1024 threads=1 seed=1 cpu_seconds=0.000009 allocator=libours.so"
+)
+
+
+def sample(ns: float, peak_kib: float = 1024.0) -> Sample:
+    return Sample(
+        {"ops": 1e6, "seconds": ns / 1e3, "cpu_seconds": ns / 1e3, "peak_rss_kib": peak_kib}
+    )
+
+
+def comparison(**times: list[float]) -> Comparison:
+    result = RunResult("row/1t", timed=True)
+    result.samples = {name: [sample(ns) for ns in values] for name, values in times.items()}
+    return Comparison("ours", tuple(times), (result,), {})
+
+
+def test_a_line_is_read_only_from_the_allocator_that_was_asked_for(tmp_path: Path) -> None:
+    ours = Allocator("ours", tmp_path / "libours.so")
+    assert read_line(LINE, ours).ns_per_op == pytest.approx(10.0)
+    assert read_line("noise\n" + LINE + "\n", Allocator("libc")).peak_rss_kib == 2048
+    with pytest.raises(RunFailed, match="was not preloaded"):
+        read_line(LINE, Allocator("other", tmp_path / "libother.so"))
+    with pytest.raises(RunFailed, match="no line"):
+        read_line("", ours)
+
+
+def test_the_ratio_is_against_the_best_peer_of_the_row() -> None:
+    found = comparison(ours=[8.0, 9.0, 10.0], slow=[20.0], fast=[10.0, 12.0, 11.0])
+    row = found.results[0]
+    assert found.time_ratio(row, "ours") == pytest.approx(9 / 11)
+    assert found.time_ratio(row, "fast") == pytest.approx(11 / 20)  # ours does not count
+    assert found.time_mean("ours") == pytest.approx(9 / 11)
+
+
+def test_memory_is_held_against_the_lean_families_only() -> None:
+    found = comparison(ours=[1.0], glibc=[1.0], mimalloc3=[1.0])
+    row = found.results[0]
+    row.samples["glibc"] = [sample(1.0, peak_kib=100)]
+    row.samples["mimalloc3"] = [sample(1.0, peak_kib=512)]
+    assert found.rss_ratio(row, "ours") == pytest.approx(2.0)
+
+
+def test_an_allocator_that_failed_has_no_ratio_and_is_no_opponent() -> None:
+    found = comparison(ours=[5.0], broken=[1.0], sound=[10.0])
+    row = found.results[0]
+    row.failures["broken"] = "crashed"
+    assert found.time_ratio(row, "broken") is None
+    assert found.time_ratio(row, "ours") == pytest.approx(0.5)
+    assert "broken: crashed" in report.as_markdown(found)
+
+
+def test_geometric_mean_and_spread() -> None:
+    assert geometric_mean([0.5, 2.0, None]) == pytest.approx(1.0)
+    assert geometric_mean([None]) is None
+    found = spread([sample(9.0), sample(10.0), sample(12.0)], lambda one: one.ns_per_op)
+    assert found.median == pytest.approx(10.0)
+    assert found.relative == pytest.approx(0.3)
+
+
+def test_every_allocator_comes_first_once() -> None:
+    three = [Allocator(name) for name in "abc"]
+    orders = ["".join(a.name for a in rotated(three, by)) for by in range(3)]
+    assert orders == ["abc", "bca", "cab"]
+
+
+def test_rows_have_unique_names_and_scale_with_threads() -> None:
+    runs = select(tuple(GROUPS), (), ())
+    assert len({run.name for run in runs}) == len(runs)
+    row = Row("r", "random_mixed", 1000, ("--check",), split_slots=100)
+    assert Run(row, 2).arguments(scale=0.5) == [
+        *("--ops", "1000", "--check", "--slots", "50", "--threads", "2")
+    ]
+    assert Run(row, 1).arguments(ops=7)[:2] == ["--ops", "7"]
+
+
+def test_rows_are_selected_by_pattern_and_threads() -> None:
+    assert [run.name for run in select(["speed"], ["calloc"], [])] == ["calloc/1t", "calloc/2t"]
+    assert [run.name for run in select(["speed"], ["*/2t", "tree"], [1])] == ["tree/1t"]
+    with pytest.raises(ValueError, match="no row is called"):
+        select(["speed"], ["nonsense"], [])
+
+
+def test_allocators_are_read_from_text(tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    library.touch()
+    found = allocators.parse(f"ours={library},HAKMEM_X=1,Y=a=b")
+    assert found == Allocator("ours", library, {"HAKMEM_X": "1", "Y": "a=b"})
+    assert allocators.parse("plain=").library is None
+    for wrong in ("noequals", "=x", f"a={library},oops", "a=/nowhere.so", "a b=/x"):
+        with pytest.raises(ValueError, match=r"."):
+            allocators.parse(wrong)
+
+
+def test_a_named_peer_takes_the_place_of_a_default_one(tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    library.touch()
+    chosen = choose_allocators(f"ours={library}", [f"glibc={library}"], only=False, newer=False)
+    assert chosen[0].name == "ours"
+    assert [a.library for a in chosen if a.name == "glibc"] == [library]
+
+
+def test_strace_tables_are_read() -> None:
+    text = (
+        "% time     seconds  usecs/call     calls    errors syscall\n"
+        "------ ----------- ----------- --------- --------- ----------------\n"
+        " 60.00    0.000060           3        20           mmap\n"
+        " 40.00    0.000040           4        10         1 madvise\n"
+        "100.00    0.000100           3        30         1 total\n"
+    )
+    counts = parse_summary(text)
+    assert (counts["mmap"], counts["madvise"], counts["munmap"]) == (20, 10, 0)
+
+
+def test_json_holds_every_sample_and_the_ratios() -> None:
+    found = json.loads(json.dumps(report.as_json(comparison(ours=[1.0, 2.0], peer=[3.0]))))
+    row = found["rows"][0]["allocators"]
+    assert len(row["ours"]["samples"]) == 2
+    assert row["ours"]["time_ratio"] == pytest.approx(0.5)
+    assert found["geometric_means"]["ours"]["time"] == pytest.approx(0.5)
+
+
+def test_a_program_that_fails_is_reported_with_its_last_words() -> None:
+    with pytest.raises(RunFailed, match="exit code 3 said why"):
+        measure(
+            Path(sys.executable),
+            ["-c", "import sys; print('said why', file=sys.stderr); sys.exit(3)"],
+            Allocator("libc"),
+            timeout_s=30,
+        )
+
+
+@pytest.mark.parametrize("command", ["compare", "instructions"])
+def test_the_commands_start(command: str) -> None:
+    program = allocators.REPOSITORY / "bench" / command
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=True)
+    assert "--ours" in done.stdout
