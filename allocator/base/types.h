@@ -121,8 +121,9 @@ struct hak_heap {
     hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
     void **held_top[HAK_CLASSES];   /* cold/arm.h: the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];   /* ... the tick in which each was last hit, */
+    uint8_t hits[HAK_CLASSES];      /* how often within it, */
     uint64_t armed_at_ms;           /* when all of them were armed, */
-    uint32_t arm_credits;           /* and how many may still be armed again */
+    uint64_t seen_at_ms;            /* and when the slow paths were last visited */
     uint32_t epoch_seen;            /* the purge epoch for which the heap was trimmed last */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */

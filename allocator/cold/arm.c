@@ -3,8 +3,9 @@
 #include "base/classes.h"
 
 enum {
-    WINDOW_MS = 20, /* all magazines are armed at most once in this time */
-    CREDITS = 40,   /* magazines that may be armed again within one tick, per window */
+    WINDOW_MS = 20, /* all magazines are armed at most once in this time ... */
+    PAUSE_MS = 8,   /* ... unless the slow paths saw nothing for so long */
+    FEW = 8,        /* hits of a class within a tick after which it is left alone */
 };
 
 void *const hak_nothing[1];
@@ -41,24 +42,23 @@ static void arm_all(hak_heap *heap) {
         arm_class(heap, cls);
 }
 
-/* True when the class was last hit in an earlier tick, else while there are credits. */
-static bool may_rearm(hak_heap *heap, unsigned cls, uint16_t tick) {
-    bool was_idle = heap->hit_at[cls] != tick;
-    heap->hit_at[cls] = tick;
-    if (was_idle)
-        return true;
-    if (heap->arm_credits == 0)
-        return false;
-    heap->arm_credits--;
-    return true;
+static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
+    if (heap->hit_at[cls] != tick) {
+        heap->hit_at[cls] = tick;
+        heap->hits[cls] = 0;
+    }
+    if (heap->hits[cls] < FEW)
+        heap->hits[cls]++;
+    return heap->hits[cls] == FEW;
 }
 
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
-    if (now - heap->armed_at_ms >= WINDOW_MS) {
+    bool paused = now - heap->seen_at_ms >= PAUSE_MS;
+    heap->seen_at_ms = now;
+    if (paused || now - heap->armed_at_ms >= WINDOW_MS) {
         heap->armed_at_ms = now;
-        heap->arm_credits = CREDITS;
         arm_all(heap);
-    } else if (cls != HAK_CLASS_NONE && may_rearm(heap, cls, (uint16_t)now)) {
+    } else if (cls != HAK_CLASS_NONE && !was_hit_often(heap, cls, (uint16_t)now)) {
         arm_class(heap, cls);
     }
 }

@@ -6,10 +6,10 @@
  *
  *   top, end -> | NULL |        held_top -> the real top of the magazine
  *
- * What this costs is bounded. All magazines are armed at most once in a window of time. In between
- * a magazine that is hit is armed again when that class was last hit in an earlier tick of the
- * clock, which is how a program looks that allocates a little, and otherwise while the window's
- * credits last: a thread that allocates in a tight loop is soon left alone. */
+ * What this costs is bounded. All magazines are armed when the slow paths have not been visited for
+ * a while, and at most once in a window of time otherwise; a magazine that is hit is armed again
+ * only a few times within a tick of the clock. So a thread that allocates a little at a time stays
+ * armed, and one that allocates in a tight loop is soon left alone. */
 #ifndef HAK_COLD_ARM_H
 #define HAK_COLD_ARM_H
 

@@ -102,6 +102,7 @@ static void trim_once_per_epoch(hak_heap *heap) {
     if (heap->epoch_seen == now)
         return;
     heap->epoch_seen = now;
+    heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
     if (hak_heap_trim(heap))
         hak_purge_expect();
 }
