@@ -23,7 +23,8 @@ class BenchCommand:
 
     ``argv`` is the timed run, with an absolute program path. ``count_argv`` is a shorter run for
     counting, or None to leave this workload uncounted. ``env`` is added to the clean
-    environment. ``weight`` is this workload's share of time, above 0; shares need not sum to 1.
+    environment, and ``count_env`` on top of it in simulated runs: these pass 50 to 100 times
+    slower, so whatever a library does by the clock must be switched off there. ``weight`` is this workload's share of time, above 0; shares need not sum to 1.
     ``timeout_s`` limits one timed run; a counted run gets COUNTING_SLOWDOWN times as long.
     """
 
@@ -31,6 +32,7 @@ class BenchCommand:
     argv: tuple[str, ...]
     count_argv: tuple[str, ...] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    count_env: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
     timeout_s: float = 60.0
 

@@ -42,7 +42,8 @@ class ValgrindSource:
         log.parent.mkdir(parents=True, exist_ok=True)
         _remove(loader_log, counts)
         argv = self._command(bench, library, geometry, counts)
-        env = {**bench.env, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(loader_log)}
+        loader = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(loader_log)}
+        env = {**bench.env, **bench.count_env, **loader}
         done = run_workload(bench, argv, env, bench.timeout_s * COUNTING_SLOWDOWN, log)
         operations = read_result(bench, done, library).operations
         region = _find_region(loader_log, library)
