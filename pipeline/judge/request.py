@@ -23,9 +23,10 @@ class BenchCommand:
 
     ``argv`` is the timed run, with an absolute program path. ``count_argv`` is a shorter run for
     counting, or None to leave this workload uncounted. ``env`` is added to the clean
-    environment, and ``count_env`` on top of it in simulated runs: these pass 50 to 100 times
-    slower, so whatever a library does by the clock must be switched off there. ``weight`` is this workload's share of time, above 0; shares need not sum to 1.
-    ``timeout_s`` limits one timed run; a counted run gets COUNTING_SLOWDOWN times as long.
+    environment, and ``count_env`` on top of it in simulated runs: time passes 50 to 100 times
+    slower there, so whatever a library does by the clock must be switched off. ``weight`` is this
+    workload's share of time, above 0; shares need not sum to 1. ``timeout_s`` limits one timed
+    run; a counted run gets COUNTING_SLOWDOWN times as long.
     """
 
     name: str
