@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,17 @@ def digest_value(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def digest_tree(root: Path, names: Iterable[str]) -> str:
-    """Return one digest over the files and folders ``names`` below ``root``: paths and bytes."""
+def digest_tree(root: Path, names: Iterable[str], suffixes: Collection[str] = ()) -> str:
+    """Return one digest over the files and folders ``names`` below ``root``: paths and bytes.
+
+    ``suffixes`` limits it to files that end so, such as ``.c``; none means all files.
+    """
+    files = (path for name in names for path in source_files(root / name))
     return digest_value(
         {
             str(path.relative_to(root)): digest_file(path)
-            for name in names
-            for path in source_files(root / name)
+            for path in files
+            if not suffixes or path.suffix in suffixes
         }
     )
 

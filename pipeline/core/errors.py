@@ -141,3 +141,26 @@ class ChildFailed(ChildError):
 
 class ChildTimeout(ChildError):
     """A child process ran into its time limit and was killed with its whole group."""
+
+
+def exit_code_page() -> str:
+    """Return docs/exit-codes.md. ``python -m pipeline.core.errors`` prints it."""
+    rows = [f"| {code.value} | {code.meaning} | {code.cure} |" for code in ExitCode]
+    return "\n".join(
+        [
+            "# Exit codes",
+            "",
+            "Of `pipeline` and `bootstrap`. Every error is one sentence, what to do about it, and",
+            "the log file where there is one. Made from the table in `pipeline/core/errors.py` by",
+            "`python -m pipeline.core.errors > docs/exit-codes.md`.",
+            "",
+            "| code | meaning | what to do |",
+            "| ---: | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    print(exit_code_page(), end="")

@@ -19,7 +19,7 @@ from pipeline.core.paths import Tree
 NO_SPACE_BELOW = 8 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
-_FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large")
+_FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large", "SIGXFSZ")
 
 
 def report_error(error: BaseException) -> int:

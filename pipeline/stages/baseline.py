@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.console import StageLine
-from pipeline.core.errors import BuildError
+from pipeline.core.errors import ProfileError
 from pipeline.core.store import Artifact, Notes
 from pipeline.stages.compile import cmake_build, take_library
-from pipeline.stages.configure import Setup
+from pipeline.stages.configure import PROGRAM_FOLDERS, Setup
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import COMPILE, LINK, spelled, texts
 
 STAGE = "baseline"
-PROGRAM_FOLDERS = ("bench", "training")
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,13 @@ class Baseline:
     artifact: Artifact
 
     def program(self, name: str) -> Path:
-        """Return the path of a program such as ``bench/larson``; BuildError if there is none."""
+        """Return the path of a program such as ``bench/larson``; ProfileError if there is none."""
         if name not in self.artifact.receipt.outputs:
             folder = name.split("/", maxsplit=1)[0]
             known = sorted(n for n in self.artifact.receipt.outputs if n.startswith(folder))
-            raise BuildError(f"there is no program {name}; there is: {', '.join(known) or 'none'}")
+            raise ProfileError(
+                f"there is no program {name}; there is: {', '.join(known) or 'none'}"
+            )
         return self.artifact.path(name)
 
 

@@ -17,6 +17,10 @@ from pipeline.toolchain.symbols import SymbolLists, read_lists
 # wrappers of version managers would start dozens of short processes of their own.
 PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
 
+# What bench and training programs are made from; profiles and notes lie in the same folders.
+PROGRAM_FOLDERS = ("bench", "training")
+PROGRAM_SOURCES = (".c", ".h", ".txt")
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -61,7 +65,7 @@ def _read(shop: Workshop) -> Setup:
     }
     return Setup(
         sources=digest_tree(root, library_sources(shop)),
-        programs=digest_tree(root, [n for n in ("bench", "training") if (root / n).exists()]),
+        programs=digest_tree(root, PROGRAM_FOLDERS, PROGRAM_SOURCES),
         lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
         training=tuple(w for w in shop.profile.training if w.name not in missing),
         verifying=tuple(w for w in shop.profile.verifying if w.name not in missing),

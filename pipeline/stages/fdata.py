@@ -37,8 +37,11 @@ class Edges:
 
     def write(self, path: Path) -> None:
         """Write the counts, sorted so that equal profiles are equal files."""
-        lines = (f"{branch} {self.missed[branch]} {count}\n"
-                 for branch, count in sorted(self.taken.items()) if count)
+        lines = (
+            f"{branch} {self.missed[branch]} {count}\n"
+            for branch, count in sorted(self.taken.items())
+            if count
+        )
         path.write_text("".join(lines), encoding="utf-8")
 
     def functions(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Shared by all pipeline tests: a sandbox, which is a copy of the tree with a profile of seconds."""
+"""For all pipeline tests: a sandbox, which is a copy of the tree with a profile of seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("CMakeLists.txt", "VERSION", "cmake", "allocator", "bench", "training", "layouts", "pipeline")
+COPIED = (
+    "CMakeLists.txt",
+    "VERSION",
+    "cmake",
+    "allocator",
+    "bench",
+    "training",
+    "layouts",
+    "pipeline",
+)
 
 TINY = """
 schema_version = 1

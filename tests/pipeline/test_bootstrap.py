@@ -35,8 +35,13 @@ def machine(tmp_path: Path) -> Path:
         found = shutil.which(name)
         assert found, name
         (folder / name).symlink_to(found)
-    scripts = {"id": "echo 1000", "dpkg-query": "exit 1", "apt-get": "exit 100",
-               "apt-cache": "exit 0", "python3": "echo Python 3.9.2; exit 1"}
+    scripts = {
+        "id": "echo 1000",
+        "dpkg-query": "exit 1",
+        "apt-get": "exit 100",
+        "apt-cache": "exit 0",
+        "python3": "echo Python 3.9.2; exit 1",
+    }
     for name, text in scripts.items():
         (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         (folder / name).chmod(0o755)
@@ -45,8 +50,12 @@ def machine(tmp_path: Path) -> Path:
 
 def bootstrap(clone: Path, path: Path, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [clone / "bootstrap", "--help"], capture_output=True, text=True, timeout=120,
-        env={"PATH": str(path), "HOME": os.environ.get("HOME", "/"), **env}, cwd="/",
+        [clone / "bootstrap", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"PATH": str(path), "HOME": os.environ.get("HOME", "/"), **env},
+        cwd="/",
         stdin=subprocess.DEVNULL,
     )
 

@@ -21,8 +21,12 @@ def pipeline(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     import os
 
     return subprocess.run(
-        [sys.executable, "-m", "pipeline", *arguments], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, **env}, timeout=60,
+        [sys.executable, "-m", "pipeline", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        timeout=60,
     )
 
 
@@ -88,8 +92,9 @@ def test_doctor_is_content_here() -> None:
 
 
 def test_completion_knows_profiles() -> None:
-    done = pipeline(_PIPELINE_COMPLETE="bash_complete", COMP_WORDS="pipeline build --profile m",
-                    COMP_CWORD="3")
+    done = pipeline(
+        _PIPELINE_COMPLETE="bash_complete", COMP_WORDS="pipeline build --profile m", COMP_CWORD="3"
+    )
     assert "plain,mixed" in done.stdout.splitlines()
 
 

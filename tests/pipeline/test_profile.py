@@ -47,20 +47,32 @@ def test_profiles_of_this_repository_are_valid() -> None:
         ("weight = 2", "", r'"mixed-sizes", weight: is missing'),
         ('role = "train"', 'role = "trian"', r"role: is 'trian'; .*'train' or 'verify'"),
         ('kind = "command"', 'kind = "comand"', r"'program', 'command'"),
-        ("training/mixed_sizes", "bench/mixed_sizes", r"role 'train' takes programs from training/"),
+        (
+            "training/mixed_sizes",
+            "bench/mixed_sizes",
+            r"role 'train' takes programs from training/",
+        ),
         ("bench/random_mixed", "training/random_mixed", r"role 'verify' takes .* from bench/"),
         ('ops = "100k"', 'ops = "100 thousand"', r'ops: is .*such as 5000, "200k" or "20M"'),
         ('ops = "100k"', "ops = 0", r"ops: is 0; must be a count above 0"),
         ('ops = "100k"', 'sizes = [64, 16]\nops = "100k"', r"the smallest size comes first"),
         ("schema_version = 1", "schema_version = 2", r"schema_version: is 2; .* 1"),
         ('name = "tiny"', 'name = "other"', r"name: is 'other'; must be 'tiny', like the file"),
-        ('must_be_hot = ["hak_malloc", "hak_free"]', "must_be_hot = []", r"must_be_hot: .*at least 1"),
+        (
+            'must_be_hot = ["hak_malloc", "hak_free"]',
+            "must_be_hot = []",
+            r"must_be_hot: .*at least 1",
+        ),
         ('name = "shell"', 'name = "mixed-sizes"', r"two workloads are named mixed-sizes"),
-        ("[layout]", "[gate]\npairs = 4\n[layout]", r"gate, pairs: is 4; .*greater than or equal to 10"),
+        (
+            "[layout]",
+            "[gate]\npairs = 4\n[layout]",
+            r"gate, pairs: is 4; .*greater than or equal to 10",
+        ),
         ("[layout]", "[gate]\npairs = 11\n[layout]", r"gate, pairs: is 11; .*multiple of 2"),
         ("[layout]", "[gate]\nicache_margin = 5\n[layout]", r"icache_margin: is 5; .*less than 1"),
         ('sort | tail -n 1"]\nweight = 1', 'sort | tail -n 1"]', r"needs a weight"),
-        ("sha256sum\"]", 'sha256sum"]\nweight = 1', r"health check and has no weight"),
+        ('sha256sum"]', 'sha256sum"]\nweight = 1', r"health check and has no weight"),
         ("schema_version = 1", "schema_version = ", r"not valid TOML: .*line 2"),
     ],
 )
@@ -70,8 +82,10 @@ def test_each_mistake_is_named(old: str, new: str, message: str, tmp_path: Path)
 
 
 def test_same_workload_must_not_train_and_verify(tmp_path: Path) -> None:
-    again = TINY.replace('["sh", "-c", "seq 5000 | sort -r | sha256sum"]',
-                         '["sh", "-c", "seq 2000 | sort | tail -n 1"]')
+    again = TINY.replace(
+        '["sh", "-c", "seq 5000 | sort -r | sha256sum"]',
+        '["sh", "-c", "seq 2000 | sort | tail -n 1"]',
+    )
     assert "both trains and verifies: shell, health-sort" in parse(tmp_path, again)
 
 
@@ -88,7 +102,9 @@ def test_many_mistakes_are_shown_up_to_five(tmp_path: Path) -> None:
     assert message.endswith("and 4 more")
 
 
-@pytest.mark.parametrize(("text", "count"), [(5, 5), ("5", 5), ("200k", 200_000), ("2M", 2_000_000)])
+@pytest.mark.parametrize(
+    ("text", "count"), [(5, 5), ("5", 5), ("200k", 200_000), ("2M", 2_000_000)]
+)
 def test_counts(text: object, count: int) -> None:
     assert parse_count(text) == count
 
@@ -101,14 +117,23 @@ def test_no_counts(text: object) -> None:
 
 def test_sizes_become_variables() -> None:
     program = Program.model_validate(
-        {"kind": "program", "name": "x", "role": "verify", "program": "bench/x", "ops": "1k",
-         "quick_ops": 10, "sizes": (16, 1024), "weight": 1, "args": ("--slots", "4")}
+        {
+            "kind": "program",
+            "name": "x",
+            "role": "verify",
+            "program": "bench/x",
+            "ops": "1k",
+            "quick_ops": 10,
+            "sizes": (16, 1024),
+            "weight": 1,
+            "args": ("--slots", "4"),
+        }
     )
     assert program.environment() == {"HAKMEM_BENCH_MIN_SIZE": "16", "HAKMEM_BENCH_MAX_SIZE": "1024"}
     assert program.arguments(10) == ("--slots", "4", "--ops", "10")
 
 
 def test_unknown_profile_proposes_a_near_one() -> None:
-    with pytest.raises(ProfileError, match="unknown profile 'mixd'; there is: .*mixed") as caught:
+    with pytest.raises(ProfileError, match=r"unknown profile 'mixd'; there is: .*mixed") as caught:
         load_profile(Tree.here(), "mixd")
     assert caught.value.hint == "did you mean --profile mixed?"

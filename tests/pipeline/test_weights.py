@@ -42,7 +42,9 @@ def test_counts_are_multiplied_and_added(tmp_path: Path) -> None:
     assert edges.missed["1 refill/1 79 1 write@PLT 0"] == 12
 
 
-@pytest.mark.parametrize("text", ["", "1 malloc 2b 1 malloc 41 0\n", LINES + "garbage\n", "\0" * 80])
+@pytest.mark.parametrize(
+    "text", ["", "1 malloc 2b 1 malloc 41 0\n", LINES + "garbage\n", "\0" * 80]
+)
 def test_corrupt_counts_add_nothing(text: str, tmp_path: Path) -> None:
     edges = Edges()
     assert not edges.add_file(write(tmp_path, "a", text), 3)

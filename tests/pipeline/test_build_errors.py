@@ -1,0 +1,224 @@
+"""What becomes of a build when something is wrong: one clear error, its code, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import TINY, Sandbox
+
+from pipeline.core.errors import ExitCode
+
+CRASH = 'argv = ["sh", "-c", "kill -SEGV $$"]'
+HANG = 'argv = ["sleep", "300"]\ntimeout_s = 1'
+SHELL = 'argv = ["sh", "-c", "seq 2000 | sort | tail -n 1"]'
+
+
+def copy_of_artifacts(sandbox: Sandbox, name: str) -> None:
+    """Let the profile ``name`` begin where ``tiny`` stands, so that its stages are found."""
+    state = sandbox.root / "build" / "pipeline"
+    shutil.rmtree(state / name, ignore_errors=True)
+    for stage in ("baseline", "instrument"):
+        shutil.copytree(state / "tiny" / stage, state / name / stage)
+
+
+def variant(sandbox: Sandbox, name: str, old: str, new: str) -> None:
+    """Write the profile ``name``: tiny with one text replaced."""
+    assert old in TINY
+    sandbox.profile(name, TINY.replace('name = "tiny"', f'name = "{name}"').replace(old, new, 1))
+    copy_of_artifacts(sandbox, name)
+
+
+def published(sandbox: Sandbox) -> str:
+    return sandbox.current.readlink().name
+
+
+def test_nothing_to_do_is_quick_and_says_why(built: Sandbox) -> None:
+    code, output = built.build()
+    assert code == 0
+    line = next(text for text in output.splitlines() if text.startswith("nothing to do: "))
+    assert float(line.split("checked in ")[1].split(" s")[0]) < 2
+    assert "LD_PRELOAD=" in output.splitlines()[-1]
+
+
+def test_broken_toml_names_file_and_line(built: Sandbox) -> None:
+    built.profile("broken", 'schema_version = 1\nname = "broken\n')
+    code, output = built.run("build", "--profile", "broken")
+    assert code == ExitCode.PROFILE
+    assert "broken.toml: not valid TOML" in output
+    assert "line 2" in output
+
+
+def test_crashing_workload_is_named_with_its_log(built: Sandbox) -> None:
+    variant(built, "crash", SHELL, CRASH)
+    code, output = built.run("build", "--profile", "crash")
+    assert code == ExitCode.WORKLOAD
+    assert 'workload "shell" failed: killed by SIGSEGV' in output
+    log = Path(output.split("log: ")[1].strip())
+    assert "kill -SEGV" in log.read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_hanging_workload_is_killed_at_its_limit(built: Sandbox) -> None:
+    variant(built, "hang", SHELL, HANG)
+    code, output = built.run("build", "--profile", "hang")
+    assert code == ExitCode.WORKLOAD
+    assert 'workload "shell" was still running after its limit of 1 s' in output
+
+
+def test_missing_program_is_skipped_with_a_notice(built: Sandbox) -> None:
+    variant(built, "skip", SHELL, 'argv = ["no-such-program"]')
+    code, output = built.run("build", "--profile", "skip")
+    assert code == 0
+    assert 'workload "shell" is skipped' in output
+
+
+def test_unknown_program_lists_those_there_are(built: Sandbox) -> None:
+    variant(built, "typo", "training/mixed_sizes", "training/mixed_size")
+    code, output = built.run("build", "--profile", "typo")
+    assert code == ExitCode.PROFILE
+    assert "no program training/mixed_size; there is: " in output
+    assert "training/mixed_sizes" in output
+
+
+def test_training_that_never_runs_a_hot_function(built: Sandbox) -> None:
+    variant(built, "cold", '["hak_malloc", "hak_free"]', '["hak_malloc", "hak_pvalloc"]')
+    code, output = built.run("build", "--profile", "cold")
+    assert code == ExitCode.DATA
+    assert "the training never ran hak_pvalloc" in output
+
+
+def test_damaged_artifact_is_made_again(built: Sandbox) -> None:
+    raw = next(built.artifacts("train")[0].glob("raw/*/*.profraw"))
+    content = raw.read_bytes()
+    raw.write_bytes(content[: len(content) // 2])
+    code, output = built.build("--explain")
+    assert code == 0
+    assert "train: its artifact is damaged" in output
+    assert "baseline: unchanged" in output
+
+
+def test_unwritable_dist_is_told_before_any_work(built: Sandbox) -> None:
+    built.profile("shut", TINY.replace('name = "tiny"', 'name = "shut"'))
+    (built.root / "dist" / "shut").write_text("in the way", encoding="utf-8")
+    code, output = built.run("build", "--profile", "shut")
+    assert code == ExitCode.SPACE
+    assert "cannot write in" in output
+    assert "baseline" not in output
+
+
+def test_no_space_is_named_and_nothing_half_made_stays(built: Sandbox) -> None:
+    built.profile("full", TINY.replace('name = "tiny"', 'name = "full"'))
+    child = subprocess.run(
+        [sys.executable, "-m", "pipeline", "build", "--profile", "full"],
+        cwd=built.root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert child.returncode == ExitCode.SPACE, child.stderr
+    assert "no space left" in child.stderr
+    assert "Traceback" not in child.stderr
+    assert not list((built.root / "build/pipeline/full").glob("*/[!.]*/receipt.json"))
+    code, output = built.run("build", "--profile", "full")
+    assert code == 0, output
+
+
+def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
+    before = published(built)
+    built.gate(False)
+    try:
+        code, output = built.build("--from", "verify")
+    finally:
+        built.gate(True)
+    assert code == ExitCode.GATE
+    assert "not published: the gate of the test says False" in output
+    assert Path(output.split("log: ")[1].strip()).read_text(encoding="utf-8").startswith("#")
+    assert published(built) == before
+
+
+def test_second_run_refuses_or_waits(built: Sandbox) -> None:
+    first = built.start("build", "--profile", "tiny", "--from", "verify")
+    assert first.stdout is not None
+    while "verify: started" not in first.stdout.readline():
+        assert first.poll() is None
+    code, output = built.build("--no-wait")
+    assert code == ExitCode.BUSY
+    assert f"another pipeline run works in this tree (process {first.pid})" in output
+    code, output = built.build()
+    assert code == 0
+    assert "waiting for it" in output
+    assert first.wait(timeout=60) == 0
+
+
+def test_interrupt_ends_children_and_leaves_good_artifacts(built: Sandbox) -> None:
+    child = built.start("build", "--profile", "tiny", "--from", "train")
+    assert child.stdout is not None
+    while "train: started" not in child.stdout.readline():
+        assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    output, _ = child.communicate(timeout=20)
+    assert child.returncode == ExitCode.INTERRUPTED
+    assert "interrupted" in output
+    assert "Traceback" not in output
+    assert not children_in(built.root)
+    code, output = built.build()
+    assert code == 0, output
+
+
+def children_in(root: Path) -> list[str]:
+    """Return the command lines of processes that still work in a tree."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        if str(root) in line and int(path.parent.name) != os.getpid():
+            lines.append(line)
+    return lines
+
+
+def test_rollback_and_list(built: Sandbox) -> None:
+    code, _ = built.build("--from", "verify")
+    assert code == 0
+    new = published(built)
+    _, listing = built.run("list", "--profile", "tiny")
+    assert listing.startswith(f"* {new}")
+    code, output = built.run("rollback", "--profile", "tiny")
+    assert code == 0
+    old = published(built)
+    assert old != new
+    assert output == f"current is now {old}\n"
+    code, output = built.run("rollback", "--profile", "tiny", "--to", "nowhere")
+    assert code == ExitCode.USAGE
+    assert "no published version nowhere" in output
+    (built.root / "dist" / "tiny" / new / "lib" / "libhakmem.so").write_bytes(b"spoilt")
+    code, output = built.run("rollback", "--profile", "tiny", "--to", new)
+    assert code == ExitCode.ARTIFACT
+    assert "is damaged: lib/libhakmem.so" in output
+    assert published(built) == old
+    code, output = built.build()
+    assert code == 0, output
+    assert published(built) == new
+
+
+@pytest.mark.parametrize("stage", ["bolt", "merge"])
+def test_explain_names_the_changed_input(stage: str, built: Sandbox) -> None:
+    cold = built.root / "layouts" / "mixed" / "cold.txt"
+    text = cold.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line != "hak_message"]
+    cold.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    try:
+        code, output = built.build("--explain")
+    finally:
+        cold.write_text(text, encoding="utf-8")
+    assert code == 0, output
+    expected = "merge: unchanged" if stage == "merge" else "pgo: made because of cold"
+    assert expected in output

@@ -1,0 +1,74 @@
+"""Raw profiles that cannot be read are left out and named; when none is left it is an error."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+from rich.console import Console
+
+from pipeline.core.console import BuildConsole
+from pipeline.core.errors import DataError
+from pipeline.core.paths import Tree
+from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.profile.load import load_profile
+from pipeline.stages.merge import merge
+from pipeline.stages.train import Training
+from pipeline.stages.workshop import Options, Workshop
+from pipeline.toolchain.find import find_toolchain
+
+
+@pytest.fixture
+def shop(built: Sandbox, tmp_path: Path) -> Workshop:
+    tree = Tree(built.root)
+    console = BuildConsole(Console(file=io.StringIO()))
+    return Workshop(
+        tree,
+        load_profile(tree, "tiny"),
+        find_toolchain(),
+        Store(tmp_path / "store"),
+        console,
+        Options(),
+    )
+
+
+@pytest.fixture
+def training(built: Sandbox, tmp_path: Path) -> Iterator[Training]:
+    folder = tmp_path / "train"
+    shutil.copytree(built.artifacts("train")[-1], folder)
+    receipt = read_receipt(folder)
+    assert receipt is not None
+    yield Training(Artifact(folder, receipt, fresh=False), {"mixed-sizes": 1000, "shell": 10}, {})
+
+
+def test_one_corrupt_profile_is_left_out_and_named(shop: Workshop, training: Training) -> None:
+    victim = training.raw("shell")[0]
+    victim.write_bytes(b"not a profile" * 100)
+    made = merge(shop, training)
+    assert made.path.stat().st_size > 0
+    corrupt = made.artifact.receipt.notes["corrupt"]
+    assert corrupt == [f"shell/{victim.name}"]
+
+
+def test_factors_multiply_counts(shop: Workshop, training: Training) -> None:
+    once = merge(shop, Training(training.artifact, {"mixed-sizes": 1}, {}))
+    from pipeline.stages.merge import function_counts
+
+    single = function_counts(shop, once.path)["hak_malloc"]
+    merge(shop, Training(training.artifact, {"mixed-sizes": 7}, {}))
+    shop.store.forget("merge")
+    seven = merge(shop, Training(training.artifact, {"mixed-sizes": 7}, {}))
+    assert function_counts(shop, seven.path)["hak_malloc"] == 7 * single
+
+
+def test_all_corrupt_is_an_error(shop: Workshop, training: Training) -> None:
+    for name in ("mixed-sizes", "shell"):
+        for raw in training.raw(name):
+            raw.write_bytes(b"\0" * 64)
+    with pytest.raises(DataError) as caught:
+        merge(shop, training)
+    assert "--from train" in caught.value.hint
