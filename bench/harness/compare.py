@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 from rich.console import Console
@@ -35,6 +36,7 @@ class Plan:
     scale: float
     timeout_s: float
     count_calls: bool
+    by: Literal["wall", "cpu"]
 
 
 def rotated(items: Sequence[Allocator], by: int) -> list[Allocator]:
@@ -165,12 +167,12 @@ def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
     for number, run in enumerate(plan.runs):
         result = run_one(plan, run, number)
         results.append(result)
-        so_far = Comparison(ours, names, (result,), environment)
-        cells = [f"{name} {report.short_cell(result, name)}" for name in names]
+        so_far = Comparison(ours, names, (result,), environment, plan.by)
+        cells = [f"{name} {report.short_cell(so_far, result, name)}" for name in names]
         ratio = so_far.time_ratio(result, ours) if ours else None
         tail = f"  ratio {ratio:.2f}" if ratio is not None and result.timed else ""
         console.print(f"{run.name:22} {'  '.join(cells)}{tail}", markup=False, highlight=False)
-    return Comparison(ours, names, tuple(results), environment)
+    return Comparison(ours, names, tuple(results), environment, plan.by)
 
 
 @click.command(context_settings={"max_content_width": 100})
@@ -191,6 +193,13 @@ def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
 @click.option("--scale", default=1.0, show_default=True, help="Factor on every row's operations.")
 @click.option("--timeout", default=120.0, show_default=True, help="Seconds for one run.")
 @click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--by",
+    type=click.Choice(["wall", "cpu"]),
+    default="wall",
+    show_default=True,
+    help="Ratios of wall time, or of processor time (steadier on a busy machine).",
+)
 @click.option("--count-calls", is_flag=True, help="Count mmap, madvise, ... in one run by strace.")
 @click.option(
     "--thp",
@@ -213,6 +222,7 @@ def main(
     scale: float,
     timeout: float,
     programs: Path | None,
+    by: Literal["wall", "cpu"],
     count_calls: bool,
     thp: str | None,
     json_file: Path | None,
@@ -237,7 +247,7 @@ def main(
         raise click.ClickException("nothing to compare: no allocators or no rows")
     if count_calls and not syscalls.available():
         raise click.ClickException("--count-calls needs strace: apt-get install strace")
-    plan = Plan(find_programs(programs), runs, chosen, repetitions, scale, timeout, count_calls)
+    plan = Plan(find_programs(programs), runs, chosen, repetitions, scale, timeout, count_calls, by)
     with huge_pages(thp):
         comparison = compare(plan, chosen[0].name if ours else None, console)
     report.print_tables(comparison, console)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +18,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "ours": comparison.ours,
+        "ratios_by": comparison.by,
         "allocators": list(comparison.allocators),
         "environment": dict(comparison.environment),
         "geometric_means": {
@@ -46,10 +49,6 @@ def _row_as_json(comparison: Comparison, result: RunResult) -> dict[str, Any]:
 Cells = list[list[str]]
 
 
-def _ns(sample: Sample) -> float:
-    return sample.ns_per_op
-
-
 def _number(value: float) -> str:
     return f"{value:.1f}" if value < 1000 else f"{value:,.0f}"
 
@@ -58,21 +57,21 @@ def _ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _time_cell(result: RunResult, name: str) -> str:
+def _time_cell(result: RunResult, name: str, time_of: Callable[[Sample], float]) -> str:
     if name in result.failures:
         return "failed"
     if not result.measured(name):
         return ""
-    found = spread(result.samples[name], _ns)
+    found = spread(result.samples[name], time_of)
     return f"{_number(found.median)} ±{found.relative * 50:.0f} %"
 
 
-def short_cell(result: RunResult, name: str) -> str:
+def short_cell(comparison: Comparison, result: RunResult, name: str) -> str:
     """Median time, or memory where only that counts, for a line of progress."""
     if name in result.failures:
         return "failed"
     if result.timed:
-        median = result.median(name, _ns)
+        median = result.median(name, comparison.time_of)
         return "-" if median is None else _number(median)
     peak = result.median(name, lambda sample: sample.peak_rss_kib)
     return "-" if peak is None else f"{peak / 1024:.1f} MiB"
@@ -80,12 +79,12 @@ def short_cell(result: RunResult, name: str) -> str:
 
 def time_table(comparison: Comparison) -> Cells:
     """Nanoseconds per operation: median and half the spread; ours over the best peer at the end."""
-    header = ["ns per operation", *comparison.allocators, "best peer", "ratio"]
+    header = [f"{comparison.by} ns per operation", *comparison.allocators, "best peer", "ratio"]
     rows: Cells = [header]
     for result in (result for result in comparison.results if result.timed):
-        best = result.best(comparison.peers, _ns)
+        best = result.best(comparison.peers, comparison.time_of)
         ratio = comparison.time_ratio(result, comparison.ours) if comparison.ours else None
-        cells = [_time_cell(result, name) for name in comparison.allocators]
+        cells = [_time_cell(result, name, comparison.time_of) for name in comparison.allocators]
         rows.append([result.name, *cells, best[0] if best else "", _ratio(ratio)])
     return [*rows, _mean_row(comparison, "time")]
 
@@ -113,14 +112,12 @@ def memory_table(comparison: Comparison) -> Cells:
     return [*rows, _mean_row(comparison, "rss")]
 
 
-def cpu_table(comparison: Comparison) -> Cells:
-    """Processor nanoseconds of all threads per operation, medians."""
-    rows: Cells = [["CPU ns per operation", *comparison.allocators]]
-    for result in (result for result in comparison.results if result.timed):
-        medians = [
-            result.median(name, lambda sample: sample.cpu_ns_per_op)
-            for name in comparison.allocators
-        ]
+def other_time_table(comparison: Comparison) -> Cells:
+    """Medians of the time that the ratios are not about: of all threads, or by the wall clock."""
+    other = replace(comparison, by="cpu" if comparison.by == "wall" else "wall")
+    rows: Cells = [[f"{other.by} ns per operation", *other.allocators]]
+    for result in (result for result in other.results if result.timed):
+        medians = [result.median(name, other.time_of) for name in other.allocators]
         rows.append([result.name, *("" if m is None else _number(m) for m in medians)])
     return rows
 
@@ -160,7 +157,7 @@ def calls_table(comparison: Comparison) -> Cells:
 def tables(comparison: Comparison) -> list[Cells]:
     """Return all tables that have something to say."""
     timed = any(result.timed for result in comparison.results)
-    found = [time_table(comparison), cpu_table(comparison)] if timed else []
+    found = [time_table(comparison), other_time_table(comparison)] if timed else []
     found.append(memory_table(comparison))
     found.append(extra_table(comparison))
     found.append(calls_table(comparison))

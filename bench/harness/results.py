@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from bench.harness.runner import Sample
 
@@ -86,6 +87,12 @@ class Comparison:
     allocators: tuple[str, ...]
     results: tuple[RunResult, ...]
     environment: Mapping[str, object]
+    by: Literal["wall", "cpu"] = "wall"
+    """Which time the ratios are about."""
+
+    def time_of(self, sample: Sample) -> float:
+        """Nanoseconds per operation of the time that the ratios are about."""
+        return sample.ns_per_op if self.by == "wall" else sample.cpu_ns_per_op
 
     @property
     def peers(self) -> tuple[str, ...]:
@@ -100,7 +107,7 @@ class Comparison:
     def time_ratio(self, result: RunResult, name: str) -> float | None:
         """Return time of `name` over that of the best other allocator but ours, in one run."""
         others = [peer for peer in self.peers if peer != name]
-        return result.ratio(name, others, lambda sample: sample.ns_per_op)
+        return result.ratio(name, others, self.time_of)
 
     def rss_ratio(self, result: RunResult, name: str) -> float | None:
         """Return peak memory of `name` over that of the leanest other lean peer, in one run."""
