@@ -112,11 +112,15 @@ class LibraryCounts(Record):
 
 
 class WorkloadCounts(Record):
-    """Counts of one workload in one instruction cache (None for the machine's real one)."""
+    """Counts of one workload in one instruction cache (None for the machine's real one).
+
+    ``env`` are the variables that counted runs have beyond timed ones.
+    """
 
     name: str
     weight: float
     argv: tuple[str, ...]
+    env: dict[str, str]
     geometry: CacheGeometry | None
     baseline: LibraryCounts
     tuned: LibraryCounts

@@ -17,7 +17,7 @@ from pipeline.judge.judging import stage
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Throughput
 from pipeline.judge.request import MIN_PAIRS, BenchCommand, JudgeRequest, Margins
-from pipeline.judge.throughput import describe, measure, paired_runner
+from pipeline.judge.throughput import measure, paired_runner
 
 WORKLOADS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tiny_hot", ("--ops", "6M")),
@@ -63,13 +63,10 @@ def main(library: Path, folder: Path, runs: int, max_pairs: int) -> None:
     benches, verdicts = workloads(folder.resolve()), Counter[str]()
     for seed in range(1, runs + 1):
         result = judge_against_itself(library, benches, seed, max_pairs)
-        verdict = throughput_key(result, Margins()).verdict
-        verdicts[verdict.value] += 1
+        key = throughput_key(result, Margins())
+        verdicts[key.verdict.value] += 1
         noise = max(one.noise for one in result.workloads)
-        click.echo(
-            f"{seed:3d} {verdict.value:12s} {describe(result)} "
-            f"{result.pairs} pairs, noisiest workload {noise:.1%}"
-        )
+        click.echo(f"{seed:3d} {key.verdict.value:12s} noisiest {noise:5.1%}  {key.reason}")
     click.echo(", ".join(f"{name} {count}" for name, count in verdicts.most_common()))
 
 

@@ -153,9 +153,12 @@ def looks(pairs: int, max_pairs: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def confidence_per_look(number_of_looks: int) -> float:
-    """Return the confidence of each look so that all together err at most ALPHA (Bonferroni)."""
-    return 1 - ALPHA / number_of_looks
+def confidence_per_look(number_of_looks: int, comparisons: int = 1) -> float:
+    """Return the confidence of one interval so that all together err at most ALPHA (Bonferroni).
+
+    ``comparisons`` is how many intervals are looked at each time.
+    """
+    return 1 - ALPHA / (number_of_looks * comparisons)
 
 
 def pairs_to_decide(interval: Interval, pairs: int, margin: float) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,9 @@ from pipeline.judge.verdict import Verdict
 
 Samples = dict[str, list[PairSample]]
 Sides = Mapping[Side, Path]
+CLOCKS = 2
+"""Each workload is looked at by CPU time and by wall time."""
+
 Runner = Callable[[BenchCommand, PlannedPair], PairSample]
 
 
@@ -35,14 +39,13 @@ def measure(
     looking again does not make a false verdict more likely.
     """
     counts = statistics.looks(request.pairs, request.max_pairs)
-    confidence = statistics.confidence_per_look(len(counts))
     samples: Samples = defaultdict(list)
     started, done, stopped = clock(), 0, ""
     while not stopped:
         upto = counts[counts.index(done) + 1] if done else counts[0]
         _run_rounds(request, range(done, upto), runner, samples, progress)
         done = upto
-        result = summarise(request, samples, confidence, counts)
+        result = summarise(request, samples, counts)
         stopped = _reason_to_stop(request, result, counts, clock() - started)
         progress(f"{done} pairs: {describe(result)}")
     return result.model_copy(update={"stopped": stopped})
@@ -55,7 +58,8 @@ def paired_runner(sides: Sides, logs: Path) -> Runner:
         runs = {}
         for side in pair.order:
             log = logs / bench.name / f"{pair.round:03d}-{side}.log"
-            runs[side] = timed_run(bench, sides[side], pair.padding, log)
+            named = replace(bench, name=f"{bench.name} ({side})")  # for messages
+            runs[side] = timed_run(named, sides[side], pair.padding, log)
         return PairSample(round=pair.round, first=pair.first, padding=pair.padding, **runs)
 
     return run_pair
@@ -75,18 +79,20 @@ def _run_rounds(
         samples[pair.workload].append(runner(benches[pair.workload], pair))
 
 
-def summarise(
-    request: JudgeRequest, samples: Samples, confidence: float, looks: tuple[int, ...]
-) -> Throughput:
-    """Return what all pairs so far say together."""
+def summarise(request: JudgeRequest, samples: Samples, looks: tuple[int, ...]) -> Throughput:
+    """Return what all pairs so far say together.
+
+    The intervals of single workloads, by two clocks each, hold for all of them together: with
+    many workloads, one of them looks bad by chance.
+    """
+    single = statistics.confidence_per_look(len(looks), CLOCKS * len(request.benches))
     workloads = tuple(
-        _one_workload(bench, samples[bench.name], confidence, request.seed)
-        for bench in request.benches
+        _one_workload(bench, samples[bench.name], single, request.seed) for bench in request.benches
     )
     overall = statistics.overall_ratio(
         [_logs(samples[bench.name]) for bench in request.benches],
         [bench.weight for bench in request.benches],
-        confidence,
+        statistics.confidence_per_look(len(looks)),
         request.seed,
     )
     pairs = len(workloads[0].samples)

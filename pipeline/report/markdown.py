@@ -42,6 +42,7 @@ def render_markdown(model: ReportModel) -> str:
         clocks=" or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
         counts=worst_counts_first(model.verify.counting.workloads),
         curve=model.verify.counting.curve,
+        counted_with=_counted_with(model),
         quotient=text.quotient,
         example=example_line(model),
     )
@@ -68,6 +69,12 @@ def example_line(model: ReportModel) -> str:
     words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
     words.append(f"LD_PRELOAD={shlex.quote(model.verify.tuned.path)}")
     return " ".join([*words, shlex.join(worst.argv)])
+
+
+def _counted_with(model: ReportModel) -> str:
+    """Return the variables that only counted runs have, or nothing."""
+    pairs = {pair for one in model.verify.counting.workloads for pair in one.env.items()}
+    return ", ".join(f"`{name}={value}`" for name, value in sorted(pairs))
 
 
 def _word(model: ReportModel, workload: WorkloadThroughput) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.judge.counting import hardware
@@ -109,11 +110,13 @@ class _Counter:
         found: dict[str, LibraryCounts] = {}
         for side, library in self._sides.items():
             log = self._request.logs / "count" / bench.name / f"{side}-{geometry.size}.log"
-            found[side] = source.count(bench, library, geometry, log)
+            named = replace(bench, name=f"{bench.name} ({side})")  # for messages
+            found[side] = source.count(named, library, geometry, log)
         return WorkloadCounts(
             name=bench.name,
             weight=bench.weight,
             argv=bench.count_argv or bench.argv,
+            env=dict(bench.count_env) if source.name == "valgrind" else {},
             geometry=geometry,
             **found,
         )

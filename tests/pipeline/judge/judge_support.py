@@ -73,7 +73,7 @@ def request_of(names: Sequence[str], margins: Margins | None = None) -> JudgeReq
 
 def throughput_of(**samples: list[PairSample]) -> Throughput:
     """Return the summary of the given pairs per workload, as after the last look."""
-    summary = summarise(request_of(list(samples)), dict(samples), 0.95, (10,))
+    summary = summarise(request_of(list(samples)), dict(samples), (10,))
     clear = throughput_key(summary, Margins()).verdict is not Verdict.INCONCLUSIVE
     stopped = "decided after 10 pairs" if clear else "not decided within the limit of 10 pairs"
     return summary.model_copy(update={"stopped": stopped})
@@ -103,6 +103,7 @@ def workload_counts(
         name=name,
         weight=weight,
         argv=(f"/bench/{name}", "--ops", "10000"),
+        env={"HAKMEM_PURGE_DELAY": "3600000"},
         geometry=L1I,
         baseline=baseline,
         tuned=tuned,

@@ -46,6 +46,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         flags = ("-shared", "-fPIC", f'-DPLACE="{place}"', f"-DROUNDS={rounds}")
         compile_c("toy_library.c", folder / f"{name}.so", *flags)
+    crash = ("-shared", "-fPIC", '-DPLACE=".text"', "-DROUNDS=*(volatile int *)8")
+    compile_c("toy_library.c", folder / "crashing.so", *crash)
     compile_c("toy_bench.c", folder / "bench", "-DMEASURED=bench_measured")
     compile_c("toy_bench.c", folder / "unmeasured", "-DMEASURED=something_else")
     return folder
@@ -200,6 +202,12 @@ def test_a_workload_that_fails_is_an_error_with_a_log(
         timed_run(bench(built, how), built / "fast.so", 0, log)
     assert caught.value.log == log
     assert log.exists()
+
+
+def test_an_error_names_workload_and_side(built: Path, tmp_path: Path) -> None:
+    asked = dataclasses.replace(request(built, tmp_path, "fast", "crashing"), counting="static")
+    with pytest.raises(WorkloadError, match=r"toy \(tuned\).*SIGSEGV"):
+        judge(asked, quiet)
 
 
 def test_a_workload_that_hangs_is_an_error(built: Path, tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ def test_looks_double_and_end_at_the_limit() -> None:
 def test_all_looks_together_err_by_alpha() -> None:
     assert st.confidence_per_look(1) == pytest.approx(0.95)
     assert 3 * (1 - st.confidence_per_look(3)) == pytest.approx(st.ALPHA)
+    assert 3 * 14 * (1 - st.confidence_per_look(3, 14)) == pytest.approx(st.ALPHA)
 
 
 def test_pairs_to_decide() -> None:
