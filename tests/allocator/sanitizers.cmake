@@ -6,15 +6,11 @@ set(sanitizers address thread undefined)
 set(sanitized_programs stress/shadow_model stress/ring_of_threads stress/remote_frees
     stress/orphaned_blocks unit/alignments unit/calloc_is_zero)
 
-get_target_property(library_sources hakmem SOURCES)
-get_target_property(library_folder hakmem SOURCE_DIR)
-list(TRANSFORM library_sources PREPEND ${library_folder}/)
-
 function(sanitized_library target sanitizer)
   add_library(${target} STATIC ${library_sources})
   target_include_directories(${target} PRIVATE ${library_folder}
                              PUBLIC ${library_folder}/include)
-  target_compile_definitions(${target} PRIVATE HAK_REPLACE=0 HAK_INSTRUMENTED=0
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0 HAK_INSTRUMENTED=0
                              HAK_VERSION="${PROJECT_VERSION}" HAK_VARIANT="${HAKMEM_VARIANT}")
   target_compile_options(${target} PUBLIC -fsanitize=${sanitizer} -fno-sanitize-recover=all
                                           -fno-omit-frame-pointer -O1 -g

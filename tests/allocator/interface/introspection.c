@@ -21,7 +21,9 @@ static void usable_size_of_null_is_zero(void) {
 /* Deprecated since its fields became too narrow, but programs call it. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static struct mallinfo narrow_mallinfo(void) { return mallinfo(); }
+static struct mallinfo narrow_mallinfo(void) {
+    return mallinfo();
+}
 #pragma GCC diagnostic pop
 
 /* The figures of mallinfo2 must follow what the program does: 40 MB of small blocks and one of

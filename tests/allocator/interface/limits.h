@@ -6,10 +6,17 @@
 #include <stdint.h>
 
 static const volatile size_t impossible_sizes[] = {
-    PTRDIFF_MAX,          (size_t)PTRDIFF_MAX + 1,  (size_t)PTRDIFF_MAX + 4097,
-    SIZE_MAX - 64 * 1024, SIZE_MAX - 2 * 1024 * 1024, SIZE_MAX - 4096,
-    SIZE_MAX - 4095,      SIZE_MAX - 16,            SIZE_MAX - 15,
-    SIZE_MAX - 1,         SIZE_MAX,
+    PTRDIFF_MAX,
+    (size_t)PTRDIFF_MAX + 1,
+    (size_t)PTRDIFF_MAX + 4097,
+    SIZE_MAX - 64 * 1024,
+    SIZE_MAX - 2 * 1024 * 1024,
+    SIZE_MAX - 4096,
+    SIZE_MAX - 4095,
+    SIZE_MAX - 16,
+    SIZE_MAX - 15,
+    SIZE_MAX - 1,
+    SIZE_MAX,
 };
 
 enum { IMPOSSIBLE_COUNT = sizeof impossible_sizes / sizeof *impossible_sizes };

@@ -36,9 +36,14 @@ static void impossible_sizes_are_refused(void) {
 
 static void overflowing_products_are_refused(void) {
     static const volatile size_t pairs[][2] = {
-        {SIZE_MAX, SIZE_MAX},           {SIZE_MAX / 2 + 2, 2},          {2, SIZE_MAX / 2 + 2},
-        {(size_t)1 << 32, (size_t)1 << 32}, {((size_t)1 << 32) + 1, (size_t)1 << 32},
-        {SIZE_MAX / 16 + 2, 16},        {3, SIZE_MAX / 3 + 1},          {SIZE_MAX / 64 + 2, 64},
+        {SIZE_MAX, SIZE_MAX},
+        {SIZE_MAX / 2 + 2, 2},
+        {2, SIZE_MAX / 2 + 2},
+        {(size_t)1 << 32, (size_t)1 << 32},
+        {((size_t)1 << 32) + 1, (size_t)1 << 32},
+        {SIZE_MAX / 16 + 2, 16},
+        {3, SIZE_MAX / 3 + 1},
+        {SIZE_MAX / 64 + 2, 64},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         errno = 0;

@@ -3,4 +3,6 @@
 
 static char variable[64];
 
-int main(void) { return malloc_usable_size(launder(variable)) > 0 ? 0 : 2; }
+int main(void) {
+    return malloc_usable_size(launder(variable)) > 0 ? 0 : 2;
+}

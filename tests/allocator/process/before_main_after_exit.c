@@ -1,5 +1,5 @@
-/* Allocation in constructors before main, in atexit and on_exit handlers, and in destructors; blocks
- * go from each to the next. */
+/* Allocation in constructors before main, in atexit and on_exit handlers, and in destructors;
+ * blocks go from each to the next. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +11,9 @@ enum { BLOCKS = 200 };
 static void *blocks[BLOCKS];
 static int handlers_run;
 
-static size_t size_of(int i) { return (size_t)i * (size_t)i * 7 % 50000; }
+static size_t size_of(int i) {
+    return (size_t)i * (size_t)i * 7 % 50000;
+}
 
 static void make_blocks(uint64_t seed) {
     for (int i = 0; i < BLOCKS; i++) {
@@ -28,7 +30,9 @@ static void take_blocks(uint64_t seed) {
     }
 }
 
-__attribute__((constructor(101))) static void early(void) { make_blocks(1); }
+__attribute__((constructor(101))) static void early(void) {
+    make_blocks(1);
+}
 
 __attribute__((constructor)) static void later(void) {
     take_blocks(1);

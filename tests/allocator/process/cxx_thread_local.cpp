@@ -33,7 +33,6 @@ struct Diary {
 thread_local Diary of_thread;
 Diary of_process;
 
-
 } // namespace
 
 int main() {

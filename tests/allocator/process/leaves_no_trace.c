@@ -1,5 +1,5 @@
-/* The library changes nothing else in the process: signal handlers, signal mask, open files, rlimits,
- * working directory and standard streams stay as they were, however much is allocated. */
+/* The library changes nothing else in the process: signal handlers, signal mask, open files,
+ * rlimits, working directory and standard streams stay as they were, however much is allocated. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

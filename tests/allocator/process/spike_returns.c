@@ -18,8 +18,10 @@ typedef struct {
 } Spike;
 
 static const Spike spikes[] = {
-    {"small blocks", 128, 1024},           {"middle blocks", 8192, 65536},
-    {"large blocks", 1 << 20, 32 << 20},   {"mixed blocks", 128, 4 << 20},
+    {"small blocks", 128, 1024},
+    {"middle blocks", 8192, 65536},
+    {"large blocks", 1 << 20, 32 << 20},
+    {"mixed blocks", 128, 4 << 20},
 };
 enum { SPIKES = sizeof spikes / sizeof *spikes };
 

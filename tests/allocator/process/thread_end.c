@@ -39,8 +39,7 @@ static void destroy(void *argument) {
     Value *value = argument;
     CHECK_THAT(pattern_holds(value->body, value->size, value->size), "value of %zu", value->size);
     if (value->rounds > 1)
-        pthread_setspecific(*value->key,
-                            new_value(value->key, value->rounds - 1, value->size * 2));
+        pthread_setspecific(*value->key, new_value(value->key, value->rounds - 1, value->size * 2));
     free(value);
     atomic_fetch_add(&destroyed, 1);
 }
@@ -48,9 +47,9 @@ static void destroy(void *argument) {
 static void *live(void *argument) {
     unsigned number = *(const unsigned *)argument;
     for (int i = 0; i < KEYS; i++)
-        CHECK(pthread_setspecific(keys[i],
-                                  new_value(&keys[i], 1 + i % PTHREAD_DESTRUCTOR_ITERATIONS,
-                                            50 + number % 2000)) == 0);
+        CHECK(
+            pthread_setspecific(keys[i], new_value(&keys[i], 1 + i % PTHREAD_DESTRUCTOR_ITERATIONS,
+                                                   50 + number % 2000)) == 0);
     CHECK(!dlsym(RTLD_DEFAULT, "no_such_name_anywhere"));
     CHECK(dlerror());
     CHECK(strlen(strerror(100000 + (int)(number % 7))) > 0);

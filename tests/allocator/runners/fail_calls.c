@@ -64,7 +64,9 @@ static void send_file(int socket, int file) {
     char byte = 0;
     Control control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
     struct iovec data = {&byte, 1};
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
                              .msg_controllen = sizeof control};
     memcpy(CMSG_DATA(&control.header), &file, sizeof file);
     if (sendmsg(socket, &message, 0) < 0)
@@ -75,7 +77,9 @@ static int receive_file(int socket) {
     char byte;
     Control control;
     struct iovec data = {&byte, 1};
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
                              .msg_controllen = sizeof control};
     int file = -1;
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) > 0 && message.msg_controllen > 0)
@@ -98,7 +102,7 @@ static void become(char *program, int socket) {
 /* ---- answering ---- */
 
 typedef struct {
-    unsigned number;  /* the call that fails, counted from 1; 0: none */
+    unsigned number; /* the call that fails, counted from 1; 0: none */
     int and_all_after;
 } Failure;
 
@@ -163,7 +167,9 @@ static unsigned run(char *program, Failure failure, int *status) {
     return calls;
 }
 
-static int is_accepted(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+static int is_accepted(int status) {
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
 
 /* Number of runs that ended badly. */
 static int fail_each(char *program, int and_all_after) {
@@ -172,7 +178,8 @@ static int fail_each(char *program, int and_all_after) {
         unsigned calls = run(program, (Failure){number, and_all_after}, &status);
         if (!is_accepted(status)) {
             bad++;
-            fprintf(stderr, "call %u%s fails: %s %d\n", number, and_all_after ? " and all after" : "",
+            fprintf(stderr, "call %u%s fails: %s %d\n", number,
+                    and_all_after ? " and all after" : "",
                     WIFSIGNALED(status) ? "ended by signal" : "exit status",
                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         }

@@ -22,9 +22,13 @@ static size_t field_of(const char *path, const char *field) {
     return strtoul(found + strlen(field), NULL, 10);
 }
 
-size_t smaps_kib(const char *field) { return field_of("/proc/self/smaps_rollup", field); }
+size_t smaps_kib(const char *field) {
+    return field_of("/proc/self/smaps_rollup", field);
+}
 
-size_t status_kib(const char *field) { return field_of("/proc/self/status", field); }
+size_t status_kib(const char *field) {
+    return field_of("/proc/self/status", field);
+}
 
 void sleep_ms(unsigned milliseconds) {
     struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};

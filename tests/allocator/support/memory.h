@@ -10,7 +10,9 @@ size_t smaps_kib(const char *field);
 /* A field of /proc/self/status in KiB, e.g. "VmSize:"; for RSS smaps is exact, this is not. */
 size_t status_kib(const char *field);
 
-static inline size_t rss_kib(void) { return smaps_kib("Rss:"); }
+static inline size_t rss_kib(void) {
+    return smaps_kib("Rss:");
+}
 
 void sleep_ms(unsigned milliseconds);
 

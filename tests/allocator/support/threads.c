@@ -43,4 +43,6 @@ void child_must_succeed(pid_t child) {
     CHECK_THAT(WEXITSTATUS(status) == 0, "child %d exited with %d", child, WEXITSTATUS(status));
 }
 
-void time_limit(unsigned seconds) { alarm(seconds); }
+void time_limit(unsigned seconds) {
+    alarm(seconds);
+}

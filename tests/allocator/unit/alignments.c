@@ -1,4 +1,5 @@
-/* Every alignment to 2 MiB with many sizes: aligned, roomy, no overlap, and freed like any block. */
+/* Every alignment to 2 MiB with many sizes: aligned, roomy, no overlap, and freed like any block.
+ */
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -46,8 +47,8 @@ static void grow_and_shrink(size_t alignment, size_t size) {
     CHECK(block);
     pattern_fill(block, size, alignment);
     block = realloc(block, size * 3 + 1);
-    CHECK_THAT(block && pattern_holds(block, size, alignment), "alignment %zu, size %zu",
-               alignment, size);
+    CHECK_THAT(block && pattern_holds(block, size, alignment), "alignment %zu, size %zu", alignment,
+               size);
     block = realloc(block, size / 2 + 1);
     CHECK_THAT(block && pattern_holds(block, size / 2, alignment), "alignment %zu, size %zu",
                alignment, size);

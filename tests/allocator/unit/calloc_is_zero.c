@@ -1,4 +1,5 @@
-/* calloc is zeroed, also when it reuses what others left dirty: same thread, other thread, purged. */
+/* calloc is zeroed, also when it reuses what others left dirty: same thread, other thread, purged.
+ */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,9 @@
 #include "../support/pattern.h"
 #include "../support/random.h"
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
 
 static void *resized(void *block, size_t old_size, size_t new_size, uint64_t seed) {
     block = realloc(block, new_size);

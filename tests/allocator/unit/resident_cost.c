@@ -1,13 +1,14 @@
-/* What blocks cost in resident memory, beyond what malloc_usable_size tells: live blocks of one size,
- * written to their last byte asked for, take at most 1/8 more memory than that. Pages of the system
- * that nobody wrote to cost nothing. */
+/* What blocks cost in resident memory, beyond what malloc_usable_size tells: live blocks of one
+ * size, written to their last byte asked for, take at most 1/8 more memory than that. Pages of the
+ * system that nobody wrote to cost nothing. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../support/check.h"
 #include "../support/memory.h"
 
-enum { TOTAL = 64 << 20, MAX_BLOCKS = TOTAL / 129, SYSTEM_PAGE = 4096, FIXED_KIB = 512 };
+enum { TOTAL = 16 << 20, MAX_BLOCKS = TOTAL / 129, SYSTEM_PAGE = 4096, FIXED_KIB = 512 };
 
 static void *blocks[MAX_BLOCKS];
 
@@ -17,6 +18,7 @@ static size_t rounded_to_pages(size_t size) {
 
 static void cost_of(size_t size) {
     size_t count = TOTAL / size, asked = size < SYSTEM_PAGE ? size : rounded_to_pages(size);
+    malloc_trim(0); /* what still goes back from the size before would be counted */
     size_t before = rss_kib();
     for (size_t i = 0; i < count; i++) {
         CHECK(blocks[i] = malloc(size));

@@ -1,0 +1,17 @@
+# Each box by itself: programs that include the library's own headers and link its sources, under
+# the hak_ names alone (HAK_REPLACE=0). They are named after the folder and file that they test.
+add_library(hakmem_boxes STATIC ${library_sources})
+target_include_directories(hakmem_boxes PUBLIC ${library_folder})
+target_compile_definitions(hakmem_boxes PUBLIC _GNU_SOURCE HAK_REPLACE=0 PRIVATE HAK_INSTRUMENTED=0
+                           HAK_VERSION="${PROJECT_VERSION}" HAK_VARIANT="${HAKMEM_VARIANT}")
+target_compile_options(hakmem_boxes PRIVATE -O1 -g -Wno-unused-function)
+
+file(GLOB box_sources CONFIGURE_DEPENDS boxes/*.c)
+foreach(source IN LISTS box_sources)
+  get_filename_component(name ${source} NAME_WE)
+  test_program(test_boxes_${name} ${source})
+  target_link_libraries(test_boxes_${name} PRIVATE hakmem_boxes)
+  add_test(NAME boxes.${name} COMMAND test_boxes_${name})
+  set_tests_properties(boxes.${name} PROPERTIES LABELS unit TIMEOUT 60
+                       ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
+endforeach()

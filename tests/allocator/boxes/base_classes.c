@@ -1,0 +1,65 @@
+/* The table of size classes and all that is derived from it, walked over every size and offset. */
+#include "base/classes.h"
+
+#include "../support/check.h"
+
+static uint8_t small[HAK_SMALL_STEPS], medium[HAK_MEDIUM_STEPS];
+
+static unsigned class_by_tables(size_t size) {
+    if (size <= HAK_SMALL_MAX)
+        return small[(size + 15) >> HAK_SMALL_STEP_SHIFT];
+    return medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+}
+
+static void smallest_fitting_class_for_every_size(void) {
+    for (size_t size = 0; size <= HAK_MEDIUM_MAX; size++) {
+        unsigned cls = class_by_tables(size);
+        CHECK_THAT(cls >= 1 && cls < HAK_CLASSES, "size %zu", size);
+        CHECK_THAT(hak_classes[cls].size >= size, "size %zu gets class %u", size, cls);
+        CHECK_THAT(cls == 1 || hak_classes[cls - 1].size < size, "size %zu gets class %u", size,
+                   cls);
+        CHECK_THAT(size <= 128 || (hak_classes[cls].size - size) * 8 <= size, "size %zu of %u",
+                   size, hak_classes[cls].size);
+    }
+    CHECK(hak_classes[HAK_CLASSES - 1].size == HAK_MEDIUM_MAX);
+}
+
+static void slabs_hold_what_they_say(void) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        const hak_class *class = &hak_classes[cls];
+        size_t bytes = class->pages * HAK_PAGE_SIZE, filled = class->capacity * (size_t)class->size;
+        CHECK(cls == 1 || class->size > class[-1].size);
+        CHECK(class->size % HAK_MIN_ALIGN == 0);
+        CHECK_THAT(filled <= bytes && bytes - filled < class->size, "class %u", cls);
+        CHECK_THAT((bytes - filled) * 8 <= bytes, "class %u leaves %zu of %zu", cls, bytes - filled,
+                   bytes);
+        CHECK(class->capacity <= HAK_SLAB_MAX_BLOCKS && class->pages <= HAK_PAGES_PER_SEGMENT);
+    }
+}
+
+/* offset / size by multiplication is exact for every offset of a slab. */
+static void reciprocals_are_exact(void) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        const hak_class *class = &hak_classes[cls];
+        for (size_t offset = 0; offset < class->pages * HAK_PAGE_SIZE; offset++)
+            CHECK_THAT((offset * class->reciprocal) >> HAK_RECIPROCAL_SHIFT == offset / class->size,
+                       "class %u, offset %zu", cls, offset);
+    }
+}
+
+static void magazines_lie_side_by_side(void) {
+    for (unsigned cls = 2; cls < HAK_CLASSES; cls++)
+        CHECK(hak_classes[cls].first_slot ==
+              hak_classes[cls - 1].first_slot + hak_classes[cls - 1].depth + 1);
+    const hak_class *last = &hak_classes[HAK_CLASSES - 1];
+    CHECK(last->first_slot + last->depth < HAK_MAGAZINE_SLOTS);
+}
+
+int main(void) {
+    hak_classes_fill(small, medium);
+    smallest_fitting_class_for_every_size();
+    slabs_hold_what_they_say();
+    reciprocals_are_exact();
+    magazines_lie_side_by_side();
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* The last line of a program: whole, on stderr, in one piece, however long; then SIGABRT. */
+#include "base/fatal.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../support/check.h"
+
+static char text[4096];
+
+static void capture(const char *what, const void *address, const char *why) {
+    int ends[2], status;
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit no_core = {0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        dup2(ends[1], STDERR_FILENO);
+        hak_fatal(what, "free", address, why);
+    }
+    close(ends[1]);
+    ssize_t length = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    CHECK(length > 0);
+    text[length] = '\0';
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void is_formatted(void) {
+    capture("double free", (void *)(uintptr_t)0x7f0123456789abcd, "it was free");
+    CHECK_THAT(strcmp(text, "hakmem: double free: free(0x7f0123456789abcd): it was free\n") == 0,
+               "%s", text);
+    capture("invalid pointer", NULL, NULL);
+    CHECK_THAT(strcmp(text, "hakmem: invalid pointer: free(0x0)\n") == 0, "%s", text);
+    capture("x", (void *)UINTPTR_MAX, "y");
+    CHECK_THAT(strcmp(text, "hakmem: x: free(0xffffffffffffffff): y\n") == 0, "%s", text);
+}
+
+static void is_cut_but_ends_with_a_newline(void) {
+    static char endless[3000];
+    memset(endless, 'a', sizeof endless - 1);
+    capture(endless, NULL, "never seen");
+    size_t length = strlen(text);
+    CHECK(length < sizeof endless && text[length - 1] == '\n');
+}
+
+static void decimals(void) {
+    char buffer[21];
+    CHECK(strcmp(hak_decimal(0, buffer), "0") == 0);
+    CHECK(strcmp(hak_decimal(1090, buffer), "1090") == 0);
+    CHECK(strcmp(hak_decimal(ULLONG_MAX, buffer), "18446744073709551615") == 0);
+}
+
+int main(void) {
+    is_formatted();
+    is_cut_but_ends_with_a_newline();
+    decimals();
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* Slabs of every class: each block is given once, lies in the slab, overlaps no other, and the
+ * invariants hold while blocks go and come back in any order. */
+#include "base/classes.h"
+#include "cold/heap.h"
+#include "cold/range.h"
+#include "cold/slab.h"
+
+#include <string.h>
+
+#include "../support/check.h"
+#include "../support/random.h"
+
+static void *blocks[HAK_SLAB_MAX_BLOCKS];
+static bool seen[HAK_SLAB_MAX_BLOCKS];
+
+static size_t take_all(hak_heap *heap, hak_slab *slab, Random *random) {
+    size_t count = 0;
+    for (size_t got = 1; got > 0 && slab->used < slab->capacity; count += got) {
+        got = hak_slab_take(heap, slab, blocks + count, 1 + random_below(random, 70));
+        CHECK(hak_slab_is_valid(slab));
+    }
+    return count;
+}
+
+static void each_block_once(const hak_slab *slab, size_t count) {
+    const hak_class *class = &hak_classes[slab->cls];
+    CHECK_THAT(count == class->capacity, "class %u: %zu blocks", slab->cls, count);
+    memset(seen, 0, sizeof seen);
+    for (size_t i = 0; i < count; i++) {
+        size_t offset = (uintptr_t)blocks[i] - slab->start, index = offset / class->size;
+        CHECK(offset % class->size == 0 && index < class->capacity && !seen[index]);
+        CHECK(hak_run_of(blocks[i]) == slab);
+        CHECK(hak_run_of((char *)blocks[i] + class->size - 1) == slab);
+        seen[index] = true;
+    }
+}
+
+/* All but one of them: the last block keeps the slab. */
+static void give_back(hak_heap *heap, hak_slab *slab, size_t count, Random *random) {
+    for (size_t left = count; left > 1; left--) {
+        size_t i = random_below(random, left);
+        hak_slab_put(heap, slab, blocks[i]);
+        blocks[i] = blocks[left - 1];
+    }
+    CHECK(slab->used == 1 && hak_slab_is_valid(slab));
+}
+
+static void one_class(hak_heap *heap, unsigned cls, Random *random) {
+    hak_slab *slab = hak_slab_make(heap, cls);
+    CHECK(slab && slab->cls == cls && hak_slab_is_valid(slab));
+    size_t count = take_all(heap, slab, random);
+    each_block_once(slab, count);
+    for (int round = 0; round < 3; round++) {
+        give_back(heap, slab, count, random);
+        void *kept = blocks[0];
+        count = take_all(heap, slab, random);
+        blocks[count++] = kept;
+        each_block_once(slab, count);
+    }
+}
+
+int main(void) {
+    Random random = random_from(6);
+    hak_heap *heap = hak_heap_self();
+    CHECK(heap);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        one_class(heap, cls, &random);
+    return 0;
+}
