@@ -61,12 +61,12 @@ struct hak_slab {
         uint64_t summary;  /* slab */
         size_t large_size; /* large: bytes that may be used */
     };
-    uint32_t pages;    /* length of the run; large: may be many thousands */
-    uint16_t tail;     /* HAK_RUN_SLAB_TAIL: distance to the head in pages */
-    uint16_t used;     /* blocks out: in the program, in a magazine or in a remote chain */
-    uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
-    uint16_t capacity; /* blocks in the slab */
-    uint8_t cls;
+    uint32_t pages;     /* length of the run; large: may be many thousands */
+    uint16_t tail;      /* pages between this one and the head of its slab; 0 elsewhere */
+    uint16_t used;      /* blocks out: in the program, in a magazine or in a remote chain */
+    uint16_t carved;    /* blocks ever handed out; those beyond were never touched */
+    uint16_t capacity;  /* blocks in the slab */
+    uint8_t cls;        /* of a slab; HAK_CLASS_NONE elsewhere */
     uint8_t kind;       /* enum hak_run_kind */
     uint8_t pulse;      /* enum hak_pulse */
     uint8_t dirty_tail; /* epochs until what an earlier run left beyond `carved` is purged, or 0 */
@@ -118,6 +118,7 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
+    uint16_t batch[HAK_CLASSES];    /* blocks that the next refill asks for */
     hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
     void **held_top[HAK_CLASSES];   /* cold/arm.h: the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];   /* ... the tick in which each was last hit, */
@@ -131,7 +132,8 @@ struct hak_heap {
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote; /* chains that other threads freed */
     HAK_LINE_ALIGNED void *slots[];              /* HAK_MAGAZINE_SLOTS of them */
 };
-_Static_assert(sizeof(struct hak_heap) + HAK_MAGAZINE_SLOTS * sizeof(void *) <= HAK_PAGE_SIZE,
-               "a heap and its magazines must fit into one page: lower the depths of the classes");
+#define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_MAGAZINE_SLOTS * sizeof(void *))
+_Static_assert(HAK_HEAP_SIZE <= HAK_SEGMENT_SIZE,
+               "a heap and its magazines must fit into one segment: lower the classes' depths");
 
 #endif

@@ -3,9 +3,9 @@
 #include "base/classes.h"
 
 enum {
-    WINDOW_MS = 20, /* all magazines are armed at most once in this time ... */
+    WINDOW_MS = 50, /* all magazines are armed at most once in this time ... */
     PAUSE_MS = 8,   /* ... unless the slow paths saw nothing for so long */
-    FEW = 8,        /* hits of a class within a tick after which it is left alone */
+    FEW = 4,        /* hits of a class within a tick after which it is left alone */
 };
 
 void *const hak_nothing[1];

@@ -38,7 +38,7 @@ static void lay_out_magazines(hak_heap *heap) {
 
 static hak_heap *make_heap(void) {
     bool zeroed;
-    hak_slab *run = hak_run_take(1, 1, &zeroed);
+    hak_slab *run = hak_run_take((HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT, 1, &zeroed);
     if (run == NULL)
         return NULL;
     run->kind = HAK_RUN_HEAP;

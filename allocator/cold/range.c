@@ -29,12 +29,12 @@ hak_range *hak_range_of(const void *p) {
     return NULL;
 }
 
-hak_slab *hak_run_of(const void *p) {
+hak_slab *hak_run_elsewhere(const void *p) {
     hak_range *r = hak_range_of(p);
     if (r == NULL)
         return NULL;
     hak_slab *s = &r->slabs[hak_page_index(r, p)];
-    return s->kind == HAK_RUN_SLAB_TAIL ? s - s->tail : s;
+    return s - s->tail;
 }
 
 /* Bytes of each table of a range, in the order in which they lie in memory. */

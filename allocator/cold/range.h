@@ -27,9 +27,18 @@ HAK_INLINE unsigned hak_class_in(const hak_range *r, const void *p) {
 /* The range p lies in, NULL when p is foreign. Lock-free. */
 hak_range *hak_range_of(const void *p);
 
+/* hak_run_of for pointers outside the first range. */
+hak_slab *hak_run_elsewhere(const void *p);
+
 /* Entry of the run that p lies in: its head for a slab, the entry of p's own page otherwise.
  * NULL when p is foreign. */
-hak_slab *hak_run_of(const void *p);
+HAK_INLINE hak_slab *hak_run_of(const void *p) {
+    const hak_range *r = &hak_ranges[0];
+    size_t page = hak_page_index(r, p);
+    if (HAK_UNLIKELY(page >= atomic_load_explicit(&r->limit, memory_order_relaxed)))
+        return hak_run_elsewhere(p);
+    return &r->slabs[page] - r->slabs[page].tail;
+}
 
 /* Hands out consecutive segments never used before: *skipped ones that alignment leaves over (the
  * caller keeps them for other uses), then `count` whose first is aligned to `align` segments.

@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { FIRST_BATCH = 8 };
+
 /* ---- refill ---- */
 
 static unsigned class_for(const hak_heap *heap, size_t size) {
@@ -30,6 +32,15 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     }
 }
 
+/* A class that is used rarely takes few blocks; each refill doubles the next, up to half a
+ * magazine. */
+static size_t next_batch(hak_heap *heap, unsigned cls) {
+    unsigned most = hak_classes[cls].depth / 2u;
+    unsigned batch = heap->batch[cls] < FIRST_BATCH ? FIRST_BATCH : heap->batch[cls];
+    heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
+    return batch < most ? batch : most;
+}
+
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
     hak_remote_drain(heap, cls);
@@ -38,7 +49,7 @@ static bool fill(hak_heap *heap, unsigned cls) {
     if (heap->partial[cls] == NULL && !hak_heap_adopt(heap, cls) &&
         hak_slab_make(heap, cls) == NULL)
         return false;
-    take_from_slabs(heap, cls, hak_classes[cls].depth / 2);
+    take_from_slabs(heap, cls, next_batch(heap, cls));
     return true;
 }
 
@@ -76,7 +87,7 @@ void *hak_refill(size_t size) {
 
 static void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *elsewhere) {
     hak_slab *slab = hak_run_of(block);
-    if (HAK_UNLIKELY(slab->kind != HAK_RUN_SLAB || slab->cls != cls))
+    if (HAK_UNLIKELY(slab->cls != cls))
         hak_fatal("double free", "free", block, "its slab is empty already");
     hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
     if (owner == heap)
@@ -95,7 +106,6 @@ void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
     for (size_t i = 0; i < count - keep; i++)
         give_back(heap, cls, first[i], &elsewhere);
     hak_chain_send(&elsewhere);
-    hak_purge_expect();
     memmove(first, first + (count - keep), keep * sizeof first[0]);
     heap->top[cls] = first + keep - 1;
 }

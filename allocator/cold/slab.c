@@ -66,8 +66,11 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
     hak_slab_unlink(heap, slab);
     clear_bitmap(slab);
     name_pages(slab, HAK_CLASS_NONE);
-    for (uint32_t i = 1; i < slab->pages; i++)
+    slab->cls = HAK_CLASS_NONE;
+    for (uint32_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_FREE;
+        slab[i].tail = 0;
+    }
     hak_run_give(slab, false);
     hak_purge_expect();
 }
@@ -132,6 +135,8 @@ void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
         hak_slab_link(heap, slab);
     slab->used--;
     slab->pulse = HAK_PULSE_LIVELY;
+    if (slab->used == slab->capacity / 2)
+        hak_purge_expect(); /* what lies free in it may be worth giving back */
     bool alone = slab->next == NULL && slab->prev == NULL;
     if (slab->used == 0 && !alone)
         hak_slab_release(heap, slab);

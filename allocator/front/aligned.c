@@ -17,18 +17,30 @@ static unsigned aligned_class(size_t alignment, size_t size) {
     return cls;
 }
 
-/* alignment is a power of two. NULL and errno = ENOMEM. */
-static void *allocate(size_t alignment, size_t size) {
-    if (alignment <= HAK_MIN_ALIGN)
-        return hak_malloc(size);
-    if (size > PTRDIFF_MAX || alignment > PTRDIFF_MAX) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    unsigned cls = alignment <= HAK_PAGE_SIZE ? aligned_class(alignment, size) : HAK_CLASSES;
+static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
+    unsigned cls = aligned_class(alignment, size);
     if (cls < HAK_CLASSES)
         return hak_malloc(hak_classes[cls].size);
-    return hak_large_allocate(size != 0 ? size : 1, alignment, false);
+    return hak_large_allocate(size, alignment, false);
+}
+
+static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
+    if (size <= PTRDIFF_MAX && alignment <= PTRDIFF_MAX)
+        return hak_large_allocate(size != 0 ? size : 1, alignment, false);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* alignment is a power of two. NULL and errno = ENOMEM. In a table of classes with even steps, as
+ * ours is, a multiple of the alignment falls into a class whose blocks are all aligned. */
+static void *allocate(size_t alignment, size_t size) {
+    if (HAK_UNLIKELY(size > PTRDIFF_MAX || alignment > HAK_PAGE_SIZE))
+        return allocate_pages(alignment, size);
+    void *block = hak_malloc(hak_round_up(size, alignment));
+    if (HAK_LIKELY(((uintptr_t)block & (alignment - 1)) == 0))
+        return block;
+    hak_free(block);
+    return allocate_from_class(alignment, size);
 }
 
 static void *refuse_alignment(void) {

@@ -46,6 +46,13 @@ static void *copy_to_new(void *block, size_t old_size, size_t size) {
     return copy;
 }
 
+/* A block that grows will grow again: it gets at least a quarter more than it had. So a string that
+ * grows byte by byte is copied a logarithmic number of times. */
+static HAK_DOOR void *move_small(void *block, size_t room, size_t size) {
+    size_t generous = room + room / 4;
+    return copy_to_new(block, room, size > room && size < generous ? generous : size);
+}
+
 static HAK_DOOR void *resize_large(void *block, size_t size) {
     size_t old_size = hak_large_size(block, "realloc");
     if (size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX)
@@ -66,7 +73,7 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
     size_t room = hak_classes[cls].size;
     if (size <= room && size >= room / 2)
         return block; /* at most half of it lies idle */
-    return copy_to_new(block, room, size);
+    return move_small(block, room, size);
 }
 
 HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
