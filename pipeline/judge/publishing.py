@@ -48,11 +48,19 @@ def _not_shown_harmless(result: VerifyResult) -> str | None:
     return None
 
 
+def _mildly(key: Key) -> str:
+    """Return what a key that is neither GO nor an objection says, in a few words."""
+    if key.verdict is Verdict.INCONCLUSIVE and key.not_worse:
+        return "INCONCLUSIVE, but a loss beyond its margin is excluded"
+    return key.verdict.value
+
+
 def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
     keys = _named_keys(result)
     gains = [f"{name} is GO: {key.reason}" for name, key in keys if key.verdict is Verdict.GO]
+    others = [f"{name} is {_mildly(key)}" for name, key in keys if key.verdict is not Verdict.GO]
     if gains:
-        return True, "; ".join(gains)
+        return True, "; ".join(gains + others)
     unknown = [f"{name}: {key.reason}" for name, key in keys if not key.not_worse]
     if unknown:
         return False, "no key is GO, and not every key is shown harmless: " + "; ".join(unknown)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from pipeline.judge.icache import PRESSURE_FLOOR
 from pipeline.judge.keys import compare
 from pipeline.judge.model import WorkloadCounts, WorkloadThroughput
 from pipeline.judge.verdict import Verdict
@@ -44,6 +45,7 @@ def render_markdown(model: ReportModel) -> str:
         curve=model.verify.counting.curve,
         counted_with=_counted_with(model),
         quotient=text.quotient,
+        misses_change=misses_change,
         example=example_line(model),
     )
 
@@ -61,6 +63,14 @@ def worst_counts_first(workloads: tuple[WorkloadCounts, ...]) -> list[WorkloadCo
         return float("inf") if grown is None else grown
 
     return sorted(workloads, key=rise, reverse=True)
+
+
+def misses_change(counts: WorkloadCounts) -> str:
+    """Return the change of I1 misses, unless both sides have next to none."""
+    sides = (counts.baseline.i1_misses, counts.tuned.i1_misses)
+    if all(side is not None and side.value < PRESSURE_FLOOR for side in sides):
+        return "no pressure"
+    return text.change(text.quotient(*sides))
 
 
 def example_line(model: ReportModel) -> str:

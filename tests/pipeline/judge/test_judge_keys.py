@@ -223,6 +223,14 @@ def good() -> Throughput:
     return throughput_of(mixed=pairs(1.05))
 
 
+def test_a_published_reason_does_not_hide_the_other_key() -> None:
+    vague = throughput_of(mixed=VAGUE_BUT_NOT_SLOWER)
+    published, reason = result_of(vague).publishable(False)
+    assert published
+    assert reason.startswith("I-cache is GO")
+    assert reason.endswith("throughput is INCONCLUSIVE, but a loss beyond its margin is excluded")
+
+
 def test_a_failed_health_check_beats_every_gain() -> None:
     published, reason = result_of(good(), health=health_of("failed")).publishable(True)
     assert not published
