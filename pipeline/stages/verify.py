@@ -21,7 +21,11 @@ if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges no
 STAGE = "verify"
 VERDICT = "verdict.json"
 # Seconds of timed runs the judge may spend while its answer is INCONCLUSIVE.
-BUDGET_S, QUICK_BUDGET_S = 90.0, 20.0
+BUDGET_S, QUICK_BUDGET_S = 120.0, 20.0
+# Many short runs say more than few long ones, so the judge may add pairs up to this multiple.
+MORE_PAIRS, QUICK_MORE_PAIRS = 8, 4
+# Under valgrind time passes 50 times slower; what the library does by the clock is switched off.
+COUNT_ENV = {"HAKMEM_PURGE_DELAY": "3600000"}
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,12 @@ def _request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> J
         baseline=plain.library.path,
         tuned=tuned.path,
         benches=tuple(_bench(shop, w, plain) for w in benches),
-        health=tuple(_health(w) for w in health),
+        health=tuple(_health(shop, w) for w in health),
         margins=Margins(
             throughput=gate.throughput_margin, icache=gate.icache_margin, rss=gate.rss_margin
         ),
         pairs=gate.pairs,
-        max_pairs=gate.pairs if quick else 4 * gate.pairs,
+        max_pairs=gate.pairs * (QUICK_MORE_PAIRS if quick else MORE_PAIRS),
         time_budget_s=QUICK_BUDGET_S if quick else BUDGET_S,
         seed=gate.seed,
         logs=shop.log(STAGE, "").parent,
@@ -107,12 +111,13 @@ def _bench(shop: Workshop, workload: Program, plain: Baseline) -> BenchCommand:
         argv=(program, *workload.arguments(ops)),
         count_argv=(program, *workload.arguments(counted)) if counted else None,
         env=workload.environment(),
+        count_env=COUNT_ENV,
         weight=workload.weight,
         timeout_s=workload.timeout_s,
     )
 
 
-def _health(workload: Command) -> HealthCommand:
+def _health(shop: Workshop, workload: Command) -> HealthCommand:
     from pipeline.judge import HealthCommand
 
     return HealthCommand(
@@ -120,6 +125,8 @@ def _health(workload: Command) -> HealthCommand:
         argv=(str(find_program(workload.argv[0])), *workload.argv[1:]),
         timeout_s=workload.timeout_s,
         env={"PATH": command_path(), **workload.env},
+        cwd=shop.tree.root,
+        scratch=workload.scratch,
     )
 
 
