@@ -11,6 +11,10 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
 
+MANY_PAIRS = 1000
+"""Beyond this, the number of pairs still needed is a way of saying: find a quieter machine."""
+
+
 def percent(ratio: float) -> str:
     """Return a ratio as a signed change: 1.021 becomes "+2.10 %"."""
     return f"{(ratio - 1) * 100:+.2f} %"
@@ -95,6 +99,8 @@ def _how_many_more(throughput: Throughput) -> str:
     needed = throughput.pairs_to_decide
     if needed is None:
         return "; the change lies on the border, more pairs would not help"
+    if needed > MANY_PAIRS:
+        return f"; it would take over {MANY_PAIRS} pairs on a machine as noisy as this"
     return f"; about {needed} pairs would decide it"
 
 

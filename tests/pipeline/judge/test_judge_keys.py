@@ -63,7 +63,9 @@ def test_throughput_verdicts(ratio: float, noise: float, verdict: Verdict, not_w
 
 def test_an_inconclusive_reason_says_how_many_pairs_it_would_take() -> None:
     key = throughput_key(throughput_of(mixed=pairs(1.0, noise=15)), MARGINS)
-    assert "would decide" in key.reason
+    assert "pairs would decide" in key.reason
+    key = throughput_key(throughput_of(mixed=pairs(1.0, noise=90)), MARGINS)
+    assert "over 1000 pairs" in key.reason
 
 
 def test_one_workload_that_loses_too_much_vetoes_a_gain() -> None:
