@@ -36,7 +36,11 @@ class ExitCode(IntEnum):
     SPACE = 9, "no space left, or a folder cannot be written", "free or unlock the place named"
     BUSY = 10, "another run works in this tree", "wait for it, or leave out `--no-wait`"
     TESTS = 11, "at least one test failed", "the summary names them"
-    PACKAGES = 12, "bootstrap: packages are missing and we are not root", "run the line it prints"
+    PACKAGES = (
+        12,
+        "bootstrap: packages are missing and cannot be installed",
+        "run the line it prints",
+    )
     PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
     ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
     INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command goes on from the last good stage"

@@ -14,7 +14,7 @@ from pipeline.core.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the script calls beside the commands that a test replaces.
-NEEDED = ("bash", "env", "cat", "cut", "sha256sum", "dirname", "readlink", "mkdir", "flock", "rm")
+NEEDED = ("bash", "env", "cat", "cut", "sha256sum", "dirname", "readlink", "mkdir", "flock", "rm", "tail")
 
 
 @pytest.fixture
@@ -94,6 +94,7 @@ def test_failing_apt_is_not_success(clone: Path, machine: Path) -> None:
     done = bootstrap(clone, machine)
     assert done.returncode == ExitCode.PACKAGES
     assert "apt-get failed" in done.stderr
+    assert "the whole output is in" in done.stderr
 
 
 def test_old_python_is_named(clone: Path, machine: Path) -> None:
