@@ -49,9 +49,10 @@ enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
  *   bitmap:     0      1     0      1      1     0 ...
  *                                             ^ carved                      ^ capacity
  * Invariants of a slab, seen by its owner:
- *   carved = used + number of ones in the bitmap,   carved <= capacity
+ *   carved = used + number of ones in the bitmap,   carved <= capacity, used <= capacity
  *   bit w of summary = (word w of the bitmap is not zero)
- *   on the owner's partial list of its class if and only if used < capacity */
+ *   on the owner's partial list of its class if and only if used < capacity
+ *   low_mark < used: the next put that makes used = low_mark looks after the slab */
 struct hak_slab {
     _Atomic(hak_heap *) owner; /* slab: changes only in cold/heap.c, under the registry lock */
     uintptr_t start;           /* address of the run's first byte */
@@ -65,7 +66,7 @@ struct hak_slab {
     uint16_t tail;      /* pages between this one and the head of its slab; 0 elsewhere */
     uint16_t used;      /* blocks out: in the program, in a magazine or in a remote chain */
     uint16_t carved;    /* blocks ever handed out; those beyond were never touched */
-    uint16_t capacity;  /* blocks in the slab */
+    uint16_t low_mark;  /* when `used` sinks to it, the owner has something to do: cold/slab.c */
     uint8_t cls;        /* of a slab; HAK_CLASS_NONE elsewhere */
     uint8_t kind;       /* enum hak_run_kind */
     uint8_t pulse;      /* enum hak_pulse */
@@ -97,7 +98,7 @@ struct hak_range {
     size_t segments_ready;    /* tables exist up to here; limit = 32 * this */
     size_t segments_fresh;    /* handed out once, up to here */
     size_t segments_free;     /* among those, entirely free */
-    _Atomic size_t limit;     /* pages below it may be looked up in the tables */
+    size_t limit;             /* pages below it may be looked up in the tables */
     uint8_t *classes;
     hak_slab *slabs;
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];

@@ -23,7 +23,7 @@ hak_range *hak_range_of(const void *p) {
     size_t count = hak_range_count();
     for (size_t i = 0; i < count; i++) {
         hak_range *r = &hak_ranges[i];
-        if (hak_page_index(r, p) < atomic_load_explicit(&r->limit, memory_order_acquire))
+        if (hak_page_index(r, p) < HAK_READ_GROWING(r->limit))
             return r;
     }
     return NULL;
@@ -131,7 +131,7 @@ static bool grow_tables(hak_range *r, size_t segments) {
             !commit_part(r->free_segments, 1, first / 8, count / 8 + 8))
             return false;
         r->segments_ready = first + count;
-        atomic_store_explicit(&r->limit, page + pages, memory_order_release);
+        __atomic_store_n(&r->limit, page + pages, __ATOMIC_RELEASE);
     }
     return true;
 }

@@ -19,7 +19,7 @@ HAK_INLINE size_t hak_page_index(const hak_range *r, const void *p) {
 /* The size class of the slab that p lies in, HAK_CLASS_NONE when p lies in none of range r. */
 HAK_INLINE unsigned hak_class_in(const hak_range *r, const void *p) {
     size_t page = hak_page_index(r, p);
-    if (HAK_UNLIKELY(page >= atomic_load_explicit(&r->limit, memory_order_relaxed)))
+    if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)))
         return HAK_CLASS_NONE;
     return r->classes[page];
 }
@@ -35,7 +35,7 @@ hak_slab *hak_run_elsewhere(const void *p);
 HAK_INLINE hak_slab *hak_run_of(const void *p) {
     const hak_range *r = &hak_ranges[0];
     size_t page = hak_page_index(r, p);
-    if (HAK_UNLIKELY(page >= atomic_load_explicit(&r->limit, memory_order_relaxed)))
+    if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)))
         return hak_run_elsewhere(p);
     return &r->slabs[page] - r->slabs[page].tail;
 }

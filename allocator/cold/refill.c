@@ -85,7 +85,7 @@ void *hak_refill(size_t size) {
 
 /* ---- retire ---- */
 
-static void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *elsewhere) {
+HAK_INLINE void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *elsewhere) {
     hak_slab *slab = hak_run_of(block);
     if (HAK_UNLIKELY(slab->cls != cls))
         hak_fatal("double free", "free", block, "its slab is empty already");
@@ -103,8 +103,8 @@ void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
     if (count <= keep)
         return;
     hak_chain elsewhere = {0};
-    for (size_t i = 0; i < count - keep; i++)
-        give_back(heap, cls, first[i], &elsewhere);
+    for (void **each = first; each < first + (count - keep); each++)
+        give_back(heap, cls, *each, &elsewhere);
     hak_chain_send(&elsewhere);
     memmove(first, first + (count - keep), keep * sizeof first[0]);
     heap->top[cls] = first + keep - 1;

@@ -45,7 +45,6 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     slab->kind = HAK_RUN_SLAB;
     slab->cls = (uint8_t)cls;
     slab->used = slab->carved = 0;
-    slab->capacity = hak_classes[cls].capacity;
     slab->summary = 0;
     slab->dirty_tail = zeroed ? 0 : HAK_DIRTY_TAIL;
     for (uint16_t i = 1; i < slab->pages; i++) {
@@ -75,6 +74,32 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
     hak_purge_expect();
 }
 
+/* ---- the low mark ---- */
+
+static unsigned capacity_of(const hak_slab *slab) {
+    return hak_classes[slab->cls].capacity;
+}
+
+/* The highest of full - 1, half and none that lies below `used`. */
+static void set_low_mark(hak_slab *slab) {
+    unsigned capacity = capacity_of(slab);
+    if (slab->used == capacity)
+        slab->low_mark = (uint16_t)(capacity - 1);
+    else
+        slab->low_mark = (uint16_t)(slab->used > capacity / 2 ? capacity / 2 : 0);
+}
+
+void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
+    if (slab->used + 1u == capacity_of(slab))
+        hak_slab_link(heap, slab);
+    if (slab->used <= capacity_of(slab) / 2)
+        hak_purge_expect(); /* what lies free in it may be worth giving back */
+    set_low_mark(slab);
+    bool alone = slab->next == NULL && slab->prev == NULL;
+    if (slab->used == 0 && !alone)
+        hak_slab_release(heap, slab);
+}
+
 /* ---- taking blocks ---- */
 
 /* Both fill slots downward from slots[want - 1]; they return how many slots are left. */
@@ -96,7 +121,8 @@ static size_t take_freed(hak_slab *slab, void **slots, size_t want) {
 static size_t take_fresh(hak_slab *slab, void **slots, size_t want) {
     size_t size = hak_classes[slab->cls].size;
     uintptr_t block = slab->start + slab->carved * size;
-    for (; want > 0 && slab->carved < slab->capacity; slab->carved++, block += size)
+    for (unsigned end = capacity_of(slab); want > 0 && slab->carved < end;
+         slab->carved++, block += size)
         slots[--want] = (void *)block;
     return want;
 }
@@ -106,7 +132,8 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
     size_t taken = want - left;
     slab->used = (uint16_t)(slab->used + taken);
     slab->pulse = HAK_PULSE_LIVELY;
-    if (slab->used == slab->capacity)
+    set_low_mark(slab);
+    if (slab->used == capacity_of(slab))
         hak_slab_unlink(heap, slab);
     if (left != 0)
         memmove(slots, slots + left, taken * sizeof slots[0]);
@@ -115,31 +142,13 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
 
 /* ---- taking blocks back ---- */
 
-static size_t index_of(const hak_slab *slab, const void *block) {
-    const hak_class *cls = &hak_classes[slab->cls];
-    size_t offset = (uintptr_t)block - slab->start;
-    size_t index = (offset * cls->reciprocal) >> HAK_RECIPROCAL_SHIFT;
-    if (HAK_UNLIKELY(index * cls->size != offset || index >= slab->carved))
+void hak_slab_refuse(const hak_slab *slab, const void *block) {
+    size_t size = hak_classes[slab->cls].size, offset = (uintptr_t)block - slab->start;
+    if (offset % size != 0)
         hak_fatal("invalid free", "free", block, "not the start of a block");
-    return index;
-}
-
-void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
-    size_t index = index_of(slab, block);
-    uint64_t bit = (uint64_t)1 << (index % 64), *word = &slab->bitmap[index / 64];
-    if (HAK_UNLIKELY((*word & bit) != 0))
-        hak_fatal("double free", "free", block, "the block is free already");
-    *word |= bit;
-    slab->summary |= (uint64_t)1 << (index / 64);
-    if (slab->used == slab->capacity)
-        hak_slab_link(heap, slab);
-    slab->used--;
-    slab->pulse = HAK_PULSE_LIVELY;
-    if (slab->used == slab->capacity / 2)
-        hak_purge_expect(); /* what lies free in it may be worth giving back */
-    bool alone = slab->next == NULL && slab->prev == NULL;
-    if (slab->used == 0 && !alone)
-        hak_slab_release(heap, slab);
+    if (offset / size >= slab->carved)
+        hak_fatal("double free", "free", block, "its slab is a new one by now");
+    hak_fatal("double free", "free", block, "the block is free already");
 }
 
 /* ---- invariants ---- */
@@ -151,6 +160,6 @@ bool hak_slab_is_valid(const hak_slab *slab) {
             return false;
         free_blocks += hak_count_bits(slab->bitmap[i]);
     }
-    return slab->carved == slab->used + free_blocks && slab->carved <= slab->capacity &&
-           slab->capacity == hak_classes[slab->cls].capacity;
+    return slab->carved == slab->used + free_blocks && slab->carved <= capacity_of(slab) &&
+           (slab->low_mark < slab->used || slab->used == 0);
 }

@@ -2,6 +2,7 @@
 #ifndef HAK_COLD_SLAB_H
 #define HAK_COLD_SLAB_H
 
+#include "base/classes.h"
 #include "base/types.h"
 
 /* A new slab on the heap's partial list, where it comes first. NULL: out of memory. */
@@ -11,10 +12,29 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);
  * magazine hands them out in the order of their addresses. Returns n. */
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
 
-/* Takes a block back. When the slab is empty then and not the only one of its class with room, its
- * pages go back to their segment. A block that is free already or that is no block of the slab
- * ends the program. */
-void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block);
+/* Looks after a slab whose `used` has sunk to its low mark: links it when it was full, lets it be
+ * purged when it is half empty, and gives its pages back when it is empty and not the only slab of
+ * its class with room. */
+HAK_DOOR void hak_slab_sink(hak_heap *heap, hak_slab *slab);
+
+/* Ends the program: `block` is no block of the slab that is in use. */
+_Noreturn HAK_COLD void hak_slab_refuse(const hak_slab *slab, const void *block);
+
+/* Takes a block back. A block that is free already or that is no block of the slab ends the
+ * program. */
+HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
+    const hak_class *of = &hak_classes[slab->cls];
+    size_t offset = (uintptr_t)block - slab->start;
+    size_t index = (offset * of->reciprocal) >> HAK_RECIPROCAL_SHIFT;
+    uint64_t *word = &slab->bitmap[index / 64], bit = (uint64_t)1 << (index % 64);
+    if (HAK_UNLIKELY(index * of->size != offset || index >= slab->carved || (*word & bit) != 0))
+        hak_slab_refuse(slab, block);
+    *word |= bit;
+    slab->summary |= (uint64_t)1 << (index / 64);
+    slab->pulse = HAK_PULSE_LIVELY;
+    if (HAK_UNLIKELY(--slab->used == slab->low_mark))
+        hak_slab_sink(heap, slab);
+}
 
 /* Puts a slab on / takes it off the heap's partial list of its class. */
 void hak_slab_link(hak_heap *heap, hak_slab *slab);

@@ -46,7 +46,7 @@ static size_t purge_free_blocks(hak_slab *slab) {
 
 static size_t purge_tail(hak_slab *slab) {
     slab->dirty_tail = 0;
-    return purge_blocks(slab, slab->carved, slab->capacity);
+    return purge_blocks(slab, slab->carved, hak_classes[slab->cls].capacity);
 }
 
 static bool has_free_page(const hak_slab *slab) {

@@ -79,8 +79,8 @@ static void check_segment(hak_usage *usage, const hak_segment *s) {
 static bool list_is_valid(const hak_heap *heap, unsigned cls) {
     const hak_slab *before = NULL;
     for (const hak_slab *s = heap->partial[cls]; s != NULL; before = s, s = s->next)
-        if (!hak_slab_is_valid(s) || s->prev != before || s->cls != cls || s->used == s->capacity ||
-            s->owner != heap)
+        if (!hak_slab_is_valid(s) || s->prev != before || s->cls != cls ||
+            s->used == hak_classes[cls].capacity || s->owner != heap)
             return false;
     return true;
 }
