@@ -40,11 +40,14 @@ def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> Pa
     )
 
 
-def run_sample(rate: float, rss_kib: int = 4096, wall_rate: float | None = None) -> RunSample:
+def run_sample(
+    rate: float, rss_kib: int = 4096, wall_rate: float | None = None, threads: int = 1
+) -> RunSample:
     return RunSample(
         ops_per_sec=rate,
         wall_ops_per_sec=wall_rate or rate,
         clock="cpu",
+        threads=threads,
         peak_rss_kib=rss_kib,
     )
 

@@ -14,7 +14,7 @@ from judge_support import (
 
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, rss_guard, throughput_key
-from pipeline.judge.model import Counting, LibraryCounts, Measured, Throughput
+from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, Throughput
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -77,12 +77,21 @@ def test_one_workload_that_loses_too_much_vetoes_a_gain() -> None:
     assert "big" in key.reason
 
 
+def slower_by_the_wall_alone(threads: int) -> Key:
+    """Return the key of a workload, faster by CPU time, 20 % slower by the clock on the wall."""
+    tuned = run_sample(1.3e7, wall_rate=0.8e7, threads=threads)
+    baseline = run_sample(1.0e7, threads=threads)
+    change = {"baseline": baseline, "tuned": tuned}
+    samples = [one.model_copy(update=change) for one in pairs(1.3)]
+    return throughput_key(throughput_of(locked=samples), MARGINS)
+
+
+def test_a_single_thread_is_not_blamed_for_its_neighbours() -> None:
+    assert slower_by_the_wall_alone(threads=1).verdict is GO
+
+
 def test_threads_that_sleep_cost_no_cpu_time_but_are_seen() -> None:
-    """A workload that is faster by CPU time and 20 % slower by the clock on the wall."""
-    asleep = [
-        one.model_copy(update={"tuned": run_sample(1.3e7, wall_rate=0.8e7)}) for one in pairs(1.3)
-    ]
-    key = throughput_key(throughput_of(locked=asleep), MARGINS)
+    key = slower_by_the_wall_alone(threads=2)
     assert key.verdict is NO_GO
     assert "locked changes by -20" in key.reason
     assert "wall time" in key.reason
