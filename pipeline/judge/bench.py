@@ -25,6 +25,7 @@ class BenchLine:
     operations: int
     seconds: float
     cpu_seconds: float | None
+    threads: int | None
     peak_rss_kib: int
     allocator: str | None
 
@@ -45,6 +46,7 @@ class BenchLine:
             ops_per_sec=self.operations / spent,
             wall_ops_per_sec=self.operations / self.seconds,
             clock=self.clock,
+            threads=self.threads,
             peak_rss_kib=self.peak_rss_kib,
         )
 
@@ -61,6 +63,7 @@ def parse_bench_line(stdout: str) -> BenchLine:
         operations=int(_positive(fields, "ops")),
         seconds=_positive(fields, "seconds"),
         cpu_seconds=_positive(fields, "cpu_seconds") if "cpu_seconds" in fields else None,
+        threads=int(_positive(fields, "threads")) if "threads" in fields else None,
         peak_rss_kib=int(_positive(fields, "peak_rss_kib")),
         allocator=fields.get("allocator"),
     )

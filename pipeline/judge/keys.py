@@ -10,7 +10,6 @@ from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-
 MANY_PAIRS = 1000
 """Beyond this, the number of pairs still needed is a way of saying: find a quieter machine."""
 
@@ -34,7 +33,7 @@ def throughput_key(throughput: Throughput, margins: Margins) -> Key:
     """Return the verdict on speed.
 
     GO: the whole interval lies above +margin. NO-GO: the whole interval lies below -margin, or a
-    single workload is shown to lose more than its allowance, by CPU time or by wall time.
+    single workload is shown to lose more than its allowance (with threads, by either clock).
     NEUTRAL: the whole interval lies inside the margins. Else INCONCLUSIVE.
     """
     overall, margin = throughput.overall, margins.throughput
@@ -68,9 +67,13 @@ def _worst_loser(throughput: Throughput, margins: Margins) -> WorkloadThroughput
 
 
 def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
-    """Return the clock by which the loss is surer: threads that sleep cost no CPU time."""
-    clocks = ((f"{workload.clock} time", workload.ratio), ("wall time", workload.wall))
-    return min(clocks, key=lambda one: one[1].high)
+    """Return the clock by which the loss is surer: threads that sleep cost no CPU time.
+
+    A single thread has nobody to wait for: its wall time tells of other programs alone.
+    """
+    own = (f"{workload.clock} time", workload.ratio)
+    wall = ("wall time", workload.wall)
+    return own if workload.threads == 1 else min(own, wall, key=lambda one: one[1].high)
 
 
 def _loss(loser: WorkloadThroughput, margins: Margins) -> str:

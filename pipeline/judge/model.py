@@ -33,11 +33,13 @@ class RunSample(Record):
     """One timed process: its rate by ``clock``, its rate by wall time, its peak memory in KiB.
 
     ``clock`` is the CPU time of all threads, or wall time for programs that print no CPU time.
+    ``threads`` is None where the program does not say.
     """
 
     ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
     wall_ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
     clock: Clock
+    threads: int | None
     peak_rss_kib: int = Field(gt=0)
 
 
@@ -63,6 +65,7 @@ class WorkloadThroughput(Record):
     argv: tuple[str, ...]
     env: dict[str, str]
     clock: Clock
+    threads: int | None
     samples: tuple[PairSample, ...]
     ratio: Interval
     wall: Interval

@@ -120,6 +120,7 @@ def _one_workload(
         argv=bench.argv,
         env=dict(bench.env),
         clock=_clock(pairs),
+        threads=pairs[0].baseline.threads,
         samples=tuple(pairs),
         ratio=statistics.median_ratio(logs, confidence, seed),
         wall=statistics.median_ratio(wall, confidence, seed),
