@@ -9,7 +9,7 @@ typedef struct hak_class {
     uint16_t pages;      /* of a slab */
     uint16_t depth;      /* of a magazine */
     uint16_t capacity;   /* blocks in a slab */
-    uint16_t first_slot; /* of the magazine within a heap's slots; it stays NULL */
+    uint16_t first_slot; /* of the grown magazine, among those of all classes; it stays NULL */
     uint64_t reciprocal; /* (offset * reciprocal) >> HAK_RECIPROCAL_SHIFT = offset / size */
 } hak_class;
 

@@ -50,7 +50,10 @@ enum {
 };
 #undef HAK_CLASS
 
-/* Slots of all magazines of a thread: the depth of each, and one below it that stays empty. */
+/* Slots of a magazine that has not grown yet. */
+#define HAK_SMALL_DEPTH 16u
+/* Slots of all grown magazines of a thread: the depth of each, and one below it that stays empty.
+ */
 #define HAK_CLASS(id, size, pages, depth) +(depth) + 1
 enum {
     HAK_MAGAZINE_SLOTS = 1

@@ -119,6 +119,8 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
+    void **bottom[HAK_CLASSES];     /* the NULL below each magazine's first slot */
+    uint16_t depth[HAK_CLASSES];    /* slots of each magazine */
     uint16_t batch[HAK_CLASSES];    /* blocks that the next refill asks for */
     hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
     void **held_top[HAK_CLASSES];   /* cold/arm.h: the real tops of armed magazines, ... */
@@ -131,9 +133,10 @@ struct hak_heap {
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote; /* chains that other threads freed */
-    HAK_LINE_ALIGNED void *slots[];              /* HAK_MAGAZINE_SLOTS of them */
+    HAK_LINE_ALIGNED void *slots[];              /* cold/magazine.h; HAK_HEAP_SLOTS of them */
 };
-#define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_MAGAZINE_SLOTS * sizeof(void *))
+#define HAK_HEAP_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_MAGAZINE_SLOTS)
+#define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))
 _Static_assert(HAK_HEAP_SIZE <= HAK_SEGMENT_SIZE,
                "a heap and its magazines must fit into one segment: lower the classes' depths");
 

@@ -1,6 +1,6 @@
 #include "cold/arm.h"
 
-#include "base/classes.h"
+#include "cold/magazine.h"
 
 enum {
     WINDOW_MS = 50, /* all magazines are armed at most once in this time ... */
@@ -10,28 +10,19 @@ enum {
 
 void *const hak_nothing[1];
 
-static bool is_armed(const hak_heap *heap, unsigned cls) {
+bool hak_is_armed(const hak_heap *heap, unsigned cls) {
     return heap->top[cls] == (void **)hak_nothing;
 }
 
-void **hak_magazine_end(hak_heap *heap, unsigned cls) {
-    return heap->slots + hak_classes[cls].first_slot + hak_classes[cls].depth;
-}
-
-size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
-    void *const *top = is_armed(heap, cls) ? heap->held_top[cls] : heap->top[cls];
-    return (size_t)(top - (heap->slots + hak_classes[cls].first_slot));
-}
-
 static void arm_class(hak_heap *heap, unsigned cls) {
-    if (is_armed(heap, cls))
+    if (hak_is_armed(heap, cls))
         return;
     heap->held_top[cls] = heap->top[cls];
     heap->top[cls] = heap->end[cls] = (void **)hak_nothing;
 }
 
 void hak_disarm(hak_heap *heap, unsigned cls) {
-    if (!is_armed(heap, cls))
+    if (!hak_is_armed(heap, cls))
         return;
     heap->top[cls] = heap->held_top[cls];
     heap->end[cls] = hak_magazine_end(heap, cls);

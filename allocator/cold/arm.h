@@ -25,10 +25,6 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
 void hak_disarm(hak_heap *heap, unsigned cls);
 
-/* Blocks in a magazine, armed or not. */
-size_t hak_magazine_count(const hak_heap *heap, unsigned cls);
-
-/* The last slot of a magazine. */
-void **hak_magazine_end(hak_heap *heap, unsigned cls);
+bool hak_is_armed(const hak_heap *heap, unsigned cls);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include "base/classes.h"
 #include "cold/arm.h"
+#include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
-#include "cold/refill.h"
 #include "cold/remote.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
@@ -28,14 +28,6 @@ static hak_heap *borrowed;
 
 /* ---- making ---- */
 
-static void lay_out_magazines(hak_heap *heap) {
-    for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
-        heap->top[cls] = heap->slots + hak_classes[cls].first_slot;
-        *heap->top[cls] = NULL;
-        heap->end[cls] = hak_magazine_end(heap, cls);
-    }
-}
-
 static hak_heap *make_heap(void) {
     bool zeroed;
     hak_slab *run = hak_run_take((HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT, 1, &zeroed);
@@ -45,7 +37,7 @@ static hak_heap *make_heap(void) {
     hak_heap *heap = (hak_heap *)run->start;
     if (!zeroed)
         *heap = (hak_heap){0};
-    lay_out_magazines(heap);
+    hak_magazines_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
     heap->registry_next = registry;
     registry = heap;

@@ -5,6 +5,7 @@
 #include "cold/arm.h"
 #include "cold/heap.h"
 #include "cold/large.h"
+#include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/remote.h"
@@ -49,7 +50,10 @@ static bool fill(hak_heap *heap, unsigned cls) {
     if (heap->partial[cls] == NULL && !hak_heap_adopt(heap, cls) &&
         hak_slab_make(heap, cls) == NULL)
         return false;
-    take_from_slabs(heap, cls, next_batch(heap, cls));
+    size_t batch = next_batch(heap, cls);
+    if (batch > heap->depth[cls])
+        hak_magazine_grow(heap, cls);
+    take_from_slabs(heap, cls, batch);
     return true;
 }
 
@@ -85,44 +89,19 @@ void *hak_refill(size_t size) {
 
 /* ---- retire ---- */
 
-HAK_INLINE void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *elsewhere) {
-    hak_slab *slab = hak_run_of(block);
-    if (HAK_UNLIKELY(slab->cls != cls))
-        hak_fatal("double free", "free", block, "its slab is empty already");
-    hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
-    if (owner == heap)
-        hak_slab_put(heap, slab, block);
-    else
-        hak_chain_add(elsewhere, owner, block);
-}
-
-void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
-    hak_disarm(heap, cls);
-    void **first = heap->slots + hak_classes[cls].first_slot + 1;
-    size_t count = hak_magazine_count(heap, cls);
-    if (count <= keep)
-        return;
-    hak_chain elsewhere = {0};
-    for (void **each = first; each < first + (count - keep); each++)
-        give_back(heap, cls, *each, &elsewhere);
-    hak_chain_send(&elsewhere);
-    memmove(first, first + (count - keep), keep * sizeof first[0]);
-    heap->top[cls] = first + keep - 1;
-}
-
 static void push(hak_heap *heap, unsigned cls, void *block) {
     hak_disarm(heap, cls);
     if (HAK_UNLIKELY(*heap->top[cls] == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
-    if (heap->top[cls] == heap->end[cls])
-        hak_magazine_flush(heap, cls, hak_classes[cls].depth / 2);
+    if (heap->top[cls] == heap->end[cls] && !hak_magazine_grow(heap, cls))
+        hak_magazine_flush(heap, cls, heap->depth[cls] / 2u);
     *++heap->top[cls] = block;
 }
 
 /* A thread that has no heap any more hands each block straight to its owner. */
 static HAK_COLD void push_to_owner(void *block) {
     hak_chain chain = {0};
-    give_back(NULL, hak_run_of(block)->cls, block, &chain);
+    hak_chain_add(&chain, hak_run_of(block)->owner, block);
     hak_chain_send(&chain);
 }
 

@@ -23,7 +23,4 @@ HAK_DOOR void *hak_refill(size_t size);
  * the program. errno is kept. Any thread. */
 HAK_DOOR void hak_retire(void *block);
 
-/* Gives the oldest blocks of a magazine back until `keep` are left. By the owner. */
-void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep);
-
 #endif

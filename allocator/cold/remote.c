@@ -47,6 +47,8 @@ void hak_remote_drain(hak_heap *heap, unsigned cls) {
         link = link->next;
         hak_slab *slab = hak_run_of(block);
         hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+        if (HAK_UNLIKELY(slab->cls == HAK_CLASS_NONE))
+            hak_slab_refuse(slab, block);
         if (owner != heap)
             hak_chain_add(&elsewhere, owner, block);
         else if (slab->cls != cls || !into_magazine(heap, cls, block))

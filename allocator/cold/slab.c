@@ -144,6 +144,8 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
 
 void hak_slab_refuse(const hak_slab *slab, const void *block) {
     size_t size = hak_classes[slab->cls].size, offset = (uintptr_t)block - slab->start;
+    if (slab->cls == HAK_CLASS_NONE)
+        hak_fatal("double free", "free", block, "its slab is empty already");
     if (offset % size != 0)
         hak_fatal("invalid free", "free", block, "not the start of a block");
     if (offset / size >= slab->carved)

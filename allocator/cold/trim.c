@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/heap.h"
-#include "cold/refill.h"
+#include "cold/magazine.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
 #include "os/os.h"

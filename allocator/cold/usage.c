@@ -2,7 +2,7 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/arm.h"
+#include "cold/magazine.h"
 #include "cold/heap.h"
 #include "cold/range.h"
 #include "cold/segment.h"

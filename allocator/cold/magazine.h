@@ -1,0 +1,30 @@
+/* Where magazines lie and how large they are. Each begins with a few slots, side by side with the
+ * others, so that a process that allocates little touches little; one that is used grows into a
+ * place of its own, once, and is then as deep as its class says.
+ *
+ *   slots:  | small 1 | small 2 | ... | small 96 | large 1 ......... | large 2 ......... | ...
+ *
+ * All functions are for the heap's owner. */
+#ifndef HAK_COLD_MAGAZINE_H
+#define HAK_COLD_MAGAZINE_H
+
+#include "base/types.h"
+
+/* Makes all magazines of a new heap small and empty. */
+void hak_magazines_lay_out(hak_heap *heap);
+
+/* True, and the magazine is as deep as it can be: it was small. False: nothing happened. */
+bool hak_magazine_grow(hak_heap *heap, unsigned cls);
+
+/* Blocks in a magazine, armed or not. */
+size_t hak_magazine_count(const hak_heap *heap, unsigned cls);
+
+/* The last slot of a magazine. */
+HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
+    return heap->bottom[cls] + heap->depth[cls];
+}
+
+/* Gives the oldest blocks of a magazine back until `keep` are left. */
+void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep);
+
+#endif
