@@ -39,6 +39,9 @@
 #define HAK_LIBC_NAME(type, name, parameters, function)
 #endif
 
+/* Kept although nothing refers to it. */
+#define HAK_USED __attribute__((used))
+
 /* A function that runs when the library is loaded, before those without a priority. */
 #define HAK_AT_LOAD __attribute__((constructor(101)))
 #define HAK_AT_UNLOAD __attribute__((destructor(101)))

@@ -7,6 +7,10 @@
 
 #include <dlfcn.h>
 
+/* What the gate refers to, so that a static link takes this file too. */
+void hak_cxx_operators(void);
+void hak_cxx_operators(void) {}
+
 #if HAK_REPLACE
 
 typedef void (*new_handler)(void);

@@ -16,6 +16,8 @@
 #include <errno.h>
 #include <stdint.h>
 
+extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
+
 static HAK_DOOR void *malloc_large(size_t size) {
     if (HAK_UNLIKELY(size > PTRDIFF_MAX)) {
         errno = ENOMEM;
@@ -63,3 +65,14 @@ HAK_LIBC_NAME(void, free, (void *block), hak_free)
 HAK_LIBC_NAME(void, cfree, (void *block), hak_free)
 HAK_LIBC_NAME(void *, __libc_malloc, (size_t size), hak_malloc)
 HAK_LIBC_NAME(void, __libc_free, (void *block), hak_free)
+
+/* In a static library each file is a member of its own, and the linker takes those that somebody
+ * asks for. Half of the family from here and half from libc would be the end of the program, so
+ * whoever asks for malloc or free gets all of it. */
+typedef void (*any_function)(void);
+static HAK_USED const any_function whole_family[] = {
+    (any_function)hak_calloc,
+    (any_function)hak_aligned_alloc,
+    (any_function)hak_malloc_stats,
+    hak_cxx_operators,
+};
