@@ -18,6 +18,12 @@
 
 extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
 
+/* Index into class_of_small. In 32 bits, because that saves two bytes of code, and with them the
+ * whole hot path of malloc lies in one cache line. */
+HAK_INLINE unsigned small_step(size_t size) {
+    return ((unsigned)size + 15) >> HAK_SMALL_STEP_SHIFT;
+}
+
 static HAK_DOOR void *malloc_large(size_t size) {
     if (HAK_UNLIKELY(size > PTRDIFF_MAX)) {
         errno = ENOMEM;
@@ -41,7 +47,7 @@ static HAK_DOOR void *malloc_medium(size_t size) {
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     if (HAK_LIKELY(size <= HAK_SMALL_MAX)) {
         hak_heap *heap = hak_this_thread.heap;
-        unsigned cls = heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT];
+        unsigned cls = heap->class_of_small[small_step(size)];
         void *block = hak_magazine_pop(heap, cls);
         if (HAK_LIKELY(block != NULL))
             return block;
