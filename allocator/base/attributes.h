@@ -63,6 +63,9 @@
 #define HAK_READ_GROWING(x) (x)
 #endif
 
+/* Keeps the compiler from computing a 32-bit value in 64 bits, which takes longer instructions. */
+#define HAK_KEEP_WIDTH(x) __asm__("" : "+r"(x))
+
 #define HAK_CACHE_LINE 64
 #define HAK_LINE_ALIGNED __attribute__((aligned(HAK_CACHE_LINE)))
 

@@ -19,9 +19,11 @@
 extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
 
 /* Index into class_of_small. In 32 bits, because that saves two bytes of code, and with them the
- * whole hot path of malloc lies in one cache line. */
+ * hot path of malloc lies in one cache line even when its slow calls are long jumps. */
 HAK_INLINE unsigned small_step(size_t size) {
-    return ((unsigned)size + 15) >> HAK_SMALL_STEP_SHIFT;
+    unsigned rounded = (unsigned)size + 15;
+    HAK_KEEP_WIDTH(rounded);
+    return rounded >> HAK_SMALL_STEP_SHIFT;
 }
 
 static HAK_DOOR void *malloc_large(size_t size) {
