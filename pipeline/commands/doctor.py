@@ -21,6 +21,7 @@ PACKAGES = {
 WORKLOAD_PROGRAMS = ("python3", "git", "gcc", "perl", "sqlite3")
 # A full build keeps about this much below build/, in bytes.
 SPACE_WANTED = 500 << 20
+WHAT_WIDTH = 17
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,13 @@ class Finding:
 @click.command("doctor")
 def doctor_command() -> int:
     """Check tools, versions, and what this machine can measure."""
-    from rich.console import Console
-    from rich.table import Table
-
     from pipeline.core.errors import ExitCode
 
     findings = examine()
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "what", "state", "to mend it"):
-        table.add_column(heading, overflow="fold")
     for finding in findings:
-        mark = _mark(finding)
-        table.add_row(mark, finding.what, finding.state, finding.cure)
-    Console().print(table)
+        click.echo(f"{_mark(finding)} {finding.what:<{WHAT_WIDTH}}  {finding.state}")
+        if finding.cure:
+            click.echo(f"  {'':<{WHAT_WIDTH}}  to mend it: {finding.cure}")
     broken = [f for f in findings if f.required and f.cure]
     click.echo(
         f"{len(broken)} of {len(findings)} findings stop a build"
@@ -65,8 +60,8 @@ def examine() -> list[Finding]:
 
 def _mark(finding: Finding) -> str:
     if not finding.cure:
-        return "[green]✓[/]"
-    return "[red]✗[/]" if finding.required else "[yellow]![/]"
+        return click.style("✓", fg="green")
+    return click.style("✗", fg="red") if finding.required else click.style("!", fg="yellow")
 
 
 def _llvm() -> list[Finding]:
@@ -159,5 +154,5 @@ def _counters() -> Finding:
     return Finding(
         "hardware counters",
         "not supported here: valgrind counts instead",
-        "none needed; on bare metal: sysctl kernel.perf_event_paranoid=2",
+        "on bare metal: sysctl kernel.perf_event_paranoid=2; nothing to do in a virtual machine",
     )

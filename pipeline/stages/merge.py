@@ -32,6 +32,7 @@ def merge(shop: Workshop, training: Training) -> ProfileData:
     """Merge the raw profiles by their factors. DataError if nothing usable is left."""
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
+        "factors": training.factors,
         "tools": shop.tools.versions,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
     }

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pipeline.core.console import StageLine
-from pipeline.core.errors import DataError
+from pipeline.core.errors import DataError, ProfileError
 from pipeline.core.store import Notes
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.compile import cmake_build, take_library
 from pipeline.stages.configure import Setup
-from pipeline.stages.merge import ProfileData
+from pipeline.stages.merge import ProfileData, function_counts
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import COMPILE, LINK, PGO, PGO_LINK, TUNED, spelled, texts
@@ -36,7 +36,7 @@ def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling by the profile")
         build, order = room / "build", room / ORDER
-        _write_order(shop, setup, plain, order)
+        _write_order(shop, setup, plain, profile, order)
         cmake_build(
             shop,
             STAGE,
@@ -62,11 +62,28 @@ def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> 
     return shop.library(made)
 
 
-def _write_order(shop: Workshop, setup: Setup, plain: Baseline, order: Path) -> None:
+def _write_order(
+    shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData, order: Path
+) -> None:
     """Write every name that may occur: lld puts unlisted functions behind the cold ones."""
-    known = functions(shop.tools.path("llvm-nm"), plain.library.path, shop.log(STAGE, "names"))
-    names = order_names(setup.lists, [function.name for function in known])
+    placed = functions(shop.tools.path("llvm-nm"), plain.library.path, shop.log(STAGE, "names"))
+    known = [function.name for function in placed]
+    compiled = function_counts(shop, profile.path)  # before inlining, so it knows all of them
+    _refuse_unknown(shop, setup, {*known, *compiled})
+    names = order_names(setup.lists, [*known, *compiled])
     order.write_text("\n".join(names) + "\n", encoding="utf-8")
+
+
+def _refuse_unknown(shop: Workshop, setup: Setup, known: set[str]) -> None:
+    """Raise ProfileError for a listed name that no source defines: the linker would not say it."""
+    for name, listed in (("hot.txt", setup.lists.hot), ("cold.txt", setup.lists.cold)):
+        unknown = [symbol for symbol in listed if symbol not in known]
+        if unknown:
+            path = shop.tree.layout(shop.profile.layout.name) / name
+            raise ProfileError(
+                f"{path}: no function of the library is called {', '.join(unknown)}",
+                hint="was it renamed? a name must be that of a definition, not of an alias",
+            )
 
 
 def _stale_profiles(shop: Workshop) -> list[str]:
@@ -75,16 +92,7 @@ def _stale_profiles(shop: Workshop) -> list[str]:
     The compiler only warns, builds them without a profile, and says success.
     """
     log = shop.log(STAGE, "compile").read_text(encoding="utf-8")
-    stale = sorted(
-        set(
-            re.findall(
-                r"warning: .*?(\w+) (?:Hash = \d+ )?.*function control flow "
-                r"change detected \(hash mismatch\) (\w+)?",
-                log,
-            )
-        )
-    )
-    names = sorted({name for pair in stale for name in pair if name})
+    names = stale_functions(log)
     needed = [name for name in names if name in shop.profile.layout.must_be_hot]
     if needed:
         raise DataError(
@@ -93,6 +101,12 @@ def _stale_profiles(shop: Workshop) -> list[str]:
             log=shop.log(STAGE, "compile"),
         )
     return names
+
+
+def stale_functions(log: str) -> list[str]:
+    """Return the functions that a compiler log names as having no, or other, profile data."""
+    found = re.findall(r"(?:\(hash mismatch\)|data available for function) (\S+) Hash", log)
+    return sorted({name.rsplit(";", 1)[-1] for name in found})
 
 
 def _summary(notes: Notes) -> str:

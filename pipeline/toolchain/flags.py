@@ -94,7 +94,7 @@ BOLT: Flags = (
     Flag("--split-functions", "cold blocks leave the hot range"),
     Flag("--split-strategy=profile2", "hot and cold halves, decided by the profile"),
     Flag("--split-all-cold", "functions that never ran go to the cold part as a whole"),
-    Flag("--icf=safe", "folds equal functions whose address nobody takes"),
+    Flag("--icf=none", "functions folded into one could not both stand where the list wants them"),
     Flag("--no-huge-pages", "else a 20 KB library becomes 4 MB of alignment"),
     Flag("--align-functions=64", "functions start on a cache line"),
     Flag("--align-functions-max-bytes=64", "without it alignment stops at 32 bytes of padding"),

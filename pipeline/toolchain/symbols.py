@@ -87,7 +87,7 @@ def check_order(library: Path, present: list[Function], lists: SymbolLists) -> O
     address = {function.name: function.address for function in reversed(present)}
     hot = [name for name in lists.hot if name in address]
     for before, after in pairwise(hot):
-        if address[before] > address[after]:  # equal: folded into one by ICF
+        if address[before] > address[after]:  # equal: two names of one function
             raise ArtifactError(
                 f"{library}: {after} lies before {before}, against hot.txt",
                 hint="the symbol order was not honoured; read the stage's log",

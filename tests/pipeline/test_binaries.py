@@ -141,7 +141,7 @@ def test_order_is_accepted_and_vanished_names_reported() -> None:
     assert (report.vanished_hot, report.vanished_cold) == (("inlined",), ("gone",))
 
 
-def test_folded_functions_share_an_address() -> None:
+def test_two_names_of_one_function_are_in_order() -> None:
     same = [Function("malloc", 0, 10), Function("free", 0, 10)]
     assert check_order(HERE, same, SymbolLists(("malloc", "free"), ())).placed == 2
 

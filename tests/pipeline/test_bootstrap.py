@@ -14,7 +14,19 @@ from pipeline.core.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the script calls beside the commands that a test replaces.
-NEEDED = ("bash", "env", "cat", "cut", "sha256sum", "dirname", "readlink", "mkdir", "flock", "rm", "tail")
+NEEDED = (
+    "bash",
+    "env",
+    "cat",
+    "cut",
+    "sha256sum",
+    "dirname",
+    "readlink",
+    "mkdir",
+    "flock",
+    "rm",
+    "tail",
+)
 
 
 @pytest.fixture

@@ -86,6 +86,16 @@ def test_unknown_program_lists_those_there_are(built: Sandbox) -> None:
     assert "training/mixed_sizes" in output
 
 
+def test_listed_name_without_a_function_is_refused(built: Sandbox) -> None:
+    variant(built, "list", 'name = "mixed"\nmust', 'name = "typo"\nmust')
+    shutil.copytree(built.root / "layouts" / "mixed", built.root / "layouts" / "typo")
+    with (built.root / "layouts/typo/hot.txt").open("a", encoding="utf-8") as stream:
+        stream.write("hak_mallock\n")
+    code, output = built.run("build", "--profile", "list")
+    assert code == ExitCode.PROFILE
+    assert "layouts/typo/hot.txt: no function of the library is called hak_mallock" in output
+
+
 def test_training_that_never_runs_a_hot_function(built: Sandbox) -> None:
     variant(built, "cold", '["hak_malloc", "hak_free"]', '["hak_malloc", "hak_pvalloc"]')
     code, output = built.run("build", "--profile", "cold")

@@ -14,12 +14,14 @@ from rich.console import Console
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
+from pipeline.core.process import run
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import load_profile
-from pipeline.stages.merge import merge
+from pipeline.stages.merge import function_counts, merge
+from pipeline.stages.pgo import stale_functions
 from pipeline.stages.train import Training
 from pipeline.stages.workshop import Options, Workshop
-from pipeline.toolchain.find import find_toolchain
+from pipeline.toolchain.find import find_llvm, find_toolchain
 
 
 @pytest.fixture
@@ -56,11 +58,7 @@ def test_one_corrupt_profile_is_left_out_and_named(shop: Workshop, training: Tra
 
 def test_factors_multiply_counts(shop: Workshop, training: Training) -> None:
     once = merge(shop, Training(training.artifact, {"mixed-sizes": 1}, {}))
-    from pipeline.stages.merge import function_counts
-
     single = function_counts(shop, once.path)["hak_malloc"]
-    merge(shop, Training(training.artifact, {"mixed-sizes": 7}, {}))
-    shop.store.forget("merge")
     seven = merge(shop, Training(training.artifact, {"mixed-sizes": 7}, {}))
     assert function_counts(shop, seven.path)["hak_malloc"] == 7 * single
 
@@ -72,3 +70,17 @@ def test_all_corrupt_is_an_error(shop: Workshop, training: Training) -> None:
     with pytest.raises(DataError) as caught:
         merge(shop, training)
     assert "--from train" in caught.value.hint
+
+
+def test_stale_profiles_are_read_from_the_compilers_words(tmp_path: Path) -> None:
+    source, raw, data = tmp_path / "a.c", tmp_path / "a.profraw", tmp_path / "a.profdata"
+    llvm = find_llvm()
+    source.write_text("int f(int n) { return n; } int main(void) { return f(0); }\n")
+    program = tmp_path / "a"
+    run([llvm / "clang", "-O0", "-fprofile-generate", source, "-o", program])
+    run([program], env={"LLVM_PROFILE_FILE": str(raw)})
+    run([llvm / "llvm-profdata", "merge", raw, "-o", data])
+    use = [llvm / "clang", "-c", f"-fprofile-use={data}", source, "-o", tmp_path / "a.o"]
+    assert stale_functions(run(use).stderr) == []
+    source.write_text("int f(int n) { return n > 3 ? 1 : n; } int main(void) { return f(0); }\n")
+    assert stale_functions(run(use).stderr) == ["f"]
