@@ -1,5 +1,6 @@
-/* Threads end while their blocks live on: others check, grow and free them, and the memory of the
- * ended threads is used again. */
+/* Threads end while their blocks live on: others check, grow and free them. The memory of the ended
+ * threads is used again, and malloc_trim gives it back when all is freed. */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "../support/check.h"
@@ -9,7 +10,14 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { BLOCKS = 2000, WAVES = 60, WARM = 10, PARALLEL = 4, GROWTH_KIB = 16 * 1024 };
+enum {
+    BLOCKS = 2000,
+    WAVES = 60,
+    WARM = 10,
+    PARALLEL = 4,
+    GROWTH_KIB = 48 * 1024,
+    LEFT_KIB = 4 * 1024
+};
 
 typedef struct {
     void *blocks[BLOCKS];
@@ -57,6 +65,7 @@ static void wave(unsigned number) {
 }
 
 int main(void) {
+    size_t at_start = rss_kib();
     for (unsigned i = 0; i < WARM; i++)
         wave(i);
     size_t before = rss_kib();
@@ -64,5 +73,8 @@ int main(void) {
         wave(i);
     invariants_hold();
     CHECK_THAT(rss_kib() <= before + GROWTH_KIB, "RSS %zu -> %zu KiB", before, rss_kib());
+    malloc_trim(0);
+    CHECK_THAT(rss_kib() <= at_start + LEFT_KIB, "RSS %zu KiB, %zu KiB after malloc_trim", at_start,
+               rss_kib());
     return 0;
 }

@@ -10,7 +10,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { WARM = 20000, THREADS = 10000, AT_ONCE = 4, LEFT = 64, GROWTH_KIB = 4096 };
+enum { WARM = 20000, THREADS = 10000, AT_ONCE = 4, LEFT = 64, GROWTH_KIB = 8192 };
 
 static _Atomic(void *) left_behind[LEFT];
 

@@ -15,6 +15,7 @@
 #define free(block) hak_free(block)
 #define memalign(alignment, size) hak_memalign(alignment, size)
 #define posix_memalign(out, alignment, size) hak_posix_memalign(out, alignment, size)
+#define malloc_trim(pad) hak_malloc_trim(pad)
 #define malloc_usable_size(block) hak_malloc_usable_size(block)
 
 /* A sanitizer's shadow memory would be counted, too. */
