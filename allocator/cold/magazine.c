@@ -19,7 +19,7 @@ static void place(hak_heap *heap, unsigned cls, void **bottom, unsigned depth) {
 void hak_magazines_lay_out(hak_heap *heap) {
     for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
         unsigned depth = hak_classes[cls].depth;
-        place(heap, cls, heap->slots + cls * (HAK_SMALL_DEPTH + 1),
+        place(heap, cls, heap->slots + (size_t)cls * (HAK_SMALL_DEPTH + 1),
               depth < HAK_SMALL_DEPTH ? depth : HAK_SMALL_DEPTH);
         heap->top[cls] = heap->bottom[cls];
     }
@@ -31,7 +31,7 @@ bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
         return false;
     size_t count = hak_magazine_count(heap, cls);
     void **from = heap->bottom[cls];
-    void **to = heap->slots + HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + of->first_slot;
+    void **to = heap->slots + (size_t)HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + of->first_slot;
     memcpy(to + 1, from + 1, count * sizeof *to);
     place(heap, cls, to, of->depth);
     heap->top[cls] = to + count;

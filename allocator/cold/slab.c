@@ -47,9 +47,9 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     slab->used = slab->carved = 0;
     slab->summary = 0;
     slab->dirty_tail = zeroed ? 0 : HAK_DIRTY_TAIL;
-    for (uint16_t i = 1; i < slab->pages; i++) {
+    for (uint32_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
-        slab[i].tail = i;
+        slab[i].tail = (uint16_t)i;
     }
     name_pages(slab, (uint8_t)cls);
     hak_slab_link(heap, slab);

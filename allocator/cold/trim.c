@@ -57,7 +57,9 @@ static bool has_free_page(const hak_slab *slab) {
 /* One epoch passes for a slab. True: more of it can go later. */
 static bool age(hak_slab *slab) {
     size_t bytes = 0;
-    if (slab->dirty_tail > 0 && --slab->dirty_tail == 0)
+    if (slab->dirty_tail > 1)
+        slab->dirty_tail--;
+    else if (slab->dirty_tail == 1)
         bytes += purge_tail(slab);
     bool wanted = slab->pulse != HAK_PULSE_PURGED && has_free_page(slab);
     if (wanted && slab->pulse == HAK_PULSE_QUIET)
