@@ -19,8 +19,9 @@ from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import rss_guard, throughput_key
 from pipeline.judge.model import SIDES, Counting, Keys, Library, Side, VerifyResult
+from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.request import CacheGeometry, JudgeRequest
-from pipeline.judge.throughput import measure, paired_runner
+from pipeline.judge.throughput import measure
 
 Progress = Callable[[str], None]
 
@@ -37,7 +38,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
     sides = stage(request)
     health = check_all(request.health, sides["tuned"], request.logs / "health", progress)
     counting = _count(request, sides, progress)
-    runner = paired_runner(sides, request.logs / "throughput")
+    runner = PairedRunner(sides, request.logs / "throughput")
     throughput = measure(request, runner, progress)
     return VerifyResult(
         created=datetime.now(UTC).isoformat(timespec="seconds"),

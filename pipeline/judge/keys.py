@@ -72,8 +72,9 @@ def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
     A single thread has nobody to wait for: its wall time tells of other programs alone.
     """
     own = (f"{workload.clock} time", workload.ratio)
-    wall = ("wall time", workload.wall)
-    return own if workload.threads == 1 else min(own, wall, key=lambda one: one[1].high)
+    if workload.wall is None or workload.threads == 1:
+        return own
+    return min(own, ("wall time", workload.wall), key=lambda one: one[1].high)
 
 
 def _loss(loser: WorkloadThroughput, margins: Margins) -> str:

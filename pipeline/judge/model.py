@@ -44,11 +44,15 @@ class RunSample(Record):
 
 
 class PairSample(Record):
-    """One baseline run and one tuned run, next to each other in time."""
+    """One baseline run and one tuned run, next to each other in time.
+
+    ``together``: both at once, taking turns on one CPU; else one after the other.
+    """
 
     round: int
     first: Side
     padding: int
+    together: bool
     baseline: RunSample
     tuned: RunSample
 
@@ -57,7 +61,7 @@ class WorkloadThroughput(Record):
     """One workload's pairs and what they say.
 
     ``ratio`` is tuned / baseline in operations per second of ``clock``, ``wall`` the same in wall
-    time.
+    time; it is None for pairs that ran together, whose wall time means nothing.
     """
 
     name: str
@@ -68,7 +72,7 @@ class WorkloadThroughput(Record):
     threads: int | None
     samples: tuple[PairSample, ...]
     ratio: Interval
-    wall: Interval
+    wall: Interval | None
     baseline_ops_per_sec: float
     tuned_ops_per_sec: float
     baseline_rss_kib: float

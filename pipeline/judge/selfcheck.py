@@ -16,8 +16,9 @@ import click
 from pipeline.judge.judging import stage
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Throughput
+from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.request import MIN_PAIRS, BenchCommand, JudgeRequest, Margins
-from pipeline.judge.throughput import measure, paired_runner
+from pipeline.judge.throughput import measure
 
 WORKLOADS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tiny_hot", ("--ops", "6M")),
@@ -49,7 +50,7 @@ def judge_against_itself(
             max_pairs=max_pairs,
             seed=seed,
         )
-        runner = paired_runner(stage(request), Path(folder) / "throughput")
+        runner = PairedRunner(stage(request), Path(folder) / "throughput")
         return measure(request, runner, lambda _: None)
 
 

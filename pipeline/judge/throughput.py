@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 from scipy import stats
 
 from pipeline.judge import statistics
-from pipeline.judge.bench import timed_run
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Clock, PairSample, Side, Throughput, WorkloadThroughput
 from pipeline.judge.request import BenchCommand, JudgeRequest
@@ -20,7 +17,6 @@ from pipeline.judge.schedule import PlannedPair, plan
 from pipeline.judge.verdict import Verdict
 
 Samples = dict[str, list[PairSample]]
-Sides = Mapping[Side, Path]
 CLOCKS = 2
 """Each workload is looked at by CPU time and by wall time."""
 
@@ -49,20 +45,6 @@ def measure(
         stopped = _reason_to_stop(request, result, counts, clock() - started)
         progress(f"{done} pairs: {describe(result)}")
     return result.model_copy(update={"stopped": stopped})
-
-
-def paired_runner(sides: Sides, logs: Path) -> Runner:
-    """Return the runner that starts real processes with ``sides`` preloaded."""
-
-    def run_pair(bench: BenchCommand, pair: PlannedPair) -> PairSample:
-        runs = {}
-        for side in pair.order:
-            log = logs / bench.name / f"{pair.round:03d}-{side}.log"
-            named = replace(bench, name=f"{bench.name} ({side})")  # for messages
-            runs[side] = timed_run(named, sides[side], pair.padding, log)
-        return PairSample(round=pair.round, first=pair.first, padding=pair.padding, **runs)
-
-    return run_pair
 
 
 def _run_rounds(
@@ -109,7 +91,8 @@ def summarise(request: JudgeRequest, samples: Samples, looks: tuple[int, ...]) -
 def _one_workload(
     bench: BenchCommand, pairs: list[PairSample], confidence: float, seed: int
 ) -> WorkloadThroughput:
-    logs, wall = _logs(pairs), _logs(pairs, "wall_ops_per_sec")
+    logs, together = _logs(pairs), any(pair.together for pair in pairs)
+    wall = None if together else _logs(pairs, "wall_ops_per_sec")
 
     def middle(side: Side, field: str) -> float:
         return float(np.median([getattr(getattr(pair, side), field) for pair in pairs]))
@@ -123,7 +106,7 @@ def _one_workload(
         threads=pairs[0].baseline.threads,
         samples=tuple(pairs),
         ratio=statistics.median_ratio(logs, confidence, seed),
-        wall=statistics.median_ratio(wall, confidence, seed),
+        wall=None if wall is None else statistics.median_ratio(wall, confidence, seed),
         baseline_ops_per_sec=middle("baseline", "ops_per_sec"),
         tuned_ops_per_sec=middle("tuned", "ops_per_sec"),
         baseline_rss_kib=middle("baseline", "peak_rss_kib"),

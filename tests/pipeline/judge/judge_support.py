@@ -35,6 +35,7 @@ def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> Pa
         round=number,
         first="tuned" if number % 2 else "baseline",
         padding=0,
+        together=False,
         baseline=run_sample(baseline, rss[0]),
         tuned=run_sample(tuned, rss[1]),
     )

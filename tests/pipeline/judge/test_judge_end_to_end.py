@@ -1,6 +1,7 @@
 """The judge on real processes: toy libraries of known worth, really preloaded, timed, counted."""
 
 import dataclasses
+import os
 import re
 import shutil
 import subprocess
@@ -15,7 +16,9 @@ from pipeline.judge import JudgeRequest, VerifyResult, judge, selfcheck
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
+from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Tools
+from pipeline.judge.schedule import PlannedPair
 from pipeline.judge.verdict import Verdict
 
 HERE = Path(__file__).parent
@@ -215,6 +218,35 @@ def test_a_workload_that_fails_is_an_error_with_a_log(
         timed_run(bench(built, how), built / "fast.so", 0, log)
     assert caught.value.log == log
     assert log.exists()
+
+
+PLANNED = PlannedPair(round=3, workload="toy", first="tuned", padding=100)
+
+
+def runner(built: Path, logs: Path) -> PairedRunner:
+    return PairedRunner({"baseline": built / "slow.so", "tuned": built / "fast.so"}, logs)
+
+
+def test_one_thread_runs_together_on_one_cpu(built: Path, tmp_path: Path) -> None:
+    before = os.sched_getaffinity(0)
+    sample = runner(built, tmp_path)(bench(built, ops=2_000_000), PLANNED)
+    assert sample.together
+    assert sample.tuned.ops_per_sec > 1.5 * sample.baseline.ops_per_sec
+    # Each was charged its own CPU time, and waited while the other one had the CPU.
+    assert sample.baseline.wall_ops_per_sec < sample.baseline.ops_per_sec
+    assert os.sched_getaffinity(0) == before
+
+
+def test_several_threads_run_in_turn(built: Path, tmp_path: Path) -> None:
+    two = compile_c("toy_bench.c", tmp_path / "two", "-DMEASURED=bench_measured", "-DTHREADS=2")
+    sample = runner(built, tmp_path)(BenchCommand(name="toy", argv=(str(two), "1000")), PLANNED)
+    assert not sample.together
+    assert (sample.first, sample.round, sample.padding) == ("tuned", 3, 100)
+    assert sorted(path.name for path in (tmp_path / "toy").iterdir()) == [
+        "003-baseline.log",
+        "003-tuned.log",
+        "warm-up.log",
+    ]
 
 
 def test_an_error_names_workload_and_side(built: Path, tmp_path: Path) -> None:

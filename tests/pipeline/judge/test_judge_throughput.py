@@ -46,7 +46,11 @@ def simulated(
         }
         samples = {side: run_sample(rate) for side, rate in rates.items()}
         return PairSample(
-            round=planned.round, first=planned.first, padding=planned.padding, **samples
+            round=planned.round,
+            first=planned.first,
+            padding=planned.padding,
+            together=False,
+            **samples,
         )
 
     return run_pair

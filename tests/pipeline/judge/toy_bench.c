@@ -7,6 +7,9 @@
 #ifndef ALLOCATOR
 #define ALLOCATOR ""
 #endif
+#ifndef THREADS
+#define THREADS 1 /* what it says it has */
+#endif
 
 static double now(void) {
     struct timespec t;
@@ -45,8 +48,8 @@ int main(int argc, char **argv) {
     double cpu = (double)clock() / CLOCKS_PER_SEC;
     (void)result;
     printf("bench=toy ops=%ld seconds=%.9f ops_per_sec=%.0f ns_per_op=%.1f peak_rss_kib=%ld "
-           "threads=1 seed=1 cpu_seconds=%.9f%s\n",
-           ops, seconds, (double)ops / seconds, seconds / (double)ops * 1e9, peak_rss_kib(), cpu,
+           "threads=%d seed=1 cpu_seconds=%.9f%s\n",
+           ops, seconds, (double)ops / seconds, seconds / (double)ops * 1e9, peak_rss_kib(), THREADS, cpu,
            ALLOCATOR[0] ? " allocator=" ALLOCATOR : "");
     return 0;
 }

@@ -1,0 +1,77 @@
+"""Running one pair of processes: together on one CPU, or one after the other.
+
+On a shared machine the speed of a CPU changes by a third within seconds: its neighbours come and
+go. A single-threaded pair therefore runs *together*, pinned to one CPU, where the kernel takes
+turns every few milliseconds and charges each process its own CPU time: whatever slows the one
+slows the other. Programs with several threads need their CPUs for themselves, and their wall time
+means something: they run *in turn*, A B B A.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.judge.bench import timed_run
+from pipeline.judge.model import PairSample, RunSample, Side
+from pipeline.judge.request import BenchCommand
+from pipeline.judge.schedule import PlannedPair
+
+
+class PairedRunner:
+    """Runs pairs of real processes with the two libraries preloaded."""
+
+    def __init__(self, sides: Mapping[Side, Path], logs: Path) -> None:
+        """Use the library of each side; ``logs`` gets a folder per workload."""
+        self._sides = sides
+        self._logs = logs
+        self._single: dict[str, bool] = {}
+
+    def __call__(self, bench: BenchCommand, pair: PlannedPair) -> PairSample:
+        """Run one pair. Raises WorkloadError that names workload and side."""
+        together = self._is_single_threaded(bench)
+        runs = self._together(bench, pair) if together else self._in_turn(bench, pair)
+        return PairSample(
+            round=pair.round,
+            first=pair.first,
+            padding=pair.padding,
+            together=together,
+            baseline=runs["baseline"],
+            tuned=runs["tuned"],
+        )
+
+    def _is_single_threaded(self, bench: BenchCommand) -> bool:
+        """Ask the program, by a first run that is not counted and warms the page cache.
+
+        A program that does not tell its threads or its CPU time is run in turn.
+        """
+        if bench.name not in self._single:
+            log = self._logs / bench.name / "warm-up.log"
+            sample = timed_run(bench, self._sides["baseline"], 0, log)
+            self._single[bench.name] = sample.threads == 1 and sample.clock == "cpu"
+        return self._single[bench.name]
+
+    def _in_turn(self, bench: BenchCommand, pair: PlannedPair) -> dict[Side, RunSample]:
+        return {side: self._run(bench, pair, side) for side in pair.order}
+
+    def _together(self, bench: BenchCommand, pair: PlannedPair) -> dict[Side, RunSample]:
+        """Run both sides at once on one CPU, another one each round; the first one starts first."""
+        cpus = sorted(os.sched_getaffinity(0))
+        cpu = cpus[pair.round % len(cpus)]
+        patient = replace(bench, timeout_s=2 * bench.timeout_s)
+
+        def pinned(side: Side) -> RunSample:
+            os.sched_setaffinity(0, {cpu})  # of this thread alone; its child inherits it
+            return self._run(patient, pair, side)
+
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            futures = {side: pool.submit(pinned, side) for side in pair.order}
+        return {side: future.result() for side, future in futures.items()}
+
+    def _run(self, bench: BenchCommand, pair: PlannedPair, side: Side) -> RunSample:
+        log = self._logs / bench.name / f"{pair.round:03d}-{side}.log"
+        named = replace(bench, name=f"{bench.name} ({side})")  # for messages
+        return timed_run(named, self._sides[side], pair.padding, log)
