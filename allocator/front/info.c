@@ -21,7 +21,7 @@ HAK_EXPORT int hak_validate(void) {
 }
 
 HAK_EXPORT const char *hak_version(void) {
-    return HAK_VERSION " " HAK_VARIANT;
+    return HAK_VERSION;
 }
 
 HAK_EXPORT size_t hak_purge(void) {

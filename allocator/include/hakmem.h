@@ -79,7 +79,7 @@ size_t hak_purge(void);
  * on allocating. Returns 1 when all hold, 0 when memory is corrupt. Slow. */
 int hak_validate(void);
 
-/* The version as "major.minor.patch" and the variant: "0.1.0 production". Static storage. */
+/* The version, "major.minor.patch". Static storage. */
 const char *hak_version(void);
 
 #ifdef __cplusplus

@@ -3,17 +3,6 @@
 #include <limits.h>
 #include <pthread.h>
 
-#if HAK_INSTRUMENTED
-/* A forked child inherits the counters of an instrumented build and would count them again.
- * From the compiler's profile runtime. */
-void __llvm_profile_reset_counters(void);
-static void reset_profile(void) {
-    __llvm_profile_reset_counters();
-}
-#else
-static void reset_profile(void) {}
-#endif
-
 static const hak_os_hooks *registered;
 static pthread_key_t exit_key;
 static bool have_exit_key;
@@ -32,15 +21,10 @@ static void thread_exits(void *value) {
         registered->on_thread_exit();
 }
 
-static void after_fork_in_child(void) {
-    reset_profile();
-    registered->after_fork_in_child();
-}
-
 void hak_os_start(const hak_os_hooks *hooks) {
     registered = hooks;
     have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
-    pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent, hooks->after_fork_in_child);
 }
 
 void hak_os_watch_this_thread(void) {
