@@ -8,7 +8,6 @@
 #include "cold/remote.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
-#include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "stats/stats.h"
@@ -186,15 +185,15 @@ static void drain_idle(void) {
         hak_remote_drain(heap, HAK_CLASS_NONE);
 }
 
-bool hak_heap_trim_idle(void) {
-    bool more = false;
+size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap)) {
+    size_t sum = 0;
     if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
-        return false;
+        return 0;
     hak_lock_take(&registry_lock);
     for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
-        more |= hak_heap_trim(heap);
+        sum += visit(heap);
     hak_lock_give(&registry_lock);
-    return more;
+    return sum;
 }
 
 static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {

@@ -30,8 +30,9 @@ void hak_heap_return(void);
 /* Takes over a slab of `class` with room from a heap without a thread. False: there is none. */
 bool hak_heap_adopt(hak_heap *heap, unsigned cls);
 
-/* hak_heap_trim for the heaps without a thread. True: some of it is left for later. */
-bool hak_heap_trim_idle(void);
+/* Calls visit for each heap without a thread, as its owner, under the registry lock. Returns the
+ * sum of what the visits return. */
+size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap));
 
 /* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
  * owner. */

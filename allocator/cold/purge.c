@@ -71,7 +71,7 @@ static void expect_more(bool more) {
 static void end_epoch(uint64_t now) {
     if (!hak_lock_try(&purge_lock))
         return; /* another thread is at it */
-    expect_more(hak_heap_trim_idle());
+    expect_more(hak_heap_each_idle(hak_heap_trim) != 0);
     purge_dirty(hak_policy_now()->purge_delay_ms == 0);
     atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     start_epoch(now);
@@ -91,8 +91,8 @@ void hak_purge_expect(void) {
 
 size_t hak_purge_all(void) {
     hak_lock_take(&purge_lock);
-    hak_heap_trim_idle();
-    size_t bytes = purge_dirty(true);
+    size_t bytes = hak_heap_each_idle(hak_heap_trim_now);
+    bytes += purge_dirty(true);
     hak_lock_give(&purge_lock);
     return bytes;
 }
@@ -103,7 +103,7 @@ static void trim_once_per_epoch(hak_heap *heap) {
         return;
     heap->epoch_seen = now;
     heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
-    if (hak_heap_trim(heap))
+    if (hak_heap_trim(heap) != 0)
         hak_purge_expect();
 }
 

@@ -70,25 +70,25 @@ static bool age(hak_slab *slab) {
     return slab->dirty_tail > 0 || (wanted && slab->pulse == HAK_PULSE_QUIET);
 }
 
-static bool age_class(hak_heap *heap, unsigned cls) {
-    bool more = false;
+static size_t age_class(hak_heap *heap, unsigned cls) {
+    size_t more = 0;
     for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
         next = slab->next;
         if (slab->used == 0 && slab->pulse == HAK_PULSE_QUIET)
             hak_slab_release(heap, slab);
         else
-            more |= age(slab) || slab->used == 0;
+            more += age(slab) || slab->used == 0;
     }
     return more;
 }
 
 /* The slabs age before the magazines are emptied into them, which makes those lively again that
  * are in use; a class that is idle has nothing to empty the next time. */
-bool hak_heap_trim(hak_heap *heap) {
-    bool more = false;
+size_t hak_heap_trim(hak_heap *heap) {
+    size_t more = 0;
     hak_remote_drain(heap, HAK_CLASS_NONE);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        more |= age_class(heap, cls);
+        more += age_class(heap, cls);
         hak_magazine_flush(heap, cls, 0);
     }
     return more;

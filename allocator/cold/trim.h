@@ -7,8 +7,9 @@
 #include "base/types.h"
 
 /* Once per purge epoch, by the owner: empties the magazines, takes back what others freed and
- * purges free pages in slabs that were quiet for a whole epoch. True: some will be quiet later. */
-bool hak_heap_trim(hak_heap *heap);
+ * purges free pages in slabs that were quiet for a whole epoch. Returns the number of slabs of
+ * which more can go later. */
+size_t hak_heap_trim(hak_heap *heap);
 
 /* The same at once and for all slabs of the heap. Returns the bytes given back. */
 size_t hak_heap_trim_now(hak_heap *heap);
