@@ -10,8 +10,8 @@ function(sanitized_library target sanitizer)
   add_library(${target} STATIC ${library_sources})
   target_include_directories(${target} PRIVATE ${library_folder}
                              PUBLIC ${library_folder}/include)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0 HAK_INSTRUMENTED=0
-                             HAK_VERSION="${PROJECT_VERSION}" HAK_VARIANT="${HAKMEM_VARIANT}")
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0
+                             HAK_VERSION="${PROJECT_VERSION}")
   target_compile_options(${target} PUBLIC -fsanitize=${sanitizer} -fno-sanitize-recover=all
                                           -fno-omit-frame-pointer -O1 -g
                                    PRIVATE ${keep_calls} -Wno-unused-function)

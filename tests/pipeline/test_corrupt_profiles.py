@@ -80,7 +80,8 @@ def test_stale_profiles_are_read_from_the_compilers_words(tmp_path: Path) -> Non
     run([llvm / "clang", "-O0", "-fprofile-generate", source, "-o", program])
     run([program], env={"LLVM_PROFILE_FILE": str(raw)})
     run([llvm / "llvm-profdata", "merge", raw, "-o", data])
-    use = [llvm / "clang", "-c", f"-fprofile-use={data}", source, "-o", tmp_path / "a.o"]
+    use: list[str | Path] = [llvm / "clang", "-c", f"-fprofile-use={data}", source]
+    use += ["-o", tmp_path / "a.o"]
     assert stale_functions(run(use).stderr) == []
     source.write_text("int f(int n) { return n > 3 ? 1 : n; } int main(void) { return f(0); }\n")
     assert stale_functions(run(use).stderr) == ["f"]
