@@ -97,13 +97,15 @@ class Command(Strict):
 
     Role train: it is trained on. Role verify: it must run correctly, with the same output as
     without the library; it is not timed, so it has no weight. It starts in the root of the tree,
-    or with ``scratch = true`` in an empty folder of its own.
+    or with ``scratch = true`` in an empty folder of its own. ``needs`` are programs that it
+    calls beside ``argv[0]``.
     """
 
     kind: Literal["command"]
     name: Name
     role: Role
     argv: Annotated[tuple[str, ...], Field(min_length=1)]
+    needs: tuple[str, ...] = ()
     env: dict[str, str] = {}
     scratch: bool = False
     weight: Annotated[float, Field(gt=0)] | None = None

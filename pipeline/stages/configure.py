@@ -61,7 +61,7 @@ def _read(shop: Workshop) -> Setup:
     missing = {
         w.name
         for w in shop.profile.workload
-        if isinstance(w, Command) and find_program(w.argv[0]) is None
+        if isinstance(w, Command) and not all(map(find_program, (w.argv[0], *w.needs)))
     }
     return Setup(
         sources=digest_tree(root, library_sources(shop)),

@@ -16,11 +16,7 @@ STAGE = "instrument"
 
 
 def instrument(shop: Workshop, setup: Setup) -> Library:
-    """Build the library with PGO counters.
-
-    The counters live in a mapping of the profile file that forked processes share, so the
-    atfork reset of HAKMEM_INSTRUMENTED must stay off: it would wipe the parent's counts.
-    """
+    """Build the library with PGO counters."""
     parts = {
         "sources": setup.sources,
         "tools": shop.tools.versions,
@@ -36,7 +32,6 @@ def instrument(shop: Workshop, setup: Setup) -> Library:
             build,
             compile_flags=texts(COMPILE, INSTRUMENT, root=shop.tree.root, room=build),
             link_flags=texts(LINK, INSTRUMENT_LINK),
-            options={"HAKMEM_INSTRUMENTED": "OFF"},
         )
         library = take_library(build, room)
         check_library(library, shop.log(STAGE, "probe"))

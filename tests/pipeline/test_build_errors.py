@@ -71,8 +71,11 @@ def test_hanging_workload_is_killed_at_its_limit(built: Sandbox) -> None:
     assert 'workload "shell" was still running after its limit of 1 s' in output
 
 
-def test_missing_program_is_skipped_with_a_notice(built: Sandbox) -> None:
-    variant(built, "skip", SHELL, 'argv = ["no-such-program"]')
+@pytest.mark.parametrize(
+    "instead", ['argv = ["no-such-program"]', SHELL + '\nneeds = ["no-such-program"]']
+)
+def test_missing_program_is_skipped_with_a_notice(instead: str, built: Sandbox) -> None:
+    variant(built, "skip", SHELL, instead)
     code, output = built.run("build", "--profile", "skip")
     assert code == 0
     assert 'workload "shell" is skipped' in output
