@@ -81,7 +81,10 @@ class WorkloadThroughput(Record):
 
 
 class Throughput(Record):
-    """All workloads; ``overall`` is the weighted geometric mean of their median ratios."""
+    """All workloads; ``overall`` is the weighted geometric mean of their median ratios.
+
+    ``pairs`` is the number of rounds; quiet workloads may have fewer pairs than that.
+    """
 
     workloads: tuple[WorkloadThroughput, ...]
     overall: Interval

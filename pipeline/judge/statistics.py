@@ -101,6 +101,16 @@ def median_ratio(sample: Array, confidence: float, seed: int) -> Interval:
     return overall_ratio([sample], [1.0], confidence, seed)
 
 
+def noise(sample: Array) -> float:
+    """Return the spread of one pair: median absolute deviation, scaled to a standard deviation."""
+    return float(stats.median_abs_deviation(sample, scale="normal"))
+
+
+def standard_error(sample: Array) -> float:
+    """Return about how far the median of ``sample`` may be off, if its noise is normal."""
+    return math.sqrt(math.pi / 2) * noise(sample) / math.sqrt(sample.size)
+
+
 def _percentiles(
     samples: Sequence[Array], statistic: Callable[..., Array], level: float, seed: int
 ) -> tuple[float, float]:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable
 
 import numpy as np
-from scipy import stats
 
 from pipeline.judge import statistics
 from pipeline.judge.keys import throughput_key
@@ -19,6 +18,9 @@ from pipeline.judge.verdict import Verdict
 Samples = dict[str, list[PairSample]]
 CLOCKS = 2
 """Each workload is looked at by CPU time and by wall time."""
+
+WORTH_MORE_PAIRS = 0.25
+"""Share of the largest blur from which on a workload gets more pairs after the first look."""
 
 Runner = Callable[[BenchCommand, PlannedPair], PairSample]
 
@@ -34,31 +36,81 @@ def measure(
     Every look pays its share of the error in advance (see statistics.confidence_per_look), so
     looking again does not make a false verdict more likely.
     """
-    counts = statistics.looks(request.pairs, request.max_pairs)
-    samples: Samples = defaultdict(list)
-    started, done, stopped = clock(), 0, ""
-    while not stopped:
-        upto = counts[counts.index(done) + 1] if done else counts[0]
-        _run_rounds(request, range(done, upto), runner, samples, progress)
-        done = upto
-        result = summarise(request, samples, counts)
-        stopped = _reason_to_stop(request, result, counts, clock() - started)
-        progress(f"{done} pairs: {describe(result)}")
-    return result.model_copy(update={"stopped": stopped})
+    campaign = _Campaign(request, runner, progress, clock)
+    looks: list[int] = []
+    planned = statistics.looks(request.pairs, request.max_pairs)
+    for upto in planned:
+        affordable = campaign.affordable(upto) if looks else upto
+        if affordable == campaign.rounds:
+            break
+        campaign.run_to(affordable)
+        looks.append(affordable)
+        result = summarise(request, campaign.samples, planned)
+        progress(f"{affordable} pairs: {describe(result)}")
+        if throughput_key(result, request.margins).verdict is not Verdict.INCONCLUSIVE:
+            return _ended(result, f"decided after {affordable} pairs")
+    if looks[-1] == planned[-1]:
+        return _ended(result, f"not decided within the limit of {planned[-1]} pairs")
+    return _ended(result, f"not decided within the time budget of {request.time_budget_s:g} s")
 
 
-def _run_rounds(
-    request: JudgeRequest,
-    rounds: range,
-    runner: Runner,
-    samples: Samples,
-    progress: Callable[[str], None],
-) -> None:
-    benches = {bench.name: bench for bench in request.benches}
-    for pair in plan(list(benches), rounds, request.seed):
-        if pair.workload == next(iter(benches)):
-            progress(f"pair {pair.round + 1} of {rounds.stop}")
-        samples[pair.workload].append(runner(benches[pair.workload], pair))
+def _ended(result: Throughput, why: str) -> Throughput:
+    return result.model_copy(update={"stopped": why})
+
+
+class _Campaign:
+    """The pairs that were run so far, and what they cost."""
+
+    def __init__(
+        self,
+        request: JudgeRequest,
+        runner: Runner,
+        progress: Callable[[str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.samples: Samples = defaultdict(list)
+        self.rounds = 0
+        self._request = request
+        self._runner = runner
+        self._progress = progress
+        self._clock = clock
+        self._spent_s: dict[str, float] = defaultdict(float)
+
+    def run_to(self, rounds: int) -> None:
+        """Run rounds until there are ``rounds``, of the workloads that need them."""
+        benches = {bench.name: bench for bench in self._chosen()}
+        for pair in plan(list(benches), range(self.rounds, rounds), self._request.seed):
+            self._progress(f"pair {pair.round + 1} of {rounds}: {pair.workload}")
+            before = self._clock()
+            self.samples[pair.workload].append(self._runner(benches[pair.workload], pair))
+            self._spent_s[pair.workload] += self._clock() - before
+        self.rounds = rounds
+
+    def affordable(self, wanted: int) -> int:
+        """Return how many rounds, ``wanted`` at most, fit into the budget; an even number."""
+        per_round = sum(
+            self._spent_s[bench.name] / len(self.samples[bench.name]) for bench in self._chosen()
+        )
+        left = self._request.time_budget_s - sum(self._spent_s.values())
+        more = wanted - self.rounds
+        if per_round * more > left:
+            more = 2 * max(0, int(left / per_round / 2))
+        return self.rounds + more
+
+    def _chosen(self) -> list[BenchCommand]:
+        """Return the workloads that blur the whole; at first all of them.
+
+        A workload blurs the overall ratio by its weight times the standard error of its own. More
+        pairs of one that blurs it little would cost time and tell nothing.
+        """
+        if not self.samples:
+            return list(self._request.benches)
+        blur = {
+            bench.name: bench.weight * statistics.standard_error(_logs(self.samples[bench.name]))
+            for bench in self._request.benches
+        }
+        least = max(blur.values()) * WORTH_MORE_PAIRS
+        return [bench for bench in self._request.benches if blur[bench.name] >= least]
 
 
 def summarise(request: JudgeRequest, samples: Samples, looks: tuple[int, ...]) -> Throughput:
@@ -77,7 +129,7 @@ def summarise(request: JudgeRequest, samples: Samples, looks: tuple[int, ...]) -
         statistics.confidence_per_look(len(looks)),
         request.seed,
     )
-    pairs = len(workloads[0].samples)
+    pairs = max(len(one.samples) for one in workloads)
     return Throughput(
         workloads=workloads,
         overall=overall,
@@ -111,7 +163,7 @@ def _one_workload(
         tuned_ops_per_sec=middle("tuned", "ops_per_sec"),
         baseline_rss_kib=middle("baseline", "peak_rss_kib"),
         tuned_rss_kib=middle("tuned", "peak_rss_kib"),
-        noise=float(stats.median_abs_deviation(logs, scale="normal")),
+        noise=statistics.noise(logs),
     )
 
 
@@ -127,21 +179,6 @@ def _logs(pairs: list[PairSample], field: str = "ops_per_sec") -> statistics.Arr
         [getattr(pair.baseline, field) for pair in pairs],
         [getattr(pair.tuned, field) for pair in pairs],
     )
-
-
-def _reason_to_stop(
-    request: JudgeRequest, result: Throughput, counts: tuple[int, ...], spent_s: float
-) -> str:
-    """Return why no more pairs are run, or nothing when more are needed and affordable."""
-    verdict = throughput_key(result, request.margins).verdict
-    if verdict is not Verdict.INCONCLUSIVE:
-        return f"decided after {result.pairs} pairs"
-    if result.pairs == counts[-1]:
-        return f"not decided within the limit of {counts[-1]} pairs"
-    following = counts[counts.index(result.pairs) + 1]
-    if spent_s / result.pairs * following > request.time_budget_s:
-        return f"not decided within the time budget of {request.time_budget_s:g} s"
-    return ""
 
 
 def describe(result: Throughput) -> str:
