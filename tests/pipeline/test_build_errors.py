@@ -99,6 +99,19 @@ def test_listed_name_without_a_function_is_refused(built: Sandbox) -> None:
     assert "layouts/typo/hot.txt: no function of the library is called hak_mallock" in output
 
 
+def test_branch_stacks_are_asked_of_the_machine(built: Sandbox, tmp_path: Path) -> None:
+    perf = tmp_path / "bin" / "perf"
+    perf.parent.mkdir()
+    perf.write_text("#!/bin/sh\n[ $1 = --version ] && echo perf 6.1 || exit 77\n")
+    perf.chmod(0o755)
+    path = f"{perf.parent}:{os.environ['PATH']}"
+    code, output = built.build("--branch-stacks", PATH=path)
+    assert code == ExitCode.TOOL
+    assert "this machine has no branch stacks: perf: exit code 77" in output
+    assert "leave out --branch-stacks" in output
+    assert "baseline" not in output
+
+
 def test_training_that_never_runs_a_hot_function(built: Sandbox) -> None:
     variant(built, "cold", '["hak_malloc", "hak_free"]', '["hak_malloc", "hak_pvalloc"]')
     code, output = built.run("build", "--profile", "cold")

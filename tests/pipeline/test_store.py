@@ -29,6 +29,13 @@ def test_made_artifact_is_found_again(tmp_path: Path) -> None:
     assert found.path("sub/out").read_text(encoding="utf-8") == "made"
 
 
+def test_store_remembers_what_it_gave_out(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = store.make("pgo", PARTS, write)
+    found = store.find("pgo", PARTS)
+    assert store.used == [made, found]
+
+
 def test_other_inputs_find_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.make("pgo", PARTS, write)

@@ -10,13 +10,14 @@
 #include "../support/check.h"
 #include "../support/random.h"
 
-static void *blocks[HAK_SLAB_MAX_BLOCKS];
+enum { MOST_WANTED = 70 };
+static void *blocks[HAK_SLAB_MAX_BLOCKS + MOST_WANTED]; /* room for more than there is */
 static bool seen[HAK_SLAB_MAX_BLOCKS];
 
 static size_t take_all(hak_heap *heap, hak_slab *slab, Random *random) {
     size_t count = 0;
     for (size_t got = 1; got > 0 && slab->used < hak_classes[slab->cls].capacity; count += got) {
-        got = hak_slab_take(heap, slab, blocks + count, 1 + random_below(random, 70));
+        got = hak_slab_take(heap, slab, blocks + count, 1 + random_below(random, MOST_WANTED));
         CHECK(hak_slab_is_valid(slab));
     }
     return count;
