@@ -6,6 +6,7 @@ from pipeline.stages.baseline import baseline
 from pipeline.stages.bolt import bolt
 from pipeline.stages.bolt_instrument import bolt_instrument
 from pipeline.stages.bolt_train import bolt_train
+from pipeline.stages.branch_stacks import require_branch_stacks, sample_branches
 from pipeline.stages.configure import configure
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
@@ -23,25 +24,19 @@ def build(shop: Workshop) -> Published:
     bolt-instrument, bolt-train, bolt, verify, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
+    if shop.options.branch_stacks:
+        require_branch_stacks(shop)
     setup = configure(shop)
     plain = baseline(shop, setup)
     counting = instrument(shop, setup)
     training = train(shop, setup, plain, counting)
     profile = merge(shop, training)
     compiled = pgo(shop, setup, plain, profile)
-    counted = bolt_instrument(shop, compiled)
-    edges = bolt_train(shop, setup, plain, training, counted)
+    if shop.options.branch_stacks:
+        edges = sample_branches(shop, setup, plain, training, compiled)
+    else:
+        counted = bolt_instrument(shop, compiled)
+        edges = bolt_train(shop, setup, plain, training, counted)
     tuned = bolt(shop, setup, compiled, edges)
     verdict = verify(shop, setup, plain, tuned)
-    made = (
-        plain.artifact,
-        counting.artifact,
-        training.artifact,
-        profile.artifact,
-        compiled.artifact,
-        counted.library.artifact,
-        edges.artifact,
-        tuned.artifact,
-        verdict.artifact,
-    )
-    return publish(shop, tuned, verdict, made)
+    return publish(shop, tuned, verdict)

@@ -50,6 +50,11 @@ def complete_profile(
     "--allow-neutral", is_flag=True, help="Publish also when no key is GO, if none is worse."
 )
 @click.option(
+    "--branch-stacks",
+    is_flag=True,
+    help="BOLT's profile by perf, on machines with branch stacks.",
+)
+@click.option(
     "--wait/--no-wait",
     default=True,
     show_default=True,
@@ -62,6 +67,7 @@ def build_command(
     start: str | None,
     explain: bool,
     allow_neutral: bool,
+    branch_stacks: bool,
     wait: bool,
     verbose: bool,
 ) -> None:
@@ -75,7 +81,7 @@ def build_command(
     from pipeline.stages.workshop import Options
 
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
-    options = Options(quick, redo, explain, allow_neutral)
+    options = Options(quick, redo, explain, allow_neutral, branch_stacks)
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
 

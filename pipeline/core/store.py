@@ -64,6 +64,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         """Use ``folder``, which need not exist yet."""
         self.folder = folder
+        self.used: list[Artifact] = []  # what find and make have returned, in order
 
     def find(self, stage: str, parts: Parts) -> Artifact | None:
         """Return the finished artifact for this key, if there is one and its outputs are whole."""
@@ -73,7 +74,7 @@ class Store:
         if receipt is None or receipt.key != key or not _whole(folder, receipt):
             return None
         os.utime(folder)  # tidy() goes by the time of last use
-        return Artifact(folder, receipt, fresh=False)
+        return self._used(Artifact(folder, receipt, fresh=False))
 
     def make(self, stage: str, parts: Parts, work: Callable[[Path], Notes]) -> Artifact:
         """Run ``work`` in a private room and make the room an artifact.
@@ -95,7 +96,7 @@ class Store:
             _finish(room, final, receipt)
         finally:
             shutil.rmtree(room, ignore_errors=True)
-        return Artifact(final, receipt, fresh=True)
+        return self._used(Artifact(final, receipt, fresh=True))
 
     def latest(self, stage: str) -> Receipt | None:
         """Return the receipt of the stage's artifact that was used last, whatever its key."""
@@ -120,6 +121,10 @@ class Store:
             for folder in self._by_age(stage.name)[KEPT_PER_STAGE:]:
                 if (folder / RECEIPT).exists():
                     shutil.rmtree(folder, ignore_errors=True)
+
+    def _used(self, artifact: Artifact) -> Artifact:
+        self.used.append(artifact)
+        return artifact
 
     def _place(self, stage: str, key: str) -> Path:
         return self.folder / stage / key[:16]

@@ -25,11 +25,15 @@ FDATA = "bolt.fdata"
 
 @dataclass(frozen=True)
 class EdgeProfile:
-    """Weighted edge counts for BOLT, made with one library and good for that one only."""
+    """Weighted edge counts for BOLT, made with one library and good for that one only.
+
+    ``exact`` tells counts of every edge from samples, in which edges may be missing.
+    """
 
     path: Path
     digest: str
     artifact: Artifact
+    exact: bool = True
 
 
 def bolt_train(
@@ -50,11 +54,14 @@ def bolt_train(
         for number, workload in enumerate(setup.training, start=1):
             line.step(f"{workload.name} ({number} of {len(setup.training)})")
             rows[workload.name] = _count_one(shop, workload, plain, training, counted, total)
-        _require_hot(shop, total)
+        require_hot(shop, total)
         total.write(room / FDATA)
         return {"workloads": rows, "branches": len(total.taken)}
 
-    made = shop.do(STAGE, parts, work, summary=_summary)
+    made = shop.do(STAGE, parts, work, summary=summary)
+    for name, row in made.receipt.notes["workloads"].items():
+        if row["corrupt"]:
+            shop.console.notice(f'corrupt counts of "{name}" left out: {", ".join(row["corrupt"])}')
     return EdgeProfile(made.path(FDATA), made.digest(FDATA), made)
 
 
@@ -84,7 +91,7 @@ def _count_one(
     return {"processes": len(files), "lost": lost, "corrupt": corrupt}
 
 
-def _require_hot(shop: Workshop, total: Edges) -> None:
+def require_hot(shop: Workshop, total: Edges) -> None:
     """Refuse a profile that is empty or lacks a function that must be hot.
 
     BOLT would leave such a function unoptimised, or move half of it to the cold part, and say
@@ -100,7 +107,8 @@ def _require_hot(shop: Workshop, total: Edges) -> None:
         )
 
 
-def _summary(notes: Notes) -> str:
+def summary(notes: Notes) -> str:
+    """Return how many branches and processes were counted, and how many processes were lost."""
     rows = notes["workloads"].values()
     lost = sum(row["lost"] for row in rows)
     text = f"{notes['branches']} branches from {sum(r['processes'] for r in rows)} processes"

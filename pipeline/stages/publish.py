@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
-from pipeline.core.store import Artifact, Receipt, sync, sync_tree
+from pipeline.core.store import Receipt, sync, sync_tree
 from pipeline.stages.bolt import DEBUG
 from pipeline.stages.compile import LIBRARY
 from pipeline.stages.verify import VERDICT, Verdict
@@ -58,16 +57,14 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def publish(
-    shop: Workshop, tuned: Library, verdict: Verdict, made: Iterable[Artifact]
-) -> Published:
+def publish(shop: Workshop, tuned: Library, verdict: Verdict) -> Published:
     """Publish the library if the judge lets it pass; GateError, and nothing moved, if not."""
     dist, version = shop.tree.dist(shop.profile.name), _version(shop, tuned, verdict)
     folder = dist / version
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
         return Published(folder, None)
-    receipts = [artifact.receipt for artifact in made]
+    receipts = [artifact.receipt for artifact in shop.store.used]
     with shop.console.stage(STAGE) as line:
         model = _report(shop, version, verdict, receipts)
         report = _keep_report(shop, model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
@@ -47,33 +47,31 @@ def train_on(
     log: Path,
     env: Mapping[str, str] | None = None,
 ) -> Completed:
-    """Run a workload with ``library`` preloaded; WorkloadError if it crashes, fails or hangs."""
+    """Run a workload with ``library`` preloaded and further variables ``env``."""
     variables = {**prepared.env, **(env or {}), "LD_PRELOAD": str(library)}
+    return run_workload(workload, replace(prepared, env=variables), log=log)
+
+
+def run_workload(workload: Program | Command, prepared: Prepared, *, log: Path) -> Completed:
+    """Run a prepared workload; WorkloadError if it crashes, fails or runs into its limit."""
+    limit = workload.timeout_s
     with tempfile.TemporaryDirectory(prefix="hakmem-") as scratch:
         own_folder = isinstance(workload, Command) and workload.scratch
         folder = Path(scratch) if own_folder else prepared.cwd
         try:
             return run(
-                prepared.argv,
-                env=variables,
-                cwd=folder,
-                log=log,
-                capture=False,
-                timeout_s=workload.timeout_s,
+                prepared.argv, env=prepared.env, cwd=folder, log=log, capture=False, timeout_s=limit
             )
         except ChildTimeout as error:
-            raise WorkloadError(
-                f'workload "{workload.name}" was still running after its limit '
-                f"of {workload.timeout_s:g} s and was killed",
-                hint=ALONE,
-                log=log,
-            ) from error
+            end = f"was still running after its limit of {limit:g} s and was killed"
+            raise _failed(workload, end, log) from error
         except ChildFailed as error:
-            raise WorkloadError(
-                f'workload "{workload.name}" failed: {describe_exit(error.returncode)}',
-                hint=ALONE,
-                log=log,
-            ) from error
+            end = f"failed: {describe_exit(error.returncode)}"
+            raise _failed(workload, end, log) from error
+
+
+def _failed(workload: Program | Command, end: str, log: Path) -> WorkloadError:
+    return WorkloadError(f'workload "{workload.name}" {end}', hint=ALONE, log=log)
 
 
 def workload_key(workload: Program | Command, quick: bool) -> str:
