@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Sandbox, make_sandbox
 
+from pipeline.core import process
 from pipeline.core.errors import ExitCode
 from pipeline.stages import NAMES
 from pipeline.toolchain.elf import read_facts
+from pipeline.toolchain.find import find_llvm
 
 pytestmark = pytest.mark.e2e
 
@@ -129,3 +131,16 @@ def test_hot_functions_are_placed_as_listed(quick: Sandbox) -> None:
 def test_library_has_no_path_of_the_tree(quick: Sandbox) -> None:
     for name in ("libhakmem.so", "libhakmem.so.debug"):
         assert str(quick.root).encode() not in (version(quick) / "lib" / name).read_bytes()
+
+
+def test_published_library_passes_the_allocators_tests(quick: Sandbox, tmp_path: Path) -> None:
+    library = version(quick) / "lib" / "libhakmem.so"
+    off = [f"-DHAKMEM_{part}=OFF" for part in ("BENCH", "TRAINING", "TEST_SANITIZERS")]
+    configure = ["cmake", "--preset", "clang", "-B", tmp_path, *off]
+    compiler = f"-DCMAKE_C_COMPILER={find_llvm() / 'clang'}"
+    process.run([*configure, compiler, f"-DHAKMEM_TEST_LIBRARY={library}"], cwd=ROOT)
+    process.run(["cmake", "--build", tmp_path], cwd=ROOT)
+    labels = ["-L", "interface|misuse|stress", "-E", "valgrind"]
+    done = process.run(["ctest", "--test-dir", tmp_path, "-j", "2", *labels])
+    assert "100% tests passed" in done.stdout
+    assert int(done.stdout.split(" tests failed out of ")[1].split()[0]) > 30
