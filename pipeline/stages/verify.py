@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges no
 STAGE = "verify"
 VERDICT = "verdict.json"
 # Seconds of timed runs the judge may spend while its answer is INCONCLUSIVE.
-BUDGET_S, QUICK_BUDGET_S = 120.0, 20.0
+BUDGET_S, QUICK_BUDGET_S = 120.0, 30.0
 # Many short runs say more than few long ones, so the judge may add pairs up to this multiple.
 MORE_PAIRS, QUICK_MORE_PAIRS = 8, 4
 # Under valgrind time passes 50 times slower; what the library does by the clock is switched off.
