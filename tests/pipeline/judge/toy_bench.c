@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
     (void)result;
     printf("bench=toy ops=%ld seconds=%.9f ops_per_sec=%.0f ns_per_op=%.1f peak_rss_kib=%ld "
            "threads=%d seed=1 cpu_seconds=%.9f%s\n",
-           ops, seconds, (double)ops / seconds, seconds / (double)ops * 1e9, peak_rss_kib(), THREADS, cpu,
-           ALLOCATOR[0] ? " allocator=" ALLOCATOR : "");
+           ops, seconds, (double)ops / seconds, seconds / (double)ops * 1e9, peak_rss_kib(),
+           THREADS, cpu, ALLOCATOR[0] ? " allocator=" ALLOCATOR : "");
     return 0;
 }
