@@ -77,7 +77,7 @@ static const hak_slab *covering_run(const hak_range *r, size_t page) {
     return NULL;
 }
 
-static _Noreturn HAK_COLD void refuse(const void *p, const char *function) {
+static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *function) {
     const hak_range *r = hak_range_of(p);
     if (r == NULL)
         hak_fatal("invalid pointer", function, p, "no allocation of this process returned it");
@@ -92,7 +92,7 @@ static _Noreturn HAK_COLD void refuse(const void *p, const char *function) {
 static hak_slab *find(const void *block, const char *function) {
     hak_slab *run = hak_run_of(block);
     if (run == NULL || run->kind != HAK_RUN_LARGE || run->start != (uintptr_t)block)
-        refuse(block, function);
+        refuse_pointer(block, function);
     return run;
 }
 

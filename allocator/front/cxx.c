@@ -88,7 +88,7 @@ static void *new_or_null(size_t size, size_t alignment, const void *tag) {
 /* ---- the operators ---- */
 
 #define OPERATOR_NEW(id, mangled)                                                                  \
-    HAK_EXPORT HAK_HOT void *id(size_t size) __asm__(mangled);                                     \
+    HAK_EXPORT void *id(size_t size) __asm__(mangled);                                             \
     void *id(size_t size) {                                                                        \
         return new_or_throw(size, 0);                                                              \
     }
@@ -120,7 +120,7 @@ OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_
 /* Size, alignment and tag say nothing that the page does not know: every form is free, which
  * ignores the registers that it does not read. */
 #define OPERATOR_DELETE(id, mangled)                                                               \
-    HAK_EXPORT HAK_HOT void id(void *block) __asm__(mangled);                                      \
+    HAK_EXPORT void id(void *block) __asm__(mangled);                                              \
     void id(void *block) {                                                                         \
         hak_free(block);                                                                           \
     }

@@ -13,7 +13,7 @@
  * never touches costs it nothing. */
 #define ZERO_BY_PAGES ((size_t)32768)
 
-static HAK_COLD void *refuse(void) {
+static HAK_COLD void *refuse_size(void) {
     errno = ENOMEM;
     return NULL;
 }
@@ -21,7 +21,7 @@ static HAK_COLD void *refuse(void) {
 HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
     size_t bytes;
     if (HAK_UNLIKELY(hak_product_overflows(count, size, &bytes) || bytes > PTRDIFF_MAX))
-        return refuse();
+        return refuse_size();
     if (HAK_UNLIKELY(bytes > ZERO_BY_PAGES))
         return hak_large_allocate(bytes, 1, true); /* fresh memory is zero already */
     void *block = hak_malloc(bytes);
@@ -78,7 +78,7 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
 
 HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
     size_t bytes;
-    return hak_product_overflows(count, size, &bytes) ? refuse() : hak_realloc(block, bytes);
+    return hak_product_overflows(count, size, &bytes) ? refuse_size() : hak_realloc(block, bytes);
 }
 
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {

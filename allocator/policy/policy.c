@@ -47,7 +47,7 @@ static bool parse(const char *text, unsigned long *value) {
     return true;
 }
 
-static HAK_COLD void refuse(const option *o, const char *text) {
+static HAK_COLD void refuse_value(const option *o, const char *text) {
     char low[21], high[21], standard[21];
     const char *const parts[] = {"hakmem: ",
                                  o->variable,
@@ -73,7 +73,7 @@ static void read_option(const option *o, hak_policy *policy, char *const environ
         if (parse(text, &value) && value >= o->lowest && value <= o->highest)
             memcpy((char *)policy + o->offset, &value, sizeof value);
         else
-            refuse(o, text);
+            refuse_value(o, text);
         return;
     }
 }

@@ -1,0 +1,42 @@
+"""The marks in the source and the symbol lists say the same about what is hot and what is cold."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LISTS = sorted(p for p in (ROOT / "layouts").iterdir() if p.is_dir())
+
+
+def marked(mark: str) -> set[str]:
+    """Return the names of all functions that carry a mark, in definitions or declarations."""
+    pattern = re.compile(rf"^[^#*/\n]*\b{mark}\b[^;{{(]*?\*?\b(\w+)\(", re.MULTILINE)
+    sources = sorted((ROOT / "allocator").rglob("*.[ch]"))
+    return {name for path in sources for name in pattern.findall(path.read_text())}
+
+
+def listed(path: Path) -> list[str]:
+    """Return the symbols of a list, in order."""
+    lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def test_there_are_marks() -> None:
+    assert {"hak_malloc", "hak_free"} <= marked("HAK_HOT")
+    assert {"hak_fatal", "attach"} <= marked("HAK_COLD")
+
+
+@pytest.mark.parametrize("layout", LISTS, ids=lambda p: p.name)
+def test_marked_functions_are_listed(layout: Path) -> None:
+    assert marked("HAK_HOT") <= set(listed(layout / "hot.txt"))
+    assert marked("HAK_COLD") <= set(listed(layout / "cold.txt"))
+
+
+@pytest.mark.parametrize("layout", LISTS, ids=lambda p: p.name)
+def test_no_function_is_hot_and_cold(layout: Path) -> None:
+    hot, cold = listed(layout / "hot.txt"), listed(layout / "cold.txt")
+    assert not set(hot) & set(cold)
+    assert not set(hot) & marked("HAK_COLD")
+    assert not set(cold) & marked("HAK_HOT")
+    assert len(hot) == len(set(hot)) and len(cold) == len(set(cold))
