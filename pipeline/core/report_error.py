@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 import sys
 import tempfile
 import traceback
@@ -15,8 +14,6 @@ import click
 from pipeline.core.errors import ExitCode, PipelineError, SpaceError
 from pipeline.core.paths import Tree
 
-# With less than this left on the disk, in bytes, that is what made the run fail.
-NO_SPACE_BELOW = 8 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large", "SIGXFSZ")
@@ -51,7 +48,7 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
             hint="give yourself the right to write there",
         )
     full = isinstance(error, OSError) and error.errno in _FULL
-    if full or _speaks_of_space(error) or _disk_is_full():
+    if full or _speaks_of_space(error):
         return SpaceError(
             f"no space left: {error}",
             hint="free some space; the same command goes on from the last good stage",
@@ -62,13 +59,6 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
 
 def _speaks_of_space(error: BaseException) -> bool:
     return isinstance(error, PipelineError) and any(w in error.message for w in _FULL_WORDS)
-
-
-def _disk_is_full() -> bool:
-    try:
-        return shutil.disk_usage(Tree.here().root).free < NO_SPACE_BELOW
-    except OSError:
-        return False
 
 
 def _tell(message: str, hint: str, log: Path | None = None) -> None:

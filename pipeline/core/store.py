@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.digest import digest_file, digest_value
-from pipeline.core.errors import ArtifactError
+from pipeline.core.errors import ArtifactError, SpaceError
 
 RECEIPT = "receipt.json"
 ROOM_PREFIX = ".tmp-"
 # Artifacts of other keys that stay per stage, so that switching back and forth costs nothing.
 KEPT_PER_STAGE = 4
+
+# With less than this left on the disk, in bytes, that is what made a stage fail.
+NO_SPACE_BELOW = 8 << 20
 
 Parts = Mapping[str, Any]
 Notes = dict[str, Any]
@@ -94,6 +97,9 @@ class Store:
                 stage, key, dict(parts), _digests(room), round(time.monotonic() - started, 3), notes
             )
             _finish(room, final, receipt)
+        except Exception as error:
+            _blame_full_disk(room, error)  # now: once the room is gone there is space again
+            raise
         finally:
             shutil.rmtree(room, ignore_errors=True)
         return self._used(Artifact(final, receipt, fresh=True))
@@ -168,6 +174,16 @@ def require_content(path: Path, what: str) -> None:
     if not path.is_file() or path.stat().st_size == 0:
         state = "is empty" if path.is_file() else "was not made"
         raise ArtifactError(f"{what} {state}: {path}", hint="read the log of the stage")
+
+
+def _blame_full_disk(room: Path, error: Exception) -> None:
+    """Raise SpaceError if the disk is full: tools die of that in ways that do not say so."""
+    if shutil.disk_usage(room).free < NO_SPACE_BELOW:
+        raise SpaceError(
+            f"no space left in {room.parent}: {error}",
+            hint="free some space; the same command goes on from the last good stage",
+            log=getattr(error, "log", None),
+        ) from error
 
 
 def _digests(room: Path) -> dict[str, str]:

@@ -83,6 +83,7 @@ BOLT_ORDER: Flags = (
     Flag("--reorder-functions=cdsort", "BOLT's own order, to name all functions"),
     Flag("--generate-function-order={order}", "the list with every function in BOLT's spelling"),
 )
+# No --icf: functions folded into one could not both stand where the list wants them.
 BOLT: Flags = (
     Flag("--reorder-blocks=ext-tsp", "hot blocks of a function become a straight line"),
     Flag("--reorder-functions=user", "the order is layouts/, not a guess of the day"),
@@ -94,7 +95,6 @@ BOLT: Flags = (
     Flag("--split-functions", "cold blocks leave the hot range"),
     Flag("--split-strategy=profile2", "hot and cold halves, decided by the profile"),
     Flag("--split-all-cold", "functions that never ran go to the cold part as a whole"),
-    Flag("--icf=none", "functions folded into one could not both stand where the list wants them"),
     Flag("--no-huge-pages", "else a 20 KB library becomes 4 MB of alignment"),
     Flag("--align-functions=64", "functions start on a cache line"),
     Flag("--align-functions-max-bytes=64", "without it alignment stops at 32 bytes of padding"),

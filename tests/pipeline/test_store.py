@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.core import store as store_module
+from pipeline.core.errors import BuildError, SpaceError
 from pipeline.core.store import KEPT_PER_STAGE, Store, changed_parts
 
 PARTS = {"sources": "1", "flags": ["-O2"]}
@@ -53,6 +55,19 @@ def test_failed_work_leaves_nothing(tmp_path: Path) -> None:
         store.make("pgo", PARTS, fail)
     assert store.find("pgo", PARTS) is None
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_full_disk_is_what_a_stage_failed_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_room: Path) -> dict[str, Any]:
+        raise BuildError("clang: Bus error")
+
+    with pytest.raises(BuildError):
+        Store(tmp_path).make("pgo", PARTS, fail)
+    monkeypatch.setattr(store_module, "NO_SPACE_BELOW", 1 << 60)
+    with pytest.raises(SpaceError, match=r"no space left in .*clang: Bus error"):
+        Store(tmp_path).make("pgo", PARTS, fail)
 
 
 def test_room_of_a_killed_run_is_not_an_artifact_and_is_cleared(tmp_path: Path) -> None:
