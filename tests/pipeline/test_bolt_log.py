@@ -1,0 +1,70 @@
+"""What is read from BOLT's words: how good a profile is, and its estimates."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pipeline.core.console import BuildConsole
+from pipeline.core.errors import DataError
+from pipeline.core.paths import Tree
+from pipeline.core.store import Store
+from pipeline.profile.load import load_profile
+from pipeline.stages.bolt import _profile_quality, dyno_stats
+from pipeline.stages.workshop import Options, Workshop
+from pipeline.toolchain.find import Toolchain
+
+PROFILED = (
+    "BOLT-INFO: 47 out of 131 functions in the binary (35.9%) have non-empty execution profile\n"
+)
+QUALITY = "BOLT-INFO: profile quality metrics (...): function CFG discontinuity {}%; call graph\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    console = BuildConsole(Console(file=io.StringIO()))
+    profile = load_profile(Tree.here(), "mixed")
+    return Workshop(Tree(tmp_path), profile, Toolchain(()), Store(tmp_path), console, Options())
+
+
+def test_continuous_profile_is_good(shop: Workshop) -> None:
+    said = PROFILED + QUALITY.format("0.00")
+    assert _profile_quality(shop, said, exact=True) == "function CFG discontinuity 0.00%"
+
+
+def test_lost_edges_are_refused_with_the_cure(shop: Workshop) -> None:
+    with pytest.raises(DataError, match=r"discontinuous \(3\.70 %\)") as caught:
+        _profile_quality(shop, PROFILED + QUALITY.format("3.70"), exact=True)
+    assert "asm volatile" in caught.value.hint
+
+
+def test_samples_may_miss_edges(shop: Workshop) -> None:
+    assert "3.70" in _profile_quality(shop, PROFILED + QUALITY.format("3.70"), exact=False)
+
+
+def test_older_bolt_does_not_measure_it(shop: Workshop) -> None:
+    assert "unknown" in _profile_quality(shop, PROFILED, exact=True)
+
+
+@pytest.mark.parametrize("said", ["", PROFILED.replace("47 out", "0 out")])
+def test_empty_profile_is_refused(said: str, shop: Workshop) -> None:
+    with pytest.raises(DataError, match="no function with a profile"):
+        _profile_quality(shop, said, exact=True)
+
+
+def test_estimates_before_and_after() -> None:
+    said = """
+             1231573 : executed forward branches
+              134538 : taken branches
+
+             1231069 : executed forward branches (-0.0%)
+              134538 : taken branches (=)
+                   7 : mentioned once
+"""
+    assert dyno_stats(said) == {
+        "executed forward branches": [1231573, 1231069],
+        "taken branches": [134538, 134538],
+    }
