@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,11 @@ def may_publish(result, allow_neutral):
 """
 
 
+def _heed_interrupts() -> None:
+    """Undo what a shell does to background jobs, which it starts with ctrl-C ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @dataclass(frozen=True)
 class Sandbox:
     """A copy of the tree in which builds take seconds."""
@@ -87,6 +93,7 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=_heed_interrupts,
         )
 
     def run(self, *arguments: str, **env: str) -> tuple[int, str]:
