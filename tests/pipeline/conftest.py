@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import shutil
 import subprocess
 import sys
@@ -73,11 +72,6 @@ def may_publish(result, allow_neutral):
 """
 
 
-def _heed_interrupts() -> None:
-    """Undo what a shell does to background jobs, which it starts with ctrl-C ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @dataclass(frozen=True)
 class Sandbox:
     """A copy of the tree in which builds take seconds."""
@@ -86,14 +80,15 @@ class Sandbox:
 
     def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
         """Start ``pipeline`` with these arguments; its output is one stream."""
+        # A shell starts background jobs with ctrl-C ignored, which children inherit.
+        heeding = ["env", "--default-signal=INT"]
         return subprocess.Popen(
-            [sys.executable, "-u", "-m", "pipeline", *arguments],
+            [*heeding, sys.executable, "-u", "-m", "pipeline", *arguments],
             cwd=self.root,
             env={**os.environ, **env},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=_heed_interrupts,
         )
 
     def run(self, *arguments: str, **env: str) -> tuple[int, str]:
