@@ -134,11 +134,11 @@ def _keep_report(shop: Workshop, model: ReportModel) -> Path:
 
 def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
-    allowed, reason = verdict.result().publishable(shop.options.allow_neutral)
+    allowed, _ = verdict.result().publishable(shop.options.allow_neutral)
     if not allowed:
         shop.console.verdict(model)
         raise GateError(
-            f"not published: {reason}",
+            "the gate did not let this build pass, for the reason above",
             hint="read the report; `--from verify` judges again; `current` is as it was",
             log=report,
         )

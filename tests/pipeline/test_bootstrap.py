@@ -101,6 +101,13 @@ def test_wished_llvm_is_asked_for(clone: Path, machine: Path) -> None:
     assert "bolt-22" not in done.stderr
 
 
+def test_folder_of_llvm_needs_no_llvm_package(clone: Path, machine: Path) -> None:
+    done = bootstrap(clone, machine, HAKMEM_LLVM="/opt/llvm/bin")
+    assert done.returncode == ExitCode.PACKAGES
+    assert "valgrind" in done.stderr
+    assert "clang" not in done.stderr
+
+
 def test_failing_apt_is_not_success(clone: Path, machine: Path) -> None:
     replace(machine, "id", "echo 0")
     done = bootstrap(clone, machine)
