@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -88,7 +89,7 @@ class Store:
         key = digest_value(parts)
         final = self._place(stage, key)
         room = final.with_name(f"{ROOM_PREFIX}{final.name}")
-        shutil.rmtree(room, ignore_errors=True)
+        discard(room)
         room.mkdir(parents=True)
         started = time.monotonic()
         try:
@@ -119,7 +120,7 @@ class Store:
     def clear_rooms(self) -> None:
         """Remove what killed runs have left. Only for the holder of the tree's lock."""
         for room in self.folder.glob(f"*/{ROOM_PREFIX}*"):
-            shutil.rmtree(room, ignore_errors=True)
+            discard(room)
 
     def tidy(self) -> None:
         """Keep the artifacts used last, a few per stage, and remove older ones."""
@@ -138,6 +139,17 @@ class Store:
     def _by_age(self, stage: str) -> list[Path]:
         folders = [p for p in (self.folder / stage).glob("[!.]*") if p.is_dir()]
         return sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True)
+
+
+def discard(room: Path) -> None:
+    """Remove a room, or at least its name.
+
+    Compilers of a run that was killed may still be writing in it; then the next run removes it.
+    """
+    if room.exists():
+        fresh = tempfile.mkdtemp(prefix=f"{ROOM_PREFIX}dead-", dir=room.parent)
+        dead = room.rename(fresh)
+        shutil.rmtree(dead, ignore_errors=True)
 
 
 def read_receipt(folder: Path) -> Receipt | None:

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core import store as store_module
 from pipeline.core.errors import BuildError, SpaceError
-from pipeline.core.store import KEPT_PER_STAGE, Store, changed_parts
+from pipeline.core.store import KEPT_PER_STAGE, Store, changed_parts, discard
 
 PARTS = {"sources": "1", "flags": ["-O2"]}
 
@@ -55,6 +55,18 @@ def test_failed_work_leaves_nothing(tmp_path: Path) -> None:
         store.make("pgo", PARTS, fail)
     assert store.find("pgo", PARTS) is None
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_room_that_somebody_still_writes_in_is_out_of_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "pgo" / ".tmp-0123"
+    room.mkdir(parents=True)
+    (room / "late").touch()
+    monkeypatch.setattr("shutil.rmtree", lambda *_args, **_options: None)
+    discard(room)
+    assert not room.exists()
+    assert [path.name for path in tmp_path.rglob("late")] == ["late"]
 
 
 def test_full_disk_is_what_a_stage_failed_of(
