@@ -13,9 +13,9 @@ typedef struct hak_class {
     uint64_t reciprocal; /* (offset * reciprocal) >> HAK_RECIPROCAL_SHIFT = offset / size */
 } hak_class;
 
-/* Exact for offsets below 2^21 (a segment) and sizes up to 2^18: the error of the reciprocal is
- * below 1, so offset * error < 2^21 < 2^40 / size. Source: Granlund & Montgomery, "Division by
- * Invariant Integers using Multiplication" (1994), theorem 4.2. */
+/* Exact for offsets below 2^21 (a segment of 64 KiB pages) and sizes up to 2^18: the error of the
+ * reciprocal is below 1, so offset * error < 2^21 < 2^40 / size. Source: Granlund & Montgomery,
+ * "Division by Invariant Integers using Multiplication" (1994), theorem 4.2. */
 #define HAK_RECIPROCAL_SHIFT 40
 
 extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];

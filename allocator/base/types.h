@@ -52,7 +52,7 @@ enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
  *   carved = used + number of ones in the bitmap,   carved <= capacity, used <= capacity
  *   bit w of summary = (word w of the bitmap is not zero)
  *   on the owner's partial list of its class if and only if used < capacity
- *   low_mark < used: the next put that makes used = low_mark looks after the slab */
+ *   low_mark < used, or used = 0: the put that makes used = low_mark looks after the slab */
 struct hak_slab {
     _Atomic(hak_heap *) owner; /* slab: changes only in cold/heap.c, under the registry lock */
     uintptr_t start;           /* address of the run's first byte */
@@ -128,10 +128,12 @@ struct hak_heap {
     uint8_t hits[HAK_CLASSES];      /* how often within it, */
     uint64_t armed_at_ms;           /* when all of them were armed, */
     uint64_t seen_at_ms;            /* and when the slow paths were last visited */
+    uint32_t armed_hits;            /* counts operations on armed magazines */
     uint32_t epoch_seen;            /* the purge epoch for which the heap was trimmed last */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */
+    bool settled;                                /* idle, and the last trim left nothing to do */
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote; /* chains that other threads freed */
     HAK_LINE_ALIGNED void *slots[];              /* cold/magazine.h; HAK_HEAP_SLOTS of them */
 };

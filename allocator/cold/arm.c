@@ -4,8 +4,9 @@
 
 enum {
     WINDOW_MS = 50, /* all magazines are armed at most once in this time ... */
-    PAUSE_MS = 8,   /* ... unless the slow paths saw nothing for so long */
-    FEW = 4,        /* hits of a class within a tick after which it is left alone */
+    PAUSE_MS = 8,   /* ... unless the clock was not looked at for so long */
+    LOOK_EVERY = 4, /* hits of armed magazines between two looks at the clock */
+    FEW = 32,       /* looks of a class within a tick after which it is left alone */
 };
 
 void *const hak_nothing[1];
@@ -26,6 +27,26 @@ void hak_disarm(hak_heap *heap, unsigned cls) {
         return;
     heap->top[cls] = heap->held_top[cls];
     heap->end[cls] = hak_magazine_end(heap, cls);
+}
+
+static bool time_to_look(hak_heap *heap) {
+    return ++heap->armed_hits % LOOK_EVERY == 0;
+}
+
+void *hak_armed_pop(hak_heap *heap, unsigned cls) {
+    void *block = hak_is_armed(heap, cls) ? *heap->held_top[cls] : NULL;
+    if (block == NULL || time_to_look(heap))
+        return NULL;
+    heap->held_top[cls]--;
+    return block;
+}
+
+bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
+    if (!hak_is_armed(heap, cls) || heap->held_top[cls] == hak_magazine_end(heap, cls) ||
+        *heap->held_top[cls] == block || time_to_look(heap))
+        return false;
+    *++heap->held_top[cls] = block;
+    return true;
 }
 
 static void arm_all(hak_heap *heap) {

@@ -6,10 +6,12 @@
  *
  *   top, end -> | NULL |        held_top -> the real top of the magazine
  *
- * What this costs is bounded. All magazines are armed when the slow paths have not been visited for
- * a while, and at most once in a window of time otherwise; a magazine that is hit is armed again
- * only a few times within a tick of the clock. So a thread that allocates a little at a time stays
- * armed, and one that allocates in a tight loop is soon left alone. */
+ * What this costs is bounded. A hit is served from the held magazine in a few instructions; only
+ * every fourth looks at the clock. All magazines are armed when nothing looked at the clock for
+ * a while, and at most once in a window of time otherwise; a class that is hit very often within a
+ * tick of the clock is left alone until then. So a thread that allocates up to some ten thousand
+ * blocks of a class in a second stays armed, and one that does it in a tight loop is soon left
+ * alone. */
 #ifndef HAK_COLD_ARM_H
 #define HAK_COLD_ARM_H
 
@@ -21,6 +23,11 @@ extern HAK_HIDDEN void *const hak_nothing[1];
 /* Arms all magazines of the heap when a new window begins, else that of `cls` if it may be; `now`
  * in milliseconds. By the owner. */
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
+
+/* One operation on an armed magazine: pops a block, NULL when there is none; pushes a block, false
+ * when there is no room. Both say so, too, when it is time to look at the clock. By the owner. */
+void *hak_armed_pop(hak_heap *heap, unsigned cls);
+bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
 
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
 void hak_disarm(hak_heap *heap, unsigned cls);

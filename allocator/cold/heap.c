@@ -10,7 +10,10 @@
 #include "cold/slab.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "policy/policy.h"
 #include "stats/stats.h"
+
+#include <unistd.h>
 
 /* All other magazines of it have top = end = NULL: free finds them full. malloc finds class
  * HAK_CLASS_NONE for every size, and that magazine empty. */
@@ -18,9 +21,12 @@ const hak_heap hak_no_heap = {.top = {(void **)hak_nothing}, .end = {(void **)ha
 
 HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 
+enum { ADOPT_LOOKS = 8 };
+
 /* Lock order: borrow, purge, registry, segment. */
 static hak_lock registry_lock;
 static hak_heap *registry, *idle_heaps;
+static hak_heap *adopt_next; /* among the idle heaps: where the next adoption looks first */
 static _Atomic size_t idle_count;
 static hak_lock borrow_lock;
 static hak_heap *borrowed;
@@ -49,6 +55,9 @@ static hak_heap *pop_idle(void) {
     if (heap == NULL)
         return NULL;
     idle_heaps = heap->idle_next;
+    if (adopt_next == heap)
+        adopt_next = heap->idle_next;
+    heap->settled = false;
     atomic_fetch_sub_explicit(&idle_count, 1, memory_order_relaxed);
     HAK_COUNT(heaps_reused, 1);
     return heap;
@@ -90,6 +99,7 @@ static void thread_exits(void) {
     hak_lock_take(&registry_lock);
     push_idle(heap);
     hak_lock_give(&registry_lock);
+    hak_purge_expect();
 }
 
 static void before_fork(void) {
@@ -97,9 +107,11 @@ static void before_fork(void) {
     hak_purge_before_fork();
     hak_lock_take(&registry_lock);
     hak_lock_take(&hak_segment_lock);
+    hak_lock_holds_all = true;
 }
 
 static void after_fork_in_parent(void) {
+    hak_lock_holds_all = false;
     hak_lock_give(&hak_segment_lock);
     hak_lock_give(&registry_lock);
     hak_purge_after_fork_in_parent();
@@ -109,6 +121,7 @@ static void after_fork_in_parent(void) {
 /* The heaps of the other threads may have been copied in the middle of an operation: they are
  * never touched again. Their blocks can still be used and freed. */
 static void after_fork_in_child(void) {
+    hak_lock_holds_all = false;
     for (hak_heap *heap = registry; heap != NULL; heap = heap->registry_next)
         if (heap->state == HAK_HEAP_ACTIVE && heap != hak_this_thread.owned && heap != borrowed)
             heap->state = HAK_HEAP_FROZEN;
@@ -121,20 +134,15 @@ static void after_fork_in_child(void) {
 static void start_process(void) {
     static const hak_os_hooks hooks = {thread_exits, before_fork, after_fork_in_parent,
                                        after_fork_in_child};
-    enum { NOT_YET, STARTING, STARTED };
-    static _Atomic int state;
-    int not_yet = NOT_YET;
-    if (atomic_compare_exchange_strong(&state, &not_yet, STARTING)) {
+    static atomic_flag started = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&started))
         hak_os_start(&hooks); /* may allocate: this thread has its heap already */
-        atomic_store(&state, STARTED);
-    }
-    while (atomic_load(&state) != STARTED)
-        ; /* another thread is between the two lines above */
 }
 
 static HAK_COLD hak_heap *attach(void) {
     if (hak_this_thread.ended)
         return NULL;
+    hak_policy_start(environ); /* constructors that run before ours allocate, too */
     hak_heap *heap = obtain();
     if (heap == NULL)
         return NULL;
@@ -153,9 +161,10 @@ hak_heap *hak_heap_borrow(void) {
     hak_lock_take(&borrow_lock);
     if (borrowed == NULL)
         borrowed = obtain();
-    if (borrowed == NULL)
+    hak_heap *heap = borrowed;
+    if (heap == NULL)
         hak_lock_give(&borrow_lock);
-    return borrowed;
+    return heap;
 }
 
 void hak_heap_return(void) {
@@ -180,11 +189,6 @@ void hak_heap_flush(hak_heap *heap) {
         release_empty(heap, cls);
 }
 
-static void drain_idle(void) {
-    for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
-        hak_remote_drain(heap, HAK_CLASS_NONE);
-}
-
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap)) {
     size_t sum = 0;
     if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
@@ -207,14 +211,21 @@ static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {
     return true;
 }
 
+/* Goes round the idle heaps, a few at each call: there may be thousands. What was freed to them
+ * remotely is taken back once per purge epoch. */
 bool hak_heap_adopt(hak_heap *heap, unsigned cls) {
     bool adopted = false;
     if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
         return false;
     hak_lock_take(&registry_lock);
-    drain_idle();
-    for (hak_heap *idle = idle_heaps; idle != NULL && !adopted; idle = idle->idle_next)
-        adopted = adopt_from(idle, heap, cls);
+    for (int looks = 0; looks < ADOPT_LOOKS && !adopted; looks++) {
+        if (adopt_next == NULL)
+            adopt_next = idle_heaps;
+        if (adopt_next == NULL)
+            break;
+        adopted = adopt_from(adopt_next, heap, cls);
+        adopt_next = adopt_next->idle_next;
+    }
     hak_lock_give(&registry_lock);
     return adopted;
 }

@@ -13,9 +13,12 @@
 #include <string.h>
 
 enum {
-    MOVE_PAGES = 4, /* from here on moving page tables is cheaper than copying: 256 KiB */
-    TRIM_SHARE = 8, /* a shrunk block keeps its pages unless 1/8 of them become free */
-    SLACK_SHARE = 4 /* a block that had to move gets 1/4 more address space, not memory */
+    MOVE_PAGES = 32,   /* from here on page tables are moved instead of bytes: 2 MiB */
+    MOST_MOVES = 8192, /* in the life of a process: each leaves a mapping that the system cannot
+                        * join to its neighbours, and by default it allows 65,530 */
+    ZERO_PAGES = 16,   /* from here on fresh pages are cheaper than zeroing used ones: 1 MiB */
+    TRIM_SHARE = 8,    /* a shrunk block keeps its pages unless 1/8 of them become free */
+    SLACK_SHARE = 4    /* a block that had to move gets 1/4 more address space, not memory */
 };
 
 static size_t pages_for(size_t size) {
@@ -52,6 +55,12 @@ static void give(hak_slab *run, bool zeroed) {
     hak_purge_expect();
 }
 
+/* Fresh memory from the system is zero, and costs nothing where it is never touched. */
+static void make_zero(hak_slab *run, size_t size) {
+    if (run->pages < ZERO_PAGES || !hak_os_purge((void *)run->start, bytes_in(run)))
+        memset((void *)run->start, 0, size);
+}
+
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
     bool zeroed;
     size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
@@ -60,7 +69,7 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
         return NULL;
     set_size(run, size);
     if (zero && !zeroed)
-        memset((void *)run->start, 0, size);
+        make_zero(run, size);
     tick();
     return (void *)run->start;
 }
@@ -114,7 +123,7 @@ static hak_slab *take_with_slack(size_t pages) {
 
 static enum hak_move move_bytes(const hak_slab *from, const hak_slab *to) {
     enum hak_move done = HAK_NOT_MOVED;
-    if (from->pages >= MOVE_PAGES)
+    if (from->pages >= MOVE_PAGES && HAK_COUNTED(blocks_moved) < MOST_MOVES)
         done = hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
     if (done == HAK_NOT_MOVED)
         memcpy((void *)to->start, (void *)from->start, bytes_in(from));
@@ -126,10 +135,8 @@ static void *move(hak_slab *from, size_t size) {
     if (to == NULL)
         return NULL;
     enum hak_move done = move_bytes(from, to);
-    if (done == HAK_TARGET_LOST) {
-        errno = ENOMEM; /* the run stays taken for good: something else may be mapped there */
-        return NULL;
-    }
+    if (done == HAK_TARGET_LOST)
+        return move(from, size); /* that run stays taken: something else may be mapped there */
     set_size(to, size);
     give(from, done == HAK_MOVED);
     HAK_COUNT(blocks_moved, done == HAK_MOVED);

@@ -40,10 +40,12 @@ bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
 
 size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     void *const *top = hak_is_armed(heap, cls) ? heap->held_top[cls] : heap->top[cls];
-    return (size_t)(top - heap->bottom[cls]);
+    size_t count = (size_t)(top - heap->bottom[cls]);
+    return count <= heap->depth[cls] ? count
+                                     : 0; /* another thread's magazine that moves just now */
 }
 
-HAK_INLINE void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *elsewhere) {
+HAK_INLINE void give_back(hak_heap *heap, unsigned cls, void *block, hak_chains *elsewhere) {
     hak_slab *slab = hak_run_of(block);
     if (HAK_UNLIKELY(slab->cls != cls))
         hak_slab_refuse(slab, block);
@@ -51,7 +53,7 @@ HAK_INLINE void give_back(hak_heap *heap, unsigned cls, void *block, hak_chain *
     if (owner == heap)
         hak_slab_put(heap, slab, block);
     else
-        hak_chain_add(elsewhere, owner, block);
+        hak_chains_add(elsewhere, owner, block);
 }
 
 void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
@@ -60,10 +62,10 @@ void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep) {
     size_t count = hak_magazine_count(heap, cls);
     if (count <= keep)
         return;
-    hak_chain elsewhere = {0};
+    hak_chains elsewhere = {0};
     for (void **each = first; each < first + (count - keep); each++)
         give_back(heap, cls, *each, &elsewhere);
-    hak_chain_send(&elsewhere);
+    hak_chains_send(&elsewhere);
     memmove(first, first + (count - keep), keep * sizeof first[0]);
     heap->top[cls] = first + keep - 1;
 }

@@ -11,7 +11,10 @@
 #include "policy/policy.h"
 #include "stats/stats.h"
 
-enum { NEVER_MS = 3600000 }; /* the highest value of the option */
+enum {
+    NEVER_MS = 3600000, /* the highest value of the option */
+    STEP = 64,          /* segments purged in one visit: 128 MiB, some milliseconds */
+};
 
 static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */
 static _Atomic uint64_t epoch_ends_ms; /* 0: no epoch runs, nothing waits */
@@ -39,10 +42,10 @@ static size_t purge_pages(hak_segment *s, uint32_t mask) {
     return pages;
 }
 
-/* Goes once through the dirty list; the segment lock is free between two segments. */
-static size_t purge_dirty(bool all) {
+/* Purges up to `count` segments of the dirty list; the segment lock is free between two of them. */
+static size_t purge_dirty(size_t count, bool all) {
     size_t pages = 0;
-    for (size_t left = hak_dirty_count(); left > 0; left--) {
+    for (; count > 0; count--) {
         hak_lock_take(&hak_segment_lock);
         hak_segment *s = hak_dirty_pop();
         if (s != NULL) {
@@ -57,42 +60,60 @@ static size_t purge_dirty(bool all) {
     return pages << HAK_PAGE_SHIFT;
 }
 
+static void set_end(uint64_t ms) {
+    atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
+}
+
+/* Whoever frees something sets `expected` and then looks whether an epoch runs; we say that none
+ * runs and then look at `expected` again: one of the two sees the other. */
 static void start_epoch(uint64_t now) {
-    bool wanted = hak_dirty_count() != 0 || atomic_exchange(&expected, false);
-    uint64_t ends = wanted ? now + hak_policy_now()->purge_delay_ms : 0;
-    atomic_store_explicit(&epoch_ends_ms, ends, memory_order_relaxed);
+    uint64_t ends = now + hak_policy_now()->purge_delay_ms;
+    bool wanted = atomic_exchange(&expected, false) || hak_dirty_count() != 0;
+    set_end(wanted ? ends : 0);
+    if (!wanted && atomic_load(&expected))
+        set_end(ends);
 }
 
 static void expect_more(bool more) {
     if (more)
-        atomic_store_explicit(&expected, true, memory_order_relaxed);
+        atomic_store_explicit(&expected, true, memory_order_seq_cst);
 }
 
+/* The end of an epoch is done in steps, so that no malloc has to wait for all of it. */
 static void end_epoch(uint64_t now) {
+    static size_t left; /* segments of this epoch that are still to be purged; under the lock */
     if (!hak_lock_try(&purge_lock))
         return; /* another thread is at it */
-    expect_more(hak_heap_each_idle(hak_heap_trim) != 0);
-    purge_dirty(hak_policy_now()->purge_delay_ms == 0);
-    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
-    start_epoch(now);
+    if (left == 0) {
+        expect_more(hak_heap_each_idle(hak_heap_trim_idle) != 0);
+        left = hak_dirty_count();
+        atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
+    }
+    size_t step = left < STEP ? left : STEP;
+    purge_dirty(step, hak_policy_now()->purge_delay_ms == 0);
+    left -= step;
+    if (left == 0)
+        start_epoch(now);
+    else
+        set_end(now); /* go on at the next visit */
     hak_lock_give(&purge_lock);
 }
 
 void hak_purge_expect(void) {
     if (hak_policy_now()->purge_delay_ms == NEVER_MS)
         return;
-    bool runs = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0;
-    if (runs && atomic_load_explicit(&expected, memory_order_relaxed))
+    if (atomic_load_explicit(&expected, memory_order_relaxed) &&
+        atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
         return;
     expect_more(true);
-    if (!runs)
-        start_epoch(hak_os_now_ms());
+    if (atomic_load(&epoch_ends_ms) == 0)
+        set_end(hak_os_now_ms() + hak_policy_now()->purge_delay_ms);
 }
 
 size_t hak_purge_all(void) {
     hak_lock_take(&purge_lock);
     size_t bytes = hak_heap_each_idle(hak_heap_trim_now);
-    bytes += purge_dirty(true);
+    bytes += purge_dirty(hak_dirty_count(), true);
     hak_lock_give(&purge_lock);
     return bytes;
 }

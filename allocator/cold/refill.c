@@ -82,7 +82,10 @@ void *hak_refill(size_t size) {
     if (HAK_UNLIKELY(heap == NULL))
         return allocate_borrowed(size);
     unsigned cls = class_for(heap, size);
-    void *block = allocate(heap, cls);
+    void *block = hak_armed_pop(heap, cls);
+    if (block != NULL)
+        return block;
+    block = allocate(heap, cls);
     hak_purge_tick(heap, cls);
     return block;
 }
@@ -100,9 +103,9 @@ static void push(hak_heap *heap, unsigned cls, void *block) {
 
 /* A thread that has no heap any more hands each block straight to its owner. */
 static HAK_COLD void push_to_owner(void *block) {
-    hak_chain chain = {0};
-    hak_chain_add(&chain, hak_run_of(block)->owner, block);
-    hak_chain_send(&chain);
+    hak_chains chain = {0};
+    hak_chains_add(&chain, hak_run_of(block)->owner, block);
+    hak_chains_send(&chain);
 }
 
 void hak_retire(void *block) {
@@ -111,6 +114,8 @@ void hak_retire(void *block) {
     const hak_range *r = hak_range_of(block);
     unsigned cls = r != NULL ? hak_class_in(r, block) : HAK_CLASS_NONE;
     hak_heap *heap = hak_heap_self();
+    if (heap != NULL && hak_armed_push(heap, cls, block))
+        return;
     if (cls == HAK_CLASS_NONE)
         hak_large_free(block);
     else if (heap != NULL)

@@ -1,12 +1,12 @@
 #include "cold/remote.h"
 
+#include "base/fatal.h"
+#include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/slab.h"
 #include "stats/stats.h"
 
-void hak_chain_send(hak_chain *chain) {
-    if (chain->owner == NULL)
-        return;
+static void send(struct hak_chain *chain) {
     _Atomic(hak_link *) *remote = &chain->owner->remote;
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
     do
@@ -15,18 +15,36 @@ void hak_chain_send(hak_chain *chain) {
                                                   memory_order_relaxed));
     chain->owner = NULL;
     HAK_COUNT(remote_chains, 1);
+    hak_purge_expect(); /* the owner may have ended: the epoch takes the blocks back for it */
 }
 
-void hak_chain_add(hak_chain *chain, hak_heap *owner, void *block) {
+void hak_chains_send(hak_chains *chains) {
+    for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
+        if (chains->open[i].owner != NULL)
+            send(&chains->open[i]);
+}
+
+static void start(struct hak_chain *chain, hak_heap *owner, hak_link *link) {
+    if (chain->owner != NULL)
+        send(chain);
+    chain->owner = owner;
+    chain->last = link;
+    link->next = NULL;
+}
+
+/* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
+ * Computer Programming, vol. 3, 6.4. */
+static unsigned place_of(const hak_heap *owner) {
+    return (unsigned)(((uintptr_t)owner * UINT64_C(0x9e3779b97f4a7c15)) >> 62) % HAK_OPEN_CHAINS;
+}
+
+void hak_chains_add(hak_chains *chains, hak_heap *owner, void *block) {
     hak_link *link = block;
-    if (chain->owner != owner) {
-        hak_chain_send(chain);
-        chain->owner = owner;
-        chain->last = link;
-        link->next = NULL;
-    } else {
+    struct hak_chain *chain = &chains->open[place_of(owner)];
+    if (chain->owner != owner)
+        start(chain, owner, link);
+    else
         link->next = chain->first;
-    }
     chain->first = link;
 }
 
@@ -40,19 +58,21 @@ static bool into_magazine(hak_heap *heap, unsigned cls, void *block) {
 void hak_remote_drain(hak_heap *heap, unsigned cls) {
     if (atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
         return;
-    hak_chain elsewhere = {0};
+    hak_chains elsewhere = {0};
     hak_link *link = atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
     while (link != NULL) {
         void *block = link;
-        link = link->next;
         hak_slab *slab = hak_run_of(block);
-        hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+        if (HAK_UNLIKELY(slab == NULL))
+            hak_fatal("heap corruption", "free", block, "a block was written to after its free");
         if (HAK_UNLIKELY(slab->cls == HAK_CLASS_NONE))
             hak_slab_refuse(slab, block);
+        hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+        link = link->next;
         if (owner != heap)
-            hak_chain_add(&elsewhere, owner, block);
+            hak_chains_add(&elsewhere, owner, block);
         else if (slab->cls != cls || !into_magazine(heap, cls, block))
             hak_slab_put(heap, slab, block);
     }
-    hak_chain_send(&elsewhere);
+    hak_chains_send(&elsewhere);
 }

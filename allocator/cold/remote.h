@@ -7,16 +7,20 @@
 
 #include "base/types.h"
 
-/* A chain in the making: blocks of one owner. Zero-initialised. */
-typedef struct hak_chain {
-    hak_heap *owner;
-    hak_link *first, *last;
-} hak_chain;
+enum { HAK_OPEN_CHAINS = 4 };
 
-/* Adds a block; sends the chain first when it belongs to another owner. */
-void hak_chain_add(hak_chain *chain, hak_heap *owner, void *block);
-/* Hands the chain to its owner; an empty one is left alone. */
-void hak_chain_send(hak_chain *chain);
+/* Chains in the making, each of blocks of one owner. Zero-initialised. */
+typedef struct hak_chains {
+    struct hak_chain {
+        hak_heap *owner;
+        hak_link *first, *last;
+    } open[HAK_OPEN_CHAINS];
+} hak_chains;
+
+/* Adds a block to its owner's chain; sends another owner's that is in its place first. */
+void hak_chains_add(hak_chains *chains, hak_heap *owner, void *block);
+/* Hands all chains to their owners. */
+void hak_chains_send(hak_chains *chains);
 
 /* Takes back what others freed: blocks of `class` into the heap's magazine while it has room, the
  * rest into their slabs. Blocks whose slab has another owner by now travel on. By the owner. */

@@ -70,14 +70,21 @@ static bool age(hak_slab *slab) {
     return slab->dirty_tail > 0 || (wanted && slab->pulse == HAK_PULSE_QUIET);
 }
 
+/* An empty slab that was quiet for an epoch goes; it says so of itself by its pulse alone. */
+static size_t age_empty(hak_heap *heap, hak_slab *slab) {
+    if (slab->pulse != HAK_PULSE_LIVELY) {
+        hak_slab_release(heap, slab);
+        return 0;
+    }
+    slab->pulse = HAK_PULSE_QUIET;
+    return 1;
+}
+
 static size_t age_class(hak_heap *heap, unsigned cls) {
     size_t more = 0;
     for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
         next = slab->next;
-        if (slab->used == 0 && slab->pulse == HAK_PULSE_QUIET)
-            hak_slab_release(heap, slab);
-        else
-            more += age(slab) || slab->used == 0;
+        more += slab->used == 0 ? age_empty(heap, slab) : age(slab);
     }
     return more;
 }
@@ -91,6 +98,14 @@ size_t hak_heap_trim(hak_heap *heap) {
         more += age_class(heap, cls);
         hak_magazine_flush(heap, cls, 0);
     }
+    return more;
+}
+
+size_t hak_heap_trim_idle(hak_heap *heap) {
+    if (heap->settled && atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
+        return 0;
+    size_t more = hak_heap_trim(heap);
+    heap->settled = more == 0;
     return more;
 }
 

@@ -11,6 +11,9 @@
  * which more can go later. */
 size_t hak_heap_trim(hak_heap *heap);
 
+/* The same for a heap without a thread; costs nothing when there is nothing to do. */
+size_t hak_heap_trim_idle(hak_heap *heap);
+
 /* The same at once and for all slabs of the heap. Returns the bytes given back. */
 size_t hak_heap_trim_now(hak_heap *heap);
 

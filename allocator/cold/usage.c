@@ -38,9 +38,10 @@ static void subtract_magazines(hak_heap *heap, void *context) {
     hak_usage *usage = context;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         size_t blocks = hak_magazine_count(heap, cls);
-        usage->blocks -= blocks;
-        usage->used -= blocks * hak_classes[cls].size;
-        usage->free += blocks * hak_classes[cls].size;
+        size_t bytes = blocks * hak_classes[cls].size;
+        usage->blocks -= blocks < usage->blocks ? blocks : usage->blocks;
+        usage->used -= bytes < usage->used ? bytes : usage->used;
+        usage->free += bytes;
     }
 }
 

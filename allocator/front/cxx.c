@@ -26,13 +26,26 @@ static function find(void *where, const char *name) {
     return found.call;
 }
 
+/* A function of the C++ runtime, also where the program that uses it was loaded privately, as
+ * interpreters load their extensions. */
+static function find_in_runtime(const char *name) {
+    static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
+    function found = find(RTLD_DEFAULT, name);
+    for (size_t i = 0; found == NULL && i < sizeof runtimes / sizeof runtimes[0]; i++) {
+        void *runtime = dlopen(runtimes[i], RTLD_NOLOAD | RTLD_LAZY);
+        if (runtime != NULL)
+            found = find(runtime, name);
+    }
+    return found;
+}
+
 static new_handler current_handler(void) {
-    new_handler (*get)(void) = (new_handler (*)(void))find(RTLD_DEFAULT, "_ZSt15get_new_handlerv");
+    new_handler (*get)(void) = (new_handler (*)(void))find_in_runtime("_ZSt15get_new_handlerv");
     return get != NULL ? get() : NULL;
 }
 
 static _Noreturn HAK_COLD void throw_bad_alloc(void) {
-    function thrower = find(RTLD_DEFAULT, "_ZSt17__throw_bad_allocv");
+    function thrower = find_in_runtime("_ZSt17__throw_bad_allocv");
     if (thrower != NULL)
         thrower();
     hak_fatal("out of memory", "operator new", NULL, "and no C++ runtime to throw bad_alloc");

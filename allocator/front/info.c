@@ -139,7 +139,7 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 
 static HAK_AT_LOAD void read_environment(int argc, char **argv, char **environment) {
     (void)argc, (void)argv;
-    hak_policy_read(environment);
+    hak_policy_start(environment);
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {

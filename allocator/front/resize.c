@@ -40,7 +40,7 @@ static unsigned class_of(const void *block) {
 static void *copy_to_new(void *block, size_t old_size, size_t size) {
     void *copy = hak_malloc(size);
     if (HAK_UNLIKELY(copy == NULL))
-        return NULL;
+        return size <= old_size ? block : NULL; /* programs rely on it that shrinking works */
     memcpy(copy, block, old_size < size ? old_size : size);
     hak_free(block);
     return copy;

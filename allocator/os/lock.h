@@ -17,7 +17,13 @@ typedef struct hak_lock {
 HAK_COLD void hak_lock_wait(hak_lock *lock);
 HAK_COLD void hak_lock_wake(hak_lock *lock);
 
+/* True in a thread that forks, from our handler before fork to the one after it: it holds all
+ * locks, and other handlers that run in between may allocate. */
+extern HAK_HIDDEN HAK_TLS bool hak_lock_holds_all;
+
 HAK_INLINE bool hak_lock_try(hak_lock *lock) {
+    if (HAK_UNLIKELY(hak_lock_holds_all))
+        return true;
     uint32_t free_state = 0;
     return atomic_compare_exchange_strong_explicit(&lock->state, &free_state, 1,
                                                    memory_order_acquire, memory_order_relaxed);
@@ -29,6 +35,8 @@ HAK_INLINE void hak_lock_take(hak_lock *lock) {
 }
 
 HAK_INLINE void hak_lock_give(hak_lock *lock) {
+    if (HAK_UNLIKELY(hak_lock_holds_all))
+        return;
     if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
         hak_lock_wake(lock);
 }

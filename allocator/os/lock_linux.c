@@ -7,6 +7,8 @@
 
 enum { SPINS = 100 }; /* about the time that the short sections under our locks take */
 
+HAK_TLS bool hak_lock_holds_all;
+
 static void futex(hak_lock *lock, int operation, uint32_t value) {
     int saved_errno = errno;
     syscall(SYS_futex, &lock->state, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);

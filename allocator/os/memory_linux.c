@@ -37,10 +37,6 @@ void *hak_os_reserve(size_t size, size_t align) {
     return start;
 }
 
-void hak_os_release(void *start, size_t size) {
-    munmap(start, size);
-}
-
 bool hak_os_commit(void *start, size_t size) {
     int saved_errno = errno;
     bool done = mprotect(start, size, PROT_READ | PROT_WRITE) == 0;
@@ -56,20 +52,29 @@ bool hak_os_purge(void *start, size_t size) {
 }
 
 #ifdef MREMAP_DONTUNMAP /* Linux 5.7; without it the old place would become a hole */
+/* A refused mremap may have unmapped its target already: it does so where the address space is
+ * limited, because old and new place count for a moment. By now another thread may have mapped
+ * something there, which must stay. */
 static bool map_again(void *start, size_t size) {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    return mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0) == start;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *got = mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (got != MAP_FAILED && got != start)
+        munmap(got, size); /* a kernel that does not know the flag takes it as a hint */
+    return got == start;
 }
 
-/* A refused mremap may have unmapped its target already: it does so where the address space is
- * limited, because old and new place count for a moment. */
+/* True when the target of a refused call is still mapped as it was. */
+static bool is_mapped(void *start, size_t size) {
+    return madvise(start, size, MADV_NORMAL) == 0;
+}
+
 static enum hak_move move(void *from, void *to, size_t size) {
     if (hak_os_address_space_limit() != SIZE_MAX)
         return HAK_NOT_MOVED;
     void *moved = mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
     if (moved == to)
         return HAK_MOVED;
-    return map_again(to, size) ? HAK_NOT_MOVED : HAK_TARGET_LOST;
+    return is_mapped(to, size) || map_again(to, size) ? HAK_NOT_MOVED : HAK_TARGET_LOST;
 }
 #else
 static enum hak_move move(void *from, void *to, size_t size) {

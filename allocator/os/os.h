@@ -17,7 +17,6 @@ size_t hak_os_page_size(void);
 
 /* Address space without memory, aligned to `align` (a power of two). NULL when refused. */
 void *hak_os_reserve(size_t size, size_t align);
-void hak_os_release(void *start, size_t size);
 
 /* Makes reserved space usable (reads as zero). False: out of memory or address space. */
 bool hak_os_commit(void *start, size_t size);

@@ -87,3 +87,9 @@ void hak_policy_read(char *const environment[]) {
         read_option(&options[i], &from_environment, environment);
     atomic_store_explicit(&current, &from_environment, memory_order_release);
 }
+
+void hak_policy_start(char *const environment[]) {
+    static atomic_flag was_read = ATOMIC_FLAG_INIT;
+    if (environment != NULL && !atomic_flag_test_and_set(&was_read))
+        hak_policy_read(environment);
+}

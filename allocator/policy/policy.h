@@ -13,7 +13,11 @@ typedef struct hak_policy {
 const hak_policy *hak_policy_now(void);
 
 /* Reads the HAKMEM_ variables of `environment` (NULL-terminated, not kept) and publishes the
- * result. Ignored in privileged programs. Values out of range are named on stderr and ignored. */
+ * result. Ignored in
+ * privileged programs. Values out of range are named on stderr and ignored. */
 void hak_policy_read(char *const environment[]);
+
+/* The same, once: the first time that there is an environment. Any thread. */
+void hak_policy_start(char *const environment[]);
 
 #endif
