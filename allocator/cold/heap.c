@@ -50,6 +50,12 @@ static hak_heap *make_heap(void) {
     return heap;
 }
 
+/* What the last thread needed says little about the next one: its refills start small again. */
+static void forget_batches(hak_heap *heap) {
+    for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
+        heap->batch[cls] = 0;
+}
+
 static hak_heap *pop_idle(void) {
     hak_heap *heap = idle_heaps;
     if (heap == NULL)
@@ -58,6 +64,7 @@ static hak_heap *pop_idle(void) {
     if (adopt_next == heap)
         adopt_next = heap->idle_next;
     heap->settled = false;
+    forget_batches(heap);
     atomic_fetch_sub_explicit(&idle_count, 1, memory_order_relaxed);
     HAK_COUNT(heaps_reused, 1);
     return heap;
