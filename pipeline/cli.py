@@ -50,6 +50,8 @@ def _guarded(action: Callable[[], object]) -> int:
     except click.ClickException as error:
         error.show()
         return ExitCode.USAGE
+    except SystemExit as error:  # click's own way out of shell completion
+        return error.code if isinstance(error.code, int) else ExitCode.INTERNAL
     except BaseException as error:
         from pipeline.core.report_error import report_error
 

@@ -50,7 +50,7 @@ def rollback_command(profile: str, version: str | None) -> None:
         names = [folder.name for _, folder, _ in _versions(dist)]
         target = version or _before(names, _current(dist))
         if target not in names:
-            raise UsageError(f"no published version {target}", hint="see `pipeline list`")
+            raise UsageError(f"no published version {target}", hint="see `.venv/bin/pipeline list`")
         damaged = damaged_files(dist / target)
         if damaged:
             raise ArtifactError(f"{target} is damaged: {', '.join(damaged)}")
@@ -67,7 +67,7 @@ def _dist(profile: str) -> Path:
     if not _versions(dist):
         raise UsageError(
             f"nothing is published for profile {profile!r}",
-            hint=f"`pipeline build --profile {profile}`",
+            hint=f"`.venv/bin/pipeline build --profile {profile}`",
         )
     return dist
 
@@ -103,5 +103,7 @@ def _before(names: list[str], current: str) -> str:
 
     older = names[names.index(current) + 1 :] if current in names else names
     if not older:
-        raise UsageError("there is no older version to go back to", hint="see `pipeline list`")
+        raise UsageError(
+            "there is no older version to go back to", hint="see `.venv/bin/pipeline list`"
+        )
     return older[0]

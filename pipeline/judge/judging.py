@@ -104,5 +104,5 @@ def _count(request: JudgeRequest, sides: dict[Side, Path], progress: Progress) -
     except Unsupported as error:
         raise ToolError(
             f"counting by {request.counting} was asked for: {error}",
-            hint="leave the choice to `auto`, or see `pipeline doctor`",
+            hint="leave the choice to `auto`, or see `.venv/bin/pipeline doctor`",
         ) from error

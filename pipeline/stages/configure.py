@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.digest import digest_tree
+from pipeline.core.errors import SpaceError
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.compile import library_sources
 from pipeline.stages.workshop import Workshop
@@ -37,12 +38,22 @@ class Setup:
 def configure(shop: Workshop) -> Setup:
     """Return the checked inputs. Raises ProfileError for unusable symbol lists."""
     with shop.console.stage("configure") as line:
+        _check_place(shop.tree.root)
         setup = _read(shop)
         used = len(setup.training) + len(setup.verifying)
         line.done(f"{shop.tools.versions['clang']}; {used} workloads")
     for name in setup.skipped:
         shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
     return setup
+
+
+def _check_place(root: Path) -> None:
+    """Refuse a folder whose libraries could not be preloaded: ld.so splits LD_PRELOAD there."""
+    if any(character in str(root) for character in " :;\t\n"):
+        raise SpaceError(
+            f"the path {root} contains a space, colon or semicolon, which LD_PRELOAD cannot take",
+            hint="clone the repository to another place",
+        )
 
 
 def command_path() -> str:

@@ -16,7 +16,7 @@ from pipeline.stages.workshop import Workshop
 STAGE = "merge"
 PROFDATA = "hakmem.profdata"
 LIMIT_S = 120.0
-AGAIN = "train again: `pipeline build --from train`"
+AGAIN = "train again: `.venv/bin/pipeline build --from train`"
 
 
 @dataclass(frozen=True)

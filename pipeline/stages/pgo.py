@@ -97,7 +97,7 @@ def _stale_profiles(shop: Workshop) -> list[str]:
     if needed:
         raise DataError(
             f"the profile does not fit the code of {', '.join(needed)}",
-            hint="train again: `pipeline build --from train`",
+            hint="train again: `.venv/bin/pipeline build --from train`",
             log=shop.log(STAGE, "compile"),
         )
     return names

@@ -68,6 +68,11 @@ def llvm_folders() -> Iterator[Path]:
     if "/" in wish:
         yield Path(wish)
         return
+    if wish and wish not in map(str, range(OLDEST_LLVM, NEWEST_LLVM + 1)):
+        raise ToolError(
+            f"HAKMEM_LLVM={wish} is not one of {OLDEST_LLVM} to {NEWEST_LLVM} nor a folder",
+            hint="unset it, or set it to one of them",
+        )
     for version in [wish] if wish else range(NEWEST_LLVM, OLDEST_LLVM - 1, -1):
         yield Path(f"/usr/lib/llvm-{version}/bin")
     clang = shutil.which("clang")
