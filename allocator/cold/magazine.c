@@ -1,11 +1,13 @@
 #include "cold/magazine.h"
 
+#include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
 #include "cold/arm.h"
 #include "cold/range.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
+#include "os/os.h"
 
 #include <string.h>
 
@@ -36,6 +38,13 @@ bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
     place(heap, cls, to, of->depth);
     heap->top[cls] = to + count;
     return true;
+}
+
+size_t hak_magazines_purge(hak_heap *heap) {
+    void **grown = heap->slots + (size_t)HAK_CLASSES * (HAK_SMALL_DEPTH + 1);
+    uintptr_t from = hak_round_up((uintptr_t)grown, hak_os_page_size());
+    uintptr_t to = hak_round_down((uintptr_t)(grown + HAK_MAGAZINE_SLOTS), hak_os_page_size());
+    return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
 }
 
 size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {

@@ -16,6 +16,10 @@ void hak_magazines_lay_out(hak_heap *heap);
 /* True, and the magazine is as deep as it can be: it was small. False: nothing happened. */
 bool hak_magazine_grow(hak_heap *heap, unsigned cls);
 
+/* Gives the memory of grown magazines back to the system; all magazines must be empty. They read as
+ * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */
+size_t hak_magazines_purge(hak_heap *heap);
+
 /* Blocks in a magazine, armed or not. */
 size_t hak_magazine_count(const hak_heap *heap, unsigned cls);
 

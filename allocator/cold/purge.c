@@ -4,6 +4,7 @@
 #include "cold/arm.h"
 #include "cold/heap.h"
 #include "cold/range.h"
+#include "cold/remote.h"
 #include "cold/segment.h"
 #include "cold/trim.h"
 #include "os/lock.h"
@@ -13,7 +14,8 @@
 
 enum {
     NEVER_MS = 3600000, /* the highest value of the option */
-    STEP = 64,          /* segments purged in one visit: 128 MiB, some milliseconds */
+    STEP = 64,          /* segments purged in one visit: 128 MiB, some milliseconds; ... */
+    STEP_MS = 32,       /* ... as many again for each of these since the visit before */
 };
 
 static hak_lock purge_lock;            /* one purge at a time; taken before the segment lock */
@@ -79,8 +81,9 @@ static void expect_more(bool more) {
         atomic_store_explicit(&expected, true, memory_order_seq_cst);
 }
 
-/* The end of an epoch is done in steps, so that no malloc has to wait for all of it. */
-static void end_epoch(uint64_t now) {
+/* The end of an epoch is done in steps, so that no malloc has to wait for all of it. `pause` is the
+ * time since the thread's last visit: who comes rarely does more. */
+static void end_epoch(uint64_t now, uint64_t pause) {
     static size_t left; /* segments of this epoch that are still to be purged; under the lock */
     if (!hak_lock_try(&purge_lock))
         return; /* another thread is at it */
@@ -89,7 +92,7 @@ static void end_epoch(uint64_t now) {
         left = hak_dirty_count();
         atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     }
-    size_t step = left < STEP ? left : STEP;
+    size_t most = STEP * (1 + pause / STEP_MS), step = left < most ? left : most;
     purge_dirty(step, hak_policy_now()->purge_delay_ms == 0);
     left -= step;
     if (left == 0)
@@ -110,9 +113,17 @@ void hak_purge_expect(void) {
         set_end(hak_os_now_ms() + hak_policy_now()->purge_delay_ms);
 }
 
-size_t hak_purge_all(void) {
+static size_t take_back(hak_heap *heap) {
+    hak_remote_drain(heap, HAK_CLASS_NONE);
+    return 0;
+}
+
+/* First the blocks on their way travel to their owners, which may be any of the heaps. */
+size_t hak_purge_all(hak_heap *own) {
     hak_lock_take(&purge_lock);
-    size_t bytes = hak_heap_each_idle(hak_heap_trim_now);
+    hak_heap_each_idle(take_back);
+    size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
+    bytes += hak_heap_each_idle(hak_heap_trim_now);
     bytes += purge_dirty(hak_dirty_count(), true);
     hak_lock_give(&purge_lock);
     return bytes;
@@ -134,7 +145,7 @@ void hak_purge_tick(hak_heap *heap, unsigned cls) {
         return;
     uint64_t now = hak_os_now_ms();
     if (now >= ends)
-        end_epoch(now);
+        end_epoch(now, now - heap->seen_at_ms);
     trim_once_per_epoch(heap);
     if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
         hak_arm(heap, cls, now);

@@ -17,8 +17,9 @@ void hak_purge_tick(hak_heap *heap, unsigned cls);
 /* Something has been freed that may go back to the system: starts an epoch if none runs. */
 void hak_purge_expect(void);
 
-/* Purges every dirty page now. Returns the bytes given back. Any thread. */
-size_t hak_purge_all(void);
+/* Empties the calling thread's heap (NULL: it has none) and those of ended threads, and purges
+ * every dirty page now. Returns the bytes given back. Any thread. */
+size_t hak_purge_all(hak_heap *own);
 
 /* For the fork hooks: takes, gives, resets the purge lock. */
 void hak_purge_before_fork(void);

@@ -106,6 +106,8 @@ size_t hak_heap_trim_idle(hak_heap *heap) {
         return 0;
     size_t more = hak_heap_trim(heap);
     heap->settled = more == 0;
+    if (heap->settled)
+        hak_magazines_purge(heap);
     return more;
 }
 
@@ -116,5 +118,6 @@ size_t hak_heap_trim_now(hak_heap *heap) {
         for (hak_slab *slab = heap->partial[cls]; slab != NULL; slab = slab->next)
             bytes += purge_free_blocks(slab) + purge_tail(slab);
     HAK_COUNT(trimmed_bytes, bytes);
+    hak_magazines_purge(heap);
     return bytes;
 }

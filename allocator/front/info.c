@@ -2,7 +2,6 @@
 #include "base/fatal.h"
 #include "cold/heap.h"
 #include "cold/purge.h"
-#include "cold/trim.h"
 #include "cold/usage.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
@@ -25,9 +24,7 @@ HAK_EXPORT const char *hak_version(void) {
 }
 
 HAK_EXPORT size_t hak_purge(void) {
-    hak_heap *heap = hak_heap_self();
-    size_t bytes = heap != NULL ? hak_heap_trim_now(heap) : 0;
-    return bytes + hak_purge_all();
+    return hak_purge_all(hak_heap_self());
 }
 
 /* ---- libc's information functions ---- */

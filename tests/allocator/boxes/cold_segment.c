@@ -85,7 +85,7 @@ int main(void) {
     for (int i = 0; i < STEPS; i++) {
         step(&random);
         if (i % 500 == 0) {
-            hak_purge_all();
+            hak_purge_all(NULL);
             CHECK(hak_usage_is_valid());
         }
     }
@@ -96,7 +96,7 @@ int main(void) {
         }
     }
     CHECK(hak_usage_is_valid());
-    hak_purge_all();
+    hak_purge_all(NULL);
     hak_usage usage;
     hak_usage_collect(&usage);
     CHECK_THAT(usage.free == 0 && usage.blocks == 0, "%zu bytes still backed", usage.free);
