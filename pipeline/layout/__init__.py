@@ -1,0 +1,15 @@
+"""Where a library's functions lie, how hot they are, and whether that is what layouts/ asks for."""
+
+from pipeline.layout.heat import read_heat
+from pipeline.layout.model import Function, Heat, Section, TextMap
+from pipeline.layout.textmap import find_debug_file, read_text_map
+
+__all__ = [
+    "Function",
+    "Heat",
+    "Section",
+    "TextMap",
+    "find_debug_file",
+    "read_heat",
+    "read_text_map",
+]

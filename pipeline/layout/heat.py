@@ -1,0 +1,51 @@
+"""How hot each function is, by the edge counts that BOLT was given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from pipeline.core.errors import DataError
+from pipeline.layout.model import Heat
+from pipeline.stages.fdata import Edges
+
+
+def read_heat(fdata: Path) -> dict[str, Heat]:
+    """Return the heat of each function in a BOLT profile; DataError if it cannot be read.
+
+    An edge to the first byte of a function is an entry, every other edge inside it leads to one
+    more block. Functions that are not in it never ran.
+    """
+    edges = Edges()
+    if not edges.add_file(fdata, 1):
+        raise DataError(f"{fdata} is not a profile of BOLT's edge counts")
+    entries: Counter[str] = Counter()
+    blocks: Counter[str] = Counter()
+    for branch, count in edges.taken.items():
+        _kind, source, _from, _kind, target, offset = branch.split()
+        if int(offset, 16) == 0:
+            entries[plain(target)] += count
+        elif source == target:
+            blocks[plain(target)] += count
+    return {
+        name: Heat(entries=entries[name], blocks=entries[name] + blocks[name])
+        for name in sorted({*entries, *blocks})
+    }
+
+
+def callers(fdata: Path) -> dict[str, Counter[str]]:
+    """Return who enters each function, and how often; a caller outside is "[unknown]"."""
+    edges = Edges()
+    if not edges.add_file(fdata, 1):
+        raise DataError(f"{fdata} is not a profile of BOLT's edge counts")
+    found: dict[str, Counter[str]] = {}
+    for branch, count in edges.taken.items():
+        _kind, source, _from, _kind, target, offset = branch.split()
+        if int(offset, 16) == 0:
+            found.setdefault(plain(target), Counter())[plain(source)] += count
+    return found
+
+
+def plain(name: str) -> str:
+    """Return a name without BOLT's ``/1``, which it gives to static functions."""
+    return name.split("/", 1)[0]
