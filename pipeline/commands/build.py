@@ -37,7 +37,8 @@ def complete_profile(
     shell_complete=complete_profile,
     help="Profile: training/profiles/NAME.toml.",
 )
-@click.option("--quick", is_flag=True, help="Short training and judging, for trying things out.")
+@click.option("--quick", is_flag=True, help="Short training and judging, under 2 minutes.")
+@click.option("--thorough", is_flag=True, help="Judge until it is clear, however long that takes.")
 @click.option(
     "--from",
     "start",
@@ -64,6 +65,7 @@ def complete_profile(
 def build_command(
     profile: str,
     quick: bool,
+    thorough: bool,
     start: str | None,
     explain: bool,
     allow_neutral: bool,
@@ -76,12 +78,14 @@ def build_command(
     Stages whose inputs are unchanged are not done again. A run that was stopped, by whatever, goes
     on from its last good stage.
     """
+    if quick and thorough:
+        raise click.UsageError("--quick and --thorough exclude each other: take one of them")
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.stages.workshop import Options
 
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
-    options = Options(quick, redo, explain, allow_neutral, branch_stacks)
+    options = Options(quick, redo, explain, allow_neutral, branch_stacks, thorough)
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
 

@@ -43,6 +43,8 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
     return VerifyResult(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - started, 3),
+        mode=request.mode,
+        left_out=request.left_out,
         seed=request.seed,
         margins=request.margins,
         baseline=libraries["baseline"],
@@ -55,6 +57,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
         ),
         rss=rss_guard(throughput, request.margins),
         health=health,
+        self_check=None,
         environment=environment.record(request.tools, load_before),
     )
 

@@ -10,11 +10,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from pipeline.judge.publishing import may_publish
-from pipeline.judge.request import CacheGeometry, Margins
+from pipeline.judge.request import CacheGeometry, Margins, Mode
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 
 
 class Record(BaseModel):
@@ -84,6 +84,8 @@ class Throughput(Record):
     """All workloads; ``overall`` is the weighted geometric mean of their median ratios.
 
     ``pairs`` is the number of rounds; quiet workloads may have fewer pairs than that.
+    ``pairs_to_decide`` and ``seconds_to_decide`` say how much it would take in all to decide, if
+    the estimate stays where it is; None when no number of pairs would. ``seconds`` were spent.
     """
 
     workloads: tuple[WorkloadThroughput, ...]
@@ -91,7 +93,9 @@ class Throughput(Record):
     pairs: int
     looks: tuple[int, ...]
     stopped: str
+    seconds: float | None = None
     pairs_to_decide: int | None = None
+    seconds_to_decide: float | None = None
 
 
 class Measured(Record):
@@ -191,6 +195,57 @@ class Health(Record):
     reason: str
 
 
+class Dose(Record):
+    """How much of an injected slowdown one workload gets.
+
+    ``rounds`` is what makes its time longer by ``loss`` (a fraction), computed from the time that
+    ``probe_rounds`` took, many times as much: they made it longer by ``probe_loss``.
+    """
+
+    workload: str
+    rounds: int = Field(gt=0)
+    loss: float
+    probe_rounds: int = Field(gt=0)
+    probe_loss: float
+
+
+class SelfJudgement(Record):
+    """One judgement whose answer is known: ``expected`` are the verdicts that are right.
+
+    ``alarming`` are those that show the judge to be wrong; any other only shows it to be weak.
+    """
+
+    name: Literal["same build", "known slowdown"]
+    verdict: Verdict
+    expected: tuple[Verdict, ...]
+    alarming: tuple[Verdict, ...]
+    reason: str
+    throughput: Throughput
+    doses: tuple[Dose, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the judge said what is right."""
+        return self.verdict in self.expected
+
+    @property
+    def wrong(self) -> bool:
+        """Return whether the judge said what cannot be."""
+        return self.verdict in self.alarming
+
+
+class SelfCheck(Record):
+    """The judge judged: a build against itself, and against itself with a known slowdown."""
+
+    same_build: SelfJudgement
+    slowdown: SelfJudgement
+
+    @property
+    def judgements(self) -> tuple[SelfJudgement, SelfJudgement]:
+        """Return both judgements."""
+        return self.same_build, self.slowdown
+
+
 class Library(Record):
     """A judged library file; ``text_bytes`` sums its executable sections."""
 
@@ -219,9 +274,15 @@ class Environment(Record):
 
 
 class VerifyResult(Record):
-    """The whole judgement of one tuned build against one baseline."""
+    """The whole judgement of one tuned build against one baseline.
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    ``left_out`` has one sentence for each thing that this mode did not do. ``self_check`` is None
+    where the judge was not judged.
+    """
+
+    schema_version: Literal[2] = SCHEMA_VERSION
+    mode: Mode
+    left_out: tuple[str, ...]
     created: str
     seconds: float
     seed: int
@@ -233,6 +294,7 @@ class VerifyResult(Record):
     keys: Keys
     rss: Guard
     health: Health
+    self_check: SelfCheck | None
     environment: Environment
 
     def publishable(self, allow_neutral: bool) -> tuple[bool, str]:

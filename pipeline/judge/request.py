@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+Mode = Literal["quick", "default", "thorough"]
 CountingWish = Literal["auto", "hardware", "valgrind", "static"]
 
 COUNTING_SLOWDOWN = 10
@@ -126,6 +127,7 @@ class JudgeRequest:
     number is doubled up to ``max_pairs`` or until ``time_budget_s`` seconds of timed runs would
     be exceeded. ``geometries`` are the simulated instruction caches, the first one decides; empty
     means this machine's own. ``logs`` is a folder of this judgement alone.
+    ``mode`` and ``left_out`` (a sentence for each thing the caller leaves out) go into the result.
     """
 
     baseline: Path
@@ -141,6 +143,8 @@ class JudgeRequest:
     tools: Tools = field(default_factory=Tools)
     counting: CountingWish = "auto"
     geometries: tuple[CacheGeometry, ...] = ()
+    mode: Mode = "default"
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.pairs < MIN_PAIRS or self.pairs % 2:

@@ -52,7 +52,7 @@ def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Ver
         "gate": shop.profile.gate.model_dump(),
         "tools": shop.tools.versions,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
-        "quick": shop.options.quick,
+        "mode": shop.options.mode,
     }
 
     def work(room: Path, line: StageLine) -> Notes:
@@ -92,6 +92,7 @@ def _request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> J
         max_pairs=gate.pairs * (QUICK_MORE_PAIRS if quick else MORE_PAIRS),
         time_budget_s=QUICK_BUDGET_S if quick else BUDGET_S,
         seed=gate.seed,
+        mode=shop.options.mode,
         logs=shop.log(STAGE, "").parent,
         tools=Tools(
             valgrind=shop.tools.path("valgrind"),

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pipeline.core.console import BuildConsole, StageLine
 from pipeline.core.digest import digest_file
@@ -16,6 +16,7 @@ from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
 
+Mode = Literal["quick", "default", "thorough"]
 Work = Callable[[Path, StageLine], Notes]
 
 
@@ -30,13 +31,22 @@ class Library:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user asked for on the command line, beside the profile."""
+    """What the user asked for on the command line, beside the profile.
+
+    ``quick`` and ``thorough`` exclude each other.
+    """
 
     quick: bool = False
     redo: frozenset[str] = frozenset()
     explain: bool = False
     allow_neutral: bool = False
     branch_stacks: bool = False
+    thorough: bool = False
+
+    @property
+    def mode(self) -> Mode:
+        """Return how much is to be measured."""
+        return "quick" if self.quick else "thorough" if self.thorough else "default"
 
 
 @dataclass(frozen=True)

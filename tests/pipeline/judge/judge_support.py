@@ -161,6 +161,8 @@ def result_of(
     return VerifyResult(
         created="2026-01-02T03:04:05+00:00",
         seconds=12.5,
+        mode="default",
+        left_out=(),
         seed=1,
         margins=margins,
         baseline=library_of("baseline", 20_000),
@@ -172,5 +174,6 @@ def result_of(
         ),
         rss=rss_guard(throughput, margins),
         health=health or health_of(),
+        self_check=None,
         environment=environment_of(),
     )

@@ -101,7 +101,7 @@ def test_a_result_says_everything_about_itself_and_survives_json(
     lines: list[str] = []
     result = judge(request(built, tmp_path, "slow", "fast"), lines.append)
     assert VerifyResult.model_validate_json(result.model_dump_json()) == result
-    assert result.schema_version == 1
+    assert result.schema_version == 2
     assert result.counting.source == "valgrind"
     assert "perf is not installed" in result.counting.why
     assert result.environment.tools["perf"] == "not installed"
@@ -121,7 +121,7 @@ def test_a_json_result_with_an_unknown_field_is_refused(built: Path, tmp_path: P
     with pytest.raises(ValueError, match="Extra inputs"):
         VerifyResult.model_validate(data | {"surprise": 1})
     with pytest.raises(ValueError, match="schema_version"):
-        VerifyResult.model_validate(data | {"schema_version": 2})
+        VerifyResult.model_validate(data | {"schema_version": 1})
 
 
 @needs_valgrind
