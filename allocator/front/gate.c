@@ -12,6 +12,7 @@
 #include "cold/refill.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
+#include "stats/slowdown.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -47,6 +48,7 @@ static HAK_DOOR void *malloc_medium(size_t size) {
 }
 
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
+    hak_slow_down();
     if (HAK_LIKELY(size <= HAK_SMALL_MAX)) {
         hak_heap *heap = hak_this_thread.heap;
         unsigned cls = heap->class_of_small[small_step(size)];

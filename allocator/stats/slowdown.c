@@ -1,0 +1,24 @@
+#include "stats/slowdown.h"
+
+#include <stdlib.h>
+
+HAK_TLS unsigned char hak_mallocs_seen;
+
+/* Never none: two fences with nothing in between were dearer than with ten rounds. */
+enum { LEAST_ROUNDS = 100 };
+static unsigned long rounds = LEAST_ROUNDS;
+
+static HAK_AT_LOAD void read_rounds(void) {
+    const char *text = getenv("HAKMEM_SLOWDOWN");
+    if (text)
+        rounds = LEAST_ROUNDS + strtoul(text, NULL, 10);
+}
+
+/* Fenced, so that no part of the wait hides behind other work: each round costs the same, however
+ * few they are. */
+void hak_wait(void) {
+    HAK_FINISH_EARLIER_WORK();
+    for (unsigned long left = rounds; left > 0; left--)
+        HAK_KEEP_WIDTH(left);
+    HAK_FINISH_EARLIER_WORK();
+}
