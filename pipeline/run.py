@@ -11,7 +11,8 @@ from pipeline.stages.configure import configure
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
-from pipeline.stages.publish import Published, check_writable, publish
+from pipeline.stages.publish import Published, Release, check_writable, publish
+from pipeline.stages.static import static
 from pipeline.stages.train import train
 from pipeline.stages.verify import verify
 from pipeline.stages.workshop import Workshop
@@ -21,7 +22,7 @@ def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published.
 
     Order: configure, baseline, (tune has its place here), instrument, train, merge, pgo,
-    bolt-instrument, bolt-train, bolt, verify, publish.
+    static, bolt-instrument, bolt-train, bolt, verify, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
     if shop.options.branch_stacks:
@@ -32,6 +33,7 @@ def build(shop: Workshop) -> Published:
     training = train(shop, setup, plain, counting)
     profile = merge(shop, training)
     compiled = pgo(shop, setup, plain, profile)
+    archive = static(shop, setup, profile)
     if shop.options.branch_stacks:
         edges = sample_branches(shop, setup, plain, training, compiled)
     else:
@@ -39,4 +41,5 @@ def build(shop: Workshop) -> Published:
         edges = bolt_train(shop, setup, plain, training, counted)
     tuned = bolt(shop, setup, compiled, edges)
     verdict = verify(shop, setup, plain, tuned)
-    return publish(shop, tuned, verdict)
+    release = Release(tuned, archive, profile, edges, training.factors, verdict)
+    return publish(shop, release)

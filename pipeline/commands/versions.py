@@ -9,9 +9,11 @@ import click
 from pipeline.commands.build import complete_profile
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from click.shell_completion import CompletionItem
 
-_profile = click.option(
+    from pipeline.release.version import Version
+
+profile_option = click.option(
     "--profile",
     "-p",
     default="mixed",
@@ -22,88 +24,99 @@ _profile = click.option(
 )
 
 
-@click.command("list")
-@_profile
-def list_command(profile: str) -> None:
-    """List published versions, newest first; * is current."""
-    from pipeline.stages.publish import damaged_files
+def complete_version(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Return the names of published versions for shell completion."""
+    from pipeline.core.paths import Tree
+    from pipeline.release.version import published
 
-    dist = _dist(profile)
-    for created, folder, verdict in _versions(dist):
-        mark = "*" if _current(dist) == folder.name else " "
-        state = "" if not damaged_files(folder) else "  DAMAGED"
-        click.echo(f"{mark} {folder.name}  {created}  {verdict}{state}")
+    profile = context.params.get("profile") or "mixed"
+    names = [version.name for version in published(Tree.here().dist(profile))]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+@click.command("list")
+@profile_option
+def list_command(profile: str) -> None:
+    """List published versions, newest first; * is current.
+
+    Ends with exit code 15 if nothing is published yet.
+    """
+    from pipeline.core.paths import Tree
+    from pipeline.release.version import current, require_published
+
+    dist = Tree.here().dist(_known(profile))
+    versions, now = require_published(dist, profile), current(dist)
+    for version in versions:
+        mark = "*" if version == now else " "
+        click.echo(f"{mark} {version.name}  {_describe(version)}")
 
 
 @click.command("rollback")
-@_profile
-@click.option("--to", "version", metavar="VERSION", help="Go to this version, not the one before.")
-def rollback_command(profile: str, version: str | None) -> None:
-    """Make an older published version current again."""
-    from pipeline.core.errors import ArtifactError, UsageError
+@profile_option
+@click.option(
+    "--to",
+    "wish",
+    metavar="VERSION",
+    shell_complete=complete_version,
+    help="Go to this version, not the one before.",
+)
+def rollback_command(profile: str, wish: str | None) -> None:
+    r"""Make an older published version current again.
+
+    \b
+    Examples:
+      pipeline rollback                          the version before the current one
+      pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
+    """
+    from pipeline.core.errors import ArtifactError
     from pipeline.core.lock import tree_lock
     from pipeline.core.paths import Tree
-    from pipeline.stages.publish import damaged_files, point_current
+    from pipeline.release.version import current, point_current, require_published, resolve
 
-    dist = _dist(profile)
-    with tree_lock(Tree.here().state, wait=True, say=click.echo):
-        names = [folder.name for _, folder, _ in _versions(dist)]
-        target = version or _before(names, _current(dist))
-        if target not in names:
-            raise UsageError(f"no published version {target}", hint="see `.venv/bin/pipeline list`")
-        damaged = damaged_files(dist / target)
+    tree = Tree.here()
+    dist = tree.dist(_known(profile))
+    with tree_lock(tree.state, wait=True, say=click.echo):
+        versions = require_published(dist, profile)
+        target = resolve(tree, profile, wish) if wish else _before(versions, current(dist))
+        damaged = target.damaged_files()
         if damaged:
-            raise ArtifactError(f"{target} is damaged: {', '.join(damaged)}")
-        point_current(dist / target)
-    click.echo(f"current is now {target}")
+            raise ArtifactError(f"{target.name} is damaged: {', '.join(damaged)}")
+        point_current(target)
+    click.echo(f"current is now {target.name}")
 
 
-def _dist(profile: str) -> Path:
-    """Return the dist folder; UsageError if nothing has been published there."""
-    from pipeline.core.errors import UsageError
+def _describe(version: Version) -> str:
+    """Return when a version was published, what the judge said, and whether it is whole."""
+    from pipeline.core.errors import ArtifactError
+
+    try:
+        verdict = version.manifest["verdict"]
+        keys = f"throughput {verdict['throughput']}, I-cache {verdict['icache']}"
+    except (ArtifactError, KeyError, TypeError):
+        return "DAMAGED: its manifest cannot be read"
+    state = "" if not version.damaged_files() else "  DAMAGED"
+    return f"{version.created}  {keys}{state}"
+
+
+def _known(profile: str) -> str:
+    """Return the profile's name; ProfileError if there is neither a file nor a version of it."""
     from pipeline.core.paths import Tree
+    from pipeline.profile.load import require_profile
 
-    dist = Tree.here().dist(profile)
-    if not _versions(dist):
-        raise UsageError(
-            f"nothing is published for profile {profile!r}",
-            hint=f"`.venv/bin/pipeline build --profile {profile}`",
-        )
-    return dist
+    if not Tree.here().dist(profile).exists():
+        require_profile(Tree.here(), profile)
+    return profile
 
 
-def _versions(dist: Path) -> list[tuple[str, Path, str]]:
-    """Return (time, folder, verdict) of each version, newest first."""
-    import json
-
-    rows = []
-    for path in dist.glob("*/manifest.json"):
-        if path.parent.is_symlink():
-            continue
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        verdict = manifest["verdict"]
-        rows.append(
-            (
-                manifest["created"],
-                path.parent,
-                f"throughput {verdict['throughput']}, I-cache {verdict['icache']}",
-            )
-        )
-    return sorted(rows, reverse=True)
-
-
-def _current(dist: Path) -> str:
-    link = dist / "current"
-    return link.readlink().name if link.is_symlink() else ""
-
-
-def _before(names: list[str], current: str) -> str:
+def _before(versions: list[Version], now: Version | None) -> Version:
     """Return the version published before the current one."""
-    from pipeline.core.errors import UsageError
+    from pipeline.core.errors import VersionError
 
-    older = names[names.index(current) + 1 :] if current in names else names
+    older = versions[versions.index(now) + 1 :] if now in versions else versions
     if not older:
-        raise UsageError(
+        raise VersionError(
             "there is no older version to go back to", hint="see `.venv/bin/pipeline list`"
         )
     return older[0]

@@ -43,6 +43,7 @@ class ExitCode(IntEnum):
     )
     PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
     ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
+    VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
     INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command goes on from the last good stage"
 
 
@@ -124,6 +125,12 @@ class ArtifactError(PipelineError):
     """A file that a tool made is empty, does not load, or breaks a rule for binaries."""
 
     exit_code = ExitCode.ARTIFACT
+
+
+class VersionError(PipelineError):
+    """A published version is asked for that is not there."""
+
+    exit_code = ExitCode.VERSION
 
 
 class ChildError(PipelineError):

@@ -25,14 +25,18 @@ def profile_names(tree: Tree) -> list[str]:
 
 def load_profile(tree: Tree, name: str) -> Profile:
     """Return the profile ``name`` of this tree; ProfileError if it is unknown or not valid."""
-    path = tree.profiles / f"{name}.toml"
+    return parse_profile(require_profile(tree, name))
+
+
+def require_profile(tree: Tree, name: str) -> Path:
+    """Return the file of the profile ``name``; ProfileError if there is none."""
     names = profile_names(tree)
     if name not in names:
         raise ProfileError(
             f"unknown profile {name!r}; there is: {', '.join(names) or 'none'}",
             hint=_did_you_mean(name, names),
         )
-    return parse_profile(path)
+    return tree.profiles / f"{name}.toml"
 
 
 def parse_profile(path: Path) -> Profile:

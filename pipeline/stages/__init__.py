@@ -7,6 +7,7 @@ NAMES = (
     "train",
     "merge",
     "pgo",
+    "static",
     "bolt-instrument",
     "bolt-train",
     "bolt",

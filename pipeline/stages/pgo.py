@@ -15,7 +15,7 @@ from pipeline.stages.configure import Setup
 from pipeline.stages.merge import ProfileData, function_counts
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
-from pipeline.toolchain.flags import COMPILE, LINK, PGO, PGO_LINK, TUNED, spelled, texts
+from pipeline.toolchain.flags import COMPILE, LINK, LTO, PGO, PGO_LINK, TUNED, spelled, texts
 from pipeline.toolchain.symbols import check_order, functions, order_names
 
 STAGE = "pgo"
@@ -30,7 +30,7 @@ def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> 
         "tools": shop.tools.versions,
         "hot": list(setup.lists.hot),
         "cold": list(setup.lists.cold),
-        "flags": spelled(COMPILE, TUNED, PGO, LINK, PGO_LINK),
+        "flags": spelled(COMPILE, TUNED, PGO, LTO, LINK, PGO_LINK),
     }
 
     def work(room: Path, line: StageLine) -> Notes:
@@ -42,7 +42,7 @@ def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> 
             STAGE,
             build,
             compile_flags=texts(
-                COMPILE, TUNED, PGO, root=shop.tree.root, room=build, profile=profile.path
+                COMPILE, TUNED, PGO, LTO, root=shop.tree.root, room=build, profile=profile.path
             ),
             link_flags=texts(TUNED, LINK, PGO_LINK, profile=profile.path, order=order),
         )

@@ -14,11 +14,32 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.core.digest import digest_file, digest_value
+from pipeline.core.digest import digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.store import Receipt, sync, sync_tree
+from pipeline.release.contents import (
+    FACTORS,
+    FDATA,
+    LISTS,
+    PROFDATA,
+    Product,
+    file_digests,
+    write_contents,
+    write_sums,
+)
+from pipeline.release.version import (
+    CURRENT,
+    MANIFEST,
+    Version,
+    check_folder,
+    current,
+    point_current,
+)
 from pipeline.stages.bolt import DEBUG
+from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.compile import LIBRARY
+from pipeline.stages.merge import ProfileData
+from pipeline.stages.static import Archive
 from pipeline.stages.verify import VERDICT, Verdict
 from pipeline.stages.workshop import Library, Workshop
 
@@ -26,8 +47,25 @@ if TYPE_CHECKING:
     from pipeline.report import ReportModel
 
 STAGE = "publish"
-CURRENT, MANIFEST, SUMS, REPORT = "current", "manifest.json", "SHA256SUMS", "report.md"
-MANIFEST_VERSION = 1
+REPORT = "report.md"
+MANIFEST_VERSION = 2
+
+
+@dataclass(frozen=True)
+class Release:
+    """What is to be published: the libraries, the profiles they were made by, the verdict.
+
+    ``factors`` are the whole-number weights of the training workloads. ``rebuilt_from`` tells of
+    the bundle that the profiles come from, and what was different there; None for own training.
+    """
+
+    tuned: Library
+    archive: Archive
+    profile: ProfileData
+    edges: EdgeProfile
+    factors: dict[str, int]
+    verdict: Verdict
+    rebuilt_from: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +83,7 @@ class Published:
 
 def check_writable(folder: Path) -> None:
     """Raise SpaceError now, not after minutes of work, if ``folder`` cannot be written."""
+    check_folder(folder)
     probe = folder / f".probe-{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,57 +96,39 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def publish(shop: Workshop, tuned: Library, verdict: Verdict) -> Published:
+def publish(shop: Workshop, release: Release) -> Published:
     """Publish the library if the judge lets it pass; GateError, and nothing moved, if not."""
-    dist, version = shop.tree.dist(shop.profile.name), _version(shop, tuned, verdict)
+    dist, version = shop.tree.dist(shop.profile.name), _version(shop, release)
     folder = dist / version
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
         return Published(folder, None)
     receipts = [artifact.receipt for artifact in shop.store.used]
     with shop.console.stage(STAGE) as line:
-        model = _report(shop, version, verdict, receipts)
+        model = _report(shop, version, release.verdict, receipts)
         report = _keep_report(shop, model)
-        _pass_gate(shop, model, verdict, report)
+        _pass_gate(shop, model, release.verdict, report)
         line.step("writing the version")
-        _write_version(shop, folder, tuned, verdict, receipts, report)
-        point_current(folder)
+        _write_version(shop, folder, release, receipts, report)
+        point_current(Version(folder))
         line.done(version)
     return Published(folder, model)
 
 
-def point_current(folder: Path) -> None:
-    """Make ``current`` point to a version, in one step that cannot be seen half-done."""
-    link = folder.parent / CURRENT
-    fresh = link.with_name(f".{CURRENT}-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(folder.name)
-    fresh.replace(link)
-    sync(folder.parent)
-
-
-def damaged_files(folder: Path) -> list[str]:
-    """Return the files of a version that do not have the digest in SHA256SUMS (or are gone)."""
-    try:
-        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return [SUMS]
-    pairs = [line.split("  ", 1) for line in lines]
-    return [
-        name
-        for digest, name in pairs
-        if not (folder / name).is_file() or digest_file(folder / name) != digest
-    ]
-
-
-def _version(shop: Workshop, tuned: Library, verdict: Verdict) -> str:
-    key = digest_value([tuned.digest, verdict.artifact.digest(VERDICT)])
+def _version(shop: Workshop, release: Release) -> str:
+    key = digest_value(
+        [
+            release.tuned.digest,
+            release.archive.digest,
+            release.verdict.artifact.digest(VERDICT),
+        ]
+    )
     return f"{shop.tree.version}-{key[:12]}"
 
 
 def _is_current(folder: Path) -> bool:
-    link = folder.parent / CURRENT
-    return link.is_symlink() and link.resolve() == folder.resolve() and not damaged_files(folder)
+    now = current(folder.parent)
+    return now == Version(folder) and not now.damaged_files()
 
 
 def _report(shop: Workshop, version: str, verdict: Verdict, receipts: list[Receipt]) -> ReportModel:
@@ -145,46 +166,59 @@ def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Pat
 
 
 def _write_version(
-    shop: Workshop,
-    folder: Path,
-    tuned: Library,
-    verdict: Verdict,
-    receipts: list[Receipt],
-    report: Path,
+    shop: Workshop, folder: Path, release: Release, receipts: list[Receipt], report: Path
 ) -> None:
     room = folder.with_name(f".tmp-{folder.name}")
     shutil.rmtree(room, ignore_errors=True)
     try:
-        (room / "lib").mkdir(parents=True)
-        (room / "include").mkdir()
-        shutil.copyfile(tuned.path, room / "lib" / LIBRARY)
-        shutil.copyfile(tuned.artifact.path(DEBUG), room / "lib" / DEBUG)
-        shutil.copyfile(
-            shop.tree.root / "allocator" / "include" / "hakmem.h", room / "include" / "hakmem.h"
-        )
-        shutil.copyfile(verdict.artifact.path(VERDICT), room / VERDICT)
+        room.mkdir()
+        write_contents(room, shop.tree.root, _product(shop, release), shop.tree.version)
+        _write_factors(room, release)
+        shutil.copyfile(release.verdict.artifact.path(VERDICT), room / VERDICT)
         shutil.copyfile(report, room / REPORT)
-        (room / "lib" / LIBRARY).chmod(0o755)
-        _write_manifest(shop, room, folder.name, verdict, receipts)
-        _write_sums(room)
+        _write_manifest(shop, room, folder.name, release, receipts)
+        write_sums(room)
         _finish(room, folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
 
+def _product(shop: Workshop, release: Release) -> Product:
+    lists = shop.tree.layout(shop.profile.layout.name)
+    profile_file = shop.tree.profiles / f"{shop.profile.name}.toml"
+    return Product(
+        library=release.tuned.path,
+        debug=release.tuned.artifact.path(DEBUG),
+        archive=release.archive.path,
+        profile={
+            PROFDATA: release.profile.path,
+            FDATA: release.edges.path,
+            profile_file.name: profile_file,
+            **{name: lists / name for name in LISTS},
+        },
+    )
+
+
+def _write_factors(room: Path, release: Release) -> None:
+    text = json.dumps(release.factors, indent=1, sort_keys=True)
+    (room / "profile" / FACTORS).write_text(text + "\n", encoding="utf-8")
+
+
 def _write_manifest(
-    shop: Workshop, room: Path, version: str, verdict: Verdict, receipts: list[Receipt]
+    shop: Workshop, room: Path, version: str, release: Release, receipts: list[Receipt]
 ) -> None:
     manifest = {
         "schema_version": MANIFEST_VERSION,
         "profile": shop.profile.name,
         "version": version,
+        "library_version": shop.tree.version,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "quick": shop.options.quick,
         "tools": shop.tools.versions,
-        "files": _file_digests(room),
-        "verdict": _verdict_summary(shop, verdict),
+        "files": file_digests(room),
+        "verdict": _verdict_summary(shop, release.verdict),
         "stages": {r.stage: _stage_record(r) for r in receipts},
+        "rebuilt_from": release.rebuilt_from,
     }
     text = json.dumps(manifest, indent=2, sort_keys=True)
     (room / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -215,21 +249,8 @@ def _stage_record(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-def _file_digests(room: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(room)): digest_file(path)
-        for path in sorted(room.rglob("*"))
-        if path.is_file()
-    }
-
-
-def _write_sums(room: Path) -> None:
-    lines = (f"{digest}  {name}\n" for name, digest in _file_digests(room).items())
-    (room / SUMS).write_text("".join(lines), encoding="utf-8")
-
-
 def _finish(room: Path, folder: Path) -> None:
-    damaged = damaged_files(room)
+    damaged = Version(room).damaged_files()
     if damaged:
         raise ArtifactError(
             f"just written and already wrong: {', '.join(damaged)}",

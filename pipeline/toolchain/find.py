@@ -13,7 +13,15 @@ from pipeline.core.errors import PipelineError, ToolError
 from pipeline.core.process import run
 
 OLDEST_LLVM, NEWEST_LLVM = 19, 22
-LLVM_PARTS = ("clang", "ld.lld", "llvm-profdata", "llvm-bolt", "llvm-nm", "llvm-objcopy")
+LLVM_PARTS = (
+    "clang",
+    "ld.lld",
+    "llvm-ar",
+    "llvm-profdata",
+    "llvm-bolt",
+    "llvm-nm",
+    "llvm-objcopy",
+)
 OTHER_PARTS = ("cmake", "ninja", "valgrind")
 INSTALL_HINT = "run `./bootstrap doctor`: it installs what is missing and shows what was found"
 

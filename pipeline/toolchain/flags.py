@@ -33,6 +33,14 @@ LINK: Flags = (
     Flag("-Wl,-z,now", "all symbols bound at start: no lazy binding inside malloc, full RELRO"),
     Flag("-Wl,-z,relro", "tables are read-only after start"),
 )
+PROFILE_NAMES: Flags = (
+    Flag("-mllvm", "passes the next flag to LLVM"),
+    Flag(
+        "-static-func-full-module-prefix=false",
+        "static functions are file;name in a profile, without the folder: a profile made in "
+        "another checkout fits; no two sources of the library have the same file name",
+    ),
+)
 TUNED: Flags = (
     Flag(
         "-ffunction-sections",
@@ -52,15 +60,19 @@ INSTRUMENT: Flags = (
     ),
     Flag("-mllvm", "passes the next flag to LLVM"),
     Flag("-disable-vp=true", "value profiling cannot be relocated"),
+    *PROFILE_NAMES,
 )
 INSTRUMENT_LINK: Flags = (Flag("-fprofile-generate", "links the profile runtime"),)
 PGO: Flags = (
     Flag("-fprofile-use={profile}", "the merged counts of the training"),
-    Flag("-flto", "inlines across files, by the profile; full LTO keeps static names unique"),
     Flag("-mllvm", "passes the next flag to LLVM"),
     Flag("-pgo-warn-missing-function", "a profile that does not fit says so in the log"),
     Flag("-mllvm", "passes the next flag to LLVM"),
     Flag("-disable-vp=true", "as in the training: no value sites to look for"),
+    *PROFILE_NAMES,
+)
+LTO: Flags = (
+    Flag("-flto", "inlines across files, by the profile; full LTO keeps static names unique"),
 )
 PGO_LINK: Flags = (
     Flag("-flto", "link time optimisation, as compiled"),

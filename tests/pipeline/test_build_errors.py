@@ -129,13 +129,26 @@ def test_damaged_artifact_is_made_again(built: Sandbox) -> None:
     assert "baseline: unchanged" in output
 
 
-def test_unwritable_dist_is_told_before_any_work(built: Sandbox) -> None:
+def test_a_file_in_place_of_dist_is_told_before_any_work(built: Sandbox) -> None:
     built.profile("shut", TINY.replace('name = "tiny"', 'name = "shut"'))
     (built.root / "dist" / "shut").write_text("in the way", encoding="utf-8")
     code, output = built.run("build", "--profile", "shut")
     assert code == ExitCode.SPACE
-    assert "cannot write in" in output
+    assert "dist/shut is a file" in output
+    assert "remove or rename it: mv " in output
     assert "baseline" not in output
+
+
+@pytest.mark.parametrize("command", ["list", "rollback"])
+def test_nothing_published_has_a_code_of_its_own(command: str, built: Sandbox) -> None:
+    built.profile("unbuilt", TINY.replace('name = "tiny"', 'name = "unbuilt"'))
+    code, output = built.run(command, "--profile", "unbuilt")
+    assert code == ExitCode.VERSION
+    assert "nothing is published for profile 'unbuilt'" in output
+    assert "build --profile unbuilt" in output
+    code, output = built.run(command, "--profile", "unbuild")
+    assert code == ExitCode.PROFILE
+    assert "did you mean --profile unbuilt?" in output
 
 
 def test_no_space_is_named_and_nothing_half_made_stays(built: Sandbox) -> None:
@@ -224,7 +237,7 @@ def test_rollback_and_list(built: Sandbox) -> None:
     assert old != new
     assert output == f"current is now {old}\n"
     code, output = built.run("rollback", "--profile", "tiny", "--to", "nowhere")
-    assert code == ExitCode.USAGE
+    assert code == ExitCode.VERSION
     assert "no published version nowhere" in output
     (built.root / "dist" / "tiny" / new / "lib" / "libhakmem.so").write_bytes(b"spoilt")
     code, output = built.run("rollback", "--profile", "tiny", "--to", new)

@@ -50,6 +50,12 @@ def test_each_flag_has_its_reason(table: flags.Flags) -> None:
         assert len(flag.why) > 15, flag.text
 
 
+def test_file_names_of_sources_are_unique() -> None:
+    # -static-func-full-module-prefix=false tells static functions apart by them.
+    names = [path.name for path in (ROOT / "allocator").rglob("*.c")]
+    assert len(names) == len(set(names))
+
+
 def test_forbidden_flags_are_not_used() -> None:
     used = [f.text for v in vars(flags).values() if isinstance(v, tuple) for f in v]
     assert not {"--use-gnu-stack", "-fno-plt"} & set(used)

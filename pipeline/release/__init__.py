@@ -1,0 +1,1 @@
+"""Published versions: finding them, what is in them, checking and installing them."""

@@ -1,0 +1,98 @@
+"""The files of a version: libraries, debug file, header, package files, and what it was made by.
+
+lib/libhakmem.so                      what users preload or link
+lib/libhakmem.a                       the same code as ordinary objects
+lib/libhakmem.so.debug                a link to the next, for debuggers that look beside it
+lib/debug/.build-id/xx/yyyy.debug     its debug information
+lib/cmake/hakmem/, lib/pkgconfig/     find_package(hakmem), pkg-config hakmem
+include/hakmem.h
+profile/                              profiles, weights and symbol lists it was compiled by
+
+Beside these stand the records of publish: manifest, verdict, reports, checksums.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.digest import digest_file
+from pipeline.release.version import LIBRARY, PROFILE, SUMS
+from pipeline.toolchain.elf import read_facts
+
+ARCHIVE = "lib/libhakmem.a"
+HEADER = "include/hakmem.h"
+PROFDATA, FDATA, FACTORS = "hakmem.profdata", "bolt.fdata", "factors.json"
+LISTS = ("hot.txt", "cold.txt")
+# From lib/ to include/ in a version; the same place as in a prefix.
+LIB_TO_INCLUDE = "../include"
+_PACKAGE_FILES = {
+    "hakmem-config.cmake": "lib/cmake/hakmem",
+    "hakmem-config-version.cmake": "lib/cmake/hakmem",
+    "hakmem.pc": "lib/pkgconfig",
+}
+
+
+@dataclass(frozen=True)
+class Product:
+    """Where the files of a version come from. ``profile`` maps names below profile/ to files."""
+
+    library: Path
+    debug: Path
+    archive: Path
+    profile: Mapping[str, Path]
+
+
+def write_contents(room: Path, root: Path, product: Product, version: str) -> None:
+    """Fill ``room`` with the files of a version of the tree ``root``, without its records.
+
+    ``version`` is the library's, such as 0.1.0.
+    """
+    files = {
+        LIBRARY: product.library,
+        ARCHIVE: product.archive,
+        HEADER: root / "allocator" / "include" / "hakmem.h",
+        str(debug_place(product.library)): product.debug,
+        **{f"{PROFILE}/{name}": path for name, path in product.profile.items()},
+    }
+    for name, source in files.items():
+        target = room / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    (room / LIBRARY).chmod(0o755)
+    link = room / f"{LIBRARY}.debug"
+    link.symlink_to(debug_place(product.library).relative_to(link.parent.relative_to(room)))
+    _write_package_files(room, root, version)
+
+
+def debug_place(library: Path) -> Path:
+    """Return where the debug file of ``library`` lies in a version, by its build-id."""
+    build_id = read_facts(library).build_id
+    return Path("lib/debug/.build-id") / build_id[:2] / f"{build_id[2:]}.debug"
+
+
+def file_digests(room: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file of a version by name; links by what they point to."""
+    return {
+        str(path.relative_to(room)): digest_file(path)
+        for path in sorted(room.rglob("*"))
+        if path.is_file()
+    }
+
+
+def write_sums(room: Path) -> None:
+    """Write SHA256SUMS, which `sha256sum -c` understands."""
+    lines = (f"{digest}  {name}\n" for name, digest in file_digests(room).items())
+    (room / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def _write_package_files(room: Path, root: Path, version: str) -> None:
+    """Fill in the templates that CMake's own install rules use as well (cmake/install.cmake)."""
+    for name, folder in _PACKAGE_FILES.items():
+        text = (root / "cmake" / f"{name}.in").read_text(encoding="utf-8")
+        text = text.replace("@HAKMEM_VERSION@", version)
+        text = text.replace("@HAKMEM_LIB_TO_INCLUDE@", LIB_TO_INCLUDE)
+        (room / folder).mkdir(parents=True, exist_ok=True)
+        (room / folder / name).write_text(text, encoding="utf-8")

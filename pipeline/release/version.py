@@ -1,0 +1,167 @@
+"""Published versions under ``dist/<profile>/``: which there are, and which one is meant."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.digest import digest_file
+from pipeline.core.errors import ArtifactError, SpaceError, VersionError
+from pipeline.core.paths import Tree
+from pipeline.core.store import sync
+
+CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
+LIBRARY = "lib/libhakmem.so"
+PROFILE = "profile"
+
+
+@dataclass(frozen=True)
+class Version:
+    """One published version: a folder that is never changed once it has its name."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Its name, such as 0.1.0-3f2a90c1b2d4."""
+        return self.folder.name
+
+    @property
+    def library(self) -> Path:
+        """The shared library."""
+        return self.folder / LIBRARY
+
+    @property
+    def profile(self) -> Path:
+        """The folder with what the library was compiled by: profiles and symbol lists."""
+        return self.folder / PROFILE
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What manifest.json says; ArtifactError if it cannot be read."""
+        path = self.folder / MANIFEST
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ArtifactError(f"{path} cannot be read: {error}") from error
+        if not isinstance(content, dict):
+            raise ArtifactError(f"{path} is not a manifest")
+        return content
+
+    @property
+    def created(self) -> str:
+        """When it was published, ISO 8601 in UTC; empty if the manifest does not say."""
+        try:
+            return str(self.manifest.get("created", ""))
+        except ArtifactError:
+            return ""
+
+    def damaged_files(self) -> list[str]:
+        """Return the files that do not have the digest in SHA256SUMS, or are gone."""
+        listed = self._sums()
+        if listed is None:
+            return [SUMS]
+        files = {name: self.folder / name for name in listed}
+        return [
+            name
+            for name, path in files.items()
+            if not path.is_file() or digest_file(path) != listed[name]
+        ]
+
+    def unlisted_files(self) -> list[str]:
+        """Return the files that SHA256SUMS does not know."""
+        files = (p for p in self.folder.rglob("*") if not p.is_dir())
+        names = {str(path.relative_to(self.folder)) for path in files}
+        return sorted(names - {SUMS, *(self._sums() or {})})
+
+    def _sums(self) -> dict[str, str] | None:
+        try:
+            lines = (self.folder / SUMS).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        pairs = [line.partition("  ") for line in lines]
+        return {name: digest for digest, _, name in pairs}
+
+
+def published(dist: Path) -> list[Version]:
+    """Return the versions in a dist folder, newest first; none if there is no such folder."""
+    folders = [path.parent for path in dist.glob(f"*/{MANIFEST}")]
+    versions = [Version(f) for f in folders if not f.is_symlink() and not f.name.startswith(".")]
+    return sorted(versions, key=lambda v: (v.created, v.name), reverse=True)
+
+
+def current(dist: Path) -> Version | None:
+    """Return the version that ``current`` points to, or None."""
+    link = dist / CURRENT
+    folder = link.parent / link.readlink() if link.is_symlink() else link
+    return Version(folder) if (folder / MANIFEST).is_file() else None
+
+
+def point_current(version: Version) -> None:
+    """Make ``current`` point to a version, in one step that cannot be seen half-done."""
+    link = version.folder.parent / CURRENT
+    fresh = link.with_name(f".{CURRENT}-{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(version.name)
+    fresh.replace(link)
+    sync(link.parent)
+
+
+def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
+    """Return the version that ``wish`` names, or the current one.
+
+    A wish is a name, a unique beginning of one, or the path of a version's folder.
+    VersionError if there is no such version.
+    """
+    if wish and (Path(wish) / MANIFEST).is_file():
+        return Version(Path(wish).resolve())
+    dist = tree.dist(profile)
+    if not wish or wish == CURRENT:
+        return _require(current(dist), profile, dist)
+    named = [version for version in published(dist) if version.name.startswith(wish)]
+    exact = [version for version in named if version.name == wish]
+    if len(exact or named) != 1:
+        several = ": several begin so" if named else ""
+        raise VersionError(
+            f"no published version {wish} of profile {profile!r}{several}",
+            hint="`.venv/bin/pipeline list` shows them; a path of a version's folder will do too",
+        )
+    return (exact or named)[0]
+
+
+def require_published(dist: Path, profile: str) -> list[Version]:
+    """Return the versions in a dist folder, newest first; VersionError if there are none."""
+    check_folder(dist)
+    versions = published(dist)
+    if not versions:
+        raise nothing_published(profile)
+    return versions
+
+
+def check_folder(dist: Path) -> None:
+    """Raise SpaceError if a file stands where a folder for versions has to be."""
+    for place in (dist, dist.parent):
+        if place.exists() and not place.is_dir():
+            raise SpaceError(
+                f"{place} is a file, and versions are published in a folder of that name",
+                hint=f"remove or rename it: mv {place} {place}.old",
+            )
+
+
+def nothing_published(profile: str) -> VersionError:
+    """Return the error for a profile of which nothing is published."""
+    return VersionError(
+        f"nothing is published for profile {profile!r}",
+        hint=f"`.venv/bin/pipeline build --profile {profile}`",
+    )
+
+
+def _require(version: Version | None, profile: str, dist: Path) -> Version:
+    check_folder(dist)
+    if version is None:
+        raise nothing_published(profile)
+    return version

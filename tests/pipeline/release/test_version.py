@@ -1,0 +1,106 @@
+"""Which versions are published, and which one is meant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.digest import digest_file
+from pipeline.core.errors import ArtifactError, SpaceError, VersionError
+from pipeline.core.paths import Tree
+from pipeline.release.version import (
+    Version,
+    current,
+    point_current,
+    published,
+    require_published,
+    resolve,
+)
+
+
+def make(tree: Tree, name: str, created: str) -> Version:
+    folder = tree.dist("p") / name
+    (folder / "lib").mkdir(parents=True)
+    (folder / "lib" / "libhakmem.so").write_text(name, encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps({"created": created}), encoding="utf-8")
+    files = ("lib/libhakmem.so", "manifest.json")
+    sums = "".join(f"{digest_file(folder / file)}  {file}\n" for file in files)
+    (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    return Version(folder)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    tree = Tree(tmp_path)
+    for name, created in (("1.0-aa11", "2026-01-01"), ("1.0-ab22", "2026-01-02")):
+        make(tree, name, created)
+    point_current(Version(tree.dist("p") / "1.0-aa11"))
+    return tree
+
+
+def test_newest_is_first_and_the_link_is_no_version(tree: Tree) -> None:
+    assert [v.name for v in published(tree.dist("p"))] == ["1.0-ab22", "1.0-aa11"]
+    assert current(tree.dist("p")) == Version(tree.dist("p") / "1.0-aa11")
+
+
+@pytest.mark.parametrize(
+    ("wish", "name"),
+    [(None, "1.0-aa11"), ("current", "1.0-aa11"), ("1.0-ab", "1.0-ab22"), ("1.0-ab22", "1.0-ab22")],
+)
+def test_wishes(wish: str | None, name: str, tree: Tree) -> None:
+    assert resolve(tree, "p", wish).name == name
+
+
+def test_a_path_will_do(tree: Tree) -> None:
+    folder = tree.dist("p") / "1.0-ab22"
+    assert resolve(tree, "other", str(folder)).folder == folder
+    assert resolve(tree, "other", str(tree.dist("p") / "current")).name == "1.0-aa11"
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"), [("1.0-a", "several begin so"), ("2.0", "no published version 2.0")]
+)
+def test_wishes_that_name_no_version(wish: str, words: str, tree: Tree) -> None:
+    with pytest.raises(VersionError, match=words):
+        resolve(tree, "p", wish)
+
+
+def test_nothing_published_says_how_to_begin(tmp_path: Path) -> None:
+    for ask in (
+        lambda: resolve(Tree(tmp_path), "p"),
+        lambda: require_published(tmp_path / "dist/p", "p"),
+    ):
+        with pytest.raises(VersionError, match="nothing is published") as error:
+            ask()
+        assert "build --profile p" in error.value.hint
+
+
+@pytest.mark.parametrize("name", ["dist", "dist/p"])
+def test_a_file_in_the_way_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("in the way", encoding="utf-8")
+    with pytest.raises(SpaceError, match=f"{name} is a file") as error:
+        require_published(tmp_path / "dist" / "p", "p")
+    assert "remove or rename it" in error.value.hint
+
+
+def test_damage_is_named_file_by_file(tree: Tree) -> None:
+    version = resolve(tree, "p", "1.0-ab22")
+    assert version.damaged_files() == version.unlisted_files() == []
+    version.library.write_text("spoilt", encoding="utf-8")
+    (version.folder / "extra").write_text("x", encoding="utf-8")
+    assert version.damaged_files() == ["lib/libhakmem.so"]
+    assert version.unlisted_files() == ["extra"]
+    (version.folder / "SHA256SUMS").unlink()
+    assert version.damaged_files() == ["SHA256SUMS"]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b"{"])
+def test_a_bad_manifest_is_an_error_with_its_path(content: bytes, tree: Tree) -> None:
+    version = Version(tree.dist("p") / "1.0-ab22")
+    (version.folder / "manifest.json").write_bytes(content)
+    with pytest.raises(ArtifactError, match=r"1\.0-ab22/manifest\.json"):
+        _ = version.manifest
+    assert len(published(tree.dist("p"))) == 2
