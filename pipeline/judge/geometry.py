@@ -11,8 +11,9 @@ SYSFS = Path("/sys/devices/system/cpu/cpu0/cache")
 FALLBACK = CacheGeometry(size=32 * 1024, ways=8, line=64)
 """The commonest L1I of x86-64; used when the kernel does not say, as in many containers."""
 
-SMALL = CacheGeometry(size=4 * 1024, ways=4, line=64)
-"""A cache that little fits into: a second point of the pressure curve."""
+SWEEP = tuple(CacheGeometry(size=512 << step, ways=8) for step in range(8))
+"""Caches from 512 B to 64 KiB: the curve of misses over size. 8 ways, as most L1Is have; the
+smallest is one set, fully associative."""
 
 
 def machine_l1i(sysfs: Path = SYSFS) -> tuple[CacheGeometry, Literal["sysfs", "fallback"]]:

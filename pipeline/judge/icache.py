@@ -16,14 +16,10 @@ from collections.abc import Sequence
 
 from pipeline.judge.keys import percent, share
 from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, WorkloadCounts
+from pipeline.judge.pressure import PRESSURE_FLOOR, presses
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
-
-PRESSURE_FLOOR = 0.05
-"""Misses per operation below which a workload does not press on the I-cache.
-
-One miss in twenty operations costs under one cycle per operation when it hits L2."""
 
 MIN_LINES = 2
 """Cache lines by which the fallback must differ: one line is chance of a single alignment."""
@@ -45,8 +41,7 @@ def icache_key(counting: Counting, margins: Margins) -> Key:
 
 def under_pressure(counting: Counting) -> tuple[WorkloadCounts, ...]:
     """Return the workloads that press on the I-cache: those the key is judged by."""
-    known = [one for one in counting.workloads if None not in _both_misses(one)]
-    return tuple(one for one in known if _misses(one) >= PRESSURE_FLOOR)
+    return tuple(filter(presses, counting.workloads))
 
 
 def _what_is_unknown(counting: Counting) -> str | None:
@@ -68,11 +63,6 @@ def _inconclusive(reason: str, margins: Margins) -> Key:
 
 def _both_misses(workload: WorkloadCounts) -> tuple[Measured | None, Measured | None]:
     return workload.baseline.i1_misses, workload.tuned.i1_misses
-
-
-def _misses(workload: WorkloadCounts) -> float:
-    """Return the misses of the side that has more of them."""
-    return max(_known(workload.baseline).value, _known(workload.tuned).value)
 
 
 def _by_misses(pressed: Sequence[WorkloadCounts], counting: Counting, margins: Margins) -> Key:

@@ -14,7 +14,7 @@ from pipeline.judge import environment
 from pipeline.judge.counting.count import count
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.source import Unsupported
-from pipeline.judge.geometry import SMALL, machine_l1i
+from pipeline.judge.geometry import SWEEP, machine_l1i
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import rss_guard, throughput_key
@@ -97,8 +97,12 @@ def stage(request: JudgeRequest) -> dict[Side, Path]:
 
 
 def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
-    """Return the caches to simulate: as asked for, else this machine's own and a small one."""
-    return request.geometries or (machine_l1i()[0], SMALL)
+    """Return the caches to simulate: as asked for, else this machine's own and the curve's.
+
+    A quick judgement has no curve.
+    """
+    curve = () if request.mode == "quick" else SWEEP
+    return request.geometries or (machine_l1i()[0], *curve)
 
 
 def _count(request: JudgeRequest, sides: dict[Side, Path], progress: Progress) -> Counting:

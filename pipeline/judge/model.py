@@ -109,7 +109,8 @@ class Measured(Record):
 class LibraryCounts(Record):
     """What one library did in one workload. Unknown counts are None.
 
-    ``instructions`` and ``i1_misses`` are per operation, in the library alone.
+    ``instructions`` to ``dtlb_misses`` are per operation, in the library alone; simulation tells
+    instructions, branches (conditional and indirect) and I1 misses, the rest is hardware's.
     ``total_instructions`` are per operation, benchmark and libc included. ``hot_lines`` and
     ``hot_pages`` are the fewest 64 B lines and 4 KiB pages that hold 99 % of the instructions
     executed; ``lines`` and ``pages`` are all that were touched.
@@ -119,6 +120,11 @@ class LibraryCounts(Record):
     instructions: Measured | None = None
     total_instructions: Measured | None = None
     i1_misses: Measured | None = None
+    branches: Measured | None = None
+    cycles: Measured | None = None
+    itlb_misses: Measured | None = None
+    l1d_misses: Measured | None = None
+    dtlb_misses: Measured | None = None
     lines: int | None = None
     hot_lines: int | None = None
     pages: int | None = None
@@ -141,7 +147,10 @@ class WorkloadCounts(Record):
 
 
 class Counting(Record):
-    """All counts; ``workloads`` decide, ``curve`` has the further cache geometries."""
+    """All counts; ``workloads`` decide.
+
+    ``curve`` has the further cache geometries, for the workloads under instruction pressure.
+    """
 
     source: CountingSource
     why: str

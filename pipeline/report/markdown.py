@@ -7,9 +7,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from pipeline.judge.icache import PRESSURE_FLOOR
 from pipeline.judge.keys import compare
 from pipeline.judge.model import WorkloadCounts, WorkloadThroughput
+from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
 from pipeline.report.model import ReportModel

@@ -16,6 +16,9 @@ from pathlib import Path
 from pipeline.core.errors import DataError
 
 UNKNOWN_OBJECT = "???"
+BRANCHES = ("Bc", "Bi")
+"""Conditional and indirect branches; calls and plain jumps are not simulated."""
+
 HOT_SHARE = 0.99
 """The hot lines are the fewest that hold this share of the library's executed instructions."""
 
@@ -39,11 +42,17 @@ class Region:
 
 @dataclass(frozen=True)
 class Profile:
-    """Executed instructions and I1 misses per offset in the library, and all instructions."""
+    """What a library executed, and the whole program beside it.
+
+    Instructions and I1 misses per offset in the library; ``branches`` in the library, conditional
+    and indirect ones, None where the file does not count them.
+    """
 
     instructions: Counter[int]
     i1_misses: Counter[int]
     total_instructions: int
+    total_i1_misses: int = 0
+    branches: int | None = None
 
     def touched(self, unit: int) -> int:
         """Return how many aligned blocks of ``unit`` bytes were executed at least once."""
@@ -82,23 +91,28 @@ def read_profile(path: Path, region: Region) -> Profile:
 def _read(lines: Iterable[str], region: Region) -> Profile:
     instructions: Counter[int] = Counter()
     misses: Counter[int] = Counter()
-    total, header = 0, _Header()
+    total = total_misses = branches = 0
+    header = _Header()
     for obj, address, costs in _cost_lines(lines, header):
-        executed = costs[0]
+        executed, missed = costs[0], header.i1_misses(costs)
         total += executed
+        total_misses += missed
         offset = region.offset(obj, address)
         if offset is not None:
             instructions[offset] += executed
-            misses[offset] += header.i1_misses(costs)
+            misses[offset] += missed
+            branches += header.branches(costs)
     if total != header.summary:
         raise ValueError(f"the lines add up to {total}, but its sum says {header.summary}")
-    return Profile(instructions, misses, total)
+    known = branches if header.branch_columns else None
+    return Profile(instructions, misses, total, total_misses, known)
 
 
 class _Header:
-    """What the head of the file says: the column of I1 misses, and the sum of instructions."""
+    """What the head of the file says: the columns that matter, and the sum of instructions."""
 
     i1_column: int | None = None
+    branch_columns: tuple[int, ...] = ()
     summary: int | None = None
 
     def i1_misses(self, costs: tuple[int, ...]) -> int:
@@ -106,6 +120,10 @@ class _Header:
         if self.i1_column is None:
             raise ValueError("there are costs before the line that names them")
         return costs[self.i1_column] if len(costs) > self.i1_column else 0
+
+    def branches(self, costs: tuple[int, ...]) -> int:
+        """Return the branches of one line."""
+        return sum(costs[column] for column in self.branch_columns if len(costs) > column)
 
     def take(self, line: str) -> None:
         if line.startswith("positions:") and line.split()[1:] != ["instr"]:
@@ -115,6 +133,7 @@ class _Header:
             if names[0] != "Ir":
                 raise ValueError(f"unexpected {line.strip()!r}")
             self.i1_column = names.index("I1mr")
+            self.branch_columns = tuple(n for n, name in enumerate(names) if name in BRANCHES)
         if line.startswith(("summary:", "totals:")):
             self.summary = int(line.split()[1])
 

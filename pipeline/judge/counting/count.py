@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from pipeline.judge.counting import hardware
 from pipeline.judge.counting.hardware import HardwareSource
 from pipeline.judge.counting.source import Source, Unsupported
 from pipeline.judge.counting.valgrind import ValgrindSource
-from pipeline.judge.model import Counting, LibraryCounts, Side, WorkloadCounts
+from pipeline.judge.model import SIDES, Counting, LibraryCounts, Side, WorkloadCounts
+from pipeline.judge.pressure import presses
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest
 
 Progress = Callable[[str], None]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 NO_SCOPE = "nothing was executed; only sizes are known"
 
 
@@ -40,8 +46,7 @@ def choose_source(request: JudgeRequest) -> tuple[Source | None, str]:
 def _hardware(request: JudgeRequest) -> Source:
     if request.tools.perf is None:
         raise Unsupported("perf is not installed")
-    hardware.probe(request.tools.perf)
-    return HardwareSource(request.tools.perf)
+    return HardwareSource(request.tools.perf, hardware.probe(request.tools.perf))
 
 
 def count(
@@ -54,15 +59,17 @@ def count(
     source, why = choose_source(request)
     if source is None:
         return Counting(source="static", why=why, scope=NO_SCOPE)
-    counted = [bench for bench in request.benches if bench.count_argv is not None]
     counter = _Counter(request, source, sides, progress)
-    curve = [counter.by_simulation(bench, one) for bench in counted for one in geometries[1:]]
+    counted = [bench for bench in request.benches if bench.count_argv is not None]
+    workloads = tuple(counter.deciding(bench, geometries[0]) for bench in counted)
+    pressed = {one.name for one in workloads if presses(one)}
+    tasks = [(bench, one) for bench in counted if bench.name in pressed for one in geometries[1:]]
     return Counting(
         source=source.name,
         why=why,
         scope=source.scope,
-        workloads=tuple(counter.deciding(bench, geometries[0]) for bench in counted),
-        curve=tuple(one for one in curve if one is not None),
+        workloads=workloads,
+        curve=counter.curve(tasks),
         uncounted=tuple(one.name for one in request.benches if one.count_argv is None),
     )
 
@@ -92,7 +99,7 @@ class _Counter:
         counts = self._both(self._source, bench, geometry)
         if self._source.name == "valgrind":
             return counts
-        footprint = self.by_simulation(bench, geometry)
+        footprint = self._both(self._simulation, bench, geometry) if self._simulation else None
         return counts.model_copy(
             update={"geometry": None}
             | ({} if footprint is None else {
@@ -101,25 +108,41 @@ class _Counter:
             })
         )  # fmt: skip
 
-    def by_simulation(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts | None:
-        """Return simulated counts, or None without valgrind."""
-        return self._both(self._simulation, bench, geometry) if self._simulation else None
+    def curve(
+        self, tasks: Sequence[tuple[BenchCommand, CacheGeometry]]
+    ) -> tuple[WorkloadCounts, ...]:
+        """Return simulated counts of each workload and geometry; empty without valgrind."""
+        simulation = self._simulation
+        if simulation is None:
+            return ()
+        return tuple(self._both(simulation, bench, geometry) for bench, geometry in tasks)
 
     def _both(self, source: Source, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
+        """Count both sides. Simulations run side by side: they do not disturb each other."""
         self._progress(f"counting {bench.name} ({source.name}, {geometry})")
-        found: dict[str, LibraryCounts] = {}
-        for side, library in self._sides.items():
-            log = self._request.logs / "count" / bench.name / f"{side}-{geometry.size}.log"
+        folder = self._request.logs / "count" / bench.name
+
+        def one(side: Side) -> LibraryCounts:
             named = replace(bench, name=f"{bench.name} ({side})")  # for messages
-            found[side] = source.count(named, library, geometry, log)
+            log = folder / f"{side}-{geometry.size}.log"
+            return source.count(named, self._sides[side], geometry, log)
+
+        counts = in_parallel(one, SIDES) if source.name == "valgrind" else list(map(one, SIDES))
         return WorkloadCounts(
             name=bench.name,
             weight=bench.weight,
             argv=bench.count_argv or bench.argv,
             env=dict(bench.count_env) if source.name == "valgrind" else {},
             geometry=geometry,
-            **found,
+            baseline=counts[0],
+            tuned=counts[1],
         )
+
+
+def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return ``work`` of each item, in order; as many at once as there are CPUs for us."""
+    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(work, items))
 
 
 def _with_footprint(counts: LibraryCounts, simulated: LibraryCounts) -> LibraryCounts:

@@ -7,9 +7,12 @@ Results repeat exactly, also under another environment size; a test says so.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import DataError, ToolError, WorkloadError
+from pipeline.core.process import Completed
 from pipeline.judge.bench import read_result, run_workload
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
 from pipeline.judge.counting.elf import read_elf
@@ -22,6 +25,60 @@ MEASURED_FUNCTION = "bench_measured"
 _MAPPED = re.compile(
     r"file=(\S+) \[\d+\];\s+generating link map\s.*?base: (0x\w+)\s+size: (0x\w+)", re.DOTALL
 )
+Starter = Callable[[tuple[str, ...], Mapping[str, str]], Completed]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What is simulated: a program with its variables, the library, and where to look.
+
+    ``argv`` has an absolute program path. ``function`` limits collecting to one function and
+    what it calls; None collects from the first instruction to the last.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    library: Path
+    geometry: CacheGeometry
+    log: Path
+    function: str | None = MEASURED_FUNCTION
+
+    def command(self, valgrind: Path, counts: Path) -> tuple[str, ...]:
+        """Return the command line that writes ``counts``."""
+        collect = (f"--toggle-collect={self.function}",) if self.function else ()
+        cache = self.geometry
+        return (
+            str(valgrind),
+            "--command-line-only=yes",  # no options from ~/.valgrindrc or VALGRIND_OPTS
+            "--tool=callgrind",
+            *collect,
+            "--cache-sim=yes",
+            f"--I1={cache.size},{cache.ways},{cache.line}",
+            "--branch-sim=yes",
+            "--dump-instr=yes",
+            "--dump-line=no",
+            "--compress-strings=no",
+            "--compress-pos=no",
+            f"--callgrind-out-file={counts}",
+            *client_command(self.argv, self.library),
+        )
+
+
+def simulate(valgrind: Path, what: Simulation, start: Starter) -> tuple[Profile, Completed]:
+    """Run a simulation by ``start(argv, env)``; return what the library did, and the run.
+
+    Raises what ``start`` raises, and DataError when the library was not mapped into the program
+    or the counts cannot be used.
+    """
+    log, library = what.log, what.library
+    loader_log, counts = log.with_suffix(".ld"), log.with_suffix(".callgrind")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    _remove(loader_log, counts)
+    loader = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(loader_log)}
+    done = start(what.command(valgrind, counts), {**what.env, **loader})
+    profile = read_profile(counts, _find_region(loader_log, library))
+    _remove(loader_log, counts)
+    return profile, done
 
 
 class ValgrindSource:
@@ -38,38 +95,16 @@ class ValgrindSource:
     ) -> LibraryCounts:
         """Return exact counts of ``library`` in one run of ``bench.count_argv``."""
         library = library.resolve()
-        loader_log, counts = log.with_suffix(".ld"), log.with_suffix(".callgrind")
-        log.parent.mkdir(parents=True, exist_ok=True)
-        _remove(loader_log, counts)
-        argv = self._command(bench, library, geometry, counts)
-        loader = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(loader_log)}
-        env = {**bench.env, **bench.count_env, **loader}
-        done = run_workload(bench, argv, env, bench.timeout_s * COUNTING_SLOWDOWN, log)
-        operations = read_result(bench, done, library).operations
-        region = _find_region(loader_log, library)
-        profile = read_profile(counts, region)
-        _check(bench, profile, log)
-        _remove(loader_log, counts)
-        return _counts(profile, operations)
-
-    def _command(
-        self, bench: BenchCommand, library: Path, geometry: CacheGeometry, counts: Path
-    ) -> tuple[str, ...]:
         argv = bench.count_argv or bench.argv
-        return (
-            str(self._valgrind),
-            "--command-line-only=yes",  # no options from ~/.valgrindrc or VALGRIND_OPTS
-            "--tool=callgrind",
-            f"--toggle-collect={MEASURED_FUNCTION}",
-            "--cache-sim=yes",
-            f"--I1={geometry.size},{geometry.ways},{geometry.line}",
-            "--dump-instr=yes",
-            "--dump-line=no",
-            "--compress-strings=no",
-            "--compress-pos=no",
-            f"--callgrind-out-file={counts}",
-            *client_command(argv, library),
-        )
+        what = Simulation(argv, {**bench.env, **bench.count_env}, library, geometry, log)
+
+        def start(argv: tuple[str, ...], env: Mapping[str, str]) -> Completed:
+            return run_workload(bench, argv, env, bench.timeout_s * COUNTING_SLOWDOWN, log)
+
+        profile, done = simulate(self._valgrind, what, start)
+        operations = read_result(bench, done, library).operations
+        _check(bench, profile, log)
+        return _counts(profile, operations)
 
 
 def client_command(argv: tuple[str, ...], library: Path) -> tuple[str, ...]:
@@ -113,6 +148,7 @@ def _counts(profile: Profile, operations: int) -> LibraryCounts:
         instructions=exactly(profile.instructions.total() / operations),
         total_instructions=exactly(profile.total_instructions / operations),
         i1_misses=exactly(profile.i1_misses.total() / operations),
+        branches=None if profile.branches is None else exactly(profile.branches / operations),
         lines=profile.touched(LINE),
         hot_lines=profile.hot(LINE),
         pages=profile.touched(PAGE),

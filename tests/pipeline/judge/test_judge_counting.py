@@ -1,6 +1,8 @@
 """Reading counts: callgrind files, perf output, cache geometry, and the choice of a source."""
 
 import dataclasses
+import shutil
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,8 +14,10 @@ from pipeline.judge.counting import hardware
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
 from pipeline.judge.counting.count import choose_source
 from pipeline.judge.counting.elf import read_elf
+from pipeline.judge.counting.perf_output import parse_samples, parse_stat
 from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.geometry import FALLBACK, machine_l1i
+from pipeline.judge.model import LibraryCounts, Measured
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
 
 LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)
@@ -49,6 +53,16 @@ def test_code_is_found_by_address_also_outside_the_text_section(tmp_path: Path) 
     assert profile.instructions == {0x1000: 10, 0x1040: 5, 0x1048: 1, 0x2000: 20}
     assert profile.i1_misses.total() == 3
     assert profile.total_instructions == 93
+
+
+def test_branches_are_counted_in_the_library_alone(tmp_path: Path) -> None:
+    head = "positions: instr\nevents: Ir I1mr Bc Bcm Bi Bim\nsummary: 32\n"
+    body = "ob=/lib/liba.so\n0x10 10 0 4 1 2 1\n0x20 2 0 1\nob=/x\n0x10 20 0 9 0 9\n"
+    assert read_profile(write(tmp_path, head + body), LIBRARY).branches == 7
+
+
+def test_branches_that_were_not_simulated_are_unknown(tmp_path: Path) -> None:
+    assert read_profile(write(tmp_path, HEAD.format(total=93) + BODY), LIBRARY).branches is None
 
 
 def test_lines_and_pages() -> None:
@@ -114,52 +128,88 @@ def test_no_description_falls_back(tmp_path: Path) -> None:
     assert machine_l1i(tmp_path / "none") == (FALLBACK, "fallback")
 
 
-def test_not_supported_is_unknown_and_not_zero() -> None:
-    text = (
-        "<not supported>;;instructions:u;0;100,00;;\n"
-        "0;;L1-icache-load-misses:u;5000;100.00;;\n"
-        "123;;branches:u;5000;60.00;;\n"
-    )
-    values = hardware.parse_stat(text)
-    assert values == {"instructions": None, "L1-icache-load-misses": 0, "branches": None}
+STAT = """
+# started on Sat Nov 21 04:00:00 2026
+
+4812031;;instructions:u;2412345;100.00;1.62;insn per cycle
+2970388;;cycles:u;2412345;100.00;;
+<not supported>;;L1-icache-load-misses:u;0;100.00;;
+<not counted>;;iTLB-load-misses:u;0;0.00;;
+0;;dTLB-load-misses:u;5000;100,00;;
+123;;branches:u;1447407;60.00;;
+"""
+"""As perf 6.1 prints it with -x; on a machine whose counters lack one event and are too few."""
 
 
-def test_samples_are_added_up_per_object() -> None:
-    text = (
-        "   1000003 instructions:u:      7faacc13ef3f (/usr/lib/libhakmem.so)\n"
-        "   1000003 instructions:u:      7faacc13ef40 (/usr/lib/libhakmem.so)\n"
-        "   1000003 instructions:u:      55aacc13ef40 (/bench/tiny hot)\n"
-    )
-    assert hardware.parse_samples(text) == {
-        "/usr/lib/libhakmem.so": 2_000_006,
-        "/bench/tiny hot": 1_000_003,
+def test_not_supported_not_counted_and_multiplexed_are_unknown_and_not_zero() -> None:
+    assert parse_stat(STAT) == {
+        "instructions": 4812031,
+        "cycles": 2970388,
+        "L1-icache-load-misses": None,
+        "iTLB-load-misses": None,
+        "dTLB-load-misses": 0,
+        "branches": None,
     }
-    with pytest.raises(DataError, match="no sample"):
-        hardware.parse_samples("\n")
+
+
+@pytest.mark.parametrize("running", ["", "nan", "?"])
+def test_a_stat_line_without_its_running_share_is_unknown(running: str) -> None:
+    assert parse_stat(f"5;;cycles:u;1;{running};;\n") == {"cycles": None}
+
+
+def test_samples_are_added_up_per_event_and_object() -> None:
+    text = (
+        "   1000003 instructions/period=1000003/u:      7faacc13ef3f (/usr/lib/libhakmem.so)\n"
+        "   1000003               instructions:u:      7faacc13ef40 (/usr/lib/libhakmem.so)\n"
+        "   1000003               instructions:u:      55aacc13ef40 (/bench/tiny hot)\n"
+        "     10007 L1-icache-load-misses/period=10007/u:      55aa ([vdso])\n"
+        "not a sample\n"
+    )
+    assert parse_samples(text) == {
+        "instructions": {"/usr/lib/libhakmem.so": 2_000_006, "/bench/tiny hot": 1_000_003},
+        "L1-icache-load-misses": {"[vdso]": 10_007},
+    }
+    assert parse_samples("\n") == {}
 
 
 FAKE_PERF = """#!{python}
-import sys, pathlib
+import pathlib, re, sys
 argv = sys.argv[1:]
+missing, alone = {missing}, {alone}
+events = re.findall(r"([\\w-]+):u", argv[argv.index("-e") + 1]) if "-e" in argv else []
 if argv[0] == "stat":
-    print("{instructions};;instructions:u;1;100.00;;", file=sys.stderr)
-    print("7;;L1-icache-load-misses:u;1;100.00;;", file=sys.stderr)
+    for event in events:
+        known = event not in missing and not (alone and len(events) > 1)
+        count = "42" if known else "<not counted>" if len(events) > 1 else "<not supported>"
+        print(f"{{count}};;{{event}}:u;1;100.00;;", file=sys.stderr)
 elif argv[0] == "record":
-    event = argv[argv.index("-e") + 1]
-    period, library = argv[argv.index("-c") + 1], argv[argv.index("--preload") + 1]
-    samples = 40 if event == "instructions:u" else 2
-    lines = [f"{{period}} {{event}}: 7f00 ({{library}})"] * samples
-    lines += [f"{{period}} {{event}}: 5500 (/bench)"] * 10
+    library = argv[argv.index("--preload") + 1]
+    periods = dict(re.findall(r"([\\w-]+)/period=(\\d+)/u", argv[argv.index("-e") + 1]))
+    lines, known = [], {{"instructions": {inside}, "L1-icache-load-misses": 2, "cycles": 30}}
+    for event, period in periods.items():
+        samples = known.get(event, 0)
+        lines += [f"{{period}} {{event}}/period={{period}}/u: 7f00 ({{library}})"] * samples
+        outside = 10 if event == "instructions" and samples else 0
+        lines += [f"{{period}} {{event}}/period={{period}}/u: 5500 (/bench)"] * outside
     pathlib.Path(argv[argv.index("-o") + 1]).write_text("\\n".join(lines))
+    with pathlib.Path({calls!r}).open("a") as calls:
+        print(",".join(periods), file=calls)
     print("bench=x ops=1000000 seconds=1 ops_per_sec=1000000 peak_rss_kib=4096")
 elif argv[0] == "script":
     print(pathlib.Path(argv[argv.index("-i") + 1]).read_text())
 """
 
 
-def fake_perf(tmp_path: Path, instructions: str) -> Path:
+def fake_perf(
+    tmp_path: Path, missing: tuple[str, ...] = (), alone: bool = False, inside: int = 40
+) -> Path:
+    """Return a program that answers as perf does where ``missing`` events are not supported.
+
+    ``alone`` is a machine with one counter: no two events at once.
+    """
     path = tmp_path / "perf"
-    path.write_text(FAKE_PERF.format(python=sys.executable, instructions=instructions))
+    values = {"missing": missing, "alone": alone, "inside": inside, "calls": f"{path}.calls"}
+    path.write_text(FAKE_PERF.format(python=sys.executable, **values))
     path.chmod(0o755)
     return path
 
@@ -174,29 +224,72 @@ def request(tmp_path: Path, **changes: object) -> JudgeRequest:
     return dataclasses.replace(base, **changes)  # type: ignore[arg-type]
 
 
-def test_hardware_counts_are_samples_times_period(tmp_path: Path) -> None:
-    source, _ = choose_source(request(tmp_path, tools=Tools(perf=fake_perf(tmp_path, "42"))))
+def hardware_counts(tmp_path: Path, perf: Path) -> LibraryCounts:
+    source, _ = choose_source(request(tmp_path, tools=Tools(perf=perf)))
     assert source is not None
     assert source.name == "hardware"
     bench = request(tmp_path).benches[0]
-    counts = source.count(bench, tmp_path / "b.so", FALLBACK, tmp_path / "logs" / "x.log")
-    assert counts.instructions is not None
-    assert counts.instructions.value == pytest.approx(40 * 1_000_003 / 1e6)
-    assert counts.total_instructions is not None
-    assert counts.total_instructions.value == pytest.approx(50 * 1_000_003 / 1e6)
-    assert counts.i1_misses is not None
-    assert counts.i1_misses.value == pytest.approx(2 * 10_007 / 1e6)
+    return source.count(bench, tmp_path / "b.so", FALLBACK, tmp_path / "logs" / "x.log")
+
+
+def value(measured: Measured | None) -> float:
+    assert measured is not None
+    return measured.value
+
+
+def test_hardware_counts_are_samples_times_period(tmp_path: Path) -> None:
+    counts = hardware_counts(tmp_path, fake_perf(tmp_path))
+    assert value(counts.instructions) == pytest.approx(40 * 1_000_003 / 1e6)
+    assert value(counts.total_instructions) == pytest.approx(50 * 1_000_003 / 1e6)
+    assert value(counts.i1_misses) == pytest.approx(2 * 10_007 / 1e6)
+    assert value(counts.cycles) == pytest.approx(30 * 1_000_003 / 1e6)
+    assert value(counts.dtlb_misses) == 0  # counted, and less than one period of them
     assert counts.hot_lines is None
+    groups = (tmp_path / "perf.calls").read_text().splitlines()
+    assert set(groups) == {
+        "instructions,cycles,branches",
+        "L1-icache-load-misses,iTLB-load-misses",
+        "L1-dcache-load-misses,dTLB-load-misses",
+    }
 
 
+def test_an_event_that_is_not_supported_stays_unknown(tmp_path: Path) -> None:
+    perf = fake_perf(tmp_path, missing=("cycles", "iTLB-load-misses"))
+    counts = hardware_counts(tmp_path, perf)
+    assert counts.cycles is None
+    assert counts.itlb_misses is None
+    assert counts.branches is not None
+
+
+def test_groups_that_do_not_fit_the_counters_are_taken_apart(tmp_path: Path) -> None:
+    hardware_counts(tmp_path, fake_perf(tmp_path, alone=True))
+    assert not any("," in call for call in (tmp_path / "perf.calls").read_text().splitlines())
+
+
+def test_a_run_without_samples_tells_nothing(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no sample"):
+        hardware_counts(tmp_path, fake_perf(tmp_path, inside=0))
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+def test_the_real_perf_understands_how_events_are_spelled(tmp_path: Path) -> None:
+    """It may well lack the events, as most virtual machines do; a bad spelling says so."""
+    for group in hardware.GROUPS:
+        argv = ["perf", "record", "-q", "-e", hardware.spelled(group), "-o", "x", "true"]
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True)
+        assert "syntax error" not in done.stderr
+
+
+@pytest.mark.parametrize("event", hardware.REQUIRED)
 def test_without_hardware_counters_simulation_is_chosen_and_the_reason_kept(
-    tmp_path: Path,
+    tmp_path: Path, event: str
 ) -> None:
-    tools = Tools(perf=fake_perf(tmp_path, "<not supported>"), valgrind=Path("/usr/bin/valgrind"))
+    perf = fake_perf(tmp_path, missing=(event,))
+    tools = Tools(perf=perf, valgrind=Path("/usr/bin/valgrind"))
     source, why = choose_source(request(tmp_path, tools=tools))
     assert source is not None
     assert source.name == "valgrind"
-    assert "perf cannot count instructions" in why
+    assert f"perf cannot count {event}" in why
 
 
 def test_with_no_tool_at_all_there_is_no_source(tmp_path: Path) -> None:
