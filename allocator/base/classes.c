@@ -3,7 +3,7 @@
 /* Where each magazine begins: an enumerator's value is one more than its predecessor's, which is
  * the last slot of the magazine before it. */
 #define HAK_CLASS(id, size, pages, depth)                                                          \
-    FIRST_SLOT_##id, LAST_SLOT_##id = FIRST_SLOT_##id + (depth),
+    FIRST_SLOT_##id, LAST_SLOT_##id = FIRST_SLOT_##id + HAK_DEEPEST(size, depth),
 enum {
     FIRST_SLOT_NONE,
 #include HAK_CLASS_TABLE
@@ -14,6 +14,7 @@ enum {
     {.size = (size_),                                                                              \
      .pages = (pages_),                                                                            \
      .depth = (depth_),                                                                            \
+     .deepest = HAK_DEEPEST(size_, depth_),                                                        \
      .capacity = (uint16_t)((pages_) * HAK_PAGE_SIZE / (size_)),                                   \
      .first_slot = FIRST_SLOT_##id,                                                                \
      .reciprocal = (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size_) - 1) / (size_)},

@@ -7,9 +7,10 @@
 typedef struct hak_class {
     uint32_t size;       /* bytes of a block */
     uint16_t pages;      /* of a slab */
-    uint16_t depth;      /* of a magazine */
+    uint16_t depth;      /* of a magazine, usually ... */
+    uint16_t deepest;    /* ... and at most */
     uint16_t capacity;   /* blocks in a slab */
-    uint16_t first_slot; /* of the grown magazine, among those of all classes; it stays NULL */
+    uint32_t first_slot; /* of the grown magazine, among those of all classes; it stays NULL */
     uint64_t reciprocal; /* (offset * reciprocal) >> HAK_RECIPROCAL_SHIFT = offset / size */
 } hak_class;
 

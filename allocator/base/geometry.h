@@ -52,9 +52,17 @@ enum {
 
 /* Slots of a magazine that has not grown yet. */
 #define HAK_SMALL_DEPTH 16u
-/* Slots of all grown magazines of a thread: the depth of each, and one below it that stays empty.
- */
-#define HAK_CLASS(id, size, pages, depth) +(depth) + 1
+/* Slots that the magazine of a class may grow to: a megabyte of small blocks. For larger ones the
+ * work of giving a block back and taking it again matters less, and its memory matters more, so the
+ * megabyte shrinks with the size from 128 bytes on. */
+#define HAK_DEEP_MOST 49152u
+#define HAK_DEEP_FOR(size) ((size) <= 128 ? 1048576u / (size) : (1u << 27) / (size) / (size))
+#define HAK_DEEPEST(size, depth)                                                                   \
+    (HAK_DEEP_FOR(size) > HAK_DEEP_MOST ? HAK_DEEP_MOST                                            \
+     : HAK_DEEP_FOR(size) > (depth)     ? HAK_DEEP_FOR(size)                                       \
+                                        : (depth))
+/* Slots of all grown magazines of a thread: the deepest of each, and one below that stays empty. */
+#define HAK_CLASS(id, size, pages, depth) +HAK_DEEPEST(size, depth) + 1
 enum {
     HAK_MAGAZINE_SLOTS = 1
 #include HAK_CLASS_TABLE
@@ -63,7 +71,9 @@ enum {
 
 _Static_assert(HAK_PAGE_SHIFT >= 16 && HAK_PAGE_SHIFT <= 18,
                "HAK_PAGE_SHIFT must be 16, 17 or 18: pages of 64 to 256 KiB");
-_Static_assert(HAK_CLASSES <= 255, "a class must fit into one byte of the class map");
+/* A class fits into one byte of the class map. */
+#define HAK_CLASS_LIMIT 256u
+_Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 classes");
 #define HAK_CLASS(id, size, pages, depth)                                                          \
     _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
     _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \

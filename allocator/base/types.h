@@ -10,9 +10,14 @@
  *
  * A range, as it lies in the address space:
  *
- *   | class map | slab table | bitmaps | segment table | free segments | pages ...            |
- *   | 1 B/page  | 64 B/page  | 512 B/p | 64 B/segment  | 1 bit/segment | 64 KiB each          |
- *                                                                      ^ base (2 MiB aligned)
+ *   | class map | owners   | slab table | bitmaps | segment table | free segments | pages ...    |
+ *   | 1 B/page  | 8 B/page | 64 B/page  | 512 B/p | 64 B/segment  | 1 bit/segment | 64 KiB each  |
+ *                                                                                 ^ base (2 MiB
+ * aligned)
+ *
+ * The owner of a page is one word: the address of the heap that owns the page's slab, plus the
+ * slab's class; 0 where there is no slab. It is what a thread reads of other threads' slabs, and
+ * it stands apart from the slab table, whose lines their owners write all the time.
  *
  * Nothing lies inside free blocks but, for the moment of the handing over, the link of a remote
  * chain: a free block can be unmapped, and a write to it after free corrupts no list of ours. */
@@ -54,10 +59,9 @@ enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
  *   on the owner's partial list of its class if and only if used < capacity
  *   low_mark < used, or used = 0: the put that makes used = low_mark looks after the slab */
 struct hak_slab {
-    _Atomic(hak_heap *) owner; /* slab: changes only in cold/heap.c, under the registry lock */
-    uintptr_t start;           /* address of the run's first byte */
-    hak_slab *next, *prev;     /* the owner's partial list of this class */
-    uint64_t *bitmap;          /* HAK_BITMAP_WORDS words; a one is a free block */
+    uintptr_t start;       /* address of the run's first byte */
+    hak_slab *next, *prev; /* the owner's partial list of this class */
+    uint64_t *bitmap;      /* HAK_BITMAP_WORDS words; a one is a free block */
     union {
         uint64_t summary;  /* slab */
         size_t large_size; /* large: bytes that may be used */
@@ -71,7 +75,7 @@ struct hak_slab {
     uint8_t kind;       /* enum hak_run_kind */
     uint8_t pulse;      /* enum hak_pulse */
     uint8_t dirty_tail; /* epochs until what an earlier run left beyond `carved` is purged, or 0 */
-};
+} HAK_LINE_ALIGNED;
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 
 enum { HAK_BINS = 6, HAK_NO_BIN = 255 };
@@ -100,6 +104,7 @@ struct hak_range {
     size_t segments_free;     /* among those, entirely free */
     size_t limit;             /* pages below it may be looked up in the tables */
     uint8_t *classes;
+    _Atomic(uintptr_t) *owners;
     hak_slab *slabs;
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
     hak_segment *segments;
@@ -120,8 +125,9 @@ struct hak_heap {
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
     void **bottom[HAK_CLASSES];     /* the NULL below each magazine's first slot */
-    uint16_t depth[HAK_CLASSES];    /* slots of each magazine */
+    uint16_t depth[HAK_CLASSES];    /* slots of each magazine, now */
     uint16_t batch[HAK_CLASSES];    /* blocks that the next refill asks for */
+    bool spilled[HAK_CLASSES];      /* gave blocks of this heap back since the last refill */
     hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
     void **held_top[HAK_CLASSES];   /* cold/arm.h: the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];   /* ... the tick in which each was last hit, */

@@ -50,10 +50,12 @@ static hak_heap *make_heap(void) {
     return heap;
 }
 
-/* What the last thread needed says little about the next one: its refills start small again. */
-static void forget_batches(hak_heap *heap) {
-    for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
+/* What the last thread needed says little about the next one: it starts small again. */
+static void forget(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         heap->batch[cls] = 0;
+        hak_magazine_shrink(heap, cls, 0);
+    }
 }
 
 static hak_heap *pop_idle(void) {
@@ -64,7 +66,7 @@ static hak_heap *pop_idle(void) {
     if (adopt_next == heap)
         adopt_next = heap->idle_next;
     heap->settled = false;
-    forget_batches(heap);
+    forget(heap);
     atomic_fetch_sub_explicit(&idle_count, 1, memory_order_relaxed);
     HAK_COUNT(heaps_reused, 1);
     return heap;
@@ -92,7 +94,7 @@ static hak_heap *obtain(void) {
 
 static void flush_magazines(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        hak_magazine_flush(heap, cls, 0);
+        hak_magazine_flush(heap, cls);
 }
 
 /* Empty slabs stay with the heap for the next thread; the purge epoch takes them if none comes. */
@@ -101,7 +103,7 @@ static void thread_exits(void) {
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
     if (heap == NULL)
         return;
-    hak_remote_drain(heap, HAK_CLASS_NONE);
+    hak_remote_drain(heap);
     flush_magazines(heap);
     hak_lock_take(&registry_lock);
     push_idle(heap);
@@ -138,12 +140,21 @@ static void after_fork_in_child(void) {
     hak_lock_reset(&borrow_lock);
 }
 
+/* Threads that allocate for the first time at once wait for each other here: none may go on before
+ * its end would be noticed. What hak_os_start allocates comes from the heap this thread has
+ * already. */
 static void start_process(void) {
     static const hak_os_hooks hooks = {thread_exits, before_fork, after_fork_in_parent,
                                        after_fork_in_child};
-    static atomic_flag started = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&started))
-        hak_os_start(&hooks); /* may allocate: this thread has its heap already */
+    static hak_lock start_lock;
+    static _Atomic bool started;
+    if (atomic_load_explicit(&started, memory_order_acquire))
+        return;
+    hak_lock_take(&start_lock);
+    if (!atomic_load_explicit(&started, memory_order_relaxed))
+        hak_os_start(&hooks);
+    atomic_store_explicit(&started, true, memory_order_release);
+    hak_lock_give(&start_lock);
 }
 
 static HAK_COLD hak_heap *attach(void) {
@@ -190,7 +201,7 @@ static void release_empty(hak_heap *heap, unsigned cls) {
 }
 
 void hak_heap_flush(hak_heap *heap) {
-    hak_remote_drain(heap, HAK_CLASS_NONE);
+    hak_remote_drain(heap);
     flush_magazines(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         release_empty(heap, cls);
@@ -212,7 +223,7 @@ static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {
     if (slab == NULL)
         return false;
     hak_slab_unlink(idle, slab);
-    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
+    hak_slab_own(heap, slab);
     hak_slab_link(heap, slab);
     HAK_COUNT(slabs_adopted, 1);
     return true;

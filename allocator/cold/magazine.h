@@ -1,6 +1,8 @@
 /* Where magazines lie and how large they are. Each begins with a few slots, side by side with the
  * others, so that a process that allocates little touches little; one that is used grows into a
- * place of its own, once, and is then as deep as its class says.
+ * place of its own, once, and has the usual depth of its class then. Only one that gives blocks
+ * back and soon wants them again becomes deeper, step by step, and less deep again with each purge
+ * epoch.
  *
  *   slots:  | small 1 | small 2 | ... | small 96 | large 1 ......... | large 2 ......... | ...
  *
@@ -13,8 +15,16 @@
 /* Makes all magazines of a new heap small and empty. */
 void hak_magazines_lay_out(hak_heap *heap);
 
-/* True, and the magazine is as deep as it can be: it was small. False: nothing happened. */
+/* True, and the magazine has its usual depth: it was small. False: nothing happened. */
 bool hak_magazine_grow(hak_heap *heap, unsigned cls);
+
+/* Doubles the depth, up to the deepest, of a magazine that runs empty after it had to give blocks
+ * of this heap back: those would be wanted now. Not armed. */
+void hak_magazine_deepen(hak_heap *heap, unsigned cls);
+
+/* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must be
+ * empty. Then gives the memory of the slots beyond back. */
+void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
 
 /* Gives the memory of grown magazines back to the system; all magazines must be empty. They read as
  * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */
@@ -28,7 +38,10 @@ HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
     return heap->bottom[cls] + heap->depth[cls];
 }
 
-/* Gives the oldest blocks of a magazine back until `keep` are left. */
-void hak_magazine_flush(hak_heap *heap, unsigned cls, size_t keep);
+/* Gives all blocks of a magazine back. */
+void hak_magazine_flush(hak_heap *heap, unsigned cls);
+
+/* Makes room in a full magazine that is not armed. */
+void hak_magazine_make_room(hak_heap *heap, unsigned cls);
 
 #endif

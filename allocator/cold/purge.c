@@ -114,7 +114,7 @@ void hak_purge_expect(void) {
 }
 
 static size_t take_back(hak_heap *heap) {
-    hak_remote_drain(heap, HAK_CLASS_NONE);
+    hak_remote_drain(heap);
     return 0;
 }
 

@@ -37,19 +37,32 @@ hak_slab *hak_run_elsewhere(const void *p) {
     return s - s->tail;
 }
 
+unsigned hak_class_elsewhere(const void *p) {
+    const hak_range *r = hak_range_of(p);
+    return r != NULL ? hak_class_in(r, p) : HAK_CLASS_NONE;
+}
+
+uintptr_t hak_owner_elsewhere(const void *p) {
+    const hak_range *r = hak_range_of(p);
+    if (r == NULL)
+        return 0;
+    return atomic_load_explicit(&r->owners[hak_page_index(r, p)], memory_order_relaxed);
+}
+
 /* Bytes of each table of a range, in the order in which they lie in memory. */
 typedef struct tables {
-    size_t classes, slabs, bitmaps, segments, free_segments, total;
+    size_t classes, owners, slabs, bitmaps, segments, free_segments, total;
 } tables;
 
 static tables tables_for(size_t segments) {
     size_t unit = hak_os_page_size(), pages = segments * HAK_PAGES_PER_SEGMENT;
     tables t = {.classes = hak_round_up(pages, unit),
+                .owners = hak_round_up(pages * sizeof(uintptr_t), unit),
                 .slabs = hak_round_up(pages * sizeof(hak_slab), unit),
                 .bitmaps = hak_round_up(pages * HAK_BITMAP_WORDS * sizeof(uint64_t), unit),
                 .segments = hak_round_up(segments * sizeof(hak_segment), unit),
                 .free_segments = hak_round_up(segments / 8 + 8, unit)};
-    size_t sum = t.classes + t.slabs + t.bitmaps + t.segments + t.free_segments;
+    size_t sum = t.classes + t.owners + t.slabs + t.bitmaps + t.segments + t.free_segments;
     t.total = hak_round_up(sum, HAK_SEGMENT_SIZE);
     return t;
 }
@@ -58,6 +71,8 @@ static void lay_out(hak_range *r, char *start, const tables *t) {
     r->base = (uintptr_t)start + t->total;
     r->classes = (uint8_t *)start;
     start += t->classes;
+    r->owners = (_Atomic(uintptr_t) *)(void *)start;
+    start += t->owners;
     r->slabs = (hak_slab *)(void *)start;
     start += t->slabs;
     r->bitmaps = (uint64_t (*)[HAK_BITMAP_WORDS])(void *)start;
@@ -125,6 +140,7 @@ static bool grow_tables(hak_range *r, size_t segments) {
             count = TABLE_STEP;
         size_t page = first * HAK_PAGES_PER_SEGMENT, pages = count * HAK_PAGES_PER_SEGMENT;
         if (!commit_part(r->classes, 1, page, pages) ||
+            !commit_part(r->owners, sizeof(uintptr_t), page, pages) ||
             !commit_part(r->slabs, sizeof(hak_slab), page, pages) ||
             !commit_part(r->bitmaps, sizeof r->bitmaps[0], page, pages) ||
             !commit_part(r->segments, sizeof(hak_segment), first, count) ||

@@ -24,20 +24,54 @@ HAK_INLINE unsigned hak_class_in(const hak_range *r, const void *p) {
     return r->classes[page];
 }
 
+/* The same over all ranges. */
+unsigned hak_class_elsewhere(const void *p);
+HAK_INLINE unsigned hak_class_of(const void *p) {
+    unsigned cls = hak_class_in(&hak_ranges[0], p);
+    return HAK_LIKELY(cls != HAK_CLASS_NONE) ? cls : hak_class_elsewhere(p);
+}
+
 /* The range p lies in, NULL when p is foreign. Lock-free. */
 hak_range *hak_range_of(const void *p);
 
-/* hak_run_of for pointers outside the first range. */
-hak_slab *hak_run_elsewhere(const void *p);
+/* The owner word of a slab's pages: base/types.h. Heaps are page aligned. */
+HAK_INLINE uintptr_t hak_owner_word(const hak_heap *heap, unsigned cls) {
+    return (uintptr_t)heap + cls;
+}
+HAK_INLINE hak_heap *hak_heap_in(uintptr_t owner) {
+    return (hak_heap *)(owner & ~(uintptr_t)(HAK_CLASS_LIMIT - 1));
+}
+HAK_INLINE unsigned hak_class_of_owner(uintptr_t owner) {
+    return (unsigned)(owner & (HAK_CLASS_LIMIT - 1));
+}
 
-/* Entry of the run that p lies in: its head for a slab, the entry of p's own page otherwise.
- * NULL when p is foreign. */
+/* The next two for pointers outside the first range. */
+hak_slab *hak_run_elsewhere(const void *p);
+uintptr_t hak_owner_elsewhere(const void *p);
+
+/* The owner word of p's page; 0 when p lies in no slab. It may change at any time unless the
+ * calling thread is that owner. */
+HAK_INLINE uintptr_t hak_owner_of(const void *p) {
+    const hak_range *r = &hak_ranges[0];
+    size_t page = hak_page_index(r, p);
+    if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)))
+        return hak_owner_elsewhere(p);
+    return atomic_load_explicit(&r->owners[page], memory_order_relaxed);
+}
+
+/* Entry of the run that page `page` of range r lies in: its head for a slab, else the page's own.
+ */
+HAK_INLINE hak_slab *hak_run_at(const hak_range *r, size_t page) {
+    return &r->slabs[page] - r->slabs[page].tail;
+}
+
+/* The same for the page that p lies in. NULL when p is foreign. */
 HAK_INLINE hak_slab *hak_run_of(const void *p) {
     const hak_range *r = &hak_ranges[0];
     size_t page = hak_page_index(r, p);
     if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)))
         return hak_run_elsewhere(p);
-    return &r->slabs[page] - r->slabs[page].tail;
+    return hak_run_at(r, page);
 }
 
 /* Hands out consecutive segments never used before: *skipped ones that alignment leaves over (the

@@ -33,10 +33,10 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     }
 }
 
-/* A class that is used rarely takes few blocks; each refill doubles the next, up to half a
- * magazine. */
+/* A class that is used rarely takes few blocks; each refill doubles the next, up to an eighth of a
+ * magazine: blocks that nobody asked for are memory that nobody else can use. */
 static size_t next_batch(hak_heap *heap, unsigned cls) {
-    unsigned most = hak_classes[cls].depth / 2u;
+    unsigned most = (hak_classes[cls].depth + 7u) / 8u;
     unsigned batch = heap->batch[cls] < FIRST_BATCH ? FIRST_BATCH : heap->batch[cls];
     heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;
@@ -44,15 +44,16 @@ static size_t next_batch(hak_heap *heap, unsigned cls) {
 
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
-    hak_remote_drain(heap, cls);
+    hak_magazine_deepen(heap, cls);
+    hak_remote_drain(heap);
     if (*heap->top[cls] != NULL)
         return true;
     if (heap->partial[cls] == NULL && !hak_heap_adopt(heap, cls) &&
         hak_slab_make(heap, cls) == NULL)
         return false;
     size_t batch = next_batch(heap, cls);
-    if (batch > heap->depth[cls])
-        hak_magazine_grow(heap, cls);
+    if (batch > heap->depth[cls] && !hak_magazine_grow(heap, cls))
+        batch = heap->depth[cls];
     take_from_slabs(heap, cls, batch);
     return true;
 }
@@ -96,23 +97,22 @@ static void push(hak_heap *heap, unsigned cls, void *block) {
     hak_disarm(heap, cls);
     if (HAK_UNLIKELY(*heap->top[cls] == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
-    if (heap->top[cls] == heap->end[cls] && !hak_magazine_grow(heap, cls))
-        hak_magazine_flush(heap, cls, heap->depth[cls] / 2u);
+    if (heap->top[cls] == heap->end[cls])
+        hak_magazine_make_room(heap, cls);
     *++heap->top[cls] = block;
 }
 
 /* A thread that has no heap any more hands each block straight to its owner. */
 static HAK_COLD void push_to_owner(void *block) {
     hak_chains chain = {0};
-    hak_chains_add(&chain, hak_run_of(block)->owner, block);
+    hak_chains_add(&chain, hak_heap_in(hak_owner_of(block)), block);
     hak_chains_send(&chain);
 }
 
 void hak_retire(void *block) {
     if (block == NULL)
         return;
-    const hak_range *r = hak_range_of(block);
-    unsigned cls = r != NULL ? hak_class_in(r, block) : HAK_CLASS_NONE;
+    unsigned cls = hak_class_of(block);
     hak_heap *heap = hak_heap_self();
     if (heap != NULL && hak_armed_push(heap, cls, block))
         return;

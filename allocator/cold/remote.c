@@ -1,6 +1,7 @@
 #include "cold/remote.h"
 
-#include "base/fatal.h"
+#include "cold/arm.h"
+#include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/slab.h"
@@ -48,31 +49,30 @@ void hak_chains_add(hak_chains *chains, hak_heap *owner, void *block) {
     chain->first = link;
 }
 
-static bool into_magazine(hak_heap *heap, unsigned cls, void *block) {
-    if (heap->top[cls] == heap->end[cls])
-        return false;
-    *++heap->top[cls] = block;
-    return true;
+/* A block that came home, to be handed out again soon. An armed magazine takes none. */
+static void take_home(hak_heap *heap, unsigned cls, void *block) {
+    if (hak_is_armed(heap, cls) ||
+        (heap->top[cls] == heap->end[cls] && !hak_magazine_grow(heap, cls)))
+        hak_slab_put(heap, hak_run_of(block), block);
+    else
+        *++heap->top[cls] = block;
 }
 
-void hak_remote_drain(hak_heap *heap, unsigned cls) {
+void hak_remote_drain(hak_heap *heap) {
     if (atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
         return;
     hak_chains elsewhere = {0};
     hak_link *link = atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
     while (link != NULL) {
         void *block = link;
-        hak_slab *slab = hak_run_of(block);
-        if (HAK_UNLIKELY(slab == NULL))
-            hak_fatal("heap corruption", "free", block, "a block was written to after its free");
-        if (HAK_UNLIKELY(slab->cls == HAK_CLASS_NONE))
-            hak_slab_refuse(slab, block);
-        hak_heap *owner = atomic_load_explicit(&slab->owner, memory_order_relaxed);
+        uintptr_t owner = hak_owner_of(block);
+        if (HAK_UNLIKELY(owner == 0))
+            hak_slab_refuse(hak_run_of(block), block);
         link = link->next;
-        if (owner != heap)
-            hak_chains_add(&elsewhere, owner, block);
-        else if (slab->cls != cls || !into_magazine(heap, cls, block))
-            hak_slab_put(heap, slab, block);
+        if (HAK_LIKELY(hak_heap_in(owner) == heap))
+            take_home(heap, hak_class_of_owner(owner), block);
+        else
+            hak_chains_add(&elsewhere, hak_heap_in(owner), block);
     }
     hak_chains_send(&elsewhere);
 }

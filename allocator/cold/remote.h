@@ -22,8 +22,8 @@ void hak_chains_add(hak_chains *chains, hak_heap *owner, void *block);
 /* Hands all chains to their owners. */
 void hak_chains_send(hak_chains *chains);
 
-/* Takes back what others freed: blocks of `class` into the heap's magazine while it has room, the
- * rest into their slabs. Blocks whose slab has another owner by now travel on. By the owner. */
-void hak_remote_drain(hak_heap *heap, unsigned cls);
+/* Takes back what others freed: into the heap's magazines while they have room, the rest into the
+ * slabs. Blocks whose slab has another owner by now travel on. By the owner. */
+void hak_remote_drain(hak_heap *heap);
 
 #endif

@@ -31,9 +31,22 @@ void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
 
 /* ---- making and releasing ---- */
 
-static void name_pages(hak_slab *slab, uint8_t cls) {
+/* The class of a slab's pages is written while nobody else knows a block of it, and never changes
+ * until the slab is empty; the owner may change in between. */
+static void name_class(const hak_slab *slab, unsigned cls) {
     hak_range *r = hak_range_of((void *)slab->start);
-    memset(&r->classes[slab - r->slabs], cls, slab->pages);
+    memset(&r->classes[slab - r->slabs], (int)cls, slab->pages);
+}
+
+static void name_owner(const hak_slab *slab, uintptr_t owner) {
+    hak_range *r = hak_range_of((void *)slab->start);
+    size_t first = (size_t)(slab - r->slabs);
+    for (size_t page = first; page < first + slab->pages; page++)
+        atomic_store_explicit(&r->owners[page], owner, memory_order_relaxed);
+}
+
+void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
+    name_owner(slab, hak_owner_word(heap, slab->cls));
 }
 
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
@@ -41,7 +54,6 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     hak_slab *slab = hak_run_take(hak_classes[cls].pages, 1, &zeroed);
     if (slab == NULL)
         return NULL;
-    atomic_store_explicit(&slab->owner, heap, memory_order_relaxed);
     slab->kind = HAK_RUN_SLAB;
     slab->cls = (uint8_t)cls;
     slab->used = slab->carved = 0;
@@ -51,7 +63,8 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
         slab[i].tail = (uint16_t)i;
     }
-    name_pages(slab, (uint8_t)cls);
+    name_class(slab, cls);
+    hak_slab_own(heap, slab);
     hak_slab_link(heap, slab);
     return slab;
 }
@@ -64,7 +77,8 @@ static void clear_bitmap(hak_slab *slab) {
 void hak_slab_release(hak_heap *heap, hak_slab *slab) {
     hak_slab_unlink(heap, slab);
     clear_bitmap(slab);
-    name_pages(slab, HAK_CLASS_NONE);
+    name_class(slab, HAK_CLASS_NONE);
+    name_owner(slab, 0);
     slab->cls = HAK_CLASS_NONE;
     for (uint32_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_FREE;
@@ -143,9 +157,11 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
 /* ---- taking blocks back ---- */
 
 void hak_slab_refuse(const hak_slab *slab, const void *block) {
-    size_t size = hak_classes[slab->cls].size, offset = (uintptr_t)block - slab->start;
+    if (slab == NULL)
+        hak_fatal("heap corruption", "free", block, "a block was written to after its free");
     if (slab->cls == HAK_CLASS_NONE)
         hak_fatal("double free", "free", block, "its slab is empty already");
+    size_t size = hak_classes[slab->cls].size, offset = (uintptr_t)block - slab->start;
     if (offset % size != 0)
         hak_fatal("invalid free", "free", block, "not the start of a block");
     if (offset / size >= slab->carved)

@@ -8,6 +8,9 @@
 /* A new slab on the heap's partial list, where it comes first. NULL: out of memory. */
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);
 
+/* Makes the heap the owner of a slab: at its making, and under the registry lock later. */
+void hak_slab_own(const hak_heap *heap, const hak_slab *slab);
+
 /* Moves up to `want` free blocks of the slab into slots[0 .. n), lowest address last, so that a
  * magazine hands them out in the order of their addresses. Returns n. */
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
@@ -17,23 +20,28 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
  * its class with room. */
 HAK_DOOR void hak_slab_sink(hak_heap *heap, hak_slab *slab);
 
-/* Ends the program: `block` is no block of the slab that is in use. */
+/* Ends the program: `block` is no block of the slab that is in use; NULL: it is not ours at all. */
 _Noreturn HAK_COLD void hak_slab_refuse(const hak_slab *slab, const void *block);
 
-/* Takes a block back. A block that is free already or that is no block of the slab ends the
- * program. */
-HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
-    const hak_class *of = &hak_classes[slab->cls];
+/* Takes a block of class `of` back. A block that is free already or that is no block of the slab
+ * ends the program. */
+HAK_INLINE void hak_slab_put_as(hak_heap *heap, hak_slab *slab, void *block, const hak_class *of) {
     size_t offset = (uintptr_t)block - slab->start;
     size_t index = (offset * of->reciprocal) >> HAK_RECIPROCAL_SHIFT;
-    uint64_t *word = &slab->bitmap[index / 64], bit = (uint64_t)1 << (index % 64);
-    if (HAK_UNLIKELY(index * of->size != offset || index >= slab->carved || (*word & bit) != 0))
+    uint64_t *word = &slab->bitmap[index / 64];
+    uint64_t before = *word, after = before | (uint64_t)1 << (index % 64);
+    if (HAK_UNLIKELY(index * of->size != offset || index >= slab->carved || after == before))
         hak_slab_refuse(slab, block);
-    *word |= bit;
-    slab->summary |= (uint64_t)1 << (index / 64);
+    *word = after;
+    if (before == 0)
+        slab->summary |= (uint64_t)1 << (index / 64);
     slab->pulse = HAK_PULSE_LIVELY;
     if (HAK_UNLIKELY(--slab->used == slab->low_mark))
         hak_slab_sink(heap, slab);
+}
+
+HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
+    hak_slab_put_as(heap, slab, block, &hak_classes[slab->cls]);
 }
 
 /* Puts a slab on / takes it off the heap's partial list of its class. */

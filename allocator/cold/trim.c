@@ -93,10 +93,11 @@ static size_t age_class(hak_heap *heap, unsigned cls) {
  * are in use; a class that is idle has nothing to empty the next time. */
 size_t hak_heap_trim(hak_heap *heap) {
     size_t more = 0;
-    hak_remote_drain(heap, HAK_CLASS_NONE);
+    hak_remote_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         more += age_class(heap, cls);
-        hak_magazine_flush(heap, cls, 0);
+        hak_magazine_flush(heap, cls);
+        hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
     }
     return more;
 }

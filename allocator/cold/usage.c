@@ -81,7 +81,8 @@ static bool list_is_valid(const hak_heap *heap, unsigned cls) {
     const hak_slab *before = NULL;
     for (const hak_slab *s = heap->partial[cls]; s != NULL; before = s, s = s->next)
         if (!hak_slab_is_valid(s) || s->prev != before || s->cls != cls ||
-            s->used == hak_classes[cls].capacity || s->owner != heap)
+            s->used == hak_classes[cls].capacity ||
+            hak_owner_of((void *)s->start) != hak_owner_word(heap, cls))
             return false;
     return true;
 }

@@ -134,9 +134,12 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 
 /* ---- start and end of the process ---- */
 
-static HAK_AT_LOAD void read_environment(int argc, char **argv, char **environment) {
+/* The thread that loads us is nearly always the first to allocate, and has done so by now. Where it
+ * is not, threads would meet at their first calls, perhaps with a lock of libc's in their hands. */
+static HAK_AT_LOAD void start_at_load(int argc, char **argv, char **environment) {
     (void)argc, (void)argv;
     hak_policy_start(environment);
+    hak_heap_self();
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {

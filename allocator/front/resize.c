@@ -28,15 +28,6 @@ HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
     return HAK_LIKELY(block != NULL) ? memset(block, 0, bytes) : NULL;
 }
 
-/* Size class of a block in whatever range; HAK_CLASS_NONE: large or none of ours. */
-static unsigned class_of(const void *block) {
-    unsigned cls = hak_class_in(&hak_ranges[0], block);
-    if (HAK_LIKELY(cls != HAK_CLASS_NONE))
-        return cls;
-    const hak_range *r = hak_range_of(block);
-    return r != NULL ? hak_class_in(r, block) : HAK_CLASS_NONE;
-}
-
 static void *copy_to_new(void *block, size_t old_size, size_t size) {
     void *copy = hak_malloc(size);
     if (HAK_UNLIKELY(copy == NULL))
@@ -67,7 +58,7 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
         hak_free(block);
         return NULL;
     }
-    unsigned cls = class_of(block);
+    unsigned cls = hak_class_of(block);
     if (HAK_UNLIKELY(cls == HAK_CLASS_NONE))
         return resize_large(block, size);
     size_t room = hak_classes[cls].size;
@@ -84,7 +75,7 @@ HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     if (block == NULL)
         return 0;
-    unsigned cls = class_of(block);
+    unsigned cls = hak_class_of(block);
     if (cls != HAK_CLASS_NONE)
         return hak_classes[cls].size;
     return hak_large_size(block, "malloc_usable_size");

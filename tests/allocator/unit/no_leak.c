@@ -7,7 +7,7 @@
 #include "../support/memory.h"
 #include "../support/random.h"
 
-enum { SLOTS = 3000, WARM_ROUNDS = 6, ROUNDS = 30, ALLOWED_GROWTH_KIB = 4096 };
+enum { SLOTS = 3000, WARM_ROUNDS = 15, ROUNDS = 30, ALLOWED_GROWTH_KIB = 4096 };
 
 static void *slots[SLOTS];
 
