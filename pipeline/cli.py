@@ -12,6 +12,7 @@ import click
 
 from pipeline.commands.build import build_command
 from pipeline.commands.doctor import doctor_command
+from pipeline.commands.layout import layout_command
 from pipeline.commands.test import test_command
 from pipeline.commands.versions import list_command, rollback_command
 from pipeline.core.errors import ExitCode
@@ -25,7 +26,14 @@ def cli() -> None:
     """Build, train, prove and publish a libhakmem compiled for a workload."""
 
 
-for _command in (build_command, test_command, doctor_command, list_command, rollback_command):
+for _command in (
+    build_command,
+    test_command,
+    doctor_command,
+    list_command,
+    rollback_command,
+    layout_command,
+):
     cli.add_command(_command)
 
 

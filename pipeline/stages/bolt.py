@@ -98,8 +98,10 @@ def _write_order(
         [library.path, "-o", scratch, "--data", profile.path, *texts(BOLT_ORDER, order=suggestion)],
     )
     hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
-    spelling = read_spelling(shop.tools.path("llvm-nm"), library.path, shop.log(STAGE, "names"))
-    names = order_names(setup.lists, [*hottest, *spelling])
+    nm, log = shop.tools.path("llvm-nm"), shop.log(STAGE, "names")
+    spelling = read_spelling(nm, library.path, log)
+    present = functions(nm, library.path, log)
+    names = order_names(setup.lists, [*hottest, *spelling], present)
     lines = [spelled for name in names for spelled in spelling.get(name, ())]
     (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")
     suggestion.unlink()

@@ -70,7 +70,7 @@ def _write_order(
     known = [function.name for function in placed]
     compiled = function_counts(shop, profile.path)  # before inlining, so it knows all of them
     _refuse_unknown(shop, setup, {*known, *compiled})
-    names = order_names(setup.lists, [*known, *compiled])
+    names = order_names(setup.lists, [*known, *compiled], placed)
     order.write_text("\n".join(names) + "\n", encoding="utf-8")
 
 

@@ -110,6 +110,10 @@ BOLT: Flags = (
     Flag("--no-huge-pages", "else a 20 KB library becomes 4 MB of alignment"),
     Flag("--align-functions=64", "functions start on a cache line"),
     Flag("--align-functions-max-bytes=64", "without it alignment stops at 32 bytes of padding"),
+    Flag(
+        "--use-compact-aligner=0",
+        "else small functions are packed by an estimate of their size, and some straddle a line",
+    ),
     Flag("--update-debug-sections", "the debug file shows moved code at its new place"),
     Flag("--bolt-info=0", "no command line in the output: equal inputs give equal bytes"),
     Flag("--dyno-stats", "estimated branches and instructions before and after, for the report"),

@@ -79,20 +79,21 @@ def read_spelling(nm: Path, library: Path, log: Path) -> dict[str, list[str]]:
 
 
 def check_order(library: Path, present: list[Function], lists: SymbolLists) -> OrderReport:
-    """Check that hot functions lie in the order of hot.txt, with no cold ones among them.
+    """Check that functions lie in the order of their lists, with no cold ones among hot ones.
 
     Raises ArtifactError with the first name that is out of place. Names that are not in the
     library (inlined, or never compiled) are reported, not refused.
     """
     address = {function.name: function.address for function in reversed(present)}
     hot = [name for name in lists.hot if name in address]
-    for before, after in pairwise(hot):
-        if address[before] > address[after]:  # equal: two names of one function
-            raise ArtifactError(
-                f"{library}: {after} lies before {before}, against hot.txt",
-                hint="the symbol order was not honoured; read the stage's log",
-            )
     cold = [name for name in lists.cold if name in address]
+    for names, file in ((hot, "hot.txt"), (cold, "cold.txt")):
+        for before, after in pairwise(names):
+            if address[before] > address[after]:  # equal: two names of one function
+                raise ArtifactError(
+                    f"{library}: {after} lies before {before}, against {file}",
+                    hint="the symbol order was not honoured; read the stage's log",
+                )
     inside = [
         name
         for name in cold
@@ -107,10 +108,16 @@ def check_order(library: Path, present: list[Function], lists: SymbolLists) -> O
     )
 
 
-def order_names(lists: SymbolLists, known: list[str]) -> list[str]:
-    """Return hot names, then all other ``known`` names, then cold names; each once."""
+def order_names(lists: SymbolLists, known: list[str], present: list[Function]) -> list[str]:
+    """Return hot names, then all other ``known`` names, then cold names; each once.
+
+    ``present`` tells which names are aliases of listed functions. They stay out: a function goes
+    where the first of its names stands, and malloc_info would pull hak_malloc_info out of cold.txt.
+    """
     listed = {*lists.hot, *lists.cold}
-    middle = [name for name in dict.fromkeys(known) if name not in listed]
+    places = {function.address for function in present if function.name in listed}
+    aliases = {function.name for function in present if function.address in places}
+    middle = [name for name in dict.fromkeys(known) if name not in listed | aliases]
     return [*lists.hot, *middle, *lists.cold]
 
 

@@ -151,6 +151,11 @@ def test_wrong_order_is_refused() -> None:
         check_order(HERE, place("free", "malloc"), SymbolLists(("malloc", "free"), ()))
 
 
+def test_wrong_order_of_cold_functions_is_refused() -> None:
+    with pytest.raises(ArtifactError, match=r"fatal lies before attach, against cold\.txt"):
+        check_order(HERE, place("malloc", "fatal", "attach"), SymbolLists((), ("attach", "fatal")))
+
+
 def test_cold_between_hot_is_refused() -> None:
     with pytest.raises(ArtifactError, match="cold fatal lies between hot"):
         check_order(
@@ -160,7 +165,14 @@ def test_cold_between_hot_is_refused() -> None:
 
 def test_order_list_has_every_name_once() -> None:
     lists = SymbolLists(hot=("a", "b"), cold=("z",))
-    assert order_names(lists, ["q", "a", "z", "q", "r"]) == ["a", "b", "q", "r", "z"]
+    assert order_names(lists, ["q", "a", "z", "q", "r"], []) == ["a", "b", "q", "r", "z"]
+
+
+def test_aliases_of_listed_functions_stay_out_of_the_order() -> None:
+    lists = SymbolLists(hot=("hak_malloc",), cold=("hak_malloc_info",))
+    names = ["hak_malloc", "malloc", "hak_malloc_info", "malloc_info", "other"]
+    present = [Function(name, 64 * (number // 2), 8) for number, name in enumerate(names)]
+    assert order_names(lists, names, present) == ["hak_malloc", "other", "hak_malloc_info"]
 
 
 @pytest.mark.parametrize(

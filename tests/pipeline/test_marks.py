@@ -1,19 +1,17 @@
 """The marks in the source and the symbol lists say the same about what is hot and what is cold."""
 
-import re
 from pathlib import Path
 
 import pytest
+
+from pipeline.layout import marks
 
 ROOT = Path(__file__).parents[2]
 LISTS = sorted(p for p in (ROOT / "layouts").iterdir() if p.is_dir())
 
 
-def marked(mark: str) -> set[str]:
-    """Return the names of all functions that carry a mark, in definitions or declarations."""
-    pattern = re.compile(rf"^[^#*/\n]*\b{mark}\b[^;{{(]*?\*?\b(\w+)\(", re.MULTILINE)
-    sources = sorted((ROOT / "allocator").rglob("*.[ch]"))
-    return {name for path in sources for name in pattern.findall(path.read_text())}
+def marked(mark: str) -> frozenset[str]:
+    return marks.marked(ROOT / "allocator", mark)
 
 
 def listed(path: Path) -> list[str]:

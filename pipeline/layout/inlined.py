@@ -1,0 +1,51 @@
+"""Where a function went that has no code of its own: read from the debug information."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from elftools.dwarf.die import DIE
+from elftools.elf.elffile import ELFFile
+
+_ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")
+
+
+def inlined_into(debug: Path, names: Collection[str]) -> dict[str, list[str]]:
+    """Return for each of ``names`` that was inlined the functions whose code holds it, sorted.
+
+    Names that no debug information speaks of are left out: no source defines them, or nothing
+    calls them and the compiler has dropped them.
+    """
+    found: dict[str, set[str]] = {}
+    with debug.open("rb") as stream:
+        elf = ELFFile(stream)
+        if elf.has_dwarf_info():
+            for unit in elf.get_dwarf_info().iter_CUs():
+                for name, holder in _inlined(unit.get_top_DIE(), ""):
+                    if name in names:
+                        found.setdefault(name, set()).add(holder)
+    return {name: sorted(holders) for name, holders in found.items()}
+
+
+def _inlined(die: DIE, holder: str) -> Iterator[tuple[str, str]]:
+    """Yield (inlined function, function that has code) below a node of the tree."""
+    for child in die.iter_children():
+        inside = holder
+        if child.tag == "DW_TAG_subprogram":
+            inside = _name(child)
+        elif child.tag == "DW_TAG_inlined_subroutine" and holder:
+            yield _name(child), holder
+        if child.has_children:
+            yield from _inlined(child, inside)
+
+
+def _name(die: DIE) -> str:
+    """Return a function's name, which may stand at the node that it was made from."""
+    for attribute in ("DW_AT_linkage_name", "DW_AT_name"):
+        if attribute in die.attributes:
+            return str(die.attributes[attribute].value.decode("utf-8", "replace"))
+    for origin in _ORIGINS:
+        if origin in die.attributes:
+            return _name(die.get_DIE_from_attribute(origin))
+    return ""

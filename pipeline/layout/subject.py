@@ -1,0 +1,84 @@
+"""What a layout command looks at: a library, the lists and marks of the tree, and its profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pipeline.core.errors import ArtifactError
+from pipeline.core.paths import Tree
+from pipeline.layout.check import Promise, vanished
+from pipeline.layout.heat import read_heat
+from pipeline.layout.inlined import inlined_into
+from pipeline.layout.marks import marked
+from pipeline.layout.model import TextMap
+from pipeline.layout.textmap import find_debug_file, read_text_map
+from pipeline.profile.load import load_profile
+from pipeline.release.contents import FDATA
+from pipeline.release.version import LIBRARY, MANIFEST, Version, resolve
+from pipeline.toolchain.symbols import SymbolLists, read_lists
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A library and what it is held against. ``fdata`` is None where no profile is known."""
+
+    tree: Tree
+    library: Path
+    fdata: Path | None
+    lists_folder: Path
+    quick: bool
+
+    @cached_property
+    def text(self) -> TextMap:
+        """The library's text map, with heat if there is a profile."""
+        heat = None if self.fdata is None else read_heat(self.fdata)
+        return read_text_map(self.library, heat)
+
+    @cached_property
+    def lists(self) -> SymbolLists:
+        """hot.txt and cold.txt as they stand in the tree."""
+        return read_lists(self.lists_folder)
+
+    def promise(self) -> Promise:
+        """Return what the lists and the marks of the tree promise about the library."""
+        gone, allocator = vanished(self.text, self.lists), self.tree.root / "allocator"
+        return Promise(
+            lists=self.lists,
+            marked_hot=marked(allocator, "HAK_HOT"),
+            marked_cold=marked(allocator, "HAK_COLD"),
+            inlined=inlined_into(_debug(self.library), gone) if gone else {},
+            trained=not self.quick,
+        )
+
+
+def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None = None) -> Subject:
+    """Return what ``wish`` names: a version, a version's folder, a library, or None for current.
+
+    ``fdata`` takes the place of the version's own profile. VersionError, ProfileError or
+    ArtifactError if something is not there.
+    """
+    lists = tree.layout(load_profile(tree, profile).layout.name)
+    path = Path(wish) if wish else None
+    if path is not None and path.is_file() and path.name != MANIFEST:
+        return Subject(tree, path.resolve(), fdata, lists, quick=False)
+    version = resolve(tree, profile, wish)
+    if not version.library.is_file():
+        raise ArtifactError(f"{version.folder} has no {LIBRARY}")
+    own = _own_fdata(version)
+    quick = fdata is None and bool(version.manifest.get("quick"))
+    return Subject(tree, version.library, fdata or own, lists, quick)
+
+
+def _own_fdata(version: Version) -> Path | None:
+    path = version.profile / FDATA
+    return path if path.is_file() else None
+
+
+def _debug(library: Path) -> Path:
+    """Return the file with the debug information of a library: itself, if it is not stripped."""
+    try:
+        return find_debug_file(library)
+    except ArtifactError:
+        return library

@@ -1,0 +1,197 @@
+"""The layout contract, on maps made by hand: each rule holds, and each is broken by something."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.process import run
+from pipeline.layout import Function, Heat, TextMap
+from pipeline.layout.check import RULES, Finding, Promise, check_layout
+from pipeline.layout.inlined import inlined_into
+from pipeline.layout.marks import marked
+from pipeline.layout.propose import apply_changes, as_diff, propose
+from pipeline.toolchain.symbols import SymbolLists
+
+LISTS = SymbolLists(hot=("malloc", "free", "refill"), cold=("attach", "fatal"))
+PROMISE = Promise(LISTS, marked_hot={"malloc"}, marked_cold={"fatal"}, inlined={})
+NAMES = ("malloc", "free", "refill", "other", "attach", "fatal")
+
+
+def function(name: str, address: int, size: int = 64, calls: int = 9, **more: str) -> Function:
+    heat = Heat(entries=calls, blocks=2 * calls)
+    return Function.model_validate(
+        {"name": name, "address": address, "size": size, "section": ".text", "heat": heat, **more}
+    )
+
+
+def text(*functions: Function) -> TextMap:
+    in_order = sorted(functions, key=lambda f: f.address)
+    return TextMap(build_id="ab", sections=(), functions=tuple(in_order))
+
+
+def without(name: str) -> TextMap:
+    """Return a good map without one function, and without a gap."""
+    left = [n for n in NAMES if n != name]
+    calls = {"other": 0, "attach": 0, "fatal": 0}
+    return text(*(function(n, 4096 + 64 * i, calls=calls.get(n, 9)) for i, n in enumerate(left)))
+
+
+def good(**changed: Function) -> TextMap:
+    """Return a map that keeps the contract, but for the functions given."""
+    calls = {"other": 0, "attach": 0, "fatal": 0}
+    rows = {
+        name: function(name, 4096 + 64 * number, calls=calls.get(name, 9))
+        for number, name in enumerate(NAMES)
+    }
+    return text(*(rows | changed).values())
+
+
+def broken(text_map: TextMap, promise: Promise = PROMISE) -> list[tuple[str, str]]:
+    return [(f.rule, f.symbol) for f in check_layout(text_map, promise) if f.broken]
+
+
+def notes(text_map: TextMap, promise: Promise = PROMISE) -> list[Finding]:
+    return [f for f in check_layout(text_map, promise) if not f.broken]
+
+
+def test_good_layout_keeps_the_contract() -> None:
+    assert check_layout(good(), PROMISE) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"free": function("free", 8192)}, ("order", "refill")),
+        ({"other": function("other", 4096 + 32, 8)}, ("contiguous", "other")),
+        (
+            {"half": function("x.cold.0", 4096 + 40, 8, part="cold", parent="x")},
+            ("contiguous", "x.cold.0"),
+        ),
+        ({"malloc": function("malloc", 2048)}, ("contiguous", "free")),
+        ({"malloc": function("malloc", 4090, 60)}, ("line", "malloc")),
+        ({"free": function("free", 4096 + 80, 40)}, ("line", "free")),
+        ({"refill": function("refill", 4096 + 128, calls=0)}, ("profiled", "refill")),
+        ({"fatal": function("fatal", 64)}, ("cold", "fatal")),
+        ({"attach": function("attach", 9000)}, ("cold", "fatal")),
+    ],
+)
+def test_each_breach_is_found(changed: dict[str, Function], expected: tuple[str, str]) -> None:
+    assert expected in broken(good(**changed))
+
+
+def test_missing_function_breaks_it_unless_it_was_inlined() -> None:
+    assert broken(without("free")) == [("there", "free")]
+    inlined = Promise(LISTS, {"malloc"}, {"fatal"}, inlined={"free": ["malloc", "refill"]})
+    assert broken(without("free"), inlined) == []
+    assert [f.text for f in notes(without("free"), inlined)] == ["inlined into malloc, refill"]
+
+
+def test_missing_cold_function_is_only_told() -> None:
+    assert broken(without("attach")) == []
+    assert [f.symbol for f in notes(without("attach"))] == ["attach"]
+
+
+def test_marks_and_lists_must_agree() -> None:
+    promise = Promise(LISTS, {"malloc", "attach"}, {"fatal", "free", "gone"}, inlined={})
+    assert {(f.symbol, f.text) for f in check_layout(good(), promise)} == {
+        ("attach", "has HAK_HOT and is not in hot.txt"),
+        ("attach", "has HAK_HOT and is in cold.txt"),
+        ("free", "has HAK_COLD and is not in cold.txt"),
+        ("gone", "has HAK_COLD and is not in cold.txt"),
+        ("free", "has HAK_COLD and is in hot.txt"),
+    }
+
+
+def test_quick_training_does_not_break_it() -> None:
+    cold = good(refill=function("refill", 4096 + 128, calls=0))
+    short = Promise(LISTS, {"malloc"}, {"fatal"}, inlined={}, trained=False)
+    assert broken(cold, short) == []
+    assert "--quick" in notes(cold, short)[0].text
+
+
+def test_unknown_profile_is_said() -> None:
+    bare = text(*(f.model_copy(update={"heat": None}) for f in good().functions))
+    assert [f.text for f in notes(bare)] == ["unknown: no profile beside this library"]
+    assert broken(bare) == []
+
+
+def test_rules_have_sentences_of_their_own() -> None:
+    assert len(set(RULES.values())) == len(RULES) == 8
+
+
+CALLERS = {"other": Counter({"[unknown]": 2, "refill": 900, "fatal": 50})}
+HOT_LINES = ["# gate", "malloc", "free  # why", "", "# doors", "refill"]
+
+
+def test_hot_function_outside_is_proposed_behind_its_caller() -> None:
+    changes, said = propose(good(other=function("other", 5000, calls=952)), PROMISE, CALLERS)
+    assert said == []
+    after = apply_changes(HOT_LINES, "hot.txt", changes)
+    assert after == [*HOT_LINES, "other  # 952 calls, most from refill and fatal"]
+    diff = as_diff("layouts/p/hot.txt", HOT_LINES, after)
+    assert diff.startswith("--- a/layouts/p/hot.txt\n+++ b/layouts/p/hot.txt\n@@")
+    assert "+other  # 952 calls" in diff
+
+
+def test_proposed_function_without_a_listed_caller_gets_a_group() -> None:
+    changes, _ = propose(good(other=function("other", 5000, calls=952)), PROMISE, {})
+    after = apply_changes(HOT_LINES, "hot.txt", changes)
+    assert after[-3:] == ["", "# by the profile", "other  # 952 calls"]
+
+
+def test_function_that_never_ran_is_taken_out() -> None:
+    cold = good(free=function("free", 4096 + 64, calls=0))
+    changes, _ = propose(cold, PROMISE, {})
+    assert [(c.name, c.reason) for c in changes] == [("free", "the training never ran it")]
+    after = apply_changes(HOT_LINES, "hot.txt", changes)
+    assert after == ["# gate", "malloc", "", "# doors", "refill"]
+
+
+def test_hot_function_leaves_cold_txt() -> None:
+    changes, _ = propose(good(attach=function("attach", 4096 + 256, calls=99)), PROMISE, {})
+    assert [(c.file, c.name, c.comes) for c in changes] == [
+        ("cold.txt", "attach", False),
+        ("hot.txt", "attach", True),
+    ]
+
+
+def test_marks_in_the_source_are_not_overruled() -> None:
+    odd = good(
+        malloc=function("malloc", 4096, calls=0), fatal=function("fatal", 4096 + 320, calls=99)
+    )
+    changes, said = propose(odd, PROMISE, {})
+    assert changes == []
+    assert "marked HAK_HOT" in said[0] and "marked HAK_COLD" in said[1]
+
+
+def test_start_files_and_numbered_names_are_not_proposed() -> None:
+    odd = [function(n, 9000 + i, 1, calls=99) for i, n in enumerate(("_init", "x.12", "x"))]
+    assert propose(text(*good().functions, *odd), PROMISE, {}) == ([], [])
+
+
+def test_nothing_to_propose() -> None:
+    assert propose(good(), PROMISE, {}) == ([], [])
+    assert as_diff("x", HOT_LINES, HOT_LINES) == ""
+
+
+def test_inlined_functions_are_found_in_debug_information(tmp_path: Path) -> None:
+    source, output = tmp_path / "x.c", tmp_path / "x.so"
+    source.write_text(
+        "static inline __attribute__((always_inline)) int pop(int n) { return n * 3; }\n"
+        "int get(int n) { return pop(n) + 1; }\nint put(int n) { return pop(n) - 1; }\n",
+        encoding="utf-8",
+    )
+    run(["gcc", "-O1", "-g", "-shared", "-fPIC", source, "-o", output])
+    assert inlined_into(output, {"pop", "no_such"}) == {"pop": ["get", "put"]}
+    run(["strip", output])
+    assert inlined_into(output, {"pop"}) == {}
+
+
+def test_marks_are_read_from_definitions_and_declarations(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_text("HAK_COLD void *slow(int n);\n/* HAK_COLD no(x) */\n")
+    (tmp_path / "a.c").write_text("HAK_EXPORT HAK_HOT void *fast(int n) {\n return 0; }\n")
+    assert marked(tmp_path, "HAK_COLD") == {"slow"}
+    assert marked(tmp_path, "HAK_HOT") == {"fast"}
