@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
 
 SUITES = ("ruff", "mypy", "format", "clang", "tidy", "gcc", "pytest")
@@ -36,16 +37,63 @@ class Outcome:
     failed: str = ""
 
 
+def complete_app(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the apps whose name begins with what was typed."""
+    from pipeline.apps.model import load_apps
+    from pipeline.apps.suite import scripts
+    from pipeline.core.paths import Tree
+
+    return [app.name for app in load_apps(scripts(Tree.here())) if app.name.startswith(typed)]
+
+
 @click.command("test")
 @click.option("--only", multiple=True, type=click.Choice(SUITES), help="Run this suite alone.")
+@click.option("--apps", is_flag=True, help="Run real programs with the library instead (minutes).")
+@click.option(
+    "--app", "names", multiple=True, metavar="NAME", shell_complete=complete_app, help="Only this."
+)
+@click.option(
+    "--library",
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path),
+    help="The library for --apps; by default the published one, else the one built last.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show commands as lines to paste.")
-def test_command(only: tuple[str, ...], verbose: bool) -> None:
-    """Run all tests: C and Python, style, types, clang and gcc builds."""
+def test_command(
+    only: tuple[str, ...],
+    apps: bool,
+    names: tuple[str, ...],
+    library: Path | None,
+    verbose: bool,
+) -> None:
+    r"""Run all tests: C and Python, style, types, clang and gcc builds.
+
+    \b
+    pipeline test --only ruff --only mypy    two of the suites
+    pipeline test --apps                     real programs, preloaded and compared
+    pipeline test --app redis --app nginx    two of those
+    """
     from pipeline.core.console import open_console
-    from pipeline.core.errors import TestsFailed
+    from pipeline.core.errors import UsageError
     from pipeline.core.paths import Tree
 
     console = open_console(verbose)
+    if apps or names:
+        from pipeline.apps.suite import run_suite as run_apps
+
+        if only:
+            raise UsageError("--only and --apps do not go together", hint="run one, then the other")
+        run_apps(Tree.here(), names, library, console)
+        return
+    if library:
+        raise UsageError("--library is for --apps alone", hint="add --apps, or --app NAME")
+    run_suites(only, console)
+
+
+def run_suites(only: tuple[str, ...], console: BuildConsole) -> None:
+    """Run the suites with these names (none: all); raise TestsFailed."""
+    from pipeline.core.errors import TestsFailed
+    from pipeline.core.paths import Tree
+
     outcomes = []
     for suite in SUITES:
         if not only or suite in only:

@@ -38,7 +38,7 @@ class ExitCode(IntEnum):
     TESTS = 11, "at least one test failed", "the summary names them"
     PACKAGES = (
         12,
-        "bootstrap: packages are missing and cannot be installed",
+        "packages are missing and cannot be installed",
         "run the line it prints",
     )
     PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
@@ -119,6 +119,12 @@ class TestsFailed(PipelineError):
 
     __test__ = False  # not a test class, whatever its name looks like to pytest
     exit_code = ExitCode.TESTS
+
+
+class PackagesMissing(PipelineError):
+    """Something was left out because Debian packages for it cannot be installed."""
+
+    exit_code = ExitCode.PACKAGES
 
 
 class ArtifactError(PipelineError):

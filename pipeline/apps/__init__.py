@@ -1,0 +1,1 @@
+"""Real programs run plainly and with the library preloaded: ``pipeline test --apps``."""

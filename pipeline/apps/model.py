@@ -1,0 +1,79 @@
+"""What an app of the suite is, and what came of running it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.core.errors import UsageError
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=24)]
+Result = Literal["ok", "failed", "skipped"]
+
+
+class App(BaseModel):
+    """One entry of ``tests/apps/suite/apps.toml``: a script, and what it needs.
+
+    ``needs`` maps a program (or a file, by its absolute path) to the Debian package that has it.
+    ``serves`` names the executables in which the library must have been seen. ``limit_s`` is for
+    one run, in seconds; ``memory_mib`` for the largest process of the preloaded run.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name
+    what: str
+    script: Annotated[str, Field(pattern=r"^[a-z0-9_]+\.sh$")]
+    needs: dict[str, str]
+    serves: tuple[str, ...] = Field(min_length=1)
+    limit_s: Annotated[float, Field(gt=0, le=600)]
+    memory_mib: Annotated[float, Field(gt=0)]
+    env: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of an app: seconds, and peak RSS in KiB by executable."""
+
+    seconds: float
+    peaks: dict[str, int]
+
+    @property
+    def peak_mib(self) -> float:
+        """Peak RSS of the largest process."""
+        return max(self.peaks.values(), default=0) / 1024
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of an app; ``why`` says what failed, or why it was skipped."""
+
+    app: str
+    result: Result
+    why: str = ""
+    plain: Run | None = None
+    preloaded: Run | None = None
+
+
+def load_apps(folder: Path) -> list[App]:
+    """Return the apps of ``folder``/apps.toml in order; UsageError if they are not valid."""
+    path = folder / "apps.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        apps = [App.model_validate(entry) for entry in table["app"]]
+    except (tomllib.TOMLDecodeError, ValidationError, KeyError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    return apps
+
+
+def choose(apps: list[App], names: tuple[str, ...]) -> list[App]:
+    """Return the apps with these names, all without names; UsageError for a name nobody has."""
+    known = [app.name for app in apps]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no app {name!r}", hint=f"one of: {', '.join(known)}")
+    return [app for app in apps if not names or app.name in names]

@@ -1,0 +1,130 @@
+"""The suite of real programs: which library, one app after the other, a table at the end."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.apps.model import App, Outcome, Run, choose, load_apps
+from pipeline.apps.packages import provide
+from pipeline.apps.run import Place, run_app
+from pipeline.core.errors import PackagesMissing, TestsFailed, UsageError
+from pipeline.core.paths import Tree
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pipeline.core.console import BuildConsole
+
+NAME_WIDTH = 18
+
+
+def run_suite(
+    tree: Tree, names: tuple[str, ...], library: Path | None, console: BuildConsole
+) -> None:
+    """Run the apps with these names (none: all); raise TestsFailed or PackagesMissing."""
+    apps = choose(load_apps(scripts(tree)), names)
+    library = library or find_library(tree)
+    console.say(f"library: {library}")
+    logs = tree.state / "tests" / "apps"
+    with _private_folder() as folder:
+        copy = Path(shutil.copy2(library, folder / "libhakmem.so"))
+        copy.chmod(0o755)
+        outcomes = [_one(app, Place(scripts(tree), folder, copy, logs), console) for app in apps]
+    console.say("")
+    console.rich.print(summary(outcomes))
+    console.say(f"logs: {logs}")
+    conclude(outcomes)
+
+
+def scripts(tree: Tree) -> Path:
+    """Return the folder of the suite's table, scripts and programs."""
+    return tree.root / "tests" / "apps" / "suite"
+
+
+def find_library(tree: Tree) -> Path:
+    """Return the published library (of ``mixed`` first), else the one built last; or UsageError."""
+    published = sorted(tree.root.glob("dist/*/current/lib/libhakmem.so"))
+    mixed = [path for path in published if path.parents[2].name == "mixed"]
+    if published:
+        return [*mixed, *published][0]
+    built = list(tree.root.glob("build/*/lib/libhakmem.so"))
+    if not built:
+        raise UsageError(
+            "there is no library to test",
+            hint="./bootstrap build --profile mixed, or name one by --library",
+        )
+    return max(built, key=lambda path: path.stat().st_mtime)
+
+
+@contextmanager
+def _private_folder() -> Iterator[Path]:
+    """Make a short path without blanks that others may enter: servers do not run as root."""
+    folder = Path(tempfile.mkdtemp(prefix="hakmem-apps-", dir="/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _one(app: App, place: Place, console: BuildConsole) -> Outcome:
+    """Provide for an app, run it, tell about it."""
+    own = Place(place.scripts, place.folder / app.name, place.library, place.logs)
+    with console.rich.status(app.name) as status:
+
+        def say(text: str) -> None:
+            status.update(f"{app.name}: {text}")
+
+        lacking = provide(app, place.logs / f"{app.name}-packages.log", say)
+        outcome = Outcome(app.name, "skipped", lacking) if lacking else run_app(app, own, say)
+    shutil.rmtree(own.folder, ignore_errors=True)
+    console.say(_line(outcome))
+    return outcome
+
+
+def _line(outcome: Outcome) -> str:
+    times = " then ".join(
+        f"{run.seconds:.1f} s" for run in (outcome.plain, outcome.preloaded) if run
+    )
+    words = [f"{outcome.app:<{NAME_WIDTH}}", f"{outcome.result:<8}", times, outcome.why]
+    return " ".join(word for word in words if word)
+
+
+def summary(outcomes: Sequence[Outcome]) -> Table:
+    """Return the table of all apps: result, seconds and peak RSS of both runs."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table("app", "result", box=box.SIMPLE_HEAD)
+    table.columns[0].no_wrap = True
+    for head in ("plain s", "preloaded s", "plain MiB", "preloaded MiB"):
+        table.add_column(head, justify="right")
+    for outcome in outcomes:
+        runs = (outcome.plain, outcome.preloaded)
+        seconds = [_cell(run, lambda run: run.seconds) for run in runs]
+        memory = [_cell(run, lambda run: run.peak_mib) for run in runs]
+        table.add_row(outcome.app, outcome.result, *seconds, *memory)
+    return table
+
+
+def _cell(run: Run | None, quantity: Callable[[Run], float]) -> str:
+    return f"{quantity(run):.1f}" if run else ""
+
+
+def conclude(outcomes: Sequence[Outcome]) -> None:
+    """Raise what the suite ends with, if not all is well: failures first, then what was skipped."""
+    failed = [outcome.app for outcome in outcomes if outcome.result == "failed"]
+    if failed:
+        raise TestsFailed(
+            f"{len(failed)} of {len(outcomes)} apps failed: {', '.join(failed)}",
+            hint=f"alone: ./bootstrap test --app {failed[0]}",
+        )
+    skipped = [outcome for outcome in outcomes if outcome.result == "skipped"]
+    if skipped:
+        names = ", ".join(outcome.app for outcome in skipped)
+        raise PackagesMissing(f"not run for want of packages: {names}", hint=skipped[0].why)

@@ -1,0 +1,158 @@
+"""Watches the processes of a run: which there are, how large they grow, what is loaded in them.
+
+The kernel's figures are read every few milliseconds, so a process that lives shorter may go
+unseen. Whatever a run leaves behind, also what made itself a daemon, becomes our child
+(PR_SET_CHILD_SUBREAPER) and is ended with the run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from pipeline.core.errors import ChildError
+
+INTERVAL_S = 0.03
+# A process that has not mapped the library so long after it was first seen never will.
+GRACE_S = 0.5
+# How long ended processes may take to be collected.
+REAP_LIMIT_S = 10.0
+_PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass
+class Seen:
+    """One process (up to an exec): when, how large in KiB, and whether the library was in it."""
+
+    executable: str
+    first: float
+    last: float = 0.0
+    peak_kib: int = 0
+    loaded: bool = False
+
+
+@dataclass
+class Watch:
+    """A context in which all our descendants are watched; ``library`` is the file to look for."""
+
+    library: Path
+    processes: dict[tuple[int, str], Seen] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Prepare the thread that looks."""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look_until_over, daemon=True)
+
+    def __enter__(self) -> Watch:
+        """Begin to watch, and adopt what our children leave behind."""
+        if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+            raise ChildError("the kernel refuses PR_SET_CHILD_SUBREAPER")
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop watching and end every process that is left."""
+        self._over.set()
+        self._thread.join()
+        end_all()
+
+    def _look_until_over(self) -> None:
+        while not self._over.wait(INTERVAL_S):
+            for pid in descendants(os.getpid()):
+                self._look_at(pid)
+
+    def _look_at(self, pid: int) -> None:
+        folder = Path(f"/proc/{pid}")
+        try:
+            executable = (folder / "exe").readlink().name
+            peak = _status_kib((folder / "status").read_text(encoding="utf-8"), "VmHWM")
+            now = time.monotonic()
+            seen = self.processes.setdefault((pid, executable), Seen(executable, now))
+            if not seen.loaded and (now - seen.first < GRACE_S or not seen.last):
+                maps = (folder / "maps").read_text(encoding="utf-8", errors="replace")
+                seen.loaded = str(self.library) in maps
+        except OSError:
+            return  # it has ended meanwhile
+        seen.last = now
+        seen.peak_kib = max(seen.peak_kib, peak)
+
+    def peaks(self) -> dict[str, int]:
+        """Return the peak RSS in KiB of the largest process of each executable."""
+        found: dict[str, int] = {}
+        for seen in self.processes.values():
+            found[seen.executable] = max(found.get(seen.executable, 0), seen.peak_kib)
+        return found
+
+    def with_library(self) -> set[str]:
+        """Return the executables in which the library was seen."""
+        return {seen.executable for seen in self.processes.values() if seen.loaded}
+
+    def without_library(self) -> set[str]:
+        """Return the executables of which a process lived long enough without the library."""
+        return {
+            seen.executable
+            for seen in self.processes.values()
+            if not seen.loaded and seen.last - seen.first >= GRACE_S
+        }
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """Yield the children of a process, their children and so on, as they are now."""
+    for child in children(pid):
+        yield child
+        yield from descendants(child)
+
+
+def children(pid: int) -> list[int]:
+    """Return the children of all threads of a process; none if it has ended."""
+    found: list[int] = []
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            text = (thread / "children").read_text(encoding="ascii")
+            found += [int(word) for word in text.split()]
+    except OSError:
+        return found
+    return found
+
+
+def end_all() -> None:
+    """Kill and collect every descendant; ChildError if one cannot be ended."""
+    deadline = time.monotonic() + REAP_LIMIT_S
+    while left := list(descendants(os.getpid())):
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        _reap()
+        if time.monotonic() > deadline:
+            raise ChildError(f"processes that do not end: {left}")
+        time.sleep(0.005)
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def _status_kib(status: str, key: str) -> int:
+    for line in status.splitlines():
+        if line.startswith(f"{key}:"):
+            return int(line.split()[1])
+    return 0
