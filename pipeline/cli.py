@@ -13,7 +13,9 @@ import click
 from pipeline.commands.build import build_command
 from pipeline.commands.doctor import doctor_command
 from pipeline.commands.layout import layout_command
+from pipeline.commands.record import record_command
 from pipeline.commands.test import test_command
+from pipeline.commands.trace import trace_group
 from pipeline.commands.versions import list_command, rollback_command
 from pipeline.core.errors import ExitCode
 
@@ -33,6 +35,8 @@ for _command in (
     list_command,
     rollback_command,
     layout_command,
+    record_command,
+    trace_group,
 ):
     cli.add_command(_command)
 

@@ -12,6 +12,7 @@ Whatever the pipeline starts goes through :func:`run`. The door
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import select
@@ -34,6 +35,7 @@ FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 # How much of a failed child's last words an error message carries, in lines.
 TAIL_LINES = 6
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.PyDLL(None)
 
 echo: Callable[[str], None] | None = None
@@ -128,6 +130,36 @@ def run_visible(
         ).returncode
     except OSError as error:
         raise _cannot_start(words, error) from error
+
+
+def run_as_it_is(
+    argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> int:
+    """Run somebody's program as they would: our own environment, input and output; wait for all.
+
+    Returns its exit code, 128 + N after signal N. Processes that it leaves behind (a daemon) are
+    waited for too. Ctrl-C reaches the program and not us; SIGTERM is passed on to it.
+    """
+    if echo is not None:
+        echo(pasteable(argv, env, cwd))
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        child = subprocess.Popen(list(argv), env=os.environ | dict(env or {}), cwd=cwd)
+    except OSError as error:
+        raise _cannot_start(argv, error) from error
+    kept = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),
+    }
+    try:
+        code = child.wait()
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
 
 
 def _start(

@@ -7,10 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from trace_support import Recorder
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = (
@@ -171,6 +175,20 @@ def tools_folder(tmp_path: Path) -> Iterator[Callable[..., Path]]:
         return folder
 
     yield make
+
+
+@pytest.fixture(scope="session")
+def shared_recorder(tmp_path_factory: pytest.TempPathFactory) -> Recorder:
+    """The recorder and a program to record; traces of several tests go into one folder."""
+    from trace_support import make_recorder
+
+    return make_recorder(tmp_path_factory.mktemp("program"), tmp_path_factory.mktemp("traces"))
+
+
+@pytest.fixture
+def recorder(shared_recorder: Recorder, tmp_path: Path) -> Recorder:
+    """The same with a folder of this test alone."""
+    return replace(shared_recorder, folder=tmp_path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,79 @@
+"""``pipeline record``: a program with the recorder preloaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pipeline.trace.tools import RecorderTools
+
+
+@click.command(
+    "record",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: pipeline record -o app.trace -- ./server --its args",
+)
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The trace; it must not exist yet.",
+)
+@click.option("--sites", is_flag=True, help="Also record a hash of each call site (3 bytes).")
+@click.option(
+    "--sample",
+    type=click.IntRange(1, 1 << 20),
+    default=1,
+    metavar="N",
+    help="Record one of N addresses, for long runs.",
+)
+@click.option(
+    "--ring",
+    type=click.IntRange(1, 4096),
+    metavar="MIB",
+    help="Keep the last MIB of each process only.",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def record_command(
+    output: Path, sites: bool, sample: int, ring: int | None, command: tuple[str, ...]
+) -> int:
+    """Record what COMMAND and all processes it starts allocate and free.
+
+    COMMAND keeps its input, output and environment, and its exit code is ours. What it recorded
+    is readable however it ends. `pipeline trace info FILE` shows what is in it.
+    """
+    from pipeline.core.errors import UsageError
+    from pipeline.core.paths import Tree
+    from pipeline.trace.record import Wishes, record
+    from pipeline.trace.tools import recorder_tools
+
+    if output.exists():
+        raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
+    tools = recorder_tools(Tree.here())
+    code = record(tools, command, output, Wishes(sites, sample, ring or 0))
+    summarise(tools, output)
+    return code
+
+
+def summarise(tools: RecorderTools, output: Path) -> None:
+    """Print on stderr what was recorded, lost, and what recording cost."""
+    from pipeline.trace.read import busiest, processes
+    from pipeline.trace.words import overhead, size, warnings
+
+    found = processes(tools, output)
+    main = found[busiest(found)]
+    events = sum(process.sealed_events for process in found)
+    click.echo(
+        f"recorded {output}: {len(found)} processes, {events:,} events in whole blocks, "
+        f"{size(output.stat().st_size)}, {sum(p.lost for p in found):,} lost",
+        err=True,
+    )
+    click.echo(f"busiest: {main.name[:80]}; recording took {overhead(main)}", err=True)
+    for text in warnings(main):
+        click.echo(f"warning: {text}", err=True)
+    click.echo(f"look at it: .venv/bin/pipeline trace info {output}", err=True)

@@ -1,0 +1,181 @@
+"""``pipeline trace``: looking at traces, and making traces from traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pipeline.trace.read import Process
+    from pipeline.trace.tools import RecorderTools
+
+_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_output = click.option(
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The new trace.",
+)
+_process = click.option(
+    "--process",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Process number N of the file, instead of the one with the most events.",
+)
+
+
+@click.group("trace")
+def trace_group() -> None:
+    """Look at traces; cut, merge, join, anonymise them."""
+
+
+@trace_group.command("info", epilog="Example: pipeline trace info app.trace --html app.html")
+@_file
+@_process
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="OUT",
+    help="Write a page with plots instead.",
+)
+def info_command(file: Path, process: int | None, html: Path | None) -> None:
+    """Show counts, sizes, lives, live memory over time and threads of a trace."""
+    from pipeline.trace.read import processes, read
+    from pipeline.trace.statistics import statistics
+    from pipeline.trace.text import render
+
+    tools = _tools()
+    found = processes(tools, file)
+    statistic = statistics(read(tools, file, process))
+    if html is not None:
+        from pipeline.trace.html import render_page
+
+        _write(html, render_page(file.name, found, statistic))
+        click.echo(f"wrote {html}")
+        return
+    for line in _process_lines(found):
+        click.echo(line)
+    click.echo(render(statistic), nl=False)
+
+
+@trace_group.command("cut", epilog="Example: pipeline trace cut app.trace --last 100000 -o a.trace")
+@_file
+@_output
+@_process
+@click.option("--first", type=click.IntRange(0), default=0, metavar="N", help="From event N on.")
+@click.option("--last", type=click.IntRange(0), required=True, metavar="N", help="Up to event N.")
+def cut_command(file: Path, output: Path, process: int | None, first: int, last: int) -> None:
+    """Keep a range of events of one process.
+
+    Objects that are alive at its begin are allocated first, so that the range makes sense.
+    """
+    from pipeline.core.errors import UsageError
+    from pipeline.trace.read import busiest, processes
+
+    if last < first:
+        raise UsageError(f"--last {last} lies before --first {first}")
+    tools = _tools()
+    number = busiest(processes(tools, file)) if process is None else process
+    _change(tools, output, "cut", file, str(number), str(first), str(last))
+
+
+@trace_group.command("merge", epilog="Example: pipeline trace merge worker*.trace -o all.trace")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@_output
+def merge_command(files: tuple[Path, ...], output: Path) -> None:
+    """Make one process of all: their threads side by side, in the order of their clocks."""
+    tools, room = _tools(), _room(output)
+    _finish(room, output, lambda: _call(tools, "merge", room, *files))
+
+
+@trace_group.command("join", epilog="Example: pipeline trace join -o app.trace app.trace.parts")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@_output
+def join_command(paths: tuple[Path, ...], output: Path) -> None:
+    """Put traces, or the parts of a recording that did not end, into one file."""
+    from pipeline.trace.read import processes
+    from pipeline.trace.record import join
+
+    files = [f for p in paths for f in (sorted(p.iterdir()) if p.is_dir() else [p])]
+    tools = _tools()
+    for file in files:
+        processes(tools, file)  # names the file that is not a trace
+    join(files, output)
+    _say_what(tools, output)
+
+
+@trace_group.command("anonymise", epilog="Example: pipeline trace anonymise a.trace -o b.trace")
+@_file
+@_output
+def anonymise_command(file: Path, output: Path) -> None:
+    """Leave out command lines, addresses, call sites, times and process numbers. Sizes stay."""
+    _change(_tools(), output, "anonymise", file)
+
+
+def _tools() -> RecorderTools:
+    from pipeline.core.paths import Tree
+    from pipeline.trace.tools import recorder_tools
+
+    return recorder_tools(Tree.here())
+
+
+def _call(tools: RecorderTools, command: str, *arguments: str | Path) -> None:
+    from pipeline.trace.read import change
+
+    change(tools, command, *arguments)
+
+
+def _change(tools: RecorderTools, output: Path, command: str, *arguments: str | Path) -> None:
+    room = _room(output)
+    _finish(room, output, lambda: _call(tools, command, *arguments, room))
+    _say_what(tools, output)
+
+
+def _room(output: Path) -> Path:
+    return output.with_name(f".{output.name}.new")
+
+
+def _finish(room: Path, output: Path, work: Callable[[], None]) -> None:
+    """Do the work into ``room``; ``output`` is there complete or as it was."""
+    from pipeline.core.errors import SpaceError
+
+    try:
+        work()
+        room.rename(output)
+    except OSError as error:
+        raise SpaceError(f"cannot write {output}: {error.strerror}") from error
+    finally:
+        room.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    room = _room(path)
+    _finish(room, path, lambda: void(room.write_text(text, encoding="utf-8")))
+
+
+def void(_value: object) -> None:
+    """Drop a value."""
+
+
+def _say_what(tools: RecorderTools, output: Path) -> None:
+    from pipeline.trace.read import processes
+
+    for line in _process_lines(processes(tools, output), always=True):
+        click.echo(line)
+
+
+def _process_lines(found: list[Process], always: bool = False) -> list[str]:
+    """Return a line for each process, if there are several."""
+    if len(found) < 2 and not always:
+        return []
+    return [
+        f"process {number}: {process.sealed_events:>10,} events  {process.name[:70]}"
+        for number, process in enumerate(found)
+    ] + ([""] if not always else [])

@@ -1,0 +1,101 @@
+"""A trace as one self-contained HTML page: numbers, and plots as inline SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pipeline.trace.read import Process
+from pipeline.trace.statistics import Bin, Statistics
+from pipeline.trace.words import facts, share, size, warnings
+
+WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 70, 34
+SHOWN_THREADS = 100
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a histogram: what stands below it, its share of the highest, its tooltip."""
+
+    label: str
+    height: float
+    title: str
+
+
+def render_page(name: str, processes: Sequence[Process], found: Statistics) -> str:
+    """Return the page about the trace file ``name``, showing one of its ``processes``."""
+    environment = Environment(
+        loader=PackageLoader("pipeline.trace", "."), undefined=StrictUndefined, autoescape=True
+    )
+    environment.globals.update(size=size, share=share)
+    return environment.get_template("page.html.j2").render(
+        name=name,
+        processes=processes,
+        found=found,
+        facts=facts(found),
+        warnings=warnings(found.process),
+        size_plot=histogram(_bars(found.sizes, "requests", size)),
+        byte_plot=histogram(_bars(found.sizes, "bytes", size, by_bytes=True)),
+        life_plot=histogram(_bars(found.lives, "objects", lambda top: f"{top:,.0f}")),
+        live_plot=live_plot(found),
+        threads=sorted(found.threads, key=lambda t: -t.births - t.frees)[:SHOWN_THREADS],
+    )
+
+
+def histogram(bars: Sequence[Bar]) -> str:
+    """Return bars side by side as SVG; what they say is in their tooltips and in the table."""
+    step = (WIDTH - LEFT) / max(1, len(bars))
+    room = HEIGHT - BOTTOM - 10
+    parts = []
+    for place, bar in enumerate(bars):
+        left, tall = LEFT + place * step, bar.height * room
+        parts.append(
+            f'<g><title>{bar.title}</title><rect x="{left:.1f}" y="{HEIGHT - BOTTOM - tall:.1f}" '
+            f'width="{step * 0.86:.1f}" height="{tall:.1f}"/>'
+            f'<text x="{left + step * 0.43:.1f}" y="{HEIGHT - BOTTOM + 14}" '
+            f'transform="rotate(24 {left + step * 0.43:.1f} {HEIGHT - BOTTOM + 14})">'
+            f"{bar.label}</text></g>"
+        )
+    return _svg("".join(parts))
+
+
+def live_plot(found: Statistics) -> str:
+    """Return live bytes over time as SVG."""
+    points, most = found.timeline, max(1, found.peak_bytes)
+    if not points:
+        return _svg("")
+    end = max(points[-1].seconds, 1e-9)
+    room = HEIGHT - BOTTOM - 10
+    line = " ".join(
+        f"{LEFT + (WIDTH - LEFT - 10) * p.seconds / end:.1f},"
+        f"{HEIGHT - BOTTOM - room * p.bytes / most:.1f}"
+        for p in points
+    )
+    floor = HEIGHT - BOTTOM
+    return _svg(
+        f'<polygon points="{LEFT},{floor} {line} {WIDTH - 10},{floor}"/>'
+        f'<text class="axis" x="{LEFT - 6}" y="16">{size(most)}</text>'
+        f'<text class="axis" x="{LEFT - 6}" y="{floor}">0</text>'
+        f'<text class="axis" x="{WIDTH - 10}" y="{floor + 16}">{end:.3g} s</text>'
+    )
+
+
+def _bars(
+    bins: Sequence[Bin], noun: str, label: Callable[[float], str], *, by_bytes: bool = False
+) -> list[Bar]:
+    values = [b.bytes if by_bytes else b.count for b in bins]
+    most, total = max(values, default=1) or 1, sum(values)
+    return [
+        Bar(
+            label(b.top),
+            value / most,
+            f"up to {label(b.top)}: {value:,} {noun}, {share(value, total)}",
+        )
+        for b, value in zip(bins, values, strict=True)
+    ]
+
+
+def _svg(content: str) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{content}</svg>'

@@ -1,0 +1,86 @@
+"""The commands: output, exit codes, and what they say to bad input."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from trace_support import Recorder
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run ``pipeline`` as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
+
+
+def test_record_and_info(recorder: Recorder) -> None:
+    trace = recorder.folder / "app.trace"
+    done = pipeline("record", "-o", trace, "--", recorder.program, "fails")
+    assert done.returncode == 7
+    assert "recorded" in done.stderr
+    assert "0 lost" in done.stderr
+    assert "of the program's processor time" in done.stderr
+    shown = pipeline("trace", "info", trace)
+    assert shown.returncode == 0
+    for words in ("requests by size", "lives (", "live memory over time", "bytes per event"):
+        assert words in shown.stdout
+
+
+def test_page_is_self_contained(recorder: Recorder) -> None:
+    page = recorder.folder / "page.html"
+    path = recorder.record("handed")
+    assert pipeline("trace", "info", path, "--html", page).returncode == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 4
+    assert text.rstrip().endswith("</html>")
+    for outside in ("http://", "https://", "src=", "href=", "@import"):
+        assert outside not in text
+    assert "&lt;" not in text.split("<table")[0]
+
+
+def test_the_output_is_never_replaced(recorder: Recorder) -> None:
+    path = recorder.record("calls")
+    done = pipeline("record", "-o", path, "--", recorder.program, "calls")
+    assert done.returncode == 2
+    assert "exists already" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("record", "--", "true"), 2, "Missing option"),
+        (("record", "-o", "x.trace"), 2, "Missing argument"),
+        (("record", "-o", "{folder}/x.trace", "--", "/no/such/program"), 4, "cannot start"),
+        (("record", "-o", "/proc/x.trace", "--", "true"), 9, "cannot make /proc/x.trace.parts"),
+        (("record", "-o", "x", "--sample", "0", "--", "true"), 2, "--sample"),
+        (("trace", "info", "/no/such/file"), 2, "does not exist"),
+        (("trace", "info", "{root}/README.md"), 7, "not a trace"),
+        (("trace", "info", "{trace}", "--process", "9"), 2, "there is no process 9; it has 1"),
+        (("trace", "info", "{trace}", "--html", "/proc/x.html"), 9, "cannot write /proc/x.html"),
+        (("trace", "cut", "{trace}", "-o", "x", "--first", "9", "--last", "3"), 2, "lies before"),
+        (("trace", "merge", "{root}/README.md", "-o", "{folder}/x"), 7, "not a trace"),
+        (("trace", "join", "{root}/README.md", "-o", "{folder}/x"), 7, "not a trace"),
+        (("trace", "anonymise", "{trace}", "-o", "/proc/x"), 9, "cannot be written"),
+    ],
+)
+def test_bad_input_is_named(
+    recorder: Recorder, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    places = {"root": ROOT, "folder": recorder.folder, "trace": recorder.record("calls")}
+    done = pipeline(*(argument.format(**places) for argument in arguments))
+    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name for path in recorder.folder.iterdir()} <= {"a.trace", "crash"}
+
+
+def test_a_left_over_recording_says_what_to_do(recorder: Recorder) -> None:
+    (recorder.folder / "b.trace.parts").mkdir()
+    done = pipeline("record", "-o", recorder.folder / "b.trace", "--", "true")
+    assert done.returncode == 2
+    assert "pipeline trace join -o" in done.stderr

@@ -1,0 +1,220 @@
+/* libc's names. C++'s operators come through them as well. */
+#include "next.h"
+#include "recorder.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+enum { SITE_CACHE = 256 };
+static RECORDER_TLS struct {
+    const void *address;
+    uint32_t site;
+} site_cache[SITE_CACHE];
+
+static RECORDER_TLS bool searching;
+
+/* False while next_find itself allocates. */
+static __attribute__((noinline, cold)) bool find_next(void) {
+    if (searching)
+        return false;
+    searching = true;
+    next_find();
+    searching = false;
+    return true;
+}
+
+TRACE_INLINE bool ready(void) {
+    return __builtin_expect(recorder_next.malloc != NULL, 1) || find_next();
+}
+
+static uint32_t site_of(const void *address) {
+    size_t at = ((uintptr_t)address >> 2) % SITE_CACHE;
+    if (site_cache[at].address != address) {
+        site_cache[at].site = recorder_site(address);
+        site_cache[at].address = address;
+    }
+    return site_cache[at].site;
+}
+
+TRACE_INLINE const uint32_t *site_for(const void *caller, uint32_t *site) {
+    if (!recorder_wishes.sites)
+        return NULL;
+    *site = site_of(caller);
+    return site;
+}
+
+TRACE_INLINE void note_left_out(void) {
+    recorder_thread *thread = recorder_self.thread;
+    if (thread != NULL)
+        thread->left_out++;
+}
+
+static void note_block(trace_kind kind, const void *block, size_t size, unsigned align,
+                       const void *caller) {
+    if (block == NULL)
+        return;
+    if (!recorder_samples((uintptr_t)block)) {
+        note_left_out();
+        return;
+    }
+    recorder_thread *thread = recorder_room();
+    if (thread == NULL)
+        return;
+    uint64_t began = recorder_begin(thread);
+    uint32_t site;
+    trace_encode_block(&thread->to, kind, recorder_stamp(recorder_now), (uintptr_t)block, size,
+                       align, site_for(caller, &site));
+    recorder_end(thread, began);
+}
+
+static void note_free(const void *block) {
+    if (!recorder_samples((uintptr_t)block)) {
+        note_left_out();
+        return;
+    }
+    recorder_thread *thread = recorder_room();
+    if (thread == NULL)
+        return;
+    uint64_t began = recorder_begin(thread);
+    trace_encode_free(&thread->to, recorder_stamp(recorder_now), (uintptr_t)block);
+    recorder_end(thread, began);
+}
+
+/* `before` is a stamp from before the call; 0: there was no room then. */
+static void note_move(uint64_t before, uintptr_t from, const void *to, size_t size,
+                      const void *caller) {
+    recorder_thread *thread = recorder_room();
+    if (thread == NULL)
+        return;
+    uint64_t began = recorder_begin(thread);
+    uint32_t site;
+    const uint32_t *where = site_for(caller, &site);
+    if (from == (uintptr_t)to)
+        trace_encode_block(&thread->to, TRACE_REALLOC, before, from, size, 0, where);
+    else
+        trace_encode_move(&thread->to, before, from, recorder_stamp(recorder_now), (uintptr_t)to,
+                          size, where);
+    recorder_end(thread, began);
+}
+
+EXPORT void *malloc(size_t size) {
+    if (!ready())
+        return next_early_allocate(size);
+    void *block = recorder_next.malloc(size);
+    note_block(TRACE_MALLOC, block, size, 0, CALLER);
+    return block;
+}
+
+EXPORT void *calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (!ready())
+        return next_early_allocate(bytes);
+    void *block = recorder_next.calloc(count, size);
+    note_block(TRACE_CALLOC, block, bytes, 0, CALLER);
+    return block;
+}
+
+EXPORT void free(void *block) {
+    if (next_is_early(block) || !ready())
+        return;
+    note_free(block);
+    recorder_next.free(block);
+}
+
+static void *leave_early(void *block, size_t size) {
+    size_t old;
+    memcpy(&old, (unsigned char *)block - 16, sizeof old);
+    void *moved = ready() ? recorder_next.malloc(size) : next_early_allocate(size);
+    if (moved != NULL)
+        memcpy(moved, block, old < size ? old : size);
+    return moved;
+}
+
+static void *resize(void *block, size_t size, const void *caller) {
+    bool sampled = recorder_samples((uintptr_t)block);
+    recorder_thread *thread = sampled ? recorder_room() : NULL;
+    uint64_t before = thread ? recorder_stamp(recorder_now) : 0;
+    uintptr_t from = (uintptr_t)block;
+    void *moved = recorder_next.realloc(block, size);
+    if (moved == NULL)
+        return NULL;
+    if (thread != NULL && recorder_samples((uintptr_t)moved)) {
+        note_move(before, from, moved, size, caller);
+    } else {
+        if (thread != NULL) { /* from an address that is sampled to one that is not */
+            trace_encode_free(&thread->to, before, from);
+            recorder_end(thread, 0);
+        }
+        if (!sampled)
+            note_block(TRACE_MALLOC, moved, size, 0, caller);
+    }
+    return moved;
+}
+
+static void *reallocate(void *block, size_t size, const void *caller) {
+    if (next_is_early(block))
+        return leave_early(block, size);
+    if (!ready())
+        return block == NULL ? next_early_allocate(size) : NULL;
+    if (block == NULL) {
+        void *fresh = recorder_next.realloc(NULL, size);
+        note_block(TRACE_MALLOC, fresh, size, 0, caller);
+        return fresh;
+    }
+    if (size == 0) { /* frees, in libc and in hakmem */
+        note_free(block);
+        return recorder_next.realloc(block, 0);
+    }
+    return resize(block, size, caller);
+}
+
+EXPORT void *realloc(void *block, size_t size) {
+    return reallocate(block, size, CALLER);
+}
+
+EXPORT void *reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return reallocate(block, bytes, CALLER);
+}
+
+static void *note_aligned(void *block, size_t align, size_t size, const void *caller) {
+    unsigned log2 = align > 1 ? 64u - (unsigned)__builtin_clzll(align - 1) : 0;
+    note_block(TRACE_ALIGNED, block, size, log2, caller);
+    return block;
+}
+
+EXPORT void *memalign(size_t align, size_t size) {
+    return ready() ? note_aligned(recorder_next.memalign(align, size), align, size, CALLER) : NULL;
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t size) {
+    return ready() ? note_aligned(recorder_next.aligned_alloc(align, size), align, size, CALLER)
+                   : NULL;
+}
+
+EXPORT int posix_memalign(void **result, size_t align, size_t size) {
+    int error = ready() ? recorder_next.posix_memalign(result, align, size) : ENOMEM;
+    if (error == 0)
+        note_aligned(*result, align, size, CALLER);
+    return error;
+}
+
+EXPORT void *valloc(size_t size) {
+    return ready() ? note_aligned(recorder_next.valloc(size), 4096, size, CALLER) : NULL;
+}
+
+EXPORT void *pvalloc(size_t size) {
+    return ready() ? note_aligned(recorder_next.pvalloc(size), 4096, size, CALLER) : NULL;
+}

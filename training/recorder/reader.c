@@ -1,0 +1,173 @@
+#include "reader.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const unsigned char nothing[TRACE_BLOCK_ALIGN];
+
+static bool is_section(const trace_file *file, uint64_t offset) {
+    if (file->length - offset < TRACE_SECTION_BYTES)
+        return false;
+    const trace_section *section = (const void *)(file->bytes + offset);
+    return memcmp(section->magic, TRACE_MAGIC, sizeof section->magic) == 0 &&
+           section->check == trace_section_check(section);
+}
+
+static bool is_block(const trace_file *file, uint64_t offset) {
+    const trace_block *block = (const void *)(file->bytes + offset);
+    return block->magic == TRACE_BLOCK_MAGIC && block->thread < TRACE_THREADS_MAX &&
+           block->check == trace_block_check(block);
+}
+
+static void note_damage(trace_part *part, const char *what, uint64_t offset) {
+    if (!part->damaged)
+        snprintf(part->damage, sizeof part->damage, "%s at byte %llu", what,
+                 (unsigned long long)offset);
+    part->damaged = true;
+}
+
+static bool add_span(trace_part *part, trace_span span) {
+    if ((part->span_count & (part->span_count - 1)) == 0) { /* full at each power of two */
+        size_t room = part->span_count ? 2 * part->span_count : 1;
+        trace_span *more = realloc(part->spans, room * sizeof *more);
+        if (more == NULL)
+            return false;
+        part->spans = more;
+    }
+    part->spans[part->span_count++] = span;
+    part->threads = span.thread >= part->threads ? span.thread + 1 : part->threads;
+    return true;
+}
+
+/* An open block reaches to where the next thing begins; its records end with a zero tag before. */
+static uint64_t open_length(const trace_file *file, uint64_t records) {
+    uint64_t at = records;
+    while (at + TRACE_BLOCK_ALIGN <= file->length && !is_block(file, at) && !is_section(file, at))
+        at += TRACE_BLOCK_ALIGN;
+    return (at + TRACE_BLOCK_ALIGN > file->length ? file->length : at) - records;
+}
+
+/* Returns the offset behind the block. */
+static uint64_t read_block(const trace_file *file, trace_part *part, uint64_t offset) {
+    const trace_block *block = (const void *)(file->bytes + offset);
+    uint64_t records = offset + sizeof *block, length = block->length;
+    trace_span span = {file->bytes + records, length,        block->stamp, block->address,
+                       block->time_ns,        block->thread, length == 0};
+    if (length == 0) {
+        span.length = length = open_length(file, records);
+    } else if (length > file->length - records) {
+        note_damage(part, "a block is cut off", offset);
+        return file->length;
+    } else if (block->sum != trace_sum(span.records, length)) {
+        note_damage(part, "the checksum of a block is wrong", offset);
+        return records;
+    }
+    part->sealed_events += block->length ? block->events : 0;
+    if (!add_span(part, span))
+        note_damage(part, "no memory to read on", offset);
+    return records + (length + TRACE_BLOCK_ALIGN - 1) / TRACE_BLOCK_ALIGN * TRACE_BLOCK_ALIGN;
+}
+
+/* Between blocks there are zeros. Anything else was a header once, or a block's body behind one
+ * that could not be read. */
+static uint64_t read_part(const trace_file *file, trace_part *part, uint64_t offset) {
+    while (offset + TRACE_BLOCK_ALIGN <= file->length && !is_section(file, offset)) {
+        if (is_block(file, offset)) {
+            offset = read_block(file, part, offset);
+            continue;
+        }
+        if (memcmp(file->bytes + offset, nothing, sizeof nothing) != 0)
+            note_damage(part, "no block begins where one should", offset);
+        offset += TRACE_BLOCK_ALIGN;
+    }
+    return offset;
+}
+
+static int by_thread_then_stamp(const void *left, const void *right) {
+    const trace_span *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->stamp > b->stamp) - (a->stamp < b->stamp);
+}
+
+/* Totals grow after blocks are sealed: what they count must be there. */
+static void finish_part(trace_part *part, uint64_t end) {
+    if (part->sealed_events < part->header->events && (part->header->flags & TRACE_RING) == 0)
+        note_damage(part, "events are missing, the last block ends", end);
+    if (part->span_count > 0)
+        qsort(part->spans, part->span_count, sizeof *part->spans, by_thread_then_stamp);
+}
+
+static bool read_parts(trace_file *file, char error[TRACE_TEXT]) {
+    uint64_t offset = 0;
+    while (offset < file->length && is_section(file, offset)) {
+        trace_part *parts = realloc(file->parts, (file->part_count + 1) * sizeof *parts);
+        if (parts == NULL || file->part_count == TRACE_SECTIONS_MAX) {
+            snprintf(error, TRACE_TEXT, "too many processes in one file");
+            return false;
+        }
+        file->parts = parts;
+        trace_part *part = &parts[file->part_count++];
+        *part = (trace_part){.header = (const void *)(file->bytes + offset), .offset = offset};
+        offset = read_part(file, part, offset + TRACE_SECTION_BYTES);
+        if (offset < file->length && !is_section(file, offset)) {
+            note_damage(part, "the file is cut off", file->length);
+            offset = file->length;
+        }
+        finish_part(part, offset);
+    }
+    return true;
+}
+
+/* Says why a file is not a trace: the commonest reasons by name. */
+static bool explain(const trace_file *file, char error[TRACE_TEXT]) {
+    const trace_section *section = (const void *)file->bytes;
+    if (file->length < TRACE_SECTION_BYTES ||
+        memcmp(section->magic, TRACE_MAGIC, sizeof section->magic) != 0)
+        snprintf(error, TRACE_TEXT, "not a trace: it does not begin with " TRACE_MAGIC);
+    else if (section->version != TRACE_VERSION)
+        snprintf(error, TRACE_TEXT, "trace format version %u; this program reads version %d",
+                 section->version, TRACE_VERSION);
+    else
+        snprintf(error, TRACE_TEXT, "the header of the file is damaged");
+    return false;
+}
+
+static bool map_file(const char *path, trace_file *file) {
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    if (good && status.st_size > 0) {
+        file->length = (size_t)status.st_size;
+        file->bytes = mmap(NULL, file->length, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        good = file->bytes != MAP_FAILED;
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    return good;
+}
+
+bool trace_open(const char *path, trace_file *file, char error[TRACE_TEXT]) {
+    *file = (trace_file){0};
+    if (!map_file(path, file)) {
+        snprintf(error, TRACE_TEXT, "cannot be read");
+        return false;
+    }
+    if (!is_section(file, 0) ||
+        ((const trace_section *)(const void *)file->bytes)->version != TRACE_VERSION)
+        return explain(file, error);
+    return read_parts(file, error);
+}
+
+void trace_close(trace_file *file) {
+    for (size_t i = 0; i < file->part_count; i++)
+        free(file->parts[i].spans);
+    free(file->parts);
+    if (file->length > 0)
+        munmap((void *)(uintptr_t)file->bytes, file->length);
+    *file = (trace_file){0};
+}
