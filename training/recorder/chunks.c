@@ -134,16 +134,6 @@ static void describe(trace_section *section) {
     section->check = trace_section_check(section);
 }
 
-/* What the clock itself adds to a time: the least of a few. */
-static uint64_t clock_cost(void) {
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < 16; i++) {
-        uint64_t began = recorder_clock_ns(), took = recorder_clock_ns() - began;
-        least = took < least ? took : least;
-    }
-    return least;
-}
-
 /* Under the lock. */
 bool recorder_open_file(recorder_process *process) {
     int file = create_file(process->path);
@@ -153,7 +143,7 @@ bool recorder_open_file(recorder_process *process) {
         process->refused = true;
     } else {
         describe(section);
-        process->clock_cost_ns = clock_cost();
+        process->event_cost_ps = recorder_event_cost_ps();
         process->started_ns = recorder_clock_ns();
         process->section = section;
     }

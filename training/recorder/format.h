@@ -57,7 +57,7 @@ typedef struct trace_section {
     uint64_t events;
     uint64_t lost;        /* events for which there was no room on disk */
     uint64_t left_out;    /* events of addresses that were not sampled */
-    uint64_t recorder_ns; /* time spent recording, from 1 of 1024 events */
+    uint64_t recorder_ns; /* time spent recording: events times what one costs, and the calls */
     uint64_t run_ns;      /* wall and processor time from the first event to the end */
     uint64_t cpu_ns;
     uint64_t closed;                   /* 1: the process ended by itself */

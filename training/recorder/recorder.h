@@ -26,7 +26,6 @@
 
 enum {
     RECORDER_CHUNK = 64 << 10, /* what a thread maps at a time */
-    RECORDER_TIMED = 1024,     /* one of so many events is timed */
     RECORDER_RING_MAX = 1 << 16,
     RECORDER_POOL = 256,
     RECORDER_STATES = 1 << 14, /* threads that record at the same time */
@@ -53,14 +52,15 @@ typedef struct recorder_thread {
     recorder_chunk chunk;
     uint64_t events; /* in the open block */
     uint64_t left_out, spent_ns;
-    uint32_t number, until_timed;
+    uint32_t number;
     uint32_t skip; /* events until the next try after the disk was full */
 } recorder_thread;
 
 typedef struct recorder_process {
-    _Atomic uint64_t stamp; /* of the last event */
+    _Atomic uint64_t stamp; /* of the last event; threads fight for its cache line alone */
+    char apart[64 - sizeof(uint64_t)];
     trace_section *section; /* NULL: the file is not open yet */
-    uint64_t started_ns, clock_cost_ns;
+    uint64_t started_ns, event_cost_ps;
     _Atomic uint64_t chunks; /* handed out */
     atomic_flag lock;        /* of what follows */
     uint32_t threads, states, pooled;
@@ -97,6 +97,8 @@ recorder_thread *recorder_more_room(void);
 void recorder_detach(void);
 uint64_t recorder_clock_ns(void);
 uint32_t recorder_site(const void *address);
+/* What one event costs in picoseconds, by recording some that nobody keeps. */
+uint64_t recorder_event_cost_ps(void);
 
 bool recorder_open_file(recorder_process *process);
 bool recorder_take_chunk(recorder_process *process, recorder_chunk *chunk);
@@ -130,18 +132,8 @@ TRACE_INLINE recorder_thread *recorder_room(void) {
     return thread;
 }
 
-/* Starts the clock for one event of RECORDER_TIMED. */
-TRACE_INLINE uint64_t recorder_begin(recorder_thread *thread) {
-    return RECORDER_UNLIKELY(--thread->until_timed == 0) ? recorder_clock_ns() : 0;
-}
-
-TRACE_INLINE void recorder_end(recorder_thread *thread, uint64_t began) {
+TRACE_INLINE void recorder_done(recorder_thread *thread) {
     thread->events++;
-    if (RECORDER_UNLIKELY(began != 0)) {
-        uint64_t took = recorder_clock_ns() - began, clock = recorder_now->clock_cost_ns;
-        thread->spent_ns += RECORDER_TIMED * (took > clock ? took - clock : 0);
-        thread->until_timed = RECORDER_TIMED;
-    }
     if (RECORDER_UNLIKELY(recorder_self.ended))
         recorder_detach();
 }

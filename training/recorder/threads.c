@@ -51,7 +51,9 @@ static void begin_block(recorder_process *process, recorder_thread *thread) {
 static void add_totals(recorder_process *process, recorder_thread *thread) {
     __atomic_fetch_add(&process->section->events, thread->events, __ATOMIC_RELAXED);
     __atomic_fetch_add(&process->section->left_out, thread->left_out, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&process->section->recorder_ns, thread->spent_ns, __ATOMIC_RELAXED);
+    uint64_t calls = thread->events + thread->left_out;
+    uint64_t spent_ns = thread->spent_ns + calls * process->event_cost_ps / 1000;
+    __atomic_fetch_add(&process->section->recorder_ns, spent_ns, __ATOMIC_RELAXED);
     thread->events = thread->left_out = thread->spent_ns = 0;
 }
 
@@ -92,7 +94,6 @@ static recorder_thread *new_state(recorder_process *process) {
     if (thread == NULL || recorder_self.number == 0)
         return NULL;
     thread->number = recorder_self.number - 1;
-    thread->until_timed = RECORDER_TIMED;
     if (!recorder_self.ended)
         pthread_setspecific(at_thread_end, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
     return thread;
