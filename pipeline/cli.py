@@ -16,6 +16,7 @@ from pipeline.commands.layout import layout_command
 from pipeline.commands.record import record_command
 from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
+from pipeline.commands.verify import verify_command
 from pipeline.commands.versions import list_command, rollback_command
 from pipeline.core.errors import ExitCode
 
@@ -37,6 +38,7 @@ for _command in (
     layout_command,
     record_command,
     trace_group,
+    verify_command,
 ):
     cli.add_command(_command)
 

@@ -13,7 +13,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from pipeline.core.errors import ArtifactError
 from pipeline.layout.model import Function, Heat, Section, TextMap
-from pipeline.toolchain.elf import read_facts
+from pipeline.toolchain.elf import read_build_id
 
 # What compilers and BOLT call the half of a function that they have moved away.
 _COLD = re.compile(r"(?P<parent>.+?)\.(?:cold|warm)(?:\.\d+)?")
@@ -26,9 +26,9 @@ def read_text_map(library: Path, heat: Mapping[str, Heat] | None = None) -> Text
     A stripped library is read by its debug file. ArtifactError if that is missing or of another
     build, or if a file is no ELF file.
     """
-    build_id = read_facts(library).build_id
+    build_id = read_build_id(library)
     symbols = library if _has_symbols(library) else find_debug_file(library)
-    if symbols != library and read_facts(symbols).build_id != build_id:
+    if symbols != library and read_build_id(symbols) != build_id:
         raise ArtifactError(
             f"{symbols} is the debug file of another build than {library}",
             hint="take both files from the same published version",
@@ -46,7 +46,7 @@ def read_text_map(library: Path, heat: Mapping[str, Heat] | None = None) -> Text
 
 def find_debug_file(library: Path) -> Path:
     """Return the debug file as a debugger would find it: by build-id, then beside the library."""
-    build_id = read_facts(library).build_id
+    build_id = read_build_id(library)
     below = Path(".build-id") / build_id[:2] / f"{build_id[2:]}.debug"
     candidates = [
         library.parent / "debug" / below,

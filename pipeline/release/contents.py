@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pipeline.core.digest import digest_file
 from pipeline.release.version import LIBRARY, PROFILE, SUMS
-from pipeline.toolchain.elf import read_facts
+from pipeline.toolchain.elf import read_build_id
 
 ARCHIVE = "lib/libhakmem.a"
 HEADER = "include/hakmem.h"
@@ -69,7 +69,7 @@ def write_contents(room: Path, root: Path, product: Product, version: str) -> No
 
 def debug_place(library: Path) -> Path:
     """Return where the debug file of ``library`` lies in a version, by its build-id."""
-    build_id = read_facts(library).build_id
+    build_id = read_build_id(library)
     return Path("lib/debug/.build-id") / build_id[:2] / f"{build_id[2:]}.debug"
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.store import Receipt, sync, sync_tree
+from pipeline.release.check_version import require_good
 from pipeline.release.contents import (
     FACTORS,
     FDATA,
@@ -110,6 +111,7 @@ def publish(shop: Workshop, release: Release) -> Published:
         _pass_gate(shop, model, release.verdict, report)
         line.step("writing the version")
         _write_version(shop, folder, release, receipts, report)
+        require_good(shop.tree, Version(folder))
         point_current(Version(folder))
         line.done(version)
     return Published(folder, model)

@@ -18,6 +18,8 @@ from pipeline.core.process import run
 from pipeline.core.store import require_content
 
 PROBE_LIMIT_S = 20.0
+# What pyelftools raises over files that are not what they seem.
+UNREADABLE = (ELFError, OSError, ValueError, AssertionError, KeyError)
 # A program that is on every system and allocates: what it lists is not looked at.
 PROBE = ("/bin/ls", "/")
 
@@ -38,7 +40,16 @@ def read_facts(path: Path) -> ElfFacts:
     try:
         with path.open("rb") as stream:
             return _facts(ELFFile(stream))
-    except (ELFError, OSError) as error:
+    except UNREADABLE as error:
+        raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
+
+
+def read_build_id(path: Path) -> str:
+    """Return the build-id of ``path``, which may be a debug file; empty if it has none."""
+    try:
+        with path.open("rb") as stream:
+            return _build_id(ELFFile(stream))
+    except UNREADABLE as error:
         raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
 
 

@@ -1,0 +1,54 @@
+"""``pipeline verify``: whether what is published is whole, safe, and what it says it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.versions import complete_version, profile_option
+
+if TYPE_CHECKING:
+    from pipeline.release.elf_rules import Check
+
+
+@click.command("verify")
+@profile_option
+@click.argument("path", required=False, shell_complete=complete_version)
+def verify_command(profile: str, path: str | None) -> int:
+    r"""Check a published version or a library file: checksums, manifest, ELF properties.
+
+    PATH is a version's folder, a library file, or the name of a version (a unique beginning will
+    do); without it, the current version. Ends with 14 if something does not hold.
+
+    \b
+    Examples:
+      pipeline verify
+      pipeline verify dist/mixed/current
+      pipeline verify /usr/local/lib/libhakmem.so
+    """
+    from pipeline.core.errors import ExitCode
+
+    place, checks = _checks(profile, path)
+    click.echo(place)
+    for check in checks:
+        mark = click.style("✓", fg="green") if check.holds else click.style("✗", fg="red")
+        click.echo(f"{mark} {check.rule}{f': {check.found.strip()}' if check.found else ''}")
+    failed = sum(not check.holds for check in checks)
+    total = len(checks)
+    click.echo(f"{failed} of {total} checks failed" if failed else f"all {total} checks passed")
+    return ExitCode.ARTIFACT if failed else ExitCode.OK
+
+
+def _checks(profile: str, path: str | None) -> tuple[str, list[Check]]:
+    from pathlib import Path
+
+    from pipeline.core.paths import Tree
+    from pipeline.release.check_version import check_library_file, check_version
+    from pipeline.release.version import MANIFEST, resolve
+
+    tree = Tree.here()
+    if path and Path(path).is_file() and Path(path).name != MANIFEST:
+        return path, check_library_file(tree, Path(path))
+    version = resolve(tree, profile, path)
+    return str(version.folder), check_version(tree, version)
