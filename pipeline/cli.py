@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from pipeline.commands.build import build_command
+from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
 from pipeline.commands.layout import layout_command
 from pipeline.commands.record import record_command
@@ -36,6 +37,7 @@ for _command in (
     list_command,
     rollback_command,
     layout_command,
+    bundle_command,
     record_command,
     trace_group,
     verify_command,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +15,9 @@ if TYPE_CHECKING:
 
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
+    from pipeline.profile.schema import Profile
     from pipeline.stages.publish import Published
-    from pipeline.stages.workshop import Options
+    from pipeline.stages.workshop import Options, Workshop
 
 
 def complete_profile(
@@ -93,26 +96,34 @@ def build_command(
 def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: bool) -> None:
     import time
 
-    from pipeline.core.lock import tree_lock
-    from pipeline.core.store import Store
     from pipeline.profile.load import load_profile
     from pipeline.run import build
+
+    started = time.monotonic()
+    with open_workshop(tree, load_profile(tree, name), options, console, wait=wait) as shop:
+        published = build(shop)
+    conclude(console, published, time.monotonic() - started)
+
+
+@contextmanager
+def open_workshop(
+    tree: Tree, profile: Profile, options: Options, console: BuildConsole, *, wait: bool
+) -> Iterator[Workshop]:
+    """Find the tools, hold the lock of the tree, and keep the store tidy around a build."""
+    from pipeline.core.lock import tree_lock
+    from pipeline.core.store import Store
     from pipeline.stages.workshop import Workshop
     from pipeline.toolchain.find import find_toolchain
 
-    started = time.monotonic()
-    profile = load_profile(tree, name)
     tools = find_toolchain()
     with tree_lock(tree.state, wait=wait, say=console.say):
-        store = Store(tree.artifacts(name))
+        store = Store(tree.artifacts(profile.name))
         store.clear_rooms()
-        shop = Workshop(tree, profile, tools, store, console, options)
-        published = build(shop)
+        yield Workshop(tree, profile, tools, store, console, options)
         store.tidy()
-    _conclude(console, published, time.monotonic() - started)
 
 
-def _conclude(console: BuildConsole, published: Published, seconds: float) -> None:
+def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
     if published.report is not None:
         console.verdict(published.report)

@@ -15,6 +15,11 @@ def digest_file(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def digest_bytes(content: bytes) -> str:
+    """Return the hex SHA-256 of bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def digest_value(value: Any) -> str:
     """Return the hex SHA-256 of a value made of JSON types, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))

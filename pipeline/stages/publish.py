@@ -56,8 +56,9 @@ MANIFEST_VERSION = 2
 class Release:
     """What is to be published: the libraries, the profiles they were made by, the verdict.
 
-    ``factors`` are the whole-number weights of the training workloads. ``rebuilt_from`` tells of
-    the bundle that the profiles come from, and what was different there; None for own training.
+    ``factors`` are the whole-number weights of the training workloads. A rebuild from a bundle has
+    its lists and profile file in ``inputs`` instead of the tree, and tells in ``rebuilt_from``
+    which bundle that was and what was different there.
     """
 
     tuned: Library
@@ -66,6 +67,7 @@ class Release:
     edges: EdgeProfile
     factors: dict[str, int]
     verdict: Verdict
+    inputs: Path | None = None
     rebuilt_from: dict[str, Any] | None = None
 
 
@@ -186,8 +188,8 @@ def _write_version(
 
 
 def _product(shop: Workshop, release: Release) -> Product:
-    lists = shop.tree.layout(shop.profile.layout.name)
-    profile_file = shop.tree.profiles / f"{shop.profile.name}.toml"
+    lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
+    profile_file = (release.inputs or shop.tree.profiles) / f"{shop.profile.name}.toml"
     return Product(
         library=release.tuned.path,
         debug=release.tuned.artifact.path(DEBUG),

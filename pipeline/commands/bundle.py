@@ -1,0 +1,111 @@
+"""``pipeline bundle``: what a version was compiled by as one file, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.versions import complete_version, profile_option
+
+if TYPE_CHECKING:
+    from pipeline.profile.schema import Profile
+    from pipeline.release.bundle import Bundle
+
+
+@click.group("bundle")
+def bundle_command() -> None:
+    """Export the profile of a version; rebuild the version from it, bit by bit."""
+
+
+@bundle_command.command("export")
+@profile_option
+@click.argument("version", required=False, shell_complete=complete_version)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write.  [default: hakmem-PROFILE-VERSION.tar.gz]",
+)
+def export_command(profile: str, version: str | None, output: Path | None) -> None:
+    r"""Write a bundle: profiles, weights, symbol lists, manifest and verdict of a version.
+
+    VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
+    Equal versions give files with equal bytes.
+
+    \b
+    Examples:
+      pipeline bundle export
+      pipeline bundle export 0.1.0-3f2a -o mixed.tar.gz
+    """
+    from pipeline.core.errors import ArtifactError, UsageError
+    from pipeline.core.paths import Tree
+    from pipeline.release.bundle import pack
+    from pipeline.release.version import resolve
+
+    found = resolve(Tree.here(), profile, version)
+    damaged = found.damaged_files()
+    if damaged:
+        raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
+    data = pack(found)
+    target = output or Path(f"hakmem-{found.manifest['profile']}-{found.name}.tar.gz")
+    if not target.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {target.parent}", hint="make it, or write elsewhere")
+    fresh = target.with_name(f".{target.name}.tmp")
+    fresh.write_bytes(data)
+    fresh.replace(target)
+    click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")
+
+
+@bundle_command.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--allow",
+    type=click.Choice(["sources", "tools", "flags"]),
+    multiple=True,
+    help="Go on though these differ; the manifest says so, and the result is judged.",
+)
+@click.option("--quick", is_flag=True, help="If it has to be judged: shortly.")
+@click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")
+@click.option("--verbose", "-v", is_flag=True, help="Show child commands as lines to paste.")
+def import_command(
+    file: Path, allow: tuple[str, ...], quick: bool, allow_neutral: bool, verbose: bool
+) -> None:
+    r"""Rebuild the version of a bundle and publish it, without training.
+
+    With the same sources, tools and flags the library has the same bytes as the original, wherever
+    the tree lies, and keeps its verdict. Anything else is refused unless it is allowed by name.
+
+    \b
+    Examples:
+      pipeline bundle import hakmem-mixed-0.1.0-3f2a90c1b2d4.tar.gz
+      pipeline bundle import mixed.tar.gz --allow tools
+    """
+    import time
+
+    from pipeline.commands.build import conclude, open_workshop
+    from pipeline.core.console import open_console
+    from pipeline.core.paths import Tree
+    from pipeline.rebuild import rebuild, take_in
+    from pipeline.stages.workshop import Options
+
+    started, console = time.monotonic(), open_console(verbose)
+    bundle, profile = _look_into(file)
+    options = Options(quick or bundle.quick, allow_neutral=allow_neutral or bundle.allow_neutral)
+    with open_workshop(Tree.here(), profile, options, console, wait=True) as shop:
+        published = rebuild(shop, take_in(shop.store, file), frozenset(allow))
+    conclude(console, published, time.monotonic() - started)
+
+
+def _look_into(file: Path) -> tuple[Bundle, Profile]:
+    """Check a bundle, and return what it says and its profile."""
+    import tempfile
+
+    from pipeline.profile.load import parse_profile
+    from pipeline.release.bundle import unpack
+    from pipeline.release.version import PROFILE
+
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = unpack(file, Path(folder))
+        return bundle, parse_profile(Path(folder) / PROFILE / f"{bundle.profile}.toml")

@@ -1,0 +1,163 @@
+"""A rebuild from a bundle, as one straight page: no training, and the same bytes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from pipeline.core.digest import digest_file
+from pipeline.core.errors import ArtifactError, DataError, ToolError
+from pipeline.core.store import Artifact, Store
+from pipeline.release.bundle import BUNDLE, Bundle, unpack
+from pipeline.release.contents import FACTORS, FDATA, PROFDATA
+from pipeline.release.version import PROFILE
+from pipeline.stages.baseline import baseline
+from pipeline.stages.bolt import bolt
+from pipeline.stages.bolt_train import EdgeProfile
+from pipeline.stages.configure import Setup, configure
+from pipeline.stages.merge import ProfileData
+from pipeline.stages.pgo import pgo
+from pipeline.stages.publish import Published, Release, check_writable, publish
+from pipeline.stages.static import static
+from pipeline.stages.verify import Verdict, verify
+from pipeline.stages.workshop import Workshop
+from pipeline.toolchain.symbols import read_lists
+
+STAGE = "bundle"
+# What may differ from the build that the bundle comes from, if the user allows it by name.
+DIFFERENCES = ("sources", "tools", "flags")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A bundle that was checked and unpacked into an artifact. ``digest`` is the file's."""
+
+    bundle: Bundle
+    artifact: Artifact
+    digest: str
+
+    @property
+    def profile(self) -> Path:
+        """The folder with profiles, weights and symbol lists."""
+        return self.artifact.folder / PROFILE
+
+
+def take_in(store: Store, file: Path) -> Imported:
+    """Unpack a bundle into the store; DataError if it is damaged."""
+    digest = digest_file(file)
+    found = store.find(STAGE, {"bundle": digest})
+
+    def work(room: Path) -> dict[str, str]:
+        bundle = unpack(file, room)
+        (room / BUNDLE).write_text(bundle.model_dump_json(), encoding="utf-8")
+        return {"version": bundle.version}
+
+    made = found or store.make(STAGE, {"bundle": digest}, work)
+    text = made.path(BUNDLE).read_text(encoding="utf-8")
+    return Imported(Bundle.model_validate_json(text), made, digest)
+
+
+def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Published:
+    """Build the bundle's version again and publish it.
+
+    The same bytes carry the verdict that the bundle brings; other bytes are judged anew. What
+    differs and is not ``allowed`` is refused: ToolError or DataError.
+    """
+    bundle = imported.bundle
+    check_writable(shop.tree.dist(shop.profile.name))
+    setup = replace(configure(shop), lists=read_lists(imported.profile))
+    early = refuse_others(_differences(shop, setup, bundle), allowed)
+    plain = baseline(shop, setup)
+    profile = _profile(imported)
+    edges = EdgeProfile(
+        imported.artifact.path(f"{PROFILE}/{FDATA}"),
+        imported.artifact.digest(f"{PROFILE}/{FDATA}"),
+        imported.artifact,
+    )
+    compiled = pgo(shop, setup, plain, profile)
+    archive = static(shop, setup, profile)
+    tuned = bolt(shop, setup, compiled, edges)
+    flags = _flag_differences(shop, bundle)
+    differing = {**early, **refuse_others(flags, allowed)}
+    identical = (tuned.digest, archive.digest) == (bundle.library, bundle.archive)
+    if not identical and not differing:
+        raise ArtifactError(
+            "the rebuilt library is not bit-identical to the one that the bundle was made with, "
+            "though sources, tools and flags are the same",
+            hint="`--allow tools` takes it as a new build and judges it",
+        )
+    alike = "bit-identical to" if identical else "other bytes than"
+    shop.console.say(f"the rebuilt library: {alike} {bundle.version}")
+    kept = _kept_verdict(imported) if identical else None
+    verdict = kept or verify(shop, setup, plain, tuned)
+    factors = json.loads((imported.profile / FACTORS).read_text(encoding="utf-8"))
+    record = {
+        "version": bundle.version,
+        "bundle": imported.digest,
+        "bit_identical": identical,
+        "verdict_kept": kept is not None,
+        "differences": differing,
+    }
+    release = Release(tuned, archive, profile, edges, factors, verdict, imported.profile, record)
+    return publish(shop, release)
+
+
+def _kept_verdict(imported: Imported) -> Verdict | None:
+    """Return the verdict that came with the bundle, unless an older judge wrote it."""
+    verdict = Verdict(imported.artifact)
+    try:
+        verdict.result()
+    except ValidationError:
+        return None
+    return verdict
+
+
+def refuse_others(differing: dict[str, str], allowed: frozenset[str]) -> dict[str, str]:
+    """Return ``differing`` if all of it is allowed; else raise an error that names the rest."""
+    for kind, sentence in differing.items():
+        if kind not in allowed:
+            error = ToolError if kind == "tools" else DataError
+            raise error(
+                f"the bundle was made with other {kind}: {sentence}",
+                hint=f"use the same, or `--allow {kind}`: the result is then judged as a new build",
+            )
+    return differing
+
+
+def _profile(imported: Imported) -> ProfileData:
+    name = f"{PROFILE}/{PROFDATA}"
+    return ProfileData(
+        imported.artifact.path(name), imported.artifact.digest(name), imported.artifact
+    )
+
+
+def _differences(shop: Workshop, setup: Setup, bundle: Bundle) -> dict[str, str]:
+    """Return what differs before anything is built: sources and tools."""
+    found: dict[str, str] = {}
+    if setup.sources != bundle.sources:
+        found["sources"] = (
+            f"their digest was {bundle.sources[:16]}, here it is {setup.sources[:16]}"
+        )
+    here = shop.tools.versions
+    tools = [
+        f"{name} was {version!r}, here it is {here.get(name, 'missing')!r}"
+        for name, version in bundle.tools.items()
+        if here.get(name) != version
+    ]
+    if tools:
+        found["tools"] = "; ".join(tools)
+    return found
+
+
+def _flag_differences(shop: Workshop, bundle: Bundle) -> dict[str, str]:
+    """Return how the flags of the stages that were just done differ from the bundle's."""
+    now = {a.receipt.stage: a.receipt.parts.get("flags", []) for a in shop.store.used}
+    lines = [
+        f"{stage}: {' '.join(changed)}"
+        for stage, flags in bundle.flags.items()
+        if (changed := sorted(set(flags) ^ set(now.get(stage, ()))))
+    ]
+    return {"flags": "; ".join(lines)} if lines else {}

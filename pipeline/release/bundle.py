@@ -1,0 +1,143 @@
+"""Bundles: all that a version was compiled by, in one file, so that it can be compiled again.
+
+A bundle is a .tar.gz with bundle.json, the version's manifest and verdict, and its profile/ folder.
+Equal versions give equal bytes: names are sorted, and times and owners are left out. Whoever reads
+one trusts nothing in it: only plain files with the names that bundle.json lists, of the sizes and
+digests it states, come out of it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import tarfile
+import zlib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.core.digest import digest_bytes
+from pipeline.core.errors import ArtifactError, DataError
+from pipeline.release.contents import ARCHIVE, FACTORS, FDATA, LISTS, PROFDATA
+from pipeline.release.version import LIBRARY, MANIFEST, PROFILE, Version
+from pipeline.toolchain.find import LLVM_PARTS
+
+BUNDLE, VERDICT = "bundle.json", "verdict.json"
+# A real bundle has some hundred KiB. Beyond this many bytes somebody means ill.
+LARGEST_FILE = 64 << 20
+_NAME = re.compile(r"(bundle|manifest|verdict)\.json|profile/[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeError)
+
+
+class Bundle(BaseModel):
+    """bundle.json: what the library was compiled from, and what came of it. Digests are SHA-256.
+
+    ``tools`` are those that decide the bytes of the library, with the versions they report.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = 1
+    profile: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    version: str
+    quick: bool
+    allow_neutral: bool
+    sources: str
+    flags: dict[str, tuple[str, ...]]
+    tools: dict[str, str]
+    library: str
+    archive: str
+    files: dict[str, str]
+
+
+def pack(version: Version) -> bytes:
+    """Return the bundle of a published version; ArtifactError if it has not all that it takes."""
+    contents = {MANIFEST: version.folder / MANIFEST, VERDICT: version.folder / VERDICT}
+    contents |= {f"{PROFILE}/{path.name}": path for path in version.profile.glob("*")}
+    toml = f"{version.manifest.get('profile')}.toml"
+    needed = {f"{PROFILE}/{name}" for name in (PROFDATA, FDATA, FACTORS, toml, *LISTS)}
+    missing = sorted(needed - contents.keys())
+    if missing:
+        raise ArtifactError(
+            f"{version.name} was published without {', '.join(missing)}",
+            hint="build again: versions carry their profile now",
+        )
+    files = {name: path.read_bytes() for name, path in contents.items()}
+    described = describe(version, {name: digest_bytes(data) for name, data in files.items()})
+    text = described.model_dump_json(indent=1) + "\n"
+    return _compress({BUNDLE: text.encode(), **files})
+
+
+def describe(version: Version, files: dict[str, str]) -> Bundle:
+    """Return bundle.json for a version; ``files`` are the digests of what goes with it."""
+    manifest = version.manifest
+    try:
+        stages, tools = manifest["stages"], manifest["tools"]
+        return Bundle(
+            profile=manifest["profile"],
+            version=version.name,
+            quick=manifest["quick"],
+            allow_neutral=manifest["verdict"]["allow_neutral"],
+            sources=stages["pgo"]["inputs"]["sources"],
+            flags={
+                name: tuple(stage["inputs"]["flags"])
+                for name, stage in stages.items()
+                if name in ("pgo", "static", "bolt")
+            },
+            tools={name: tools[name] for name in LLVM_PARTS},
+            library=manifest["files"][LIBRARY],
+            archive=manifest["files"][ARCHIVE],
+            files=files,
+        )
+    except (KeyError, TypeError, ValidationError) as error:
+        raise ArtifactError(
+            f"the manifest of {version.name} does not say how it was made: {error}",
+            hint="build again: versions say all of it now",
+        ) from error
+
+
+def unpack(file: Path, folder: Path) -> Bundle:
+    """Check a bundle and write its files below ``folder``; DataError if anything is amiss."""
+    files = _read(file)
+    if BUNDLE not in files:
+        raise DataError(f"{file} is not a bundle: it has no {BUNDLE}")
+    try:
+        bundle = Bundle.model_validate_json(files.pop(BUNDLE))
+    except ValidationError as error:
+        raise DataError(f"{file}: {BUNDLE} is not valid: {error.errors()[0]['msg']}") from error
+    for name in sorted(bundle.files.keys() | files.keys()):
+        if name not in files or digest_bytes(files[name]) != bundle.files.get(name):
+            raise DataError(f"{file}: {name} is damaged, missing, or not listed in {BUNDLE}")
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return bundle
+
+
+def _compress(files: dict[str, bytes]) -> bytes:
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(files):
+            entry = tarfile.TarInfo(name)  # mode 0644, no time, no owner
+            entry.size = len(files[name])
+            tar.addfile(entry, io.BytesIO(files[name]))
+    return gzip.compress(plain.getvalue(), mtime=0)
+
+
+def _read(file: Path) -> dict[str, bytes]:
+    """Return the files in a bundle by name, and nothing that a bundle has no use for."""
+    files: dict[str, bytes] = {}
+    try:
+        with tarfile.open(file, mode="r:gz") as tar:
+            for entry in tar:
+                if not entry.isreg() or not _NAME.fullmatch(entry.name) or entry.name in files:
+                    raise DataError(f"{file}: {entry.name!r} has no place in a bundle")
+                if entry.size > LARGEST_FILE:
+                    raise DataError(f"{file}: {entry.name} is larger than any file of a bundle")
+                content = tar.extractfile(entry)
+                files[entry.name] = content.read() if content else b""
+    except _READ_ERRORS as error:
+        raise DataError(f"{file} cannot be read as a bundle (.tar.gz): {error}") from error
+    return files

@@ -1,0 +1,237 @@
+"""Bundles: the same bytes again, elsewhere, and nothing else from a file that somebody hands us."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox, make_sandbox
+
+from pipeline.core.errors import ArtifactError, DataError, ExitCode
+from pipeline.release.bundle import BUNDLE, pack, unpack
+from pipeline.release.version import Version
+
+PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")
+
+
+@pytest.fixture(scope="module")
+def bundle(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("bundle") / "tiny.tar.gz"
+    code, output = built.run("bundle", "export", "--profile", "tiny", "-o", str(target))
+    assert code == 0, output
+    return target
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """Another checkout, in a folder whose name has another length."""
+    return make_sandbox(tmp_path_factory.mktemp("elsewhere") / "another" / "checkout")
+
+
+def contents(file: Path) -> dict[str, bytes]:
+    with tarfile.open(file) as tar:
+        return {e.name: (tar.extractfile(e) or io.BytesIO()).read() for e in tar}
+
+
+def write(target: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(target, "w:gz") as tar:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return target
+
+
+def edited(bundle: Path, target: Path, **changes: object) -> Path:
+    """Write a bundle whose bundle.json says something else."""
+    files = contents(bundle)
+    described = json.loads(files[BUNDLE]) | changes
+    return write(target, files | {BUNDLE: json.dumps(described).encode()})
+
+
+def test_rebuild_elsewhere_is_bit_identical(
+    built: Sandbox, bundle: Path, elsewhere: Sandbox
+) -> None:
+    code, output = elsewhere.run("bundle", "import", str(bundle))
+    assert code == 0, output
+    assert "the rebuilt library: bit-identical to" in output
+    assert "train: " not in output and "verify: " not in output
+    original, again = built.current.resolve(), elsewhere.current.resolve()
+    assert again.name == original.name
+    for name in PRODUCTS:
+        assert (again / name).read_bytes() == (original / name).read_bytes(), name
+    record = json.loads((again / "manifest.json").read_text(encoding="utf-8"))["rebuilt_from"]
+    assert (record["version"], record["bit_identical"]) == (original.name, True)
+    assert (record["verdict_kept"], record["differences"]) == (True, {})
+
+
+def test_bundle_of_a_rebuild_leads_to_the_same_bytes(bundle: Path, elsewhere: Sandbox) -> None:
+    again = unpack_to(pack(Version(elsewhere.current.resolve())), bundle.parent / "again.tar.gz")
+    assert again["profile/bolt.fdata"] == contents(bundle)["profile/bolt.fdata"]
+    ours, theirs = json.loads(again[BUNDLE]), json.loads(contents(bundle)[BUNDLE])
+    assert (ours["library"], ours["archive"]) == (theirs["library"], theirs["archive"])
+
+
+def unpack_to(data: bytes, file: Path) -> dict[str, bytes]:
+    file.write_bytes(data)
+    return contents(file)
+
+
+def test_import_in_the_same_tree_has_nothing_to_do(built: Sandbox, bundle: Path) -> None:
+    before = built.current.readlink()
+    code, output = built.run("bundle", "import", str(bundle))
+    assert code == 0, output
+    assert "nothing to do" in output
+    assert built.current.readlink() == before
+
+
+def test_equal_versions_give_equal_bytes(built: Sandbox, bundle: Path) -> None:
+    data = pack(Version(built.current.resolve()))
+    assert data == bundle.read_bytes()
+    assert gzip.decompress(data)[:11] == b"bundle.json"
+
+
+def test_changed_sources_are_refused_or_named(bundle: Path, elsewhere: Sandbox) -> None:
+    source = elsewhere.root / "allocator" / "front" / "gate.c"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(f"/* changed */\n{text}", encoding="utf-8")
+    try:
+        code, output = elsewhere.run("bundle", "import", str(bundle))
+        assert code == ExitCode.DATA
+        assert "the bundle was made with other sources" in output
+        assert "--allow sources" in output
+        assert "baseline" not in output
+        code, output = elsewhere.run("bundle", "import", str(bundle), "--allow", "sources")
+    finally:
+        source.write_text(text, encoding="utf-8")
+    assert code == 0, output
+    assert "verify: done" in output  # other bytes are judged anew
+    manifest = json.loads((elsewhere.current / "manifest.json").read_text(encoding="utf-8"))
+    record = manifest["rebuilt_from"]
+    assert (record["bit_identical"], list(record["differences"])) == (False, ["sources"])
+
+
+def test_other_tools_are_refused_or_named(bundle: Path, elsewhere: Sandbox, tmp_path: Path) -> None:
+    tools = json.loads(contents(bundle)[BUNDLE])["tools"] | {"clang": "clang version 21.0.0"}
+    other = edited(bundle, tmp_path / "other.tar.gz", tools=tools)
+    code, output = elsewhere.run("bundle", "import", str(other))
+    assert code == ExitCode.TOOL
+    assert "the bundle was made with other tools: clang was 'clang version 21.0.0'" in output
+    code, output = elsewhere.run("bundle", "import", str(other), "--allow", "tools")
+    assert code == 0, output
+
+
+def test_other_flags_are_refused(bundle: Path, elsewhere: Sandbox, tmp_path: Path) -> None:
+    flags = json.loads(contents(bundle)[BUNDLE])["flags"]
+    flags["pgo"].append("-fno-inline")
+    other = edited(bundle, tmp_path / "flags.tar.gz", flags=flags)
+    code, output = elsewhere.run("bundle", "import", str(other))
+    assert code == ExitCode.DATA
+    assert "the bundle was made with other flags: pgo: -fno-inline" in output
+
+
+def test_library_that_does_not_come_out_alike_is_an_error(
+    bundle: Path, elsewhere: Sandbox, tmp_path: Path
+) -> None:
+    other = edited(bundle, tmp_path / "digest.tar.gz", library="0" * 64)
+    code, output = elsewhere.run("bundle", "import", str(other))
+    assert code == ExitCode.ARTIFACT
+    assert "is not bit-identical" in output
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside",
+        "/etc/outside",
+        "profile/../../outside",
+        "profile/sub/outside",
+        "other.txt",
+        "profile/.hidden",
+    ],
+)
+def test_names_that_lead_elsewhere_are_refused(name: str, bundle: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "evil.tar.gz", contents(bundle) | {name: b"x"})
+    with pytest.raises(DataError, match="has no place in a bundle"):
+        unpack(file, tmp_path / "room" / "inner")
+    assert not list(tmp_path.rglob("*outside*"))
+
+
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE]
+)
+def test_links_and_devices_are_refused(kind: bytes, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as tar:
+        entry = tarfile.TarInfo("profile/hot.txt")
+        entry.type, entry.linkname = kind, "/etc/passwd"
+        tar.addfile(entry)
+    with pytest.raises(DataError, match="has no place in a bundle"):
+        unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
+
+
+def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as tar:
+        entry = tarfile.TarInfo("profile/hot.txt")
+        entry.size = 65 << 20
+        tar.addfile(entry, io.BytesIO(bytes(entry.size)))
+    with pytest.raises(DataError, match="larger than any file"):
+        unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
+
+
+@pytest.mark.parametrize("name", ["profile/hot.txt", "verdict.json"])
+def test_damage_and_loss_are_noticed(name: str, bundle: Path, tmp_path: Path) -> None:
+    files = contents(bundle)
+    spoilt = write(tmp_path / "a.tar.gz", files | {name: b"spoilt"})
+    with pytest.raises(DataError, match=f"{name} is damaged"):
+        unpack(spoilt, tmp_path / "room")
+    lost = write(tmp_path / "b.tar.gz", {n: d for n, d in files.items() if n != name})
+    with pytest.raises(DataError, match=f"{name} is damaged, missing"):
+        unpack(lost, tmp_path / "room")
+    extra = write(tmp_path / "c.tar.gz", files | {"profile/more": b"x"})
+    with pytest.raises(DataError, match="profile/more is damaged, missing, or not listed"):
+        unpack(extra, tmp_path / "room")
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", gzip.compress(b"no archive either")])
+def test_what_is_no_bundle_is_refused(content: bytes, elsewhere: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "x.tar.gz").write_bytes(content)
+    code, output = elsewhere.run("bundle", "import", str(tmp_path / "x.tar.gz"))
+    assert code == ExitCode.DATA
+    assert "x.tar.gz" in output and "bundle" in output
+
+
+def test_half_a_bundle_is_refused(bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "half.tar.gz").write_bytes(bundle.read_bytes()[:9000])
+    with pytest.raises(DataError, match="cannot be read as a bundle"):
+        unpack(tmp_path / "half.tar.gz", tmp_path / "room")
+
+
+def test_bundle_of_another_schema_is_refused(bundle: Path, tmp_path: Path) -> None:
+    newer = edited(bundle, tmp_path / "newer.tar.gz", schema_version=2)
+    with pytest.raises(DataError, match=r"bundle\.json is not valid"):
+        unpack(newer, tmp_path / "room")
+
+
+def test_version_without_a_profile_cannot_be_exported(built: Sandbox, tmp_path: Path) -> None:
+    folder = tmp_path / "0.1.0-old"
+    folder.mkdir()
+    (folder / "manifest.json").write_bytes((built.current / "manifest.json").read_bytes())
+    with pytest.raises(ArtifactError, match="was published without profile/"):
+        pack(Version(folder))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("export", "--profile", "tiny", "0.9-nope"), ExitCode.VERSION),
+        (("export", "--profile", "tiny", "-o", "/no/such/folder/x"), ExitCode.USAGE),
+        (("import", "/no/such/file"), ExitCode.USAGE),
+        (("import", "CMakeLists.txt", "--allow", "everything"), ExitCode.USAGE),
+    ],
+)
+def test_bad_wishes(arguments: tuple[str, ...], code: ExitCode, built: Sandbox) -> None:
+    assert built.run("bundle", *arguments)[0] == code
