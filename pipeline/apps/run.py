@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.apps.model import App, Outcome, Run
@@ -27,12 +27,13 @@ class AppFailed(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """Where an app is run: its scripts, its private folder, the library, the logs."""
+    """Where an app is run: its scripts, its private folder, the logs; the library, its options."""
 
     scripts: Path
     folder: Path
     library: Path
     logs: Path
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def environment(self, app: App, home: Path) -> dict[str, str]:
         """Return what scripts find in their environment."""
@@ -57,7 +58,7 @@ def run_app(app: App, place: Place, say: Callable[[str], None]) -> Outcome:
         say("plain")
         plain, output = _measured(app, place, "plain", {})
         say("preloaded")
-        preload = {"LD_PRELOAD": str(place.library)}
+        preload = {**place.settings, "LD_PRELOAD": str(place.library)}
         preloaded, output_again = _measured(app, place, "preloaded", preload)
         _compare(output, output_again)
         _check_memory(app, preloaded)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,16 @@ NAME_WIDTH = 18
 
 
 def run_suite(
-    tree: Tree, names: tuple[str, ...], library: Path | None, console: BuildConsole
+    tree: Tree,
+    names: tuple[str, ...],
+    library: Path | None,
+    console: BuildConsole,
+    settings: Mapping[str, str],
 ) -> None:
-    """Run the apps with these names (none: all); raise TestsFailed or PackagesMissing."""
+    """Run the apps with these names (none: all); raise TestsFailed or PackagesMissing.
+
+    ``settings`` are options of the library for the preloaded runs.
+    """
     apps = choose(load_apps(scripts(tree)), names)
     library = library or find_library(tree)
     console.say(f"library: {library}")
@@ -34,7 +42,8 @@ def run_suite(
     with _private_folder() as folder:
         copy = Path(shutil.copy2(library, folder / "libhakmem.so"))
         copy.chmod(0o755)
-        outcomes = [_one(app, Place(scripts(tree), folder, copy, logs), console) for app in apps]
+        place = Place(scripts(tree), folder, copy, logs, settings)
+        outcomes = [_one(app, place, console) for app in apps]
     console.say("")
     console.rich.print(summary(outcomes))
     console.say(f"logs: {logs}")
@@ -74,7 +83,7 @@ def _private_folder() -> Iterator[Path]:
 
 def _one(app: App, place: Place, console: BuildConsole) -> Outcome:
     """Provide for an app, run it, tell about it."""
-    own = Place(place.scripts, place.folder / app.name, place.library, place.logs)
+    own = replace(place, folder=place.folder / app.name)
     with console.rich.status(app.name) as status:
 
         def say(text: str) -> None:

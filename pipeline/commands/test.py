@@ -57,12 +57,20 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
     type=click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path),
     help="The library for --apps; by default the published one, else the one built last.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the library for --apps, such as HAKMEM_PURGE_DELAY=0.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show commands as lines to paste.")
 def test_command(
     only: tuple[str, ...],
     apps: bool,
     names: tuple[str, ...],
     library: Path | None,
+    settings: tuple[str, ...],
     verbose: bool,
 ) -> None:
     r"""Run all tests: C and Python, style, types, clang and gcc builds.
@@ -82,11 +90,22 @@ def test_command(
 
         if only:
             raise UsageError("--only and --apps do not go together", hint="run one, then the other")
-        run_apps(Tree.here(), names, library, console)
+        run_apps(Tree.here(), names, library, console, parse_settings(settings))
         return
-    if library:
-        raise UsageError("--library is for --apps alone", hint="add --apps, or --app NAME")
+    if library or settings:
+        word = "--library" if library else "--set"
+        raise UsageError(f"{word} is for --apps alone", hint="add --apps, or --app NAME")
     run_suites(only, console)
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
+    """Return NAME=VALUE words as a dictionary; UsageError for what is not one of the library's."""
+    from pipeline.core.errors import UsageError
+
+    for setting in settings:
+        if not setting.startswith("HAKMEM_") or "=" not in setting:
+            raise UsageError(f"--set {setting}: HAKMEM_NAME=VALUE is expected")
+    return dict(setting.split("=", 1) for setting in settings)
 
 
 def run_suites(only: tuple[str, ...], console: BuildConsole) -> None:

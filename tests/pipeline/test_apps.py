@@ -206,6 +206,8 @@ def test_failures_come_before_what_was_skipped() -> None:
     [
         (["--apps", "--only", "ruff"], "--only and --apps do not go together"),
         (["--library", "README.md"], "--library is for --apps alone"),
+        (["--set", "HAKMEM_PURGE_DELAY=0"], "--set is for --apps alone"),
+        (["--apps", "--set", "LD_DEBUG=all"], "--set LD_DEBUG=all: HAKMEM_NAME=VALUE is expected"),
         (["--app", "nope"], "there is no app 'nope'"),
         (["--apps", "--library", "nowhere.so"], "nowhere.so"),
     ],
