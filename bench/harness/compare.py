@@ -75,7 +75,7 @@ def _count_calls(plan: Plan, result: RunResult, program: Path, arguments: Sequen
             result.failures[allocator.name] = str(error)
 
 
-def describe_environment(plan: Plan) -> dict[str, object]:
+def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
     """Return what a reader must know to judge the numbers."""
     cpu = next(
         (
@@ -93,8 +93,8 @@ def describe_environment(plan: Plan) -> dict[str, object]:
         "libc": " ".join(platform.libc_ver()),
         "transparent huge pages": _huge_pages_setting(),
         "load before": os.getloadavg()[0],
-        "repetitions": plan.repetitions,
-        "scale": plan.scale,
+        "repetitions": repetitions,
+        "scale": scale,
     }
 
 
@@ -161,7 +161,7 @@ def choose_allocators(
 
 def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
     """Run the plan, with a line for each run as it ends."""
-    environment = describe_environment(plan)
+    environment = describe_environment(plan.repetitions, plan.scale)
     names = tuple(allocator.name for allocator in plan.allocators)
     results: list[RunResult] = []
     for number, run in enumerate(plan.runs):

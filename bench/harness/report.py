@@ -122,6 +122,25 @@ def other_time_table(comparison: Comparison) -> Cells:
     return rows
 
 
+def latency_table(comparison: Comparison) -> Cells:
+    """99th percentile of latency, where a row reports it; ours over the best peer at the end."""
+    rows: Cells = [["p99 latency, µs", *comparison.allocators, "best peer", "ratio"]]
+    for result in comparison.results:
+        samples = [sample for found in result.samples.values() for sample in found]
+        if not all("p99_us" in sample.values for sample in samples):
+            continue
+        cells = [_time_cell(result, name, _p99) for name in comparison.allocators]
+        best = result.best(comparison.peers, _p99)
+        ours = comparison.ours
+        ratio = result.ratio(ours, comparison.peers, _p99) if ours else None
+        rows.append([result.name, *cells, best[0] if best else "", _ratio(ratio)])
+    return rows if len(rows) > 1 else []
+
+
+def _p99(sample: Sample) -> float:
+    return sample.values["p99_us"]
+
+
 def extra_table(comparison: Comparison) -> Cells:
     """Medians in MiB of what rows report about memory beyond the peak."""
     rows: Cells = [["memory, MiB", *comparison.allocators]]
@@ -158,6 +177,7 @@ def tables(comparison: Comparison) -> list[Cells]:
     """Return all tables that have something to say."""
     timed = any(result.timed for result in comparison.results)
     found = [time_table(comparison), other_time_table(comparison)] if timed else []
+    found.append(latency_table(comparison))
     found.append(memory_table(comparison))
     found.append(extra_table(comparison))
     found.append(calls_table(comparison))

@@ -1,0 +1,1 @@
+"""Real servers under load, with different allocators preloaded: throughput, latency, memory."""

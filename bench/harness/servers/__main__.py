@@ -1,0 +1,5 @@
+"""Lets ``python -m bench.harness.servers`` run the command."""
+
+from bench.harness.servers.command import main
+
+main()

@@ -1,0 +1,132 @@
+"""The command bench/servers: each server with each allocator, in turn, and the tables."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.console import Console
+
+from bench.harness import report
+from bench.harness.allocators import Allocator
+from bench.harness.compare import choose_allocators, describe_environment, rotated, terminal
+from bench.harness.results import Comparison, RunResult
+from bench.harness.runner import RunFailed, Sample
+from bench.harness.servers import nginx, postgres, redis
+from pipeline.apps.packages import present
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A server: what it needs, its rows, and how a session of it is measured."""
+
+    programs: dict[str, str]
+    rows: Sequence[str]
+    measure: Callable[[Allocator, Path, float], Iterator[tuple[str, Sample]]]
+
+
+KINDS = {
+    "redis": Kind(redis.PROGRAMS, redis.ROWS, redis.measure),
+    "nginx": Kind(nginx.PROGRAMS, nginx.ROWS, nginx.measure),
+    "postgres": Kind(postgres.PROGRAMS, postgres.ROWS, postgres.measure),
+}
+
+
+def run_kind(
+    kind: Kind, allocators: Sequence[Allocator], repetitions: int, scale: float, console: Console
+) -> list[RunResult]:
+    """Measure a server with every allocator, in turn and in another order in each repetition."""
+    results = {row: RunResult(row, timed=row not in redis.UNTIMED) for row in kind.rows}
+    for repetition in range(repetitions):
+        for allocator in rotated(allocators, repetition):
+            if any(allocator.name in result.failures for result in results.values()):
+                continue
+            try:
+                session(kind, allocator, scale, results)
+            except RunFailed as error:
+                for result in results.values():
+                    result.failures.setdefault(allocator.name, str(error))
+        done = ", ".join(kind.rows)
+        console.print(f"{done}: {repetition + 1} of {repetitions}", highlight=False)
+    return list(results.values())
+
+
+def session(kind: Kind, allocator: Allocator, scale: float, results: dict[str, RunResult]) -> None:
+    """Run a server once, in a folder with a short name: unix sockets must fit 108 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="hakmem-servers-", dir="/tmp"))
+    folder.chmod(0o777)  # the server may run as another user
+    try:
+        for row, sample in kind.measure(allocator, folder, scale):
+            results[row].samples.setdefault(allocator.name, []).append(sample)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_programs(kinds: Sequence[Kind]) -> None:
+    """Refuse to start without the servers and their load generators, with the line that helps."""
+    needed = {what: package for kind in kinds for what, package in kind.programs.items()}
+    lacking = sorted({package for what, package in needed.items() if not present(what)})
+    if lacking:
+        raise click.ClickException(
+            f"missing: apt-get install -y --no-install-recommends {' '.join(lacking)}"
+        )
+
+
+@click.command(context_settings={"max_content_width": 100})
+@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME=PATH", help="A further allocator.")
+@click.option("--only", is_flag=True, help="Leave out glibc and the system's packaged allocators.")
+@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@click.option("--server", "names", multiple=True, type=click.Choice(list(KINDS)), help="[all]")
+@click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
+@click.option("--scale", default=1.0, show_default=True, help="Factor on every load's length.")
+@click.option(
+    "--by",
+    type=click.Choice(["wall", "cpu"]),
+    default="wall",
+    show_default=True,
+    help="Ratios of wall time, or of the server's processor time per request.",
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all samples.")
+@click.option("--markdown", "markdown_file", type=click.Path(path_type=Path))
+def main(
+    *,
+    ours: str | None,
+    peers: tuple[str, ...],
+    only: bool,
+    newer: bool,
+    names: tuple[str, ...],
+    repetitions: int,
+    scale: float,
+    by: Literal["wall", "cpu"],
+    json_file: Path | None,
+    markdown_file: Path | None,
+) -> None:
+    """Compare allocators under redis, nginx and PostgreSQL: time, p99 latency and memory."""
+    console = terminal()
+    kinds = [KINDS[name] for name in names or KINDS]
+    check_programs(kinds)
+    chosen = choose_allocators(ours, peers, only, newer)
+    if not chosen:
+        raise click.ClickException("nothing to compare: no allocators")
+    environment = describe_environment(repetitions, scale)
+    results = [
+        result for kind in kinds for result in run_kind(kind, chosen, repetitions, scale, console)
+    ]
+    allocators = tuple(allocator.name for allocator in chosen)
+    comparison = Comparison(
+        chosen[0].name if ours else None, allocators, tuple(results), environment, by
+    )
+    report.print_tables(comparison, console)
+    if json_file:
+        json_file.write_text(json.dumps(report.as_json(comparison), indent=1), encoding="utf-8")
+    if markdown_file:
+        markdown_file.write_text(report.as_markdown(comparison), encoding="utf-8")
+    if report.failures(comparison):
+        raise SystemExit(1)
