@@ -41,11 +41,25 @@ HAK_INLINE bool hak_product_overflows(size_t a, size_t b, size_t *product) {
     return __builtin_mul_overflow(a, b, product);
 }
 
-/* Length of the longest run of ones in x. Source: Warren, Hacker's Delight, 2nd ed., ch. 6-3. */
+/* Length of the longest run of ones in x: doubles the length while such runs exist, then adds the
+ * smaller powers of two. Source: after Warren, Hacker's Delight, 2nd ed., ch. 6-3. */
 HAK_INLINE unsigned hak_longest_run(uint32_t x) {
-    unsigned length = 0;
-    for (; x != 0; x &= x << 1)
-        length++;
+    uint32_t runs[6] = {x}; /* ones in runs[k]: runs of 2^k begin here */
+    if (x == 0 || x == UINT32_MAX)
+        return x == 0 ? 0 : 32;
+    unsigned k = 0;
+    for (; runs[k] != 0; k++)
+        runs[k + 1] = runs[k] & (runs[k] >> (1u << k));
+    k--;
+    unsigned length = 1u << k;
+    uint32_t longest = runs[k];
+    while (k-- > 0) {
+        uint32_t longer = longest & (runs[k] >> length);
+        if (longer != 0) {
+            longest = longer;
+            length += 1u << k;
+        }
+    }
     return length;
 }
 

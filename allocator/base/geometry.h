@@ -33,7 +33,7 @@
 #define HAK_SMALL_STEP_SHIFT 4
 #define HAK_SMALL_MAX ((size_t)2048)
 #define HAK_MEDIUM_STEP_SHIFT 8
-#define HAK_MEDIUM_MAX ((size_t)262144)
+#define HAK_MEDIUM_MAX ((size_t)65536)
 #define HAK_SMALL_STEPS ((HAK_SMALL_MAX >> HAK_SMALL_STEP_SHIFT) + 1)
 #define HAK_MEDIUM_STEPS ((HAK_MEDIUM_MAX >> HAK_MEDIUM_STEP_SHIFT) + 1)
 
@@ -77,7 +77,7 @@ _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 cla
 #define HAK_CLASS(id, size, pages, depth)                                                          \
     _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
     _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \
-    _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 262144");        \
+    _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 65536");         \
     _Static_assert((size) <= HAK_SMALL_MAX || (size) % (1 << HAK_MEDIUM_STEP_SHIFT) == 0,          \
                    "class " #id ": sizes above 2048 must be multiples of 256");                    \
     _Static_assert((pages) >= 1 && (pages) <= HAK_PAGES_PER_SEGMENT,                               \

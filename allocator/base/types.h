@@ -10,8 +10,8 @@
  *
  * A range, as it lies in the address space:
  *
- *   | class map | owners   | slab table | bitmaps | segment table | free segments | pages ...    |
- *   | 1 B/page  | 8 B/page | 64 B/page  | 512 B/p | 64 B/segment  | 1 bit/segment | 64 KiB each  |
+ *   | class map | owners   | slab table | bitmaps | segment table | rooms         | pages ...    |
+ *   | 1 B/page  | 8 B/page | 64 B/page  | 512 B/p | 64 B/segment  | 0.8 B/segment | 64 KiB each  |
  *                                                                                 ^ base (2 MiB
  * aligned)
  *
@@ -78,20 +78,25 @@ struct hak_slab {
 } HAK_LINE_ALIGNED;
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 
-enum { HAK_BINS = 6, HAK_NO_BIN = 255 };
+/* How many pages are free at the beginning, at the end and in the longest run of a segment, or of
+ * many: cold/room.h. */
+typedef struct hak_room {
+    uint32_t first, longest, last;
+} hak_room;
+enum { HAK_ROOM_LEVELS = 7 }; /* above the segments: enough for 2^28 of them */
 
 /* One per segment. Bit i stands for page i.
  *   used      taken by a run
- *   touched   backed by memory of unknown contents; dirty = touched & ~used
- *   aged      was dirty already when the last purge epoch began */
+ *   touched   backed by memory of unknown contents; dirty = touched & ~used & ~kept
+ *   aged      was dirty already when the last purge epoch began
+ *   kept      free, but the system would not take the memory back */
 typedef struct hak_segment {
-    uint32_t used, touched, aged;
-    uint8_t bin; /* free list it is on: log2 of its longest free run, HAK_NO_BIN when on none */
+    uint32_t used, touched, aged, kept;
+    hak_room room;
     bool on_dirty_list;
-    uintptr_t start;
+    _Atomic bool has_slabs; /* had one since its tables were purged last */
     hak_range *range;
-    struct hak_segment *next, *prev;             /* free list of its bin */
-    struct hak_segment *dirty_next, *dirty_prev; /* segments with dirty pages */
+    struct hak_segment *dirty_next; /* segments with dirty pages */
 } HAK_LINE_ALIGNED hak_segment;
 
 /* A reservation of address space and the tables that describe it. All fields but `fresh` and the
@@ -100,15 +105,15 @@ struct hak_range {
     uintptr_t base;           /* first page */
     size_t segments_reserved; /* how far the range can grow */
     size_t segments_ready;    /* tables exist up to here; limit = 32 * this */
+    size_t segments_usable;   /* committed up to here */
     size_t segments_fresh;    /* handed out once, up to here */
-    size_t segments_free;     /* among those, entirely free */
     size_t limit;             /* pages below it may be looked up in the tables */
     uint8_t *classes;
     _Atomic(uintptr_t) *owners;
     hak_slab *slabs;
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
     hak_segment *segments;
-    uint64_t *free_segments; /* a one for each entirely free segment below segments_fresh */
+    hak_room *rooms[HAK_ROOM_LEVELS]; /* cold/room.h */
 };
 
 /* What a thread owns. The hot part comes first: malloc and free read nothing else of it.

@@ -4,7 +4,7 @@
  * back and soon wants them again becomes deeper, step by step, and less deep again with each purge
  * epoch.
  *
- *   slots:  | small 1 | small 2 | ... | small 96 | large 1 ......... | large 2 ......... | ...
+ *   slots:  | small 1 | small 2 | ... | small 80 | large 1 ......... | large 2 ......... | ...
  *
  * All functions are for the heap's owner. */
 #ifndef HAK_COLD_MAGAZINE_H

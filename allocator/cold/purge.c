@@ -1,11 +1,9 @@
 #include "cold/purge.h"
 
-#include "base/bits.h"
 #include "cold/arm.h"
+#include "cold/dirty.h"
 #include "cold/heap.h"
-#include "cold/range.h"
 #include "cold/remote.h"
-#include "cold/segment.h"
 #include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
@@ -14,7 +12,7 @@
 
 enum {
     NEVER_MS = 3600000, /* the highest value of the option */
-    STEP = 64,          /* segments purged in one visit: 128 MiB, some milliseconds; ... */
+    STEP = 2048,        /* pages purged in one visit: 128 MiB, some milliseconds; ... */
     STEP_MS = 32,       /* ... as many again for each of these since the visit before */
 };
 
@@ -22,45 +20,6 @@ static hak_lock purge_lock;            /* one purge at a time; taken before the 
 static _Atomic uint64_t epoch_ends_ms; /* 0: no epoch runs, nothing waits */
 static _Atomic uint32_t epoch;         /* counts epochs; each heap is trimmed once in each */
 static _Atomic bool expected;          /* something was freed or left over since the epoch began */
-
-/* Purges the pages of `mask`, one call for each run of them. Under the segment lock. */
-static size_t purge_pages(hak_segment *s, uint32_t mask) {
-    size_t pages = 0;
-    while (mask != 0) {
-        unsigned first = hak_lowest_bit(mask);
-        unsigned count = hak_lowest_bit(~(uint64_t)(mask >> first));
-        uint32_t run = hak_mask32(first, count);
-        void *start = (void *)(s->start + ((size_t)first << HAK_PAGE_SHIFT));
-        HAK_COUNT(purge_calls, 1);
-        if (hak_os_purge(start, (size_t)count << HAK_PAGE_SHIFT)) {
-            s->touched &= ~run;
-            pages += count;
-        }
-        mask &= ~run;
-    }
-    s->aged = s->touched & ~s->used;
-    if (pages != 0 && (s->used | s->touched) == 0)
-        hak_range_purge_tables(s);
-    return pages;
-}
-
-/* Purges up to `count` segments of the dirty list; the segment lock is free between two of them. */
-static size_t purge_dirty(size_t count, bool all) {
-    size_t pages = 0;
-    for (; count > 0; count--) {
-        hak_lock_take(&hak_segment_lock);
-        hak_segment *s = hak_dirty_pop();
-        if (s != NULL) {
-            uint32_t dirty = s->touched & ~s->used;
-            pages += purge_pages(s, all ? dirty : dirty & s->aged);
-            if (s->aged != 0 && !all)
-                hak_dirty_push(s);
-        }
-        hak_lock_give(&hak_segment_lock);
-    }
-    HAK_COUNT(purged_pages, pages);
-    return pages << HAK_PAGE_SHIFT;
-}
 
 static void set_end(uint64_t ms) {
     atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
@@ -84,7 +43,7 @@ static void expect_more(bool more) {
 /* The end of an epoch is done in steps, so that no malloc has to wait for all of it. `pause` is the
  * time since the thread's last visit: who comes rarely does more. */
 static void end_epoch(uint64_t now, uint64_t pause) {
-    static size_t left; /* segments of this epoch that are still to be purged; under the lock */
+    static size_t left; /* dirty segments that this epoch still has to visit; under the lock */
     if (!hak_lock_try(&purge_lock))
         return; /* another thread is at it */
     if (left == 0) {
@@ -92,9 +51,7 @@ static void end_epoch(uint64_t now, uint64_t pause) {
         left = hak_dirty_count();
         atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     }
-    size_t most = STEP * (1 + pause / STEP_MS), step = left < most ? left : most;
-    purge_dirty(step, hak_policy_now()->purge_delay_ms == 0);
-    left -= step;
+    hak_dirty_purge(&left, STEP * (1 + pause / STEP_MS), hak_policy_now()->purge_delay_ms == 0);
     if (left == 0)
         start_epoch(now);
     else
@@ -124,7 +81,8 @@ size_t hak_purge_all(hak_heap *own) {
     hak_heap_each_idle(take_back);
     size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
     bytes += hak_heap_each_idle(hak_heap_trim_now);
-    bytes += purge_dirty(hak_dirty_count(), true);
+    size_t entries = hak_dirty_count();
+    bytes += hak_dirty_purge(&entries, SIZE_MAX, true);
     hak_lock_give(&purge_lock);
     return bytes;
 }

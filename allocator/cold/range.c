@@ -1,6 +1,7 @@
 #include "cold/range.h"
 
 #include "base/bits.h"
+#include "cold/room.h"
 #include "os/os.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
@@ -10,6 +11,7 @@ enum {
     SMALLEST = 8,       /* segments in a first reservation worth having */
     SHARE_OF_LIMIT = 4, /* a first reservation takes at most 1/4 of a limited address space */
     FURTHER = 512,      /* segments in a further range, when the system grants them: 1 GiB */
+    AHEAD = 4,          /* 1/4 more is made usable than is needed now */
 };
 
 hak_range hak_ranges[HAK_MAX_RANGES];
@@ -51,7 +53,7 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 
 /* Bytes of each table of a range, in the order in which they lie in memory. */
 typedef struct tables {
-    size_t classes, owners, slabs, bitmaps, segments, free_segments, total;
+    size_t classes, owners, slabs, bitmaps, segments, rooms, total;
 } tables;
 
 static tables tables_for(size_t segments) {
@@ -61,13 +63,13 @@ static tables tables_for(size_t segments) {
                 .slabs = hak_round_up(pages * sizeof(hak_slab), unit),
                 .bitmaps = hak_round_up(pages * HAK_BITMAP_WORDS * sizeof(uint64_t), unit),
                 .segments = hak_round_up(segments * sizeof(hak_segment), unit),
-                .free_segments = hak_round_up(segments / 8 + 8, unit)};
-    size_t sum = t.classes + t.owners + t.slabs + t.bitmaps + t.segments + t.free_segments;
+                .rooms = hak_round_up(hak_rooms_size(segments), unit)};
+    size_t sum = t.classes + t.owners + t.slabs + t.bitmaps + t.segments + t.rooms;
     t.total = hak_round_up(sum, HAK_SEGMENT_SIZE);
     return t;
 }
 
-static void lay_out(hak_range *r, char *start, const tables *t) {
+static void lay_out(hak_range *r, char *start, const tables *t, size_t segments) {
     r->base = (uintptr_t)start + t->total;
     r->classes = (uint8_t *)start;
     start += t->classes;
@@ -79,7 +81,7 @@ static void lay_out(hak_range *r, char *start, const tables *t) {
     start += t->bitmaps;
     r->segments = (hak_segment *)(void *)start;
     start += t->segments;
-    r->free_segments = (uint64_t *)(void *)start;
+    hak_rooms_lay_out(r, start, segments);
 }
 
 static bool try_reserve(hak_range *r, size_t segments) {
@@ -89,7 +91,7 @@ static bool try_reserve(hak_range *r, size_t segments) {
     if (start == NULL)
         return false;
     hak_os_huge_pages(start, size, (enum hak_huge_pages)hak_policy_now()->huge_pages);
-    lay_out(r, start, &t);
+    lay_out(r, start, &t, segments);
     r->segments_reserved = segments;
     return true;
 }
@@ -144,7 +146,7 @@ static bool grow_tables(hak_range *r, size_t segments) {
             !commit_part(r->slabs, sizeof(hak_slab), page, pages) ||
             !commit_part(r->bitmaps, sizeof r->bitmaps[0], page, pages) ||
             !commit_part(r->segments, sizeof(hak_segment), first, count) ||
-            !commit_part(r->free_segments, 1, first / 8, count / 8 + 8))
+            (first == 0 && !commit_part(r->rooms[0], 1, 0, hak_rooms_size(r->segments_reserved))))
             return false;
         r->segments_ready = first + count;
         __atomic_store_n(&r->limit, page + pages, __ATOMIC_RELEASE);
@@ -152,47 +154,57 @@ static bool grow_tables(hak_range *r, size_t segments) {
     return true;
 }
 
-/* Index of the first segment never used that is aligned to `align` segments. */
-static size_t first_fresh(const hak_range *r, size_t align) {
-    uintptr_t next = r->base + r->segments_fresh * HAK_SEGMENT_SIZE;
-    return (hak_round_up(next, align * HAK_SEGMENT_SIZE) - r->base) / HAK_SEGMENT_SIZE;
+/* ---- growing ---- */
+
+/* Segments that r lacks to end with `pages` free pages. */
+static size_t missing(const hak_range *r, size_t pages) {
+    size_t more = pages - hak_room_at_end(r);
+    return (more + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
 }
 
-static bool has_room(const hak_range *r, size_t count, size_t align) {
-    size_t first = first_fresh(r, align);
-    return first <= r->segments_reserved && count <= r->segments_reserved - first;
-}
-
-static hak_range *range_with_room(size_t count, size_t align) {
+static hak_range *range_with_room(size_t pages) {
     size_t ranges = hak_range_count();
-    for (size_t i = 0; i < ranges; i++)
-        if (has_room(&hak_ranges[i], count, align))
+    for (size_t i = 0; i < ranges; i++) {
+        const hak_range *r = &hak_ranges[i];
+        if (missing(r, pages) <= r->segments_reserved - r->segments_fresh)
             return &hak_ranges[i];
-    return add_range(count + align - 1);
-}
-
-static void name_segments(hak_range *r, size_t from, size_t end) {
-    for (size_t i = from; i < end; i++) {
-        r->segments[i].start = r->base + i * HAK_SEGMENT_SIZE;
-        r->segments[i].range = r;
-        r->segments[i].bin = HAK_NO_BIN;
     }
+    return add_range((pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT);
 }
 
-hak_segment *hak_range_fresh(size_t count, size_t align, size_t *skipped) {
-    hak_range *r = range_with_room(count, align);
+/* Makes segments usable up to `end`; ahead of need where the system grants it, so that a growing
+ * program asks seldom. */
+static bool commit_segments(hak_range *r, size_t end) {
+    size_t from = r->segments_usable, ahead = end + (end - 1) / AHEAD;
+    if (end <= from)
+        return true;
+    size_t ends[] = {ahead < r->segments_ready ? ahead : r->segments_ready, end};
+    for (unsigned i = 0; i < 2; i++) {
+        void *start = (void *)(r->base + from * HAK_SEGMENT_SIZE);
+        if (hak_os_commit(start, (ends[i] - from) * HAK_SEGMENT_SIZE)) {
+            r->segments_usable = ends[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+hak_range *hak_range_grow(size_t pages) {
+    hak_range *r = range_with_room(pages);
     if (r == NULL)
         return NULL;
-    size_t from = r->segments_fresh, first = first_fresh(r, align), end = first + count;
-    void *start = (void *)(r->base + from * HAK_SEGMENT_SIZE);
-    if (!grow_tables(r, end) || !hak_os_commit(start, (end - from) * HAK_SEGMENT_SIZE))
+    size_t from = r->segments_fresh, end = from + missing(r, pages);
+    if (!grow_tables(r, end) || !commit_segments(r, end))
         return NULL;
-    name_segments(r, from, end);
+    for (size_t i = from; i < end; i++)
+        r->segments[i].range = r;
     r->segments_fresh = end;
+    hak_rooms_note(r, from, end - 1);
     HAK_COUNT(segments_made, end - from);
-    *skipped = first - from;
-    return &r->segments[first];
+    return r;
 }
+
+/* ---- giving the tables' memory back ---- */
 
 /* Purges the whole system pages between two addresses. */
 static void purge_within(uintptr_t from, uintptr_t to) {
@@ -202,22 +214,46 @@ static void purge_within(uintptr_t from, uintptr_t to) {
         hak_os_purge((void *)from, to - from);
 }
 
-/* True when segments first .. last hold nothing, neither in use nor dirty. */
-static bool hold_nothing(const hak_range *r, size_t first, size_t last) {
-    for (size_t i = first; i <= last && i < r->segments_fresh; i++)
-        if ((r->segments[i].used | r->segments[i].touched) != 0)
-            return false;
-    return true;
+static bool holds_nothing(const hak_range *r, size_t index) {
+    return index >= r->segments_fresh ||
+           (r->segments[index].used | r->segments[index].touched) == 0;
 }
 
-void hak_range_purge_tables(const hak_segment *s) {
-    const hak_range *r = s->range;
-    size_t entries = HAK_PAGES_PER_SEGMENT * sizeof(hak_slab), unit = hak_os_page_size();
-    size_t index = (size_t)(s - r->segments), page = index * HAK_PAGES_PER_SEGMENT;
-    purge_within((uintptr_t)&r->bitmaps[page],
-                 (uintptr_t)&r->bitmaps[page + HAK_PAGES_PER_SEGMENT]);
-    size_t from = hak_round_down(index * entries, unit);
-    size_t to = hak_round_up((index + 1) * entries, unit);
-    if (hold_nothing(r, from / entries, (to - 1) / entries))
-        purge_within((uintptr_t)r->slabs + from, (uintptr_t)r->slabs + to);
+/* Purges the part of a table that belongs to segments first .. end alone. */
+static void purge_part(const hak_range *r, void *table, size_t bytes, size_t first, size_t end) {
+    size_t per_page = hak_os_page_size() / bytes; /* segments that share a system page, or 0 */
+    if (per_page > 1) {
+        while (first % per_page != 0 && first > 0 && holds_nothing(r, first - 1))
+            first--;
+        while (end % per_page != 0 && holds_nothing(r, end))
+            end++;
+    }
+    purge_within((uintptr_t)table + first * bytes, (uintptr_t)table + end * bytes);
+}
+
+void hak_range_expect_slab(const hak_slab *slab) {
+    hak_range *r = hak_range_of((void *)slab->start);
+    size_t page = (size_t)(slab - r->slabs), last = page + slab->pages - 1;
+    for (size_t i = page / HAK_PAGES_PER_SEGMENT; i <= last / HAK_PAGES_PER_SEGMENT; i++)
+        atomic_store_explicit(&r->segments[i].has_slabs, true, memory_order_relaxed);
+}
+
+static bool forget_slabs(hak_range *r, size_t first, size_t end) {
+    bool had = false;
+    for (size_t i = first; i < end; i++)
+        had |= atomic_exchange_explicit(&r->segments[i].has_slabs, false, memory_order_relaxed);
+    return had;
+}
+
+void hak_range_purge_tables(hak_range *r, size_t first_page, size_t end_page) {
+    size_t first = first_page / HAK_PAGES_PER_SEGMENT;
+    size_t end = (end_page + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
+    if (first < end && !holds_nothing(r, first))
+        first++;
+    if (first < end && !holds_nothing(r, end - 1))
+        end--;
+    if (first == end || !forget_slabs(r, first, end))
+        return;
+    purge_part(r, r->bitmaps, sizeof r->bitmaps[0] * HAK_PAGES_PER_SEGMENT, first, end);
+    purge_part(r, r->slabs, sizeof(hak_slab) * HAK_PAGES_PER_SEGMENT, first, end);
 }

@@ -74,15 +74,17 @@ HAK_INLINE hak_slab *hak_run_of(const void *p) {
     return hak_run_at(r, page);
 }
 
-/* Hands out consecutive segments never used before: *skipped ones that alignment leaves over (the
- * caller keeps them for other uses), then `count` whose first is aligned to `align` segments.
- * Returns the first of the `count`; NULL: out of memory. Under the segment lock. */
-hak_segment *hak_range_fresh(size_t count, size_t align, size_t *skipped);
+/* Adds segments never used before, until a range ends with `pages` free pages in a row. Returns
+ * the range; NULL: out of memory. Under the segment lock. */
+hak_range *hak_range_grow(size_t pages);
 
-/* Gives back the tables' memory for a segment that holds nothing: its bitmaps, which are all zero
- * then, and its slab entries once the neighbours on the same system page hold nothing either.
- * Under the segment lock. */
-void hak_range_purge_tables(const hak_segment *s);
+/* A slab begins here: its segments' tables are touched from now on. By its owner. */
+void hak_range_expect_slab(const hak_slab *slab);
+
+/* Gives back the tables' memory for those segments among pages first .. end of r that hold nothing:
+ * their bitmaps, which are all zero then, and their slab entries once the neighbours on the same
+ * system page hold nothing either. Under the segment lock. */
+void hak_range_purge_tables(hak_range *r, size_t first, size_t end);
 
 /* Number of ranges in use. */
 size_t hak_range_count(void);

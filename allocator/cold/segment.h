@@ -5,7 +5,7 @@
 #include "base/types.h"
 #include "os/lock.h"
 
-/* Guards ranges, segments and the dirty list. The innermost lock. */
+/* Guards ranges, segments, their rooms and the dirty list. The innermost lock. */
 extern HAK_HIDDEN hak_lock hak_segment_lock;
 
 /* A run of `pages` pages whose first is aligned to `align` pages (a power of two); *zeroed says
@@ -22,14 +22,18 @@ bool hak_run_extend(hak_slab *head, size_t pages);
 /* Gives the pages behind the first `pages` of a run back. */
 void hak_run_trim(hak_slab *head, size_t pages);
 
-/* Under the lock: puts a segment on the free list that suits its longest free run. */
-void hak_segment_sort(hak_segment *s);
+/* Under the lock: marks pages as in use, or as free. Claimed pages keep what they hold; true: all
+ * of them read as zero. Freed ones are dirty, or read as zero when `zeroed`. */
+bool hak_pages_claim(hak_range *r, size_t first, size_t count);
+void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed);
 
-/* Under the lock: takes the segment that has been dirty longest off the list; NULL when none. */
-hak_segment *hak_dirty_pop(void);
-/* Under the lock: puts a segment with dirty pages at the end of the list, if it is not on it. */
-void hak_dirty_push(hak_segment *s);
-/* Segments on the dirty list. Any thread; a hint without the lock. */
-size_t hak_dirty_count(void);
+/* Free pages of the segment that memory stands behind and that the system would take back. */
+HAK_INLINE uint32_t hak_segment_dirty(const hak_segment *s) {
+    return s->touched & ~s->used & ~s->kept;
+}
+
+/* Pages in use, and dirty ones, in all ranges. Any thread; hints without the lock. */
+size_t hak_pages_used(void);
+size_t hak_pages_dirty(void);
 
 #endif

@@ -65,6 +65,7 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     }
     name_class(slab, cls);
     hak_slab_own(heap, slab);
+    hak_range_expect_slab(slab);
     hak_slab_link(heap, slab);
     return slab;
 }

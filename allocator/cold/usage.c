@@ -5,6 +5,7 @@
 #include "cold/magazine.h"
 #include "cold/heap.h"
 #include "cold/range.h"
+#include "cold/room.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
 #include "stats/stats.h"
@@ -67,9 +68,10 @@ void hak_usage_collect(hak_usage *usage) {
 /* ---- soundness ---- */
 
 static bool segment_is_valid(const hak_segment *s) {
-    unsigned longest = hak_longest_run(~s->used);
-    unsigned bin = longest == 0 ? HAK_NO_BIN : hak_highest_bit(longest);
-    return s->bin == bin && (s->aged & s->used) == 0 && (s->used & ~s->touched) == 0;
+    hak_room room = hak_room_of(s->used);
+    return room.first == s->room.first && room.longest == s->room.longest &&
+           room.last == s->room.last && ((s->aged | s->kept) & s->used) == 0 &&
+           ((s->used | s->kept) & ~s->touched) == 0;
 }
 
 /* Counts the unsound ones in `blocks`: the visitor has no other place. */

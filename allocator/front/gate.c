@@ -4,7 +4,7 @@
  *     n <= 2 KiB: class by table               class of p's page, 0 when it is not ours
  *       pop ................ return            push ................ return
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
- *     n <= 256 KiB: the same, one call further
+ *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_allocate */
 #include "cold/heap.h"
 #include "cold/large.h"

@@ -1,0 +1,137 @@
+#include "cold/dirty.h"
+
+#include "base/bits.h"
+#include "cold/range.h"
+#include "cold/room.h"
+#include "cold/segment.h"
+#include "os/os.h"
+#include "stats/stats.h"
+
+enum { LONGEST = 32 }; /* segments purged by one call: 64 MiB, some milliseconds */
+
+static hak_segment *list_first, *list_last;
+static _Atomic size_t list_length;
+
+/* ---- the list ---- */
+
+size_t hak_dirty_count(void) {
+    return atomic_load_explicit(&list_length, memory_order_relaxed);
+}
+
+static void change_count(size_t by) {
+    atomic_store_explicit(&list_length, hak_dirty_count() + by, memory_order_relaxed);
+}
+
+static hak_segment *pop(void) {
+    hak_segment *s = list_first;
+    if (s == NULL)
+        return NULL;
+    list_first = s->dirty_next;
+    if (list_first == NULL)
+        list_last = NULL;
+    s->on_dirty_list = false;
+    change_count((size_t)-1);
+    return s;
+}
+
+void hak_dirty_push(hak_segment *s) {
+    if (s->on_dirty_list)
+        return;
+    s->on_dirty_list = true;
+    s->dirty_next = NULL;
+    if (list_last != NULL)
+        list_last->dirty_next = s;
+    else
+        list_first = s;
+    list_last = s;
+    change_count(1);
+}
+
+/* ---- runs of dirty pages, across segments ---- */
+
+typedef struct run {
+    hak_range *range;
+    size_t first, end; /* pages of the range */
+} run;
+
+static uint32_t purgeable(const hak_segment *s, bool all) {
+    return all ? hak_segment_dirty(s) : hak_segment_dirty(s) & s->aged;
+}
+
+static unsigned ones_at_start(uint32_t mask) {
+    return hak_lowest_bit(~(uint64_t)mask);
+}
+
+/* The run that begins with the lowest page of `mask` in segment s; it goes on in the segments
+ * behind when these are dirty from their beginning on. */
+static run run_from(const hak_segment *s, uint32_t mask, bool all) {
+    const hak_segment *segments = s->range->segments;
+    size_t index = (size_t)(s - segments), last = index + LONGEST;
+    if (last > s->range->segments_fresh)
+        last = s->range->segments_fresh;
+    unsigned from = hak_lowest_bit(mask), count = ones_at_start(mask >> from);
+    run found = {s->range, index * HAK_PAGES_PER_SEGMENT + from, 0};
+    found.end = found.first + count;
+    bool goes_on = from + count == HAK_PAGES_PER_SEGMENT;
+    while (goes_on && ++index < last) {
+        count = ones_at_start(purgeable(&segments[index], all));
+        found.end += count;
+        goes_on = count == HAK_PAGES_PER_SEGMENT;
+    }
+    return found;
+}
+
+/* Locked memory stays, whatever we ask for. It is not tried again before it was used again. */
+static void keep(const run *r) {
+    for (size_t page = r->first; page < r->end; page++)
+        r->range->segments[page / HAK_PAGES_PER_SEGMENT].kept |= (uint32_t)1
+                                                                 << page % HAK_PAGES_PER_SEGMENT;
+}
+
+/* While the system takes the memory away the pages count as used, so that nobody else takes them,
+ * and the lock is free. */
+static size_t purge_run(run r) {
+    void *start = (void *)(r.range->base + (r.first << HAK_PAGE_SHIFT));
+    size_t pages = r.end - r.first;
+    hak_pages_claim(r.range, r.first, pages);
+    hak_lock_give(&hak_segment_lock);
+    bool purged = hak_os_purge(start, pages << HAK_PAGE_SHIFT);
+    HAK_COUNT(purge_calls, 1);
+    hak_lock_take(&hak_segment_lock);
+    hak_pages_free(r.range, r.first, pages, purged);
+    if (purged)
+        hak_range_purge_tables(r.range, r.first, r.end);
+    else
+        keep(&r);
+    return purged ? pages : 0;
+}
+
+static size_t purge_segment(hak_segment *s, bool all) {
+    size_t pages = 0;
+    for (uint32_t mask = purgeable(s, all), next; mask != 0; mask = next) {
+        run r = run_from(s, mask, all);
+        next = mask & (mask + (mask & -mask)); /* without its lowest run */
+        pages += purge_run(r);
+        next &= purgeable(s, all);
+    }
+    s->aged = hak_segment_dirty(s);
+    if (s->aged != 0 && !all)
+        hak_dirty_push(s);
+    return pages;
+}
+
+size_t hak_dirty_purge(size_t *entries, size_t most, bool all) {
+    size_t pages = 0;
+    hak_lock_take(&hak_segment_lock);
+    for (; *entries > 0 && pages < most; --*entries) {
+        hak_segment *s = pop();
+        if (s == NULL) {
+            *entries = 0;
+            break;
+        }
+        pages += purge_segment(s, all);
+    }
+    hak_lock_give(&hak_segment_lock);
+    HAK_COUNT(purged_pages, pages);
+    return pages << HAK_PAGE_SHIFT;
+}

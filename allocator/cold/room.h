@@ -1,0 +1,36 @@
+/* Where there is room: a tree over the segments of a range that knows, for each node, how many
+ * pages are free at its beginning, at its end, and in its longest run. So a run of any length is
+ * found in a few steps, lowest address first, across the borders of segments.
+ *
+ *   level 2   |              node               | ...   256 segments each
+ *   level 1   |    node    |    node    |  ...          16 segments
+ *   level 0   |s|s|s|s| ...                             the segments themselves
+ *
+ * Lowest address first keeps what is in use together: the far end of the range falls free, and
+ * pages that were used lately are used again before those that never were. Under the segment
+ * lock. */
+#ifndef HAK_COLD_ROOM_H
+#define HAK_COLD_ROOM_H
+
+#include "base/types.h"
+
+/* Bytes of the levels above the segments for a range of `segments` segments. */
+size_t hak_rooms_size(size_t segments);
+
+/* Lays the levels out from `start` on: hak_rooms_size bytes that read as zero. */
+void hak_rooms_lay_out(hak_range *r, char *start, size_t segments);
+
+/* Segments first .. last have changed, or are new: they end the range then. */
+void hak_rooms_note(hak_range *r, size_t first, size_t last);
+
+/* First page of the lowest run of `pages` free pages; HAK_NO_ROOM: there is none. */
+#define HAK_NO_ROOM SIZE_MAX
+size_t hak_room_find(const hak_range *r, size_t pages);
+
+/* Free pages at the end of the segments in use. */
+size_t hak_room_at_end(const hak_range *r);
+
+/* What a segment with these pages in use has to say. */
+hak_room hak_room_of(uint32_t used);
+
+#endif
