@@ -2,7 +2,7 @@
 # the hak_ names alone (HAK_REPLACE=0). They are named after the folder and file that they test.
 add_library(hakmem_boxes STATIC ${library_sources})
 target_include_directories(hakmem_boxes PUBLIC ${library_folder})
-target_compile_definitions(hakmem_boxes PUBLIC _GNU_SOURCE HAK_REPLACE=0
+target_compile_definitions(hakmem_boxes PUBLIC _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0
                            PRIVATE HAK_VERSION="${PROJECT_VERSION}")
 target_compile_options(hakmem_boxes PRIVATE -O1 -g -Wno-unused-function)
 

@@ -10,7 +10,7 @@ function(sanitized_library target sanitizer)
   add_library(${target} STATIC ${library_sources})
   target_include_directories(${target} PRIVATE ${library_folder}
                              PUBLIC ${library_folder}/include)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0
                              HAK_VERSION="${PROJECT_VERSION}")
   target_compile_options(${target} PUBLIC -fsanitize=${sanitizer} -fno-sanitize-recover=all
                                           -fno-omit-frame-pointer -O1 -g
