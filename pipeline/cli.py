@@ -13,6 +13,7 @@ import click
 from pipeline.commands.build import build_command
 from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
+from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
 from pipeline.commands.record import record_command
 from pipeline.commands.test import test_command
@@ -38,6 +39,8 @@ for _command in (
     rollback_command,
     layout_command,
     bundle_command,
+    install_command,
+    uninstall_command,
     record_command,
     trace_group,
     verify_command,

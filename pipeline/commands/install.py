@@ -1,0 +1,103 @@
+"""``pipeline install`` and ``pipeline uninstall``: a published version below a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline.commands.versions import complete_version, profile_option
+
+if TYPE_CHECKING:
+    from pipeline.release.install import Plan
+
+# Here the loader finds a new library only when its cache is made again.
+CACHED_PREFIXES = (Path("/usr"), Path("/usr/local"))
+
+
+def _place_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    folder = click.Path(file_okay=False, path_type=Path)
+    options = (
+        click.option("--prefix", type=folder, required=True, help="Such as /usr/local."),
+        click.option("--destdir", type=folder, help="Write below this folder (for packagers)."),
+        click.option("--dry-run", is_flag=True, help="Only say what would be done."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("install")
+@profile_option
+@click.argument("version", required=False, shell_complete=complete_version)
+@_place_options
+@click.option("--force", is_flag=True, help="Overwrite files that others have put there.")
+def install_command(
+    profile: str,
+    version: str | None,
+    prefix: Path,
+    destdir: Path | None,
+    dry_run: bool,
+    force: bool,
+) -> None:
+    r"""Install a published version: libraries, header, pkg-config file, CMake package.
+
+    VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
+    What was installed stands in PREFIX/share/hakmem/installed.json; an older version is replaced.
+
+    \b
+    Examples:
+      pipeline install --prefix /usr/local --dry-run
+      pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
+    """
+    from pipeline.core.errors import ArtifactError
+    from pipeline.core.paths import Tree
+    from pipeline.release.install import Place, carry_out, plan_install
+    from pipeline.release.version import resolve
+
+    found = resolve(Tree.here(), profile, version)
+    damaged = found.damaged_files()
+    if damaged:
+        raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
+    place = Place(prefix, destdir.absolute() if destdir else None)
+    plan = plan_install(found, place, force=force)
+    _tell(plan, dry_run)
+    if dry_run:
+        return
+    carry_out(plan, found)
+    click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}")
+    if destdir is None and prefix in CACHED_PREFIXES:
+        click.echo("run `ldconfig` as root, so that programs find the library by its name")
+
+
+@click.command("uninstall")
+@_place_options
+def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool) -> None:
+    r"""Remove what `pipeline install` has installed, and say what.
+
+    Files that were changed since are kept and named.
+
+    \b
+    Examples:
+      pipeline uninstall --prefix /usr/local --dry-run
+      pipeline uninstall --prefix /usr/local
+    """
+    from pipeline.release.install import Place, carry_out, plan_removal
+
+    plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None))
+    _tell(plan, dry_run)
+    for name in plan.keep:
+        click.echo(f"kept, because it was changed: {plan.place.root / name}")
+    if not dry_run:
+        carry_out(plan, None)
+        click.echo(f"removed {len(plan.remove)} files below {plan.place.root}")
+
+
+def _tell(plan: Plan, dry_run: bool) -> None:
+    verb = "would " if dry_run else ""
+    for name in plan.write:
+        click.echo(f"{verb}install {plan.place.root / name}")
+    for name in plan.remove:
+        click.echo(f"{verb}remove {plan.place.root / name}")

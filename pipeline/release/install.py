@@ -1,0 +1,187 @@
+"""Installing a published version below a prefix, and taking it away again.
+
+Each file is written beside its place and renamed into it, the library last: a program that starts
+meanwhile finds the old one or the new one, never half of it. ``share/hakmem/installed.json`` says
+what was installed; only files that it lists, and that are as they were, are replaced or removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline.core.digest import digest_bytes, digest_file
+from pipeline.core.errors import ArtifactError, UsageError, VersionError
+from pipeline.core.store import sync
+from pipeline.release.version import LIBRARY, MANIFEST, Version
+
+RECORD = "share/hakmem/installed.json"
+# What a version's folder has and a prefix gets; the rest are records of the build.
+FOLDERS = ("lib", "include")
+
+
+class Installed(BaseModel):
+    """installed.json. ``files`` maps names below the prefix to digests of what was put there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: int = 1
+    version: str
+    prefix: str
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where files go: ``prefix`` as programs will see it, below ``destdir`` for packagers."""
+
+    prefix: Path
+    destdir: Path | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder that is really written to."""
+        if self.destdir is None:
+            return self.prefix
+        return self.destdir / self.prefix.relative_to(self.prefix.anchor)
+
+    def installed(self) -> Installed | None:
+        """Return the record of what is installed, or None; ArtifactError if it is damaged."""
+        path = self.root / RECORD
+        if not path.is_file():
+            return None
+        try:
+            return Installed.model_validate_json(path.read_text(encoding="utf-8"))
+        except (ValidationError, ValueError) as error:
+            raise ArtifactError(
+                f"{path} is damaged", hint="remove it, and install again with --force"
+            ) from error
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an installation or its removal does: names below the prefix."""
+
+    place: Place
+    write: dict[str, Path]
+    remove: tuple[str, ...]
+    keep: tuple[str, ...] = ()
+
+
+def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
+    """Return what an installation would do; UsageError if it would overwrite files of others."""
+    _check_prefix(place)
+    files = dict(_files(version))
+    old = place.installed()
+    ours = old.files if old else {}
+    foreign = [
+        name
+        for name in files
+        if _there(place.root / name) and ours.get(name) != _digest(place.root / name)
+    ]
+    if foreign and not force:
+        raise UsageError(
+            f"{place.root} has files that were not installed by this command, or were changed: "
+            f"{', '.join(foreign)}",
+            hint="take another --prefix, or overwrite them with --force",
+        )
+    gone = [name for name in ours if name not in files and _unchanged(place, name, ours)]
+    return Plan(place, files, tuple(gone))
+
+
+def plan_removal(place: Place) -> Plan:
+    """Return what a removal would do; VersionError if nothing is installed there."""
+    _check_prefix(place)
+    record = place.installed()
+    if record is None:
+        raise VersionError(
+            f"nothing of hakmem is installed below {place.root} (no {RECORD})",
+            hint="name the --prefix (and --destdir) that it was installed with",
+        )
+    mine = [name for name in record.files if _unchanged(place, name, record.files)]
+    changed = [name for name in record.files if name not in mine and _there(place.root / name)]
+    return Plan(place, {}, (*mine, RECORD), tuple(changed))
+
+
+def carry_out(plan: Plan, version: Version | None) -> None:
+    """Do what a plan says; ``version`` is what gets installed, None for a removal."""
+    root = plan.place.root
+    for name in sorted(plan.write, key=lambda name: name == LIBRARY):
+        _put(plan.write[name], root / name)
+    if version is not None:
+        digests = {name: _digest(root / name) for name in plan.write}
+        record = Installed(
+            version=version.name, prefix=str(plan.place.prefix), files=digests
+        ).model_dump()
+        _write(root / RECORD, json.dumps(record, indent=1, sort_keys=True) + "\n")
+    for name in plan.remove:
+        (root / name).unlink(missing_ok=True)
+        _drop_empty_folders((root / name).parent, root)
+
+
+def _files(version: Version) -> Iterator[tuple[str, Path]]:
+    for folder in FOLDERS:
+        for path in sorted((version.folder / folder).rglob("*")):
+            if path.is_symlink() or path.is_file():
+                yield str(path.relative_to(version.folder)), path
+    yield f"share/hakmem/{MANIFEST}", version.folder / MANIFEST
+
+
+def _check_prefix(place: Place) -> None:
+    for name, path in (("--prefix", place.prefix), ("--destdir", place.destdir)):
+        if path is not None and not path.is_absolute():
+            raise UsageError(f"{name} {path} is not an absolute path", hint=f"{name} /opt/hakmem")
+
+
+def _put(source: Path, target: Path) -> None:
+    """Copy a file or a link under another name, force it to disk, and rename it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    try:
+        if source.is_symlink():
+            fresh.symlink_to(source.readlink())
+        else:
+            shutil.copyfile(source, fresh)
+            fresh.chmod(0o755 if source.name == Path(LIBRARY).name else 0o644)
+            sync(fresh)
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    sync(fresh)
+    fresh.replace(path)
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file's bytes, or of where a link points to."""
+    return digest_bytes(os.fsencode(path.readlink())) if path.is_symlink() else digest_file(path)
+
+
+def _there(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
+
+
+def _unchanged(place: Place, name: str, files: dict[str, str]) -> bool:
+    path = place.root / name
+    return path.resolve().is_relative_to(place.root.resolve()) and (
+        _there(path) and not path.is_dir() and _digest(path) == files[name]
+    )
+
+
+def _drop_empty_folders(folder: Path, root: Path) -> None:
+    """Remove folders that are empty now, up to the prefix."""
+    while folder != root and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
