@@ -43,12 +43,12 @@ enum {
     BENCH_USES_CHECK = 8,
 };
 
-typedef enum { BENCH_COUNT, BENCH_BYTES, BENCH_CHOICE, BENCH_FLAG } bench_option_kind;
+typedef enum { BENCH_COUNT, BENCH_BYTES, BENCH_CHOICE, BENCH_FLAG, BENCH_TEXT } bench_option_kind;
 
 typedef struct bench_option {
     const char *name; /* without the dashes; NULL ends a table */
     bench_option_kind kind;
-    uint64_t *value;            /* holds the default, then what the user asked for */
+    uint64_t *value;            /* the default, then what the user asked for; of TEXT: a pointer */
     uint64_t min, max;          /* of COUNT and BYTES, inclusive; max 0: no limit */
     const char *const *choices; /* of CHOICE: names up to a NULL; the value is the index */
     const char *env;            /* a variable that overrides the default, or NULL */

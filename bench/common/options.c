@@ -47,6 +47,8 @@ static const char *placeholder(const bench_option *option) {
         return "BYTES";
     case BENCH_CHOICE:
         return "NAME";
+    case BENCH_TEXT:
+        return "FILE";
     case BENCH_FLAG:
         break;
     }
@@ -61,7 +63,8 @@ static void print_option(const bench_option *option) {
         printf("%s%s", i ? ", " : ": ", option->choices[i]);
     if (option->kind == BENCH_CHOICE)
         printf(" (default %s)", option->choices[*option->value]);
-    else if (option->kind != BENCH_FLAG)
+    else if (option->kind != BENCH_FLAG && option->kind != BENCH_TEXT &&
+             *option->value != UINT64_MAX)
         printf(" (default %llu)", (unsigned long long)*option->value);
     if (option->env)
         printf(", also by %s", option->env);
@@ -110,10 +113,11 @@ static bool parse_choice(const char *text, const char *const *choices, uint64_t 
 }
 
 static int set_option(const bench_option *option, const char *shown, const char *text) {
-    uint64_t value = 0;
-    bool understood = option->kind == BENCH_CHOICE ? parse_choice(text, option->choices, &value)
-                                                   : parse_number(text, option->kind, &value);
-    bool in_range = option->kind == BENCH_CHOICE ||
+    uint64_t value = (uintptr_t)text;
+    bool understood = option->kind == BENCH_TEXT     ? *text != '\0'
+                      : option->kind == BENCH_CHOICE ? parse_choice(text, option->choices, &value)
+                                                     : parse_number(text, option->kind, &value);
+    bool in_range = option->kind == BENCH_CHOICE || option->kind == BENCH_TEXT ||
                     (value >= option->min && (option->max == 0 || value <= option->max));
     if (!understood || !in_range) {
         fprintf(stderr, "%s: '%s' is not allowed; see --help\n", shown, text);
