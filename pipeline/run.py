@@ -12,6 +12,7 @@ from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
+from pipeline.stages.record import record
 from pipeline.stages.static import static
 from pipeline.stages.train import train
 from pipeline.stages.verify import verify
@@ -21,7 +22,7 @@ from pipeline.stages.workshop import Workshop
 def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published.
 
-    Order: configure, baseline, (tune has its place here), instrument, train, merge, pgo,
+    Order: configure, baseline, record, (tune has its place here), instrument, train, merge, pgo,
     static, bolt-instrument, bolt-train, bolt, verify, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
@@ -29,6 +30,7 @@ def build(shop: Workshop) -> Published:
         require_branch_stacks(shop)
     setup = configure(shop)
     plain = baseline(shop, setup)
+    setup = record(shop, setup)
     counting = instrument(shop, setup)
     training = train(shop, setup, plain, counting)
     profile = merge(shop, training)

@@ -6,10 +6,13 @@ Every field says what is allowed; pydantic enforces it and unknown keys are refu
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+# Plays a trace, which is the workload: it may train (one trace) and judge (another one).
+REPLAY = "bench/replay"
 _SUFFIXES = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
@@ -19,6 +22,11 @@ def parse_count(value: object) -> int:
     if isinstance(value, bool) or match is None or int(match[1]) == 0:
         raise ValueError('must be a count above 0, such as 5000, "200k" or "20M"')
     return int(match[1]) * _SUFFIXES[match[2]]
+
+
+def parse_position(value: object) -> int:
+    """Turn 0, 2000 or "200k" into a number of events; ValueError for anything else."""
+    return 0 if value == 0 and not isinstance(value, bool) else parse_count(value)
 
 
 def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
@@ -67,7 +75,7 @@ class Program(Strict):
     @model_validator(mode="after")
     def _folder_fits_role(self) -> Program:
         folder = "training/" if self.role == "train" else "bench/"
-        if not self.program.startswith(folder):
+        if self.program != REPLAY and not self.program.startswith(folder):
             raise ValueError(
                 f"role {self.role!r} takes programs from {folder}, "
                 "so that training and judging never share code"
@@ -90,6 +98,63 @@ class Program(Strict):
     def essence(self) -> str:
         """Return what the workload does, to recognise the same one under two names."""
         return repr((self.program, self.args, self.sizes, sorted(self.env.items())))
+
+
+class Trace(Strict):
+    """A recorded program, replayed: ``trace`` is a file, ``record`` a command to record.
+
+    The process with the most events is played, from event ``first`` on, at most ``events`` of
+    them. ``ops``, ``quick_ops`` and ``count_ops`` are lengths of a run as for programs: beyond the
+    length of the trace it is played again. A command is recorded when the profile is built first,
+    in the root of the tree or with ``scratch`` in an empty folder; ``needs`` are programs that it
+    calls beside ``record[0]``.
+    """
+
+    kind: Literal["trace"]
+    name: Name
+    role: Role
+    trace: Annotated[str, Field(min_length=1)] | None = None
+    record: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    needs: tuple[str, ...] = ()
+    scratch: bool = False
+    first: Annotated[int, BeforeValidator(parse_position)] = 0
+    events: Count | None = None
+    ops: Count
+    quick_ops: Count
+    count_ops: Count | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    weight: Annotated[float, Field(gt=0)]
+    timeout_s: Seconds = 60
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Trace:
+        if (self.trace is None) == (self.record is None):
+            raise ValueError("either trace (a file) or record (a command), one of the two")
+        if self.record is None and (self.needs or self.scratch or self.env):
+            raise ValueError("needs, scratch and env are for record (a command)")
+        if self.role == "train" and self.count_ops is not None:
+            raise ValueError("count_ops is for role 'verify' only")
+        return self
+
+    def program(self, file: Path) -> Program:
+        """Return the program that plays the trace ``file``."""
+        return Program(
+            kind="program",
+            name=self.name,
+            role=self.role,
+            program=REPLAY,
+            ops=self.ops,
+            quick_ops=self.quick_ops,
+            count_ops=self.count_ops,
+            args=("--trace", str(file), *self.args),
+            weight=self.weight,
+            timeout_s=self.timeout_s,
+        )
+
+    def essence(self) -> str:
+        """Return what the workload does, to recognise the same one under two names."""
+        return repr((self.trace, self.record, self.first, self.events, sorted(self.env.items())))
 
 
 class Command(Strict):
@@ -124,7 +189,7 @@ class Command(Strict):
         return repr((self.argv, sorted(self.env.items())))
 
 
-Workload = Annotated[Program | Command, Field(discriminator="kind")]
+Workload = Annotated[Program | Command | Trace, Field(discriminator="kind")]
 
 
 class Layout(Strict):
@@ -163,17 +228,17 @@ class Profile(Strict):
             raise ValueError(f"the same workload both trains and verifies: {', '.join(shared)}")
         if not self.training:
             raise ValueError("at least one workload needs role = 'train'")
-        if not any(w.kind == "program" for w in self.verifying):
-            raise ValueError("at least one program needs role = 'verify'")
+        if all(w.kind == "command" for w in self.verifying):
+            raise ValueError("at least one program or trace needs role = 'verify'")
         return self
 
     @property
-    def training(self) -> tuple[Program | Command, ...]:
+    def training(self) -> tuple[Program | Command | Trace, ...]:
         """The workloads that are trained on, in the order of the file."""
         return tuple(w for w in self.workload if w.role == "train")
 
     @property
-    def verifying(self) -> tuple[Program | Command, ...]:
+    def verifying(self) -> tuple[Program | Command | Trace, ...]:
         """The workloads that judge, in the order of the file."""
         return tuple(w for w in self.workload if w.role == "verify")
 

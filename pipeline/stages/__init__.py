@@ -3,6 +3,7 @@
 # In the order of run.py, for --from and its completion.
 NAMES = (
     "baseline",
+    "record",
     "instrument",
     "train",
     "merge",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import SpaceError
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.compile import library_sources
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
@@ -25,13 +25,14 @@ PROGRAM_SOURCES = (".c", ".h", ".txt")
 
 @dataclass(frozen=True)
 class Setup:
-    """The checked inputs of a build."""
+    """The checked inputs of a build. ``traces`` become programs in the stage record."""
 
     sources: str
     programs: str
     lists: SymbolLists
     training: tuple[Program | Command, ...]
     verifying: tuple[Program | Command, ...]
+    traces: tuple[Trace, ...]
     skipped: tuple[str, ...]
 
 
@@ -40,7 +41,7 @@ def configure(shop: Workshop) -> Setup:
     with shop.console.stage("configure") as line:
         _check_place(shop.tree.root)
         setup = _read(shop)
-        used = len(setup.training) + len(setup.verifying)
+        used = len(setup.training) + len(setup.verifying) + len(setup.traces)
         line.done(f"{shop.tools.versions['clang']}; {used} workloads")
     for name in setup.skipped:
         shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
@@ -69,16 +70,24 @@ def find_program(name: str) -> Path | None:
 
 def _read(shop: Workshop) -> Setup:
     root = shop.tree.root
-    missing = {
-        w.name
-        for w in shop.profile.workload
-        if isinstance(w, Command) and not all(map(find_program, (w.argv[0], *w.needs)))
-    }
+    missing = {w.name for w in shop.profile.workload if not all(map(find_program, _programs_of(w)))}
+    present = [w for w in shop.profile.workload if w.name not in missing]
+    plain = [w for w in present if not isinstance(w, Trace)]
     return Setup(
         sources=digest_tree(root, library_sources(shop)),
         programs=digest_tree(root, PROGRAM_FOLDERS, PROGRAM_SOURCES),
         lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
-        training=tuple(w for w in shop.profile.training if w.name not in missing),
-        verifying=tuple(w for w in shop.profile.verifying if w.name not in missing),
+        training=tuple(w for w in plain if w.role == "train"),
+        verifying=tuple(w for w in plain if w.role == "verify"),
+        traces=tuple(w for w in present if isinstance(w, Trace)),
         skipped=tuple(sorted(missing)),
     )
+
+
+def _programs_of(workload: Program | Command | Trace) -> tuple[str, ...]:
+    """Return the programs of the machine that a workload runs."""
+    if isinstance(workload, Command):
+        return (workload.argv[0], *workload.needs)
+    if isinstance(workload, Trace) and workload.record is not None:
+        return (workload.record[0], *workload.needs)
+    return ()

@@ -67,7 +67,8 @@ def test_each_stage_is_documented(stage: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [schema.Profile, schema.Layout, schema.Gate, schema.Program, schema.Command]
+    "table",
+    [schema.Profile, schema.Layout, schema.Gate, schema.Program, schema.Command, schema.Trace],
 )
 def test_each_key_of_a_profile_is_documented(table: type[BaseModel]) -> None:
     page = text("docs/pipeline.md")
