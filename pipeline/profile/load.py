@@ -16,6 +16,7 @@ from pipeline.profile.schema import Profile
 
 # At most so many mistakes are shown at once; the rest is counted.
 SHOWN_MISTAKES = 5
+WORKLOAD_KINDS = ("program", "command", "trace")
 
 
 def profile_names(tree: Tree) -> list[str]:
@@ -83,9 +84,7 @@ def _sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) 
 
 def _key(table: dict[str, Any], mistake: ErrorDetails) -> str:
     """Return the key as a person would say it: ``workload "session-server", weight``."""
-    place = [
-        p for p in mistake["loc"] if p not in ("program", "command") or p == mistake["loc"][-1]
-    ]
+    place = [p for p in mistake["loc"] if p not in WORKLOAD_KINDS or p == mistake["loc"][-1]]
     if len(place) >= 2 and place[0] == "workload" and isinstance(place[1], int):
         place[:2] = [_workload_name(table, place[1])]
     return ", ".join(str(p) for p in place) or "the whole file"

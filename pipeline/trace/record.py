@@ -95,7 +95,7 @@ def join(parts: Sequence[Path], output: Path) -> None:
     """
     if not parts:
         raise DataError(
-            "nothing was recorded: no process loaded the recorder",
+            "nothing was recorded: no process that loaded the recorder allocated anything",
             hint="is the program linked statically or setuid, or does it clear LD_PRELOAD?",
         )
     room = output.with_name(f".{output.name}.{os.getpid()}")
