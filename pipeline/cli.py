@@ -23,9 +23,25 @@ from pipeline.commands.versions import list_command, rollback_command
 from pipeline.core.errors import ExitCode
 
 
+def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from pipeline.core.paths import Tree
+
+        click.echo(f"pipeline {Tree.here().version}")
+        context.exit()
+
+
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/pipeline.md.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
 )
 def cli() -> None:
     """Build, train, prove and publish a libhakmem compiled for a workload."""

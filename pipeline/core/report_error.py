@@ -49,8 +49,9 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
         )
     full = isinstance(error, OSError) and error.errno in _FULL
     if full or _speaks_of_space(error):
+        place = getattr(error, "filename", None) or Tree.here().root
         return SpaceError(
-            f"no space left: {error}",
+            f"no space left on the disk of {place}: {error}",
             hint="free some space; the same command goes on from the last good stage",
             log=getattr(error, "log", None),
         )

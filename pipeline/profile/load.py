@@ -42,14 +42,7 @@ def require_profile(tree: Tree, name: str) -> Path:
 
 def parse_profile(path: Path) -> Profile:
     """Return the profile in the file ``path``; ProfileError names file, key and what is allowed."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ProfileError(
-            f"{path}: not valid TOML: {error}", hint="the line and column are in the message"
-        ) from error
+    table = _read_table(path)
     try:
         profile = Profile.model_validate(table)
     except ValidationError as error:
@@ -61,6 +54,24 @@ def parse_profile(path: Path) -> Profile:
             f"{path}: name: is {profile.name!r}; must be {path.stem!r}, like the file"
         )
     return profile
+
+
+def _read_table(path: Path) -> dict[str, Any]:
+    text = ""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text)
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"{path}: not valid TOML: it is not UTF-8 text: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        last = max(1, len(text.splitlines()))
+        said = str(error).replace("at end of document", f"at line {last}, the end of the file")
+        raise ProfileError(
+            f"{path}: not valid TOML: {said}",
+            hint="mend that line, or one before it that was not closed",
+        ) from error
 
 
 def _did_you_mean(name: str, names: list[str]) -> str:

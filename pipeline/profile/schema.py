@@ -196,7 +196,7 @@ class Layout(Strict):
     """Which symbol lists are used, and which functions must be hot in every training."""
 
     name: Name
-    must_be_hot: Annotated[tuple[Symbol, ...], Field(min_length=1)] = ("malloc", "free")
+    must_be_hot: Annotated[tuple[Symbol, ...], Field(min_length=1)] = ("hak_malloc", "hak_free")
 
 
 class Gate(Strict):

@@ -10,6 +10,7 @@ from pathlib import Path
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import SpaceError
 from pipeline.profile.schema import Command, Program, Trace
+from pipeline.stages.check_names import check_names
 from pipeline.stages.compile import library_sources
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
@@ -41,6 +42,7 @@ def configure(shop: Workshop) -> Setup:
     with shop.console.stage("configure") as line:
         _check_place(shop.tree.root)
         setup = _read(shop)
+        check_names(shop.tree, shop.profile, setup.lists)
         used = len(setup.training) + len(setup.verifying) + len(setup.traces)
         line.done(f"{shop.tools.versions['clang']}; {used} workloads")
     for name in setup.skipped:

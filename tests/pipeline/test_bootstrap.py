@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -138,3 +139,52 @@ def test_unwritable_folder_is_named(clone: Path, machine: Path) -> None:
     done = bootstrap(clone, machine)
     assert done.returncode == ExitCode.SPACE
     assert "cannot write in" in done.stderr
+
+
+def made_up(clone: Path) -> None:
+    """Let a clone look as it does after a bootstrap that succeeded."""
+    venv = clone / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "pipeline").write_text("#!/bin/sh\necho ready\n")
+    (venv / "bin" / "pipeline").chmod(0o755)
+    (venv / "packages").write_text("cmake valgrind", encoding="utf-8")
+    (venv / "hakmem-stamp").write_text(digest_of(clone), encoding="utf-8")
+
+
+def digest_of(clone: Path) -> str:
+    """Return what the script calls its digest, computed here."""
+    inner = (clone / "requirements.lock").read_bytes() + (clone / "pyproject.toml").read_bytes()
+    venv = hashlib.sha256(inner).hexdigest() + "\n"
+    return hashlib.sha256((clone / "bootstrap").read_bytes() + venv.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("states", "code", "said"),
+    [
+        ("installed installed ", 0, "ready"),
+        ("installed config-files ", ExitCode.PACKAGES, ""),
+        ("not-installed installed ", ExitCode.PACKAGES, ""),
+    ],
+)
+def test_package_removed_since_is_noticed(
+    states: str, code: int, said: str, clone: Path, machine: Path
+) -> None:
+    made_up(clone)
+    whole = f'printf "%s" "{states}"'
+    replace(machine, "dpkg-query", f'case "$*" in *"cmake valgrind"*) {whole} ;; *) exit 1 ;; esac')
+    done = bootstrap(clone, machine)
+    assert (done.returncode, done.stdout.strip()) == (code, said), done.stderr
+
+
+def test_bare_path_is_named(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = subprocess.run(
+        ["/bin/bash", clone / "bootstrap", "list"],
+        capture_output=True,
+        text=True,
+        env={"PATH": str(tmp_path / "empty")},
+    )
+    assert done.returncode == ExitCode.PACKAGES
+    assert f"cat is not in PATH={tmp_path}/empty" in done.stderr
+    assert "PATH=/usr/local/bin:/usr/bin:/bin" in done.stderr
+    assert "list" in done.stderr.splitlines()[-1]

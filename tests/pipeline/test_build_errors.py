@@ -81,22 +81,44 @@ def test_missing_program_is_skipped_with_a_notice(instead: str, built: Sandbox) 
     assert 'workload "shell" is skipped' in output
 
 
-def test_unknown_program_lists_those_there_are(built: Sandbox) -> None:
-    variant(built, "typo", "training/mixed_sizes", "training/mixed_size")
-    code, output = built.run("build", "--profile", "typo")
-    assert code == ExitCode.PROFILE
-    assert "no program training/mixed_size; there is: " in output
-    assert "training/mixed_sizes" in output
+def typo(sandbox: Sandbox, old: str, new: str) -> str:
+    """Build a profile with one text replaced; return what a refusal before all work says."""
+    assert old in TINY
+    sandbox.profile("typo", TINY.replace('name = "tiny"', 'name = "typo"').replace(old, new, 1))
+    code, output = sandbox.run("build", "--profile", "typo")
+    assert code == ExitCode.PROFILE, output
+    assert "baseline" not in output
+    return output
 
 
-def test_listed_name_without_a_function_is_refused(built: Sandbox) -> None:
+def test_unknown_program_is_told_before_any_work(fresh: Sandbox) -> None:
+    output = typo(fresh, "training/mixed_sizes", "training/mixed_size")
+    assert 'typo.toml: workload "mixed-sizes": there is no program training/mixed_size' in output
+    assert "there is: training/aligned, " in output
+    assert "did you mean training/mixed_sizes?" in output
+
+
+def test_unknown_hot_function_is_told_before_any_work(fresh: Sandbox) -> None:
+    output = typo(fresh, '"hak_malloc", "hak_free"', '"hak_mallok"')
+    assert "layout.must_be_hot: no function of the library is called hak_mallok" in output
+    assert "did you mean hak_malloc?" in output
+
+
+def test_unknown_listed_function_is_told_before_any_work(fresh: Sandbox) -> None:
+    with (fresh.root / "layouts/mixed/hot.txt").open("a", encoding="utf-8") as stream:
+        stream.write("hak_mallock\n")
+    output = typo(fresh, "weight = 2", "weight = 3")
+    assert "layouts/mixed/hot.txt: no function of the library is called hak_mallock" in output
+
+
+def test_listed_word_that_is_no_function_is_refused(built: Sandbox) -> None:
     variant(built, "list", 'name = "mixed"\nmust', 'name = "typo"\nmust')
     shutil.copytree(built.root / "layouts" / "mixed", built.root / "layouts" / "typo")
     with (built.root / "layouts/typo/hot.txt").open("a", encoding="utf-8") as stream:
-        stream.write("hak_mallock\n")
+        stream.write("HAK_SMALL_MAX\n")
     code, output = built.run("build", "--profile", "list")
     assert code == ExitCode.PROFILE
-    assert "layouts/typo/hot.txt: no function of the library is called hak_mallock" in output
+    assert "layouts/typo/hot.txt: no function of the library is called HAK_SMALL_MAX" in output
 
 
 def test_branch_stacks_are_asked_of_the_machine(built: Sandbox, tmp_path: Path) -> None:

@@ -36,9 +36,15 @@ def test_help_is_quick_and_names_the_commands() -> None:
         done = pipeline("--help")
         times.append(time.monotonic() - started)
     assert done.returncode == 0
-    for command in ("build", "test", "doctor", "list", "rollback"):
+    for command in ("build", "test", "doctor", "list", "rollback", "layout", "verify", "bundle"):
         assert command in done.stdout
     assert min(times) < 0.3
+
+
+def test_version_is_that_of_the_project() -> None:
+    done = pipeline("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"pipeline {(ROOT / 'VERSION').read_text().strip()}\n"
 
 
 @pytest.mark.parametrize("arguments", [["biuld"], ["build", "--nope"], ["build", "--from", "moon"]])
@@ -118,7 +124,12 @@ def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[st
     ("error", "code", "words"),
     [
         (KeyboardInterrupt(), ExitCode.INTERRUPTED, "goes on from the last good stage"),
-        (OSError(28, "No space left on device", "x"), ExitCode.SPACE, "no space left"),
+        (OSError(28, "No space left on device", "x"), ExitCode.SPACE, "left on the disk of x: "),
+        (
+            GateError("clang: No space left on device"),
+            ExitCode.SPACE,
+            f"left on the disk of {ROOT}: clang",
+        ),
         (OSError(30, "Read-only file system", "x"), ExitCode.SPACE, "cannot write x"),
         (PermissionError(13, "Permission denied", "y"), ExitCode.SPACE, "cannot write y"),
         (GateError("not published"), ExitCode.GATE, "error: not published"),

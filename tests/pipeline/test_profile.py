@@ -81,6 +81,27 @@ def test_each_mistake_is_named(old: str, new: str, message: str, tmp_path: Path)
     assert re.search(message, parse(tmp_path, TINY.replace(old, new, 1)))
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [('a = "x', 1), ("a = 1\nb = [1,\n2,\n", 3), ("a = 1\n[[workload", 2), ("", 1)],
+)
+def test_a_file_that_ends_too_early_is_named_with_its_last_line(
+    text: str, line: int, tmp_path: Path
+) -> None:
+    message = parse(tmp_path, text)
+    if text:
+        assert f"at line {line}, the end of the file" in message
+    else:
+        assert "schema_version: is missing" in message
+
+
+def test_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_bytes(b"name = '\xff'")
+    with pytest.raises(ProfileError, match="it is not UTF-8"):
+        parse_profile(path)
+
+
 def test_same_workload_must_not_train_and_verify(tmp_path: Path) -> None:
     again = TINY.replace(
         '["sh", "-c", "seq 5000 | sort -r | sha256sum"]',

@@ -1,0 +1,57 @@
+"""Names in a profile and its symbol lists that nothing answers to, found before all work."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterable
+
+from pipeline.core.errors import ProfileError
+from pipeline.core.paths import Tree
+from pipeline.profile.schema import Profile, Program
+from pipeline.toolchain.symbols import SymbolLists
+
+
+def check_names(tree: Tree, profile: Profile, lists: SymbolLists) -> None:
+    """Raise ProfileError for a program without a source, or a symbol that no source speaks of."""
+    file = tree.profiles / f"{profile.name}.toml"
+    for workload in profile.workload:
+        if isinstance(workload, Program):
+            _check_program(tree, f'{file}: workload "{workload.name}"', workload.program)
+    words = _words(tree)
+    _check_symbols(f"{file}: layout.must_be_hot", profile.layout.must_be_hot, words)
+    layout = tree.layout(profile.layout.name)
+    _check_symbols(str(layout / "hot.txt"), lists.hot, words)
+    _check_symbols(str(layout / "cold.txt"), lists.cold, words)
+
+
+def _check_program(tree: Tree, place: str, program: str) -> None:
+    if (tree.root / f"{program}.c").is_file():
+        return
+    folder = program.partition("/")[0]
+    known = sorted(f"{folder}/{path.stem}" for path in (tree.root / folder).glob("*.c"))
+    raise ProfileError(
+        f"{place}: there is no program {program}; there is: {', '.join(known) or 'none'}",
+        hint=_meant(program, known) or f"a program is a file {folder}/NAME.c",
+    )
+
+
+def _check_symbols(place: str, symbols: Iterable[str], words: Collection[str]) -> None:
+    unknown = [symbol for symbol in symbols if symbol not in words]
+    if unknown:
+        raise ProfileError(
+            f"{place}: no function of the library is called {', '.join(unknown)}",
+            hint=_meant(unknown[0], words)
+            or "was it renamed? a name must be that of a definition, not of an alias",
+        )
+
+
+def _words(tree: Tree) -> set[str]:
+    """Return every identifier in the library's sources."""
+    sources = [p for p in (tree.root / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
+    return {word for path in sources for word in re.findall(r"\w+", path.read_text("utf-8"))}
+
+
+def _meant(wrong: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(wrong, known, n=1)
+    return f"did you mean {close[0]}?" if close else ""
