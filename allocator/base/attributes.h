@@ -2,6 +2,8 @@
 #ifndef HAK_BASE_ATTRIBUTES_H
 #define HAK_BASE_ATTRIBUTES_H
 
+#include "base/variant.h"
+
 #ifdef __has_feature
 #define HAK_HAS_FEATURE(feature) __has_feature(feature)
 #else
@@ -16,7 +18,11 @@
 #define HAK_DOOR __attribute__((noinline))
 #define HAK_INLINE static inline __attribute__((always_inline))
 
+#if HAK_WRAPPED
+#define HAK_EXPORT
+#else
 #define HAK_EXPORT __attribute__((visibility("default")))
+#endif
 /* For `extern` data: -fvisibility=hidden covers definitions only, and a declaration that might be
  * preempted costs a load from the GOT at each use. */
 #define HAK_HIDDEN __attribute__((visibility("hidden")))
@@ -32,7 +38,7 @@
 
 /* HAK_LIBC_NAME(void *, malloc, (size_t), hak_malloc): in a replacing build `malloc` is another
  * name of hak_malloc, elsewhere nothing. */
-#if HAK_REPLACE
+#if HAK_REPLACE && !HAK_WRAPPED
 #define HAK_LIBC_NAME(type, name, parameters, function)                                            \
     type name parameters HAK_EXPORT HAK_ALIAS_OF(function);
 #else

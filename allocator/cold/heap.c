@@ -8,6 +8,7 @@
 #include "cold/remote.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
+#include "os/guard.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "policy/policy.h"
@@ -33,13 +34,24 @@ static hak_heap *borrowed;
 
 /* ---- making ---- */
 
+/* Guard builds put a page that faults in front of each heap and one behind it. */
+enum { WALL = HAK_GUARD, HEAP_PAGES = (HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT };
+
+static void raise_walls(const hak_slab *run) {
+    size_t behind = (size_t)(run->pages - WALL) << HAK_PAGE_SHIFT;
+    hak_os_protect((void *)run->start, HAK_PAGE_SIZE);
+    hak_os_protect((void *)(run->start + behind), HAK_PAGE_SIZE);
+}
+
 static hak_heap *make_heap(void) {
     bool zeroed;
-    hak_slab *run = hak_run_take((HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT, 1, &zeroed);
+    hak_slab *run = hak_run_take(HEAP_PAGES + 2 * WALL, 1, &zeroed);
     if (run == NULL)
         return NULL;
     run->kind = HAK_RUN_HEAP;
-    hak_heap *heap = (hak_heap *)run->start;
+    if (HAK_GUARD)
+        raise_walls(run);
+    hak_heap *heap = (hak_heap *)(run->start + WALL * HAK_PAGE_SIZE);
     if (!zeroed)
         *heap = (hak_heap){0};
     hak_magazines_lay_out(heap);

@@ -3,6 +3,7 @@
  * the program, on the failing path alone. */
 #include "base/attributes.h"
 #include "base/fatal.h"
+#include "guard/guard.h"
 #include "include/hakmem.h"
 
 #include <dlfcn.h>
@@ -100,55 +101,89 @@ static void *new_or_null(size_t size, size_t alignment, const void *tag) {
 
 /* ---- the operators ---- */
 
-#define OPERATOR_NEW(id, mangled)                                                                  \
+/* Production has no use for the name of the operator. */
+HAK_INLINE void *named(void *block, enum hak_family family) {
+    if (HAK_GUARD)
+        hak_guard_name(block, family);
+    return block;
+}
+
+#define OPERATOR_NEW(id, mangled, family)                                                          \
     HAK_EXPORT void *id(size_t size) __asm__(mangled);                                             \
     void *id(size_t size) {                                                                        \
-        return new_or_throw(size, 0);                                                              \
+        return named(new_or_throw(size, 0), family);                                               \
     }
-#define OPERATOR_NEW_NOTHROW(id, mangled)                                                          \
+#define OPERATOR_NEW_NOTHROW(id, mangled, family)                                                  \
     HAK_EXPORT void *id(size_t size, const void *tag) __asm__(mangled);                            \
     void *id(size_t size, const void *tag) {                                                       \
-        return new_or_null(size, 0, tag);                                                          \
+        return named(new_or_null(size, 0, tag), family);                                           \
     }
-#define OPERATOR_NEW_ALIGNED(id, mangled)                                                          \
+#define OPERATOR_NEW_ALIGNED(id, mangled, family)                                                  \
     HAK_EXPORT void *id(size_t size, size_t alignment) __asm__(mangled);                           \
     void *id(size_t size, size_t alignment) {                                                      \
-        return new_or_throw(size, alignment);                                                      \
+        return named(new_or_throw(size, alignment), family);                                       \
     }
-#define OPERATOR_NEW_ALIGNED_NOTHROW(id, mangled)                                                  \
+#define OPERATOR_NEW_ALIGNED_NOTHROW(id, mangled, family)                                          \
     HAK_EXPORT void *id(size_t size, size_t alignment, const void *tag) __asm__(mangled);          \
     void *id(size_t size, size_t alignment, const void *tag) {                                     \
-        return new_or_null(size, alignment, tag);                                                  \
+        return named(new_or_null(size, alignment, tag), family);                                   \
     }
 
-OPERATOR_NEW(cxx_new, "_Znwm")
-OPERATOR_NEW(cxx_new_array, "_Znam")
-OPERATOR_NEW_NOTHROW(cxx_new_nothrow, "_ZnwmRKSt9nothrow_t")
-OPERATOR_NEW_NOTHROW(cxx_new_array_nothrow, "_ZnamRKSt9nothrow_t")
-OPERATOR_NEW_ALIGNED(cxx_new_aligned, "_ZnwmSt11align_val_t")
-OPERATOR_NEW_ALIGNED(cxx_new_array_aligned, "_ZnamSt11align_val_t")
-OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t")
-OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t")
+OPERATOR_NEW(cxx_new, "_Znwm", HAK_FROM_NEW)
+OPERATOR_NEW(cxx_new_array, "_Znam", HAK_FROM_NEW_ARRAY)
+OPERATOR_NEW_NOTHROW(cxx_new_nothrow, "_ZnwmRKSt9nothrow_t", HAK_FROM_NEW)
+OPERATOR_NEW_NOTHROW(cxx_new_array_nothrow, "_ZnamRKSt9nothrow_t", HAK_FROM_NEW_ARRAY)
+OPERATOR_NEW_ALIGNED(cxx_new_aligned, "_ZnwmSt11align_val_t", HAK_FROM_NEW)
+OPERATOR_NEW_ALIGNED(cxx_new_array_aligned, "_ZnamSt11align_val_t", HAK_FROM_NEW_ARRAY)
+OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t",
+                             HAK_FROM_NEW)
+OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
+                             HAK_FROM_NEW_ARRAY)
 
-/* Size, alignment and tag say nothing that the page does not know: every form is free, which
- * ignores the registers that it does not read. */
-#define OPERATOR_DELETE(id, mangled)                                                               \
+/* In production size, alignment and tag say nothing that the page does not know: every form is
+ * free. */
+HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_family family) {
+    if (HAK_GUARD)
+        hak_guard_free(block, &(hak_claim){"operator delete", size, alignment, family});
+    else
+        hak_free(block);
+}
+
+#define OPERATOR_DELETE(id, mangled, family)                                                       \
     HAK_EXPORT void id(void *block) __asm__(mangled);                                              \
     void id(void *block) {                                                                         \
-        hak_free(block);                                                                           \
+        release(block, SIZE_MAX, 1, family);                                                       \
+    }
+#define OPERATOR_DELETE_SIZED(id, mangled, family)                                                 \
+    HAK_EXPORT void id(void *block, size_t size) __asm__(mangled);                                 \
+    void id(void *block, size_t size) {                                                            \
+        release(block, size, 1, family);                                                           \
+    }
+#define OPERATOR_DELETE_ALIGNED(id, mangled, family)                                               \
+    HAK_EXPORT void id(void *block, size_t alignment) __asm__(mangled);                            \
+    void id(void *block, size_t alignment) {                                                       \
+        release(block, SIZE_MAX, alignment, family);                                               \
+    }
+#define OPERATOR_DELETE_SIZED_ALIGNED(id, mangled, family)                                         \
+    HAK_EXPORT void id(void *block, size_t size, size_t alignment) __asm__(mangled);               \
+    void id(void *block, size_t size, size_t alignment) {                                          \
+        release(block, size, alignment, family);                                                   \
     }
 
-OPERATOR_DELETE(cxx_delete, "_ZdlPv")
-OPERATOR_DELETE(cxx_delete_array, "_ZdaPv")
-OPERATOR_DELETE(cxx_delete_nothrow, "_ZdlPvRKSt9nothrow_t")
-OPERATOR_DELETE(cxx_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t")
-OPERATOR_DELETE(cxx_delete_sized, "_ZdlPvm")
-OPERATOR_DELETE(cxx_delete_array_sized, "_ZdaPvm")
-OPERATOR_DELETE(cxx_delete_aligned, "_ZdlPvSt11align_val_t")
-OPERATOR_DELETE(cxx_delete_array_aligned, "_ZdaPvSt11align_val_t")
-OPERATOR_DELETE(cxx_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t")
-OPERATOR_DELETE(cxx_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t")
-OPERATOR_DELETE(cxx_delete_sized_aligned, "_ZdlPvmSt11align_val_t")
-OPERATOR_DELETE(cxx_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t")
+OPERATOR_DELETE(cxx_delete, "_ZdlPv", HAK_FROM_NEW)
+OPERATOR_DELETE(cxx_delete_array, "_ZdaPv", HAK_FROM_NEW_ARRAY)
+OPERATOR_DELETE(cxx_delete_nothrow, "_ZdlPvRKSt9nothrow_t", HAK_FROM_NEW)
+OPERATOR_DELETE(cxx_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t", HAK_FROM_NEW_ARRAY)
+OPERATOR_DELETE_SIZED(cxx_delete_sized, "_ZdlPvm", HAK_FROM_NEW)
+OPERATOR_DELETE_SIZED(cxx_delete_array_sized, "_ZdaPvm", HAK_FROM_NEW_ARRAY)
+OPERATOR_DELETE_ALIGNED(cxx_delete_aligned, "_ZdlPvSt11align_val_t", HAK_FROM_NEW)
+OPERATOR_DELETE_ALIGNED(cxx_delete_array_aligned, "_ZdaPvSt11align_val_t", HAK_FROM_NEW_ARRAY)
+OPERATOR_DELETE_ALIGNED(cxx_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+                        HAK_FROM_NEW)
+OPERATOR_DELETE_ALIGNED(cxx_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t",
+                        HAK_FROM_NEW_ARRAY)
+OPERATOR_DELETE_SIZED_ALIGNED(cxx_delete_sized_aligned, "_ZdlPvmSt11align_val_t", HAK_FROM_NEW)
+OPERATOR_DELETE_SIZED_ALIGNED(cxx_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t",
+                              HAK_FROM_NEW_ARRAY)
 
 #endif

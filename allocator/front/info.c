@@ -3,6 +3,7 @@
 #include "cold/heap.h"
 #include "cold/purge.h"
 #include "cold/usage.h"
+#include "guard/guard.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
@@ -11,11 +12,19 @@
 #include <limits.h>
 #include <malloc.h>
 
-HAK_EXPORT void hak_get_usage(hak_usage *usage) {
+static void collect(hak_usage *usage) {
     hak_usage_collect(usage);
+    if (HAK_GUARD)
+        hak_guard_discount(usage);
+}
+
+HAK_EXPORT void hak_get_usage(hak_usage *usage) {
+    collect(usage);
 }
 
 HAK_EXPORT int hak_validate(void) {
+    if (HAK_GUARD)
+        hak_guard_sweep();
     return hak_usage_is_valid();
 }
 
@@ -31,7 +40,7 @@ HAK_EXPORT size_t hak_purge(void) {
 
 HAK_EXPORT struct mallinfo2 hak_mallinfo2(void) {
     hak_usage u;
-    hak_usage_collect(&u);
+    collect(&u);
     return (struct mallinfo2){.arena = u.committed - u.large,
                               .ordblks = 1,
                               .hblkhd = u.large,
@@ -71,7 +80,7 @@ enum {
 
 static void collect_figures(figure figures[FIGURES]) {
     hak_usage u;
-    hak_usage_collect(&u);
+    collect(&u);
     const figure all[] = {
         {"reserved", "bytes of address space reserved", u.reserved},
         {"committed", "bytes of segments ever used", u.committed},

@@ -19,12 +19,14 @@ typedef struct option {
     {variable, standard, lowest, highest, offsetof(hak_policy, field)},
 static const option options[] = {
 #include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
 };
 #undef HAK_OPTION
 
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) .field = (standard),
 static const hak_policy standard_policy = {
 #include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
 };
 #undef HAK_OPTION
 

@@ -3,9 +3,12 @@
 #ifndef HAK_POLICY_POLICY_H
 #define HAK_POLICY_POLICY_H
 
+#include "base/variant.h"
+
 typedef struct hak_policy {
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) unsigned long field;
 #include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
 #undef HAK_OPTION
 } hak_policy;
 

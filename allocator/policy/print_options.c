@@ -1,5 +1,14 @@
-/* Prints docs/options.md from the table of options; the build compares the two. */
+/* Prints docs/options.md from the tables of options; the build compares the two. */
 #include <stdio.h>
+
+#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
+    puts("| `" variable "` | " #standard " | " #lowest " to " #highest " | " help " |");
+
+static void begin_table(const char *heading) {
+    puts(heading);
+    puts("| variable | default | range | meaning |\n"
+         "| --- | ---: | --- | --- |");
+}
 
 int main(void) {
     puts("# Options\n\n"
@@ -8,13 +17,13 @@ int main(void) {
          "otherwise privileged programs. All take whole numbers. A value that cannot be used is "
          "named\n"
          "on stderr, and the default holds.\n\n"
-         "Made from `allocator/policy/options.def` by the target `print-options`:\n"
-         "`<build>/allocator/print-options > docs/options.md`.\n\n"
-         "| variable | default | range | meaning |\n"
-         "| --- | ---: | --- | --- |");
-#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
-    puts("| `" variable "` | " #standard " | " #lowest " to " #highest " | " help " |");
+         "Made from `allocator/policy/options*.def` by the target `print-options`:\n"
+         "`<build>/allocator/print-options > docs/options.md`.");
+    begin_table("\n## Every build\n");
 #include "policy/options.def"
-#undef HAK_OPTION
+    begin_table("\n## The guard variant, in addition\n");
+#include "policy/options_guard.def"
+    begin_table("\n## The research variant, in addition\n");
+#include "policy/options_research.def"
     return 0;
 }

@@ -1,38 +1,153 @@
-# Which program of this folder ends with which line: hakmem: <what>: <function>(<address>): <why>.
-# Every program has its line here and every line its program; the test folder checks that.
+# The list of misuses: what each program of this folder does, and how it must end in each build.
+# Every program has its row here and every row its program; the test folder checks that, and
+# docs/misuse.md is made from this list.
 #
-# expect(PROGRAM "WHAT" "FUNCTION" "WHY")
-macro(expect program what function why)
-  list(APPEND expected_programs ${program})
-  set(expected_${program} "^hakmem: ${what}: ${function}\\(0x[0-9a-f]+\\): ${why}$")
-endmacro()
-
+#   misuse(PROGRAM "what it does" PRODUCTION end GUARD end)
+#
+# An end is `unnoticed`, or three words: the line "hakmem: <what>: <function>(<address>): <why>", of
+# which <what> and <why> are regular expressions. Research builds end like production.
 set(foreign "no allocation of this process returned it")
 set(inside_large "inside a large block, not its start")
 set(not_a_start "not the start of a block")
 set(pages_free "its pages are free already")
+set(is_free "the block is free already")
 # Which of these depends on where the second free finds the block: in the cache, in a slab that still
 # has others, in a slab that went back, in one that was made in its place.
-set(block_free "the block is free already|it is the block freed last|its slab is empty already|")
+set(block_free "${is_free}|it is the block freed last|its slab is empty already|")
 string(APPEND block_free "its slab is a new one by now|${pages_free}")
 
-expect(free_stack              "invalid pointer" free "${foreign}")
-expect(free_global             "invalid pointer" free "${foreign}")
-expect(free_literal            "invalid pointer" free "${foreign}")
-expect(free_mapped             "invalid pointer" free "${foreign}")
-expect(free_unmapped           "invalid pointer" free "${foreign}")
-expect(free_beyond_user_space  "invalid pointer" free "${foreign}")
-expect(free_untouched_range    "invalid pointer" free "${foreign}")
-expect(free_interior_small     "invalid free"    free "${not_a_start}")
-expect(free_interior_medium    "invalid free"    free "${not_a_start}")
-expect(free_interior_large     "invalid pointer" free "${inside_large}")
-expect(free_misaligned_large   "invalid pointer" free "${inside_large}")
-expect(double_free_now         "double free"     free "(${block_free})")
-expect(double_free_later       "double free"     free "(${block_free})")
-expect(double_free_medium      "double free"     free "(${block_free})")
-expect(double_free_remote      "double free"     free "(${block_free})")
-expect(double_free_large       "double free"     free "${pages_free}")
-expect(realloc_stack           "invalid pointer" realloc "${foreign}")
-expect(realloc_freed_large     "double free"     realloc "${pages_free}")
-expect(realloc_interior_large  "invalid pointer" realloc "${inside_large}")
-expect(usable_size_global      "invalid pointer" malloc_usable_size "${foreign}")
+macro(behind variable byte size)
+  set(${variable} "byte ${byte} was written to, of a block of ${size} bytes")
+endmacro()
+macro(after_free variable byte size)
+  set(${variable} "byte ${byte} was written to after the free of a block of ${size} bytes")
+endmacro()
+
+function(misuse program does)
+  cmake_parse_arguments(PARSE_ARGV 2 ends "" "" "PRODUCTION;GUARD")
+  set(expected_programs ${expected_programs} ${program} PARENT_SCOPE)
+  set(does_${program} "${does}" PARENT_SCOPE)
+  foreach(build PRODUCTION GUARD)
+    string(TOLOWER ${build} lower)
+    list(LENGTH ends_${build} words)
+    if(ends_${build} STREQUAL "unnoticed")
+      set(pattern unnoticed)
+      set(what "")
+    elseif(words EQUAL 3)
+      list(GET ends_${build} 0 what)
+      list(GET ends_${build} 1 function)
+      list(GET ends_${build} 2 why)
+      set(pattern "^hakmem: (${what}): ${function}\\(0x[0-9a-f]+\\): (${why})$")
+    else()
+      message(FATAL_ERROR "${program}: ${build} needs `unnoticed` or what, function and why")
+    endif()
+    set(${lower}_${program} "${pattern}" PARENT_SCOPE)
+    set(${lower}_what_${program} "${what}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# The same end in both builds.
+macro(misuse_everywhere program does)
+  misuse(${program} "${does}" PRODUCTION ${ARGN} GUARD ${ARGN})
+endmacro()
+
+misuse_everywhere(free_stack "free of a local variable" "invalid pointer" free "${foreign}")
+misuse_everywhere(free_global "free of a global variable" "invalid pointer" free "${foreign}")
+misuse_everywhere(free_literal "free of a string literal" "invalid pointer" free "${foreign}")
+misuse_everywhere(free_mapped "free of memory from mmap" "invalid pointer" free "${foreign}")
+misuse_everywhere(free_unmapped "free of an address where nothing is" "invalid pointer" free "${foreign}")
+misuse_everywhere(free_beyond_user_space "free of an address that no program has"
+                  "invalid pointer" free "${foreign}")
+misuse_everywhere(free_untouched_range "free of an address in our reserve" "invalid pointer" free "${foreign}")
+misuse_everywhere(realloc_stack "realloc of a local variable" "invalid pointer" realloc "${foreign}")
+misuse_everywhere(usable_size_global "malloc_usable_size of a global variable"
+                  "invalid pointer" malloc_usable_size "${foreign}")
+
+misuse_everywhere(free_interior_small "free inside a small block" "invalid free" free "${not_a_start}")
+misuse_everywhere(free_interior_medium "free inside a block of some pages" "invalid free" free "${not_a_start}")
+misuse_everywhere(free_interior_large "free inside a large block" "invalid pointer" free "${inside_large}")
+misuse_everywhere(free_misaligned_large "free of a large block's second byte"
+                  "invalid pointer" free "${inside_large}")
+misuse_everywhere(realloc_interior_large "realloc inside a large block"
+                  "invalid pointer" realloc "${inside_large}")
+misuse(free_never_handed_out "free of a block that malloc never returned"
+       PRODUCTION "double free" free "its slab is a new one by now"
+       GUARD "invalid free" free "the block was never handed out")
+
+misuse(double_free_now "second free, at once"
+       PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_later "second free, after thousands of others"
+       PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_medium "second free of a block of some pages"
+       PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_remote "second free, by another thread"
+       PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_large "second free of a large block"
+       PRODUCTION "double free" free "${pages_free}" GUARD "double free" free "${is_free}")
+misuse(realloc_freed_large "realloc of a freed large block"
+       PRODUCTION "double free" realloc "${pages_free}" GUARD "double free" realloc "${is_free}")
+
+behind(why 24 24)
+misuse(overflow_small "a byte behind a small block, into its slack"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+behind(why 64 64)
+misuse(overflow_into_next "a byte behind a small block, into the next one"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+behind(why 5 5)
+misuse(overflow_by_terminator "a string's terminating zero behind its block"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+behind(why 50000 50000)
+misuse(overflow_medium "a byte behind a block of some pages"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+behind(why 1048576 1048576)
+misuse(overflow_large "a byte behind a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(overflow_large_far "20,000 bytes behind a large block"
+       PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
+behind(why 100 100)
+misuse(overflow_seen_by_realloc "a byte behind a block that realloc gets"
+       PRODUCTION unnoticed GUARD overflow realloc "${why}")
+behind(why 40 40)
+misuse(overflow_never_freed "a byte behind a block that is never freed"
+       PRODUCTION unnoticed GUARD overflow exit "${why}")
+behind(why "[0-9]+" 128)
+misuse(underflow "a byte in front of a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+
+after_free(why 50 100)
+misuse(write_after_free "write to a small block after its free"
+       PRODUCTION unnoticed GUARD "use after free" free "${why}")
+after_free(why 30000 50000)
+misuse(write_after_free_medium "write to a block of some pages after its free"
+       PRODUCTION unnoticed GUARD "use after free" free "${why}")
+set(why "in a block of 1048576 bytes that was freed")
+misuse(write_after_free_large "write to a large block after its free"
+       PRODUCTION unnoticed GUARD "use after free" access "${why}")
+misuse(read_after_free_large "read from a large block after its free"
+       PRODUCTION unnoticed GUARD "use after free" access "${why}")
+after_free(why 10 100)
+misuse(write_after_realloc "write by a pointer from before realloc"
+       PRODUCTION unnoticed GUARD "use after free" free "${why}")
+after_free(why 0 64)
+misuse(write_to_freed_by_other "write to blocks that another thread freed, over the links to their owner"
+       PRODUCTION "heap corruption" free "a block was written to after its free"
+       GUARD "use after free|heap corruption" free "${why}|a block was written to after its free")
+
+misuse(delete_of_malloc "malloc, then delete"
+       PRODUCTION unnoticed GUARD "mismatched free" "operator delete" "the block came from malloc")
+misuse(free_of_new "new, then free"
+       PRODUCTION unnoticed GUARD "mismatched free" free "the block came from new")
+misuse(delete_of_new_array "new[], then delete" PRODUCTION unnoticed
+       GUARD "mismatched free" "operator delete" "the block came from new\\[\\]")
+misuse(delete_with_wrong_size "delete with another size than new" PRODUCTION unnoticed
+       GUARD "mismatched free" "operator delete" "the block has 100 bytes, not 60")
+misuse(delete_with_wrong_alignment "delete with another alignment than new" PRODUCTION unnoticed
+       GUARD "mismatched free" "operator delete" "the block is aligned to 64, not to 32")
+misuse(delete_of_aligned_new "new with an alignment, delete without" PRODUCTION unnoticed
+       GUARD "mismatched free" "operator delete" "the block is aligned to 64, not to 1")
+misuse(free_with_wrong_size "free_sized with another size than malloc" PRODUCTION unnoticed
+       GUARD "mismatched free" free_sized "the block has 100 bytes, not 101")
+misuse(free_with_wrong_alignment "free_aligned_sized with another alignment than aligned_alloc"
+       PRODUCTION unnoticed
+       GUARD "mismatched free" free_aligned_sized "the block is aligned to 64, not to 32")
+
+misuse(write_beside_heap "write to the allocator's own memory beside the blocks"
+       PRODUCTION unnoticed GUARD overflow access "beside a heap of the allocator")

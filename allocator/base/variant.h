@@ -1,0 +1,43 @@
+/* The variants of the library: constants of the build (CMake: HAKMEM_VARIANT), never asked at run
+ * time. Code that belongs to one of them stands in files of its own; where the others must
+ * cooperate it is `if (HAK_GUARD)` or an empty inline twin, which leaves no instruction behind.
+ *
+ *   production   what is published
+ *   guard        finds misuse: guard/
+ *   research     counts, and can send every call to libc: research/ */
+#ifndef HAK_BASE_VARIANT_H
+#define HAK_BASE_VARIANT_H
+
+#ifndef HAK_GUARD
+#define HAK_GUARD 0
+#endif
+#ifndef HAK_RESEARCH
+#define HAK_RESEARCH 0
+#endif
+/* 1 in builds for the judge's check of itself: stats/slowdown.h. */
+#ifndef HAK_SLOWDOWN
+#define HAK_SLOWDOWN 0
+#endif
+
+/* 1 in the files that a variant wraps: their functions are called hak_core_malloc and so on, stay
+ * inside the library and have no libc names. */
+#ifndef HAK_WRAPPED
+#define HAK_WRAPPED 0
+#endif
+
+#if HAK_GUARD
+#define HAK_VARIANT_OPTIONS "policy/options_guard.def"
+#elif HAK_RESEARCH
+#define HAK_VARIANT_OPTIONS "policy/options_research.def"
+#else
+#define HAK_VARIANT_OPTIONS "policy/options_production.def"
+#endif
+
+_Static_assert(!(HAK_GUARD && HAK_RESEARCH), "a library is a guard or a research build, not both");
+_Static_assert(!HAK_WRAPPED || HAK_GUARD || HAK_RESEARCH, "production wraps nothing");
+
+#if HAK_WRAPPED
+#include "base/core_names.h"
+#endif
+
+#endif

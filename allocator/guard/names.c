@@ -1,0 +1,115 @@
+/* The functions of include/hakmem.h and libc's names, over the guard: the wishes and claims that
+ * each of them stands for. What the arguments must be like is left to the core's functions. */
+#include "base/bits.h"
+#include "base/geometry.h"
+#include "front/core.h"
+#include "guard/guard.h"
+#include "os/os.h"
+
+#include <errno.h>
+
+static const hak_claim claim_of_free = {"free", SIZE_MAX, 0, HAK_FROM_MALLOC};
+
+/* ---- what serves a wish ---- */
+
+static void *any(size_t alignment, size_t size) {
+    (void)alignment;
+    return hak_core_malloc(size);
+}
+
+static void *zeroed(size_t alignment, size_t size) {
+    (void)alignment;
+    return hak_core_calloc(1, size);
+}
+
+/* With posix_memalign's answer in errno. */
+static void *by_posix_rules(size_t alignment, size_t size) {
+    void *block = NULL;
+    errno = hak_core_posix_memalign(&block, alignment, size);
+    return block;
+}
+
+/* ---- libc's family ---- */
+
+HAK_EXPORT void *hak_malloc(size_t size) {
+    return hak_guard_allocate(&(hak_wish){.from = any, .size = size});
+}
+
+HAK_EXPORT void hak_free(void *block) {
+    hak_guard_free(block, &claim_of_free);
+}
+
+/* Whole pages come zeroed from the core, and cost nothing where they are never touched. */
+HAK_EXPORT void *hak_calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (hak_product_overflows(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    bool by_pages = bytes > HAK_MEDIUM_MAX;
+    return hak_guard_allocate(
+        &(hak_wish){.from = by_pages ? zeroed : any, .size = bytes, .zero = !by_pages});
+}
+
+HAK_EXPORT void *hak_realloc(void *block, size_t size) {
+    if (block == NULL)
+        return hak_malloc(size);
+    if (size != 0)
+        return hak_guard_resize(block, size);
+    hak_guard_free(block, &(hak_claim){"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC});
+    return NULL;
+}
+
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    if (!hak_product_overflows(count, size, &bytes))
+        return hak_realloc(block, bytes);
+    errno = ENOMEM;
+    return NULL;
+}
+
+HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
+    return block != NULL ? hak_guard_size(block, "malloc_usable_size") : 0;
+}
+
+HAK_EXPORT void hak_free_sized(void *block, size_t size) {
+    hak_guard_free(block, &(hak_claim){"free_sized", size, 0, HAK_FROM_MALLOC});
+}
+
+HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
+    hak_guard_free(block, &(hak_claim){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
+}
+
+/* ---- aligned ---- */
+
+HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
+    int saved_errno = errno;
+    void *block = hak_guard_allocate(
+        &(hak_wish){.from = by_posix_rules, .size = size, .alignment = alignment});
+    int answer = block != NULL ? 0 : errno;
+    errno = saved_errno;
+    if (block != NULL)
+        *out = block;
+    return answer;
+}
+
+HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
+    return hak_guard_allocate(
+        &(hak_wish){.from = hak_core_aligned_alloc, .size = size, .alignment = alignment});
+}
+
+HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
+    return hak_guard_allocate(
+        &(hak_wish){.from = hak_core_memalign, .size = size, .alignment = alignment});
+}
+
+HAK_EXPORT void *hak_valloc(size_t size) {
+    return hak_memalign(hak_os_page_size(), size);
+}
+
+HAK_EXPORT void *hak_pvalloc(size_t size) {
+    size_t page = hak_os_page_size();
+    return hak_valloc(size <= PTRDIFF_MAX ? hak_round_up(size != 0 ? size : 1, page) : size);
+}
+
+#include "front/libc_names.h"

@@ -1,0 +1,13 @@
+/* Random numbers of a thread: quick, and not to be foreseen from outside. */
+#ifndef HAK_GUARD_RANDOM_H
+#define HAK_GUARD_RANDOM_H
+
+#include <stdint.h>
+
+/* A number from 0 to below - 1; 1 <= below. */
+uint32_t hak_random_below(uint32_t below);
+
+/* Differs from process to process, the same within one. Never 0. */
+uint64_t hak_secret(void);
+
+#endif

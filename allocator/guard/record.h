@@ -1,0 +1,45 @@
+/* The guard's record of each block: eight bytes, far away from all blocks, found by arithmetic.
+ *
+ *   records of range r:   | page 0: 4096 records | page 1: 4096 records | ...
+ *
+ * The records of a slab are those of its first page, one for each block; a large block has the
+ * first of its first page. They are reserved with pages that fault in front and behind, and backed
+ * by memory only where they are used. */
+#ifndef HAK_GUARD_RECORD_H
+#define HAK_GUARD_RECORD_H
+
+#include "base/types.h"
+#include "guard/guard.h"
+
+/* A block that was never handed out, is in use, lies in quarantine, went back to the core. */
+enum hak_life { HAK_UNUSED, HAK_IN_USE, HAK_KEPT_BACK, HAK_GONE };
+
+/* What a record says. In memory it is one word, so that of two threads that free the same block
+ * one is the second. */
+typedef struct hak_facts {
+    uint64_t life : 2;      /* enum hak_life */
+    uint64_t family : 2;    /* enum hak_family */
+    uint64_t alignment : 6; /* logarithm to base 2 */
+    uint64_t turn : 6;      /* counts how often the block was handed out */
+    uint64_t size : 48;     /* asked for */
+} hak_facts;
+
+typedef _Atomic(hak_facts) hak_record;
+
+/* Where a pointer points. record is NULL when no block can begin there. */
+typedef struct hak_place {
+    hak_slab *run; /* NULL: the pointer is foreign */
+    hak_record *record;
+} hak_place;
+
+hak_place hak_place_of(const void *block);
+
+/* The same for a block that the core just gave out. record is NULL: out of memory. */
+hak_place hak_place_make(const void *block);
+
+/* Bytes of a block, and those among them that may hold data and canary: all of them in a slab, all
+ * but the last page of the system in a large block, which stays without access. */
+size_t hak_place_size(const hak_slab *run);
+size_t hak_place_room(const hak_slab *run);
+
+#endif

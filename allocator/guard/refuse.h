@@ -1,0 +1,24 @@
+/* The sentences with which the guard ends a program. None of them returns. */
+#ifndef HAK_GUARD_REFUSE_H
+#define HAK_GUARD_REFUSE_H
+
+#include "guard/record.h"
+
+/* No block in use begins at `block`. */
+_Noreturn HAK_COLD void hak_refuse_place(const void *block, const char *function, hak_place place);
+
+/* A block in use, but not one that fits what the caller says. */
+_Noreturn HAK_COLD void hak_refuse_claim(const void *block, const hak_claim *claim,
+                                         hak_facts facts);
+
+/* Byte `at`, counted from the block's start, was written to: behind a block in use, in a block
+ * that was freed. */
+_Noreturn HAK_COLD void hak_refuse_overflow(const void *block, const char *function,
+                                            hak_facts facts, size_t at);
+_Noreturn HAK_COLD void hak_refuse_written(const void *block, const char *function, hak_facts facts,
+                                           size_t at);
+
+/* Names the fault at an address if the guard made it; returns otherwise. */
+HAK_COLD void hak_explain_fault(const void *address);
+
+#endif

@@ -1,0 +1,11 @@
+/* Frees the place of a block that no malloc has returned yet. */
+#include "misuse.h"
+
+enum { PAGE = 65536, BLOCK = 1024, NUMBER = 60 };
+
+int main(void) {
+    char *block = launder(malloc(BLOCK - 16));
+    free(block - (uintptr_t)block % PAGE + NUMBER * BLOCK);
+    malloc_trim(0);
+    return 0;
+}
