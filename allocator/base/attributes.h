@@ -72,7 +72,8 @@
 /* Keeps the compiler from computing a 32-bit value in 64 bits, which takes longer instructions. */
 #define HAK_KEEP_WIDTH(x) __asm__("" : "+r"(x))
 
-/* Nothing after it begins before all before it has ended: for measured waits, never on a hot path. */
+/* Nothing after it begins before all before it has ended: for measured waits, never on a hot path.
+ */
 #define HAK_FINISH_EARLIER_WORK() __asm__ volatile("lfence" ::: "memory")
 
 #define HAK_CACHE_LINE 64

@@ -50,6 +50,9 @@ enum {
 };
 #undef HAK_CLASS
 
+/* Bytes that a guard build sets aside for each page: eight for each block that it may hold. */
+#define HAK_RECORD_BYTES (HAK_SLAB_MAX_BLOCKS * 8)
+
 /* Slots of a magazine that has not grown yet. */
 #define HAK_SMALL_DEPTH 16u
 /* Slots that the magazine of a class may grow to: a megabyte of small blocks. For larger ones the

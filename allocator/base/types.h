@@ -114,6 +114,7 @@ struct hak_range {
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
     hak_segment *segments;
     hak_room *rooms[HAK_ROOM_LEVELS]; /* cold/room.h */
+    char *records[HAK_GUARD];         /* guard builds: room for guard/record.h, not committed */
 };
 
 /* What a thread owns. The hot part comes first: malloc and free read nothing else of it.

@@ -53,19 +53,26 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 
 /* Bytes of each table of a range, in the order in which they lie in memory. */
 typedef struct tables {
-    size_t classes, owners, slabs, bitmaps, segments, rooms, total;
+    size_t classes, owners, slabs, bitmaps, segments, rooms, records, total;
 } tables;
 
+/* A table takes whole pages of the system. In guard builds one more lies behind each, and faults.
+ */
+static size_t pages_of(size_t bytes) {
+    return hak_round_up(bytes, hak_os_page_size()) + HAK_GUARD * hak_os_page_size();
+}
+
 static tables tables_for(size_t segments) {
-    size_t unit = hak_os_page_size(), pages = segments * HAK_PAGES_PER_SEGMENT;
-    tables t = {.classes = hak_round_up(pages, unit),
-                .owners = hak_round_up(pages * sizeof(uintptr_t), unit),
-                .slabs = hak_round_up(pages * sizeof(hak_slab), unit),
-                .bitmaps = hak_round_up(pages * HAK_BITMAP_WORDS * sizeof(uint64_t), unit),
-                .segments = hak_round_up(segments * sizeof(hak_segment), unit),
-                .rooms = hak_round_up(hak_rooms_size(segments), unit)};
+    size_t pages = segments * HAK_PAGES_PER_SEGMENT;
+    tables t = {.classes = pages_of(pages),
+                .owners = pages_of(pages * sizeof(uintptr_t)),
+                .slabs = pages_of(pages * sizeof(hak_slab)),
+                .bitmaps = pages_of(pages * HAK_BITMAP_WORDS * sizeof(uint64_t)),
+                .segments = pages_of(segments * sizeof(hak_segment)),
+                .rooms = pages_of(hak_rooms_size(segments)),
+                .records = HAK_GUARD * pages_of(pages * HAK_RECORD_BYTES)};
     size_t sum = t.classes + t.owners + t.slabs + t.bitmaps + t.segments + t.rooms;
-    t.total = hak_round_up(sum, HAK_SEGMENT_SIZE);
+    t.total = hak_round_up(sum + t.records, HAK_SEGMENT_SIZE);
     return t;
 }
 
@@ -82,6 +89,8 @@ static void lay_out(hak_range *r, char *start, const tables *t, size_t segments)
     r->segments = (hak_segment *)(void *)start;
     start += t->segments;
     hak_rooms_lay_out(r, start, segments);
+    if (HAK_GUARD)
+        *r->records = start + t->rooms;
 }
 
 static bool try_reserve(hak_range *r, size_t segments) {
@@ -256,4 +265,6 @@ void hak_range_purge_tables(hak_range *r, size_t first_page, size_t end_page) {
         return;
     purge_part(r, r->bitmaps, sizeof r->bitmaps[0] * HAK_PAGES_PER_SEGMENT, first, end);
     purge_part(r, r->slabs, sizeof(hak_slab) * HAK_PAGES_PER_SEGMENT, first, end);
+    if (HAK_GUARD)
+        purge_part(r, *r->records, HAK_RECORD_BYTES * HAK_PAGES_PER_SEGMENT, first, end);
 }

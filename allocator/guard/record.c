@@ -3,56 +3,36 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/range.h"
-#include "os/guard.h"
 #include "os/os.h"
 
-_Static_assert(sizeof(hak_record) == 8, "a record is one word");
+_Static_assert(sizeof(hak_record) * HAK_SLAB_MAX_BLOCKS == HAK_RECORD_BYTES,
+               "a page has room for the records of its blocks");
 
-#define BYTES_PER_PAGE (HAK_SLAB_MAX_BLOCKS * sizeof(hak_record))
 enum { STEP = 128 }; /* pages whose records are committed at a time: 4 MiB */
 
-typedef struct table {
-    _Atomic(char *) start;
-    _Atomic size_t ready; /* records exist for the pages below */
-} table;
-
-static table tables[HAK_MAX_RANGES];
-
-static char *reserve(table *t, const hak_range *r) {
-    size_t unit = hak_os_page_size();
-    size_t size = r->segments_reserved * HAK_PAGES_PER_SEGMENT * BYTES_PER_PAGE + 2 * unit;
-    char *known = NULL, *fresh = hak_os_reserve(size, unit);
-    if (fresh == NULL || atomic_compare_exchange_strong(&t->start, &known, fresh + unit))
-        return fresh != NULL ? fresh + unit : NULL;
-    hak_os_unreserve(fresh, size); /* another thread was quicker */
-    return known;
-}
+/* Of each range: records exist for the pages below. */
+static _Atomic size_t ready[HAK_MAX_RANGES];
 
 /* Two threads may commit the same pages: that changes nothing. */
-static bool commit(table *t, const hak_range *r, size_t page) {
-    char *start = atomic_load(&t->start);
-    if (start == NULL)
-        start = reserve(t, r);
-    size_t first = atomic_load(&t->ready), end = hak_round_up(page + 1, STEP);
+static bool commit(const hak_range *r, size_t page) {
+    _Atomic size_t *known = &ready[r - hak_ranges];
+    size_t first = atomic_load(known), end = hak_round_up(page + 1, STEP);
     size_t all = r->segments_reserved * HAK_PAGES_PER_SEGMENT;
     end = end < all ? end : all;
-    if (start == NULL ||
-        !hak_os_commit(start + first * BYTES_PER_PAGE, (end - first) * BYTES_PER_PAGE))
+    if (!hak_os_commit(*r->records + first * HAK_RECORD_BYTES, (end - first) * HAK_RECORD_BYTES))
         return false;
-    while (first < end && !atomic_compare_exchange_weak(&t->ready, &first, end))
+    while (first < end && !atomic_compare_exchange_weak(known, &first, end))
         continue;
     return true;
 }
 
 static hak_record *records_of(const hak_slab *run, const void *block, bool make) {
     const hak_range *r = hak_range_of(block);
-    table *t = &tables[r - hak_ranges];
     size_t page = (size_t)(run - r->slabs);
-    if (HAK_UNLIKELY(page >= atomic_load_explicit(&t->ready, memory_order_acquire)) &&
-        (!make || !commit(t, r, page)))
+    bool exist = page < atomic_load_explicit(&ready[r - hak_ranges], memory_order_acquire);
+    if (HAK_UNLIKELY(!exist) && (!make || !commit(r, page)))
         return NULL;
-    char *start = atomic_load_explicit(&t->start, memory_order_relaxed);
-    return (hak_record *)(void *)(start + page * BYTES_PER_PAGE);
+    return (hak_record *)(void *)(*r->records + page * HAK_RECORD_BYTES);
 }
 
 /* Number of the block of the run that begins at the pointer; -1: none can. */

@@ -3,8 +3,8 @@
  *   records of range r:   | page 0: 4096 records | page 1: 4096 records | ...
  *
  * The records of a slab are those of its first page, one for each block; a large block has the
- * first of its first page. They are reserved with pages that fault in front and behind, and backed
- * by memory only where they are used. */
+ * first of its first page. They are the last of the range's tables, reserved with it, and backed by
+ * memory only where they are used. */
 #ifndef HAK_GUARD_RECORD_H
 #define HAK_GUARD_RECORD_H
 

@@ -13,9 +13,6 @@
  * nothing happened. */
 bool hak_os_protect(void *start, size_t size);
 
-/* Gives back what hak_os_reserve returned. */
-void hak_os_unreserve(void *start, size_t size);
-
 /* 64 bits that nobody can foresee. */
 uint64_t hak_os_random(void);
 

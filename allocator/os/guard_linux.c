@@ -15,12 +15,6 @@ bool hak_os_protect(void *start, size_t size) {
     return done;
 }
 
-void hak_os_unreserve(void *start, size_t size) {
-    int saved_errno = errno;
-    munmap(start, size);
-    errno = saved_errno;
-}
-
 /* Where the call is missing or forbidden: what the kernel gave the process at its start, and the
  * clock. */
 static uint64_t other_random(void) {

@@ -1,0 +1,18 @@
+# The guard variant runs the same programs. Some of them look at what the guard changes on purpose:
+# memory that is kept back, the handler for faults, blocks that one family of functions allocates and
+# another frees. They run with that part switched off, and so test the options, too.
+function(with_option option)
+  foreach(name IN LISTS ARGN)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ${option})
+  endforeach()
+endfunction()
+
+foreach(option HAKMEM_GUARD_QUARANTINE=0 HAKMEM_GUARD_SHUFFLE=0)
+  with_option(${option} unit.no_leak interface.hak_names stress.orphaned_blocks stress.remote_frees
+              process.limited_start process.spike_returns process.thread_end static.thread_end)
+endforeach()
+with_option(HAKMEM_GUARD_FAMILY=0 interface.cxx_forms static.cxx_forms)
+with_option(HAKMEM_GUARD_FAULTS=0 process.leaves_no_trace)
+
+# Canaries and records cost memory; docs/guard.md says how much.
+set_tests_properties(unit.resident_cost process.idle_cost PROPERTIES DISABLED TRUE)
