@@ -195,3 +195,10 @@ def test_marks_are_read_from_definitions_and_declarations(tmp_path: Path) -> Non
     (tmp_path / "a.c").write_text("HAK_EXPORT HAK_HOT void *fast(int n) {\n return 0; }\n")
     assert marked(tmp_path, "HAK_COLD") == {"slow"}
     assert marked(tmp_path, "HAK_HOT") == {"fast"}
+
+
+def test_marks_of_the_variants_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "guard").mkdir()
+    (tmp_path / "guard" / "a.c").write_text("HAK_COLD void refuse(void) {\n}\n")
+    (tmp_path / "b.c").write_text("HAK_COLD void attach(void) {\n}\n")
+    assert marked(tmp_path, "HAK_COLD") == {"attach"}
