@@ -15,6 +15,7 @@ from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
+from pipeline.commands.profiles import init_command, profiles_command
 from pipeline.commands.record import record_command
 from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
@@ -57,6 +58,8 @@ for _command in (
     bundle_command,
     install_command,
     uninstall_command,
+    profiles_command,
+    init_command,
     record_command,
     trace_group,
     verify_command,

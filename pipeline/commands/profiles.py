@@ -1,0 +1,100 @@
+"""``pipeline profiles`` and ``pipeline init``: which profiles there are, and one more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("profiles")
+def profiles_command() -> None:
+    """List the profiles, one line each; * is published."""
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import load_profile, profile_names
+
+    tree = Tree.here()
+    for name in profile_names(tree):
+        profile = load_profile(tree, name)
+        mark = "*" if (tree.dist(name) / "current").exists() else " "
+        counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
+        click.echo(f"{mark} {name:12} {counts:19} {profile.description}")
+
+
+@click.command(
+    "init",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog="Example: pipeline init shop -- ./shop --self-test",
+)
+@click.argument("name")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def init_command(name: str, command: tuple[str, ...]) -> None:
+    """Write a commented profile NAME for COMMAND, and say the next step.
+
+    COMMAND has to end by itself. Without one the profile is for two recordings.
+    """
+    from pipeline.core.errors import SpaceError
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import parse_profile
+    from pipeline.profile.template import render_profile
+
+    command = command[1:] if command[:1] == ("--",) else command
+    tree = Tree.here()
+    path = _free_place(tree.profiles, name)
+    text = render_profile(name, _absolute(command, tree.root))
+    try:
+        path.write_text(text, encoding="utf-8")
+        parse_profile(path)
+    except OSError as error:
+        raise SpaceError(f"cannot write {path}: {error.strerror}") from error
+    click.echo(f"wrote {path}")
+    for line in _next_steps(name, bool(command)):
+        click.echo(line)
+
+
+def _free_place(folder: Path, name: str) -> Path:
+    import re
+
+    from pipeline.core.errors import UsageError
+
+    if re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,49}", name) is None:
+        raise UsageError(
+            f"{name!r} is no name for a profile",
+            hint="up to 50 small letters, digits, dots and dashes, a letter or digit first",
+        )
+    path = folder / f"{name}.toml"
+    if path.exists():
+        raise UsageError(f"{path} exists already", hint="edit it, or choose another name")
+    return path
+
+
+def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
+    """Return the command with files named from here by their whole path: it runs in ``root``."""
+    from pipeline.core.errors import UsageError
+    from pipeline.stages.configure import find_program
+
+    if command and "/" not in command[0] and find_program(command[0]) is None:
+        raise UsageError(f"there is no program {command[0]}", hint="give its path")
+    if command and "/" in command[0] and not Path(command[0]).is_file():
+        raise UsageError(f"there is no program {command[0]}")
+    first = [str(Path(word).resolve()) if "/" in word else word for word in command[:1]]
+    rest = [str(Path(word).resolve()) if _is_here(word, root) else word for word in command[1:]]
+    return (*first, *rest)
+
+
+def _is_here(word: str, root: Path) -> bool:
+    path = Path(word)
+    return not path.is_absolute() and path.exists() and Path.cwd() != root
+
+
+def _next_steps(name: str, has_command: bool) -> list[str]:
+    build = f".venv/bin/pipeline build --profile {name} --quick"
+    if has_command:
+        return ["next: look it over, then", f"  {build}"]
+    record = ".venv/bin/pipeline record -o {}.trace -- YOUR PROGRAM"
+    return [
+        "next: record two runs with different input, then build",
+        f"  {record.format(f'{name}-train')}",
+        f"  {record.format(f'{name}-verify')}",
+        f"  {build}",
+    ]

@@ -1,0 +1,141 @@
+"""A profile for somebody's own program, as commented TOML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+_HEAD = """\
+# The profile {name}. Every key is described in docs/pipeline.md.
+schema_version = 1
+name = {name}
+description = {description}
+
+[layout]
+name = "mixed"                   # the order of symbols: layouts/mixed/hot.txt and cold.txt
+must_be_hot = ["hak_malloc", "hak_free"]       # stop if the training does not run these
+
+# ---- training: what the library is compiled for --------------------------------------------------
+# `weight` is the share of time that a workload stands for.
+"""
+
+_COMMAND = """\
+
+# The program itself. It starts in the root of this tree (or with scratch = true in an empty folder)
+# and has to end by itself; a server needs a script that starts it, asks it something, and stops it.
+[[workload]]
+name = "{name}"
+kind = "command"
+role = "train"
+argv = [{argv}]
+weight = 3
+timeout_s = 300
+"""
+
+_TRACE = """\
+
+# A recording of the program:  .venv/bin/pipeline record -o {file} -- YOUR PROGRAM
+[[workload]]
+name = "{name}"
+kind = "trace"
+role = "{role}"
+trace = "{file}"
+ops = "2M"                       # length of a run; beyond the trace's length it is played again
+quick_ops = "500k"               # the same for --quick
+weight = 3
+"""
+
+_MIXED = """\
+
+# A little of everything, so that paths which the program did not take are not slow.
+[[workload]]
+name = "mixed-sizes"
+kind = "program"
+role = "train"
+program = "training/mixed_sizes"
+ops = "2M"
+quick_ops = "300k"
+weight = 0.5
+
+# ---- judging: what the library is measured by; other workloads than in training -------------------
+"""
+
+_RECORDED = """\
+
+# The same program, recorded and played back. Better: with another input than in training, so that
+# the judgement is not about what the library was compiled for. `first` and `events` choose a part
+# of a long run.
+[[workload]]
+name = "{name}-played"
+kind = "trace"
+role = "verify"
+record = [{argv}]
+events = "1M"
+ops = "2M"                       # length of a run; beyond the trace's length it is played again
+quick_ops = "500k"               # the same for --quick
+count_ops = "200k"               # the same for counting instructions under valgrind
+weight = 3
+timeout_s = 300
+"""
+
+_REST = """\
+
+[[workload]]
+name = "random-mixed"
+kind = "program"
+role = "verify"
+program = "bench/random_mixed"
+sizes = [16, 1024]               # bytes, smallest and largest request
+ops = "8M"
+quick_ops = "4M"
+weight = 1
+
+# Instruction-cache misses are counted where foreign code runs between operations, as in large programs.
+[[workload]]
+name = "icache-pressure"
+kind = "program"
+role = "verify"
+program = "bench/icache_pressure"
+ops = "15k"
+quick_ops = "4k"
+count_ops = "3k"
+weight = 1
+"""
+
+_HEALTH = """\
+
+# ---- health: the program must print the same with the library as without ---------------------------
+# Remove this workload if its output differs from run to run.
+[[workload]]
+name = "{name}-health"
+kind = "command"
+role = "verify"
+argv = [{argv}]
+env = {{ HAKMEM_PURGE_DELAY = "10" }}     # memory goes back after 10 ms: more of the library is exercised
+timeout_s = 300
+"""
+
+
+def render_profile(name: str, command: Sequence[str]) -> str:
+    """Return the profile ``name`` for ``command``, or for two recordings where it is empty."""
+    if command:
+        argv = ", ".join(_text(word) for word in command)
+        training = _COMMAND.format(name=name, argv=argv)
+        judging = _RECORDED.format(name=name, argv=argv)
+        health = _HEALTH.format(name=name, argv=argv)
+    else:
+        training, judging = _recording(name, "train"), _recording(name, "verify")
+        health = ""
+    shown = " ".join(command) or "two recordings"
+    description = _text(f"Made for: {shown}"[:200])
+    head = _HEAD.format(name=_text(name), description=description)
+    return head + training + _MIXED + judging + _REST + health
+
+
+def _recording(name: str, role: str) -> str:
+    return _TRACE.format(name=f"{name}-{role}", role=role, file=f"{name}-{role}.trace")
+
+
+def _text(word: str) -> str:
+    """Return a TOML string: JSON's escapes are TOML's, except that DEL must be escaped too."""
+    return json.dumps(word, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,86 @@
+"""``pipeline profiles`` and ``pipeline init``."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+
+from pipeline.core.paths import Tree
+from pipeline.profile.load import load_profile, parse_profile, profile_names
+from pipeline.profile.schema import Command, Trace
+from pipeline.profile.template import render_profile
+
+
+def parsed(folder: Path, text: str) -> tuple[dict[str, object], list[Command | Trace]]:
+    """Return a profile's table, and those of its workloads that are not our own programs."""
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    profile = parse_profile(path)
+    return tomllib.loads(text), [w for w in profile.workload if isinstance(w, Command | Trace)]
+
+
+def test_each_profile_has_a_line(fresh: Sandbox) -> None:
+    code, output = fresh.run("profiles")
+    assert code == 0
+    lines = {line.split()[0]: line for line in output.splitlines()}
+    assert set(lines) == {*profile_names(Tree.here()), "tiny"}
+    assert "2 train, 2 verify" in lines["tiny"]
+    assert lines["tiny"].endswith("small enough for tests")
+
+
+@pytest.mark.parametrize("name", profile_names(Tree.here()))
+def test_profiles_that_ship(name: str) -> None:
+    profile = load_profile(Tree.here(), name)
+    assert len(profile.training) >= 3
+    assert len(profile.verifying) >= 4
+    assert any(isinstance(w, Command) for w in profile.verifying), "a health check"
+    assert any(getattr(w, "count_ops", None) for w in profile.verifying), "a counted workload"
+
+
+@pytest.mark.parametrize(
+    "command", [("git", "log"), ("sh", "-c", 'echo "ö\t\\" \x7f \U0001f600 #"'), ("x" * 300,)]
+)
+def test_any_command_makes_a_profile_that_loads(tmp_path: Path, command: tuple[str, ...]) -> None:
+    table, mine = parsed(tmp_path, render_profile("mine", command))
+    assert table["name"] == "mine"
+    assert [w.argv for w in mine if isinstance(w, Command)] == [command, command]
+    assert [w.record for w in mine if isinstance(w, Trace)] == [command]
+
+
+def test_without_a_command_it_takes_two_recordings(tmp_path: Path) -> None:
+    _, mine = parsed(tmp_path, render_profile("mine", ()))
+    assert [(w.role, w.trace) for w in mine if isinstance(w, Trace)] == [
+        ("train", "mine-train.trace"),
+        ("verify", "mine-verify.trace"),
+    ]
+
+
+def test_init_says_the_next_step(fresh: Sandbox) -> None:
+    code, output = fresh.run("init", "shop", "--", "sort", "--reverse", "VERSION")
+    assert code == 0
+    assert "pipeline build --profile shop --quick" in output
+    text = (fresh.root / "training" / "profiles" / "shop.toml").read_text(encoding="utf-8")
+    assert 'argv = ["sort", "--reverse", "VERSION"]' in text
+    code, output = fresh.run("init", "other")
+    assert code == 0
+    assert "pipeline record -o other-train.trace" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("init",), 2, "Missing argument"),
+        (("init", "Big Name"), 2, "no name for a profile"),
+        (("init", "../evil"), 2, "no name for a profile"),
+        (("init", "tiny"), 2, "exists already"),
+        (("init", "new", "--", "no-such-program"), 2, "there is no program no-such-program"),
+        (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),
+    ],
+)
+def test_bad_wishes(fresh: Sandbox, arguments: tuple[str, ...], code: int, words: str) -> None:
+    assert fresh.run(*arguments)[0] == code
+    assert words in fresh.run(*arguments)[1]
+    assert not (fresh.root / "training" / "profiles" / "new.toml").exists()
