@@ -17,6 +17,7 @@ from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
 from pipeline.commands.profiles import init_command, profiles_command
 from pipeline.commands.record import record_command
+from pipeline.commands.report import diff_command, report_command
 from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
 from pipeline.commands.verify import verify_command
@@ -52,6 +53,8 @@ for _command in (
     build_command,
     test_command,
     doctor_command,
+    report_command,
+    diff_command,
     list_command,
     rollback_command,
     layout_command,

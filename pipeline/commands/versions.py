@@ -41,16 +41,22 @@ def complete_version(
 def list_command(profile: str) -> None:
     """List published versions, newest first; * is current.
 
-    Ends with exit code 15 if nothing is published yet.
+    With date, verdicts of the two keys, how much was measured, and size of the library and of
+    everything. Ends with exit code 15 if nothing is published yet.
     """
     from pipeline.core.paths import Tree
     from pipeline.release.version import current, require_published
 
     dist = Tree.here().dist(_known(profile))
     versions, now = require_published(dist, profile), current(dist)
-    for version in versions:
-        mark = "*" if version == now else " "
-        click.echo(f"{mark} {version.name}  {_describe(version)}")
+    rows: list[tuple[str, ...]] = [
+        ("", "version", "published", "throughput", "I-cache", "mode", "library", "all", "")
+    ]
+    rows += [("*" if one == now else "", one.name, *_describe(one)) for one in versions]
+    for row in rows:
+        widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
 
 
 @click.command("rollback")
@@ -87,17 +93,21 @@ def rollback_command(profile: str, wish: str | None) -> None:
     click.echo(f"current is now {target.name}")
 
 
-def _describe(version: Version) -> str:
-    """Return when a version was published, what the judge said, and whether it is whole."""
+def _describe(version: Version) -> tuple[str, ...]:
+    """Return the cells of a version's row; what its manifest does not tell is "unknown"."""
     from pipeline.core.errors import ArtifactError
+    from pipeline.report.text import day, kib
 
+    sizes = [kib(version.library.stat().st_size)] if version.library.is_file() else ["gone"]
+    sizes.append(kib(sum(p.stat().st_size for p in version.folder.rglob("*") if p.is_file())))
     try:
         verdict = version.manifest["verdict"]
-        keys = f"throughput {verdict['throughput']}, I-cache {verdict['icache']}"
+        keys = [str(verdict[key]) for key in ("throughput", "icache")]
     except (ArtifactError, KeyError, TypeError):
-        return "DAMAGED: its manifest cannot be read"
-    state = "" if not version.damaged_files() else "  DAMAGED"
-    return f"{version.created}  {keys}{state}"
+        return ("unknown",) * 4 + (*sizes, "DAMAGED: its manifest cannot be read")
+    mode = str(version.manifest.get("mode") or ("quick" if version.manifest.get("quick") else ""))
+    state = "DAMAGED" if version.damaged_files() else ""
+    return (day(version.created), *keys, mode, *sizes, state)
 
 
 def _known(profile: str) -> str:

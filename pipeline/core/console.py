@@ -17,7 +17,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from pipeline.core import process
 
 if TYPE_CHECKING:
-    from pipeline.report import ReportModel
+    from pipeline.report.model import ReportModel
 
 NAME_WIDTH = 15
 Say = Callable[[str], None]
@@ -54,7 +54,7 @@ class BuildConsole:
 
     def verdict(self, model: ReportModel) -> None:
         """Show the short table of a judgement."""
-        from pipeline.report import render_terminal
+        from pipeline.report.terminal import render_terminal
 
         self.say("")
         render_terminal(model, self.rich)

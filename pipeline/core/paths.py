@@ -40,6 +40,10 @@ class Tree:
         """Return the folder of a profile's child process logs."""
         return self.state / profile / "logs"
 
+    def reports(self, profile: str) -> Path:
+        """Return the folder with the reports of a profile's judged builds, published or not."""
+        return self.state / profile / "reports"
+
     def dist(self, profile: str) -> Path:
         """Return the folder where a profile's versions are published."""
         return self.root / "dist" / profile

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.judge.model import VerifyResult
+from pipeline.report.code import function_rows
+from pipeline.report.compare import compare_versions
+from pipeline.report.curve import curve_points
+from pipeline.report.facts import Facts
+from pipeline.report.findings import findings
 from pipeline.report.model import (
     DynoStat,
     Layout,
+    Overlap,
     ReportModel,
     StageRow,
     Training,
@@ -28,6 +36,11 @@ class Receipt(Protocol):
         ...
 
     @property
+    def parts(self) -> Notes:
+        """What the key was made of."""
+        ...
+
+    @property
     def seconds(self) -> float:
         """Wall time of the stage when it was done."""
         ...
@@ -38,30 +51,75 @@ class Receipt(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """What a report is made from, beside the judge's result.
+
+    ``receipts`` are by stage, in order. ``evidence`` and ``facts`` are None where nothing was
+    gathered; ``previous`` where there is no version before this one that has a report.
+    """
+
+    receipts: Mapping[str, Receipt]
+    evidence: Evidence | None = None
+    facts: Facts | None = None
+    previous: ReportModel | None = None
+    previous_reason: str = "no version was published before this one"
+
+
 def report_model(
-    *,
-    profile: str,
-    version: str,
-    result: VerifyResult,
-    receipts: Mapping[str, Receipt],
-    allow_neutral: bool,
+    *, profile: str, version: str, result: VerifyResult, allow_neutral: bool, inputs: Inputs
 ) -> ReportModel:
-    """Return the report of one judged version; ``receipts`` are by stage, in order."""
+    """Return the report of one judged version."""
     published, reason = result.publishable(allow_neutral)
-    return ReportModel(
+    facts, receipts = inputs.facts, inputs.receipts
+    code = facts.code if facts else None
+    model = ReportModel(
         profile=profile,
         version=version,
         published=published,
         reason=reason,
         allow_neutral=allow_neutral,
+        programs=_programs(receipts),
+        findings=findings(result, None),
         summary=summary_rows(result),
         verify=result,
-        stages=tuple(
-            StageRow(stage=stage, key=receipt.key[:12], seconds=receipt.seconds)
-            for stage, receipt in receipts.items()
-        ),
-        training=_training(receipts),
+        curve=_curve(result, inputs.evidence),
+        evidence=inputs.evidence,
+        evidence_reason="" if inputs.evidence else "the stages that gather it did not run",
+        code=code,
+        code_reason=facts.reason if facts else "the libraries were not read",
+        functions=function_rows(*code) if code else (),
+        previous=None,
+        previous_reason=inputs.previous_reason,
+        stages=_stages(receipts),
+        training=_training(receipts, facts),
         layout=_layout(receipts),
+    )
+    return against(model, inputs.previous) if inputs.previous else model
+
+
+def against(
+    model: ReportModel, older: ReportModel, direct: VerifyResult | None = None
+) -> ReportModel:
+    """Return the report with another version to compare with, in place of the one it has."""
+    previous = compare_versions(older, model, direct)
+    return model.model_copy(
+        update={
+            "previous": previous,
+            "previous_reason": "",
+            "findings": findings(model.verify, previous),
+        }
+    )
+
+
+def alone(model: ReportModel) -> ReportModel:
+    """Return the report without a version to compare with: against the baseline only."""
+    return model.model_copy(
+        update={
+            "previous": None,
+            "previous_reason": "only the baseline was asked for",
+            "findings": findings(model.verify, None),
+        }
     )
 
 
@@ -69,7 +127,24 @@ def _notes(receipts: Mapping[str, Receipt], stage: str) -> Notes:
     return receipts[stage].notes if stage in receipts else {}
 
 
-def _training(receipts: Mapping[str, Receipt]) -> Training | None:
+def _curve(result: VerifyResult, evidence: Evidence | None) -> tuple[CurvePoint, ...]:
+    return (evidence.curve if evidence else ()) or curve_points(result.counting)
+
+
+def _programs(receipts: Mapping[str, Receipt]) -> str | None:
+    """Return the digest of the programs that the judge has run."""
+    programs = receipts["verify"].parts.get("programs") if "verify" in receipts else None
+    return str(programs) if programs else None
+
+
+def _stages(receipts: Mapping[str, Receipt]) -> tuple[StageRow, ...]:
+    return tuple(
+        StageRow(stage=stage, key=receipt.key[:12], seconds=receipt.seconds)
+        for stage, receipt in receipts.items()
+    )
+
+
+def _training(receipts: Mapping[str, Receipt], facts: Facts | None) -> Training | None:
     if "train" not in receipts:
         return None
     train, merge = _notes(receipts, "train"), _notes(receipts, "merge")
@@ -86,6 +161,9 @@ def _training(receipts: Mapping[str, Receipt]) -> Training | None:
         functions_ran=merge.get("ran"),
         branches=branches.get("branches"),
         corrupt=tuple(str(name) for name in corrupt),
+        overlap=facts.overlap
+        if facts
+        else Overlap(version=None, edges=None, reason="no profiles were compared"),
     )
 
 

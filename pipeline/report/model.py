@@ -1,13 +1,21 @@
-"""What a report says, independent of how it looks. None means unknown."""
+"""What a report says, independent of how it looks. None means unknown, and a reason stands by."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field, FiniteFloat
+
+from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.judge.model import Record, VerifyResult
 from pipeline.judge.verdict import Verdict
 
-REPORT_VERSION: Literal[1] = 1
+REPORT_VERSION: Literal[2] = 2
+
+Part = Literal["whole", "hot", "cold"]
+Listed = Literal["hot", "cold"]
+# "info" is a quantity that is shown and not judged; "unknown" one that could not be.
+Judgement = Literal["better", "same", "unclear", "worse", "unknown", "info"]
 
 
 class StageRow(Record):
@@ -29,6 +37,17 @@ class TrainingRow(Record):
     lost: int | None
 
 
+class Overlap(Record):
+    """How much two merged profiles agree, in per cent of their counts (llvm-profdata overlap).
+
+    ``edges`` is None where it could not be measured; ``reason`` says why, or what was compared.
+    """
+
+    version: str | None
+    edges: float | None = Field(ge=0, le=100)
+    reason: str
+
+
 class Training(Record):
     """The training receipt. ``functions_ran`` of ``functions`` have counts in the profile."""
 
@@ -38,6 +57,7 @@ class Training(Record):
     functions_ran: int | None
     branches: int | None
     corrupt: tuple[str, ...]
+    overlap: Overlap
 
 
 class DynoStat(Record):
@@ -67,20 +87,139 @@ class SummaryRow(Record):
     baseline: float | None
     tuned: float | None
     ratio: float | None
-    verdict: Verdict | str | None
+    verdict: Verdict | Literal["holds", "broken"] | None
+
+
+class MapFunction(Record):
+    """A function, or a half of one, at its place. ``count`` is its heat, None if unknown.
+
+    ``name`` of a cold half is its own symbol; ``parent`` is the function it belongs to.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    parent: str | None
+    part: Part
+    section: str
+    address: int = Field(ge=0)
+    size: int = Field(gt=0)
+    count: int | None
+    listed: Listed | None
+
+
+class MapSection(Record):
+    """An executable section of the file."""
+
+    name: str
+    address: int
+    size: int
+
+
+class CodeMap(Record):
+    """The code of one library by address. ``hot_end`` is the border: where listed hot code ends.
+
+    It is None where nothing of hot.txt is in the library, or where it does not lie together.
+    ``counted_by`` says what the counts are.
+    """
+
+    build: str
+    counted_by: str
+    sections: tuple[MapSection, ...]
+    functions: tuple[MapFunction, ...]
+    hot_end: int | None
+
+
+class Place(Record):
+    """Where a function lies."""
+
+    address: int
+    size: int
+    section: str
+
+
+class FunctionRow(Record):
+    """One function before and after; a side is None where it is no function of its own there."""
+
+    name: str
+    part: Part
+    before: Place | None
+    after: Place | None
+    count: int | None
+    listed: Listed | None
+    why: str
+
+
+class Finding(Record):
+    """Something that got worse, or could not be shown; ``anchor`` is the section about it."""
+
+    kind: Literal["regression", "doubt"]
+    what: str
+    detail: str
+    anchor: str
+
+
+class ComparedRow(Record):
+    """One quantity of two versions. ``low`` and ``high`` are the ends of the ratio, if it has any.
+
+    ``why`` says what the judgement rests on, or why there is none.
+    """
+
+    name: str
+    unit: str
+    before: FiniteFloat | None
+    after: FiniteFloat | None
+    ratio: FiniteFloat | None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    judgement: Judgement
+    why: str
+
+
+class Comparison(Record):
+    """One version against another one. ``measured`` tells of a direct judgement, if there was."""
+
+    version: str
+    created: str
+    measured: bool
+    rows: tuple[ComparedRow, ...]
+    workloads: tuple[ComparedRow, ...]
+    functions: tuple[FunctionRow, ...]
+    code: CodeMap | None
+    notes: tuple[str, ...]
+
+    @property
+    def worse(self) -> tuple[ComparedRow, ...]:
+        """The quantities that got worse."""
+        return tuple(row for row in (*self.rows, *self.workloads) if row.judgement == "worse")
 
 
 class ReportModel(Record):
-    """Everything a reader of one version needs; a renderer adds no facts."""
+    """Everything a reader of one version needs; a renderer adds no facts.
 
-    schema_version: Literal[1] = REPORT_VERSION
+    ``code`` has the maps before (the baseline) and after (this version). ``previous`` is None
+    where there is no version to compare with; ``previous_reason`` says why. ``programs`` is the
+    digest of the programs that were judged with. ``curve`` has the misses per operation by size of
+    the instruction cache, the smallest first; none where nothing was counted.
+    """
+
+    schema_version: Literal[2] = REPORT_VERSION
     profile: str
     version: str
     published: bool
     reason: str
     allow_neutral: bool
+    programs: str | None
+    findings: tuple[Finding, ...]
     summary: tuple[SummaryRow, ...]
     verify: VerifyResult
+    curve: tuple[CurvePoint, ...]
+    evidence: Evidence | None
+    evidence_reason: str
+    code: tuple[CodeMap, CodeMap] | None
+    code_reason: str
+    functions: tuple[FunctionRow, ...]
+    previous: Comparison | None
+    previous_reason: str
     stages: tuple[StageRow, ...]
     training: Training | None
     layout: Layout | None

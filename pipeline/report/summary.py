@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from pipeline.judge.icache import under_pressure, weighted_lines
 from pipeline.judge.model import LibraryCounts, Measured, Throughput, VerifyResult, WorkloadCounts
@@ -27,6 +27,16 @@ def geometric_mean(values: Weighted) -> float:
     """Return the weighted geometric mean of (weight, value) with values above zero."""
     total = sum(weight for weight, _ in values)
     return math.exp(sum(weight / total * math.log(value) for weight, value in values))
+
+
+def counted_means(workloads: Sequence[WorkloadCounts], field: str) -> float | None:
+    """Return the weighted mean of a count of the tuned library; None if any is unknown."""
+    return _means(workloads, lambda counts: getattr(counts, field))[1]
+
+
+def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
+    """Return the tuned library's peak memory in MiB over the workloads of these names."""
+    return _rss_mean(throughput, "tuned_rss_kib", names) if names else None
 
 
 def _throughput(result: VerifyResult) -> SummaryRow:
@@ -80,8 +90,10 @@ def _rss(result: VerifyResult) -> SummaryRow:
     )
 
 
-def _rss_mean(throughput: Throughput, field: str) -> float:
-    return geometric_mean([(w.weight, getattr(w, field)) for w in throughput.workloads]) / 1024
+def _rss_mean(throughput: Throughput, field: str, names: Collection[str] = ()) -> float:
+    """Return the mean over the workloads called ``names``; over all if there are none."""
+    chosen = [one for one in throughput.workloads if not names or one.name in names]
+    return geometric_mean([(one.weight, getattr(one, field)) for one in chosen]) / 1024
 
 
 def _means(

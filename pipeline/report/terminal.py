@@ -1,26 +1,31 @@
-"""The short verdict table for the end of a build."""
+"""The report for a terminal: the short table, what got worse, and the verdict in one sentence."""
 
 from __future__ import annotations
 
-from rich.console import Console
+import io
+
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
 
-_STYLES = {
+STYLES = {
     "GO": "bold green",
     "NEUTRAL": "cyan",
     "NO-GO": "bold red",
     "INCONCLUSIVE": "yellow",
     "holds": "green",
     "broken": "bold red",
+    "better": "green",
+    "worse": "bold red",
+    "unclear": "yellow",
 }
 
 
 def render_terminal(model: ReportModel, console: Console) -> None:
-    """Print the four rows of the summary, then the verdict of the whole in one sentence."""
+    """Print the four rows of the summary, regressions, and the verdict in one sentence."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
@@ -29,7 +34,48 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     for row in model.summary:
         table.add_row(*_cells(row))
     console.print(table)
+    for finding in model.findings:  # what the keys say is in the sentence below
+        if finding.kind == "regression" and finding.anchor != "keys":
+            what = Text(finding.what, style="bold red")
+            console.print(Text.assemble("regression: ", what, f": {finding.detail}"))
     console.print(_sentence(model))
+
+
+def as_text(model: ReportModel) -> str:
+    """Return the same with the version as heading and, if there is one, the version before."""
+    head = f"hakmem {model.version}, profile {model.profile}, {text.day(model.verify.created)}"
+    console = _console()
+    console.print(head, markup=False, highlight=False)
+    render_terminal(model, console)
+    if model.previous is None:
+        console.print(f"not compared with an older version: {model.previous_reason}")
+    else:
+        said = ", ".join(f"{row.name} {row.judgement}" for row in model.previous.rows)
+        console.print(f"against {model.previous.version}: {said}")
+    return _text(console)
+
+
+def plain(*parts: RenderableType) -> str:
+    """Return renderables as the terminal would show them; without colour if it is none."""
+    console = _console()
+    for part in parts:
+        console.print(part, markup=False, highlight=False)
+    return _text(console)
+
+
+def _console() -> Console:
+    """Return a console that keeps its output, with the looks of the real one."""
+    real = Console()
+    return Console(
+        file=io.StringIO(),
+        width=real.width if real.is_terminal else 160,
+        force_terminal=real.is_terminal,
+    )
+
+
+def _text(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
 
 
 def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
@@ -40,7 +86,7 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
         text.number(row.baseline),
         text.number(row.tuned),
         text.ratio(row.ratio),
-        Text(verdict, style=_STYLES.get(verdict, "")),
+        Text(verdict, style=STYLES.get(verdict, "")),
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pipeline.judge.model import Measured
-from pipeline.judge.statistics import Interval
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
+    from pipeline.judge.model import Measured
+    from pipeline.judge.statistics import Interval
 
 UNKNOWN = "unknown"
 
@@ -11,6 +14,11 @@ UNKNOWN = "unknown"
 def number(value: float | None, digits: int = 2) -> str:
     """Return a number with thousands set apart by a comma, or "unknown"."""
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
+
+
+def rounded(value: float | None) -> str:
+    """Return a number without digits behind the point, or "unknown"."""
+    return number(value, 0)
 
 
 def ratio(value: float | None) -> str:
@@ -47,6 +55,52 @@ def quotient(baseline: Measured | None, tuned: Measured | None) -> float | None:
     if baseline is None or tuned is None or not baseline.value:
         return None
     return tuned.value / baseline.value
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """Return a quantity as its unit wants it: bytes are whole, ratios and small ones are finer."""
+    if unit == "bytes":
+        return number(value, 0)
+    return number(value, 3 if value is not None and abs(value) < 10 else 2)
+
+
+def kib(size: int) -> str:
+    """Return a number of bytes as B, KiB or MiB, with a digit behind the point where it tells."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size} B"
+
+
+def address(place: int | None) -> str:
+    """Return an address in hexadecimal, or a dash for a function that is not there."""
+    return "-" if place is None else f"{place:#x}"
+
+
+def percent(fraction: float | None, digits: int = 1) -> str:
+    """Return a fraction as per cent, or "unknown"."""
+    return UNKNOWN if fraction is None else f"{fraction * 100:.{digits}f} %"
+
+
+def short(count: int | None) -> str:
+    """Return a large count with three digits and a letter: 12.3 k, 4.56 M, 7.89 G."""
+    if count is None:
+        return UNKNOWN
+    for letter, factor in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= factor:
+            value = count / factor
+            return f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f} {letter}"
+    return str(count)
+
+
+def day(moment: str) -> str:
+    """Return an ISO time to the minute, as people read it: 2026-01-02 03:04 UTC."""
+    return moment[:16].replace("T", " ") + " UTC"
+
+
+def sentence(text: str) -> str:
+    """Return ``text`` with a capital at its beginning and one full stop at its end."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def cell(text: object) -> str:

@@ -40,15 +40,17 @@ from pipeline.stages.bolt import DEBUG
 from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.compile import LIBRARY
 from pipeline.stages.merge import ProfileData
+from pipeline.stages.reporting import keep_report, make_report
 from pipeline.stages.static import Archive
 from pipeline.stages.verify import VERDICT, Verdict
 from pipeline.stages.workshop import Library, Workshop
 
 if TYPE_CHECKING:
-    from pipeline.report import ReportModel
+    from pipeline.report.model import ReportModel
 
 STAGE = "publish"
-REPORT = "report.md"
+HTML = "report.html"
+REPORTS = (HTML, "report.md", "report.json")
 MANIFEST_VERSION = 2
 
 
@@ -108,8 +110,9 @@ def publish(shop: Workshop, release: Release) -> Published:
         return Published(folder, None)
     receipts = [artifact.receipt for artifact in shop.store.used]
     with shop.console.stage(STAGE) as line:
-        model = _report(shop, version, release.verdict, receipts)
-        report = _keep_report(shop, model)
+        line.step("writing the report")
+        model = make_report(shop, release, version, receipts)
+        report = keep_report(shop, model)
         _pass_gate(shop, model, release.verdict, report)
         line.step("writing the version")
         _write_version(shop, folder, release, receipts, report)
@@ -135,28 +138,6 @@ def _is_current(folder: Path) -> bool:
     return now == Version(folder) and not now.damaged_files()
 
 
-def _report(shop: Workshop, version: str, verdict: Verdict, receipts: list[Receipt]) -> ReportModel:
-    from pipeline.report import report_model
-
-    return report_model(
-        profile=shop.profile.name,
-        version=version,
-        result=verdict.result(),
-        receipts={receipt.stage: receipt for receipt in receipts},
-        allow_neutral=shop.options.allow_neutral,
-    )
-
-
-def _keep_report(shop: Workshop, model: ReportModel) -> Path:
-    """Write the report where it stays, whatever the gate says."""
-    from pipeline.report import render_markdown
-
-    report = shop.tree.artifacts(shop.profile.name) / "reports" / f"{model.version}.md"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text(render_markdown(model), encoding="utf-8")
-    return report
-
-
 def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
     allowed, _ = verdict.result().publishable(shop.options.allow_neutral)
@@ -165,7 +146,7 @@ def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Pat
         raise GateError(
             "the gate did not let this build pass, for the reason above",
             hint="read the report; `--from verify` judges again; `current` is as it was",
-            log=report,
+            log=report / HTML,
         )
 
 
@@ -179,7 +160,8 @@ def _write_version(
         write_contents(room, shop.tree.root, _product(shop, release), shop.tree.version)
         _write_factors(room, release)
         shutil.copyfile(release.verdict.artifact.path(VERDICT), room / VERDICT)
-        shutil.copyfile(report, room / REPORT)
+        for name in REPORTS:
+            shutil.copyfile(report / name, room / name)
         _write_manifest(shop, room, folder.name, release, receipts)
         write_sums(room)
         _finish(room, folder)

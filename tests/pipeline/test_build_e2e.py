@@ -80,7 +80,7 @@ def test_published_files_have_their_digests(quick: Sandbox) -> None:
     }
     there = {str(p.relative_to(version(quick))) for p in version(quick).rglob("*") if p.is_file()}
     assert there == listed | {"SHA256SUMS"}
-    assert {"lib/libhakmem.so", "include/hakmem.h", "manifest.json", "report.md"} <= listed
+    assert {"lib/libhakmem.so", "include/hakmem.h", "manifest.json", "report.html"} <= listed
 
 
 def test_published_library_is_stripped_safe_and_serves(quick: Sandbox) -> None:

@@ -9,104 +9,25 @@ import io
 import os
 import re
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from pipeline.judge.model import Counting, Throughput
-from pipeline.report import ReportModel, render_markdown, render_terminal, report_model
 from pipeline.report import text as wording
+from pipeline.report.build import Inputs, report_model
+from pipeline.report.markdown import render_markdown
+from pipeline.report.model import ReportModel
 from pipeline.report.summary import summary_rows
+from pipeline.report.terminal import render_terminal
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import (
-    counting_of,
-    counts,
-    health_of,
-    pairs,
-    result_of,
-    throughput_of,
-    workload_counts,
-)
+from judge_support import counting_of, counts, result_of, workload_counts
+from report_support import FakeReceipt, bad, good, mixed, mixed_counts
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-@dataclass(frozen=True)
-class FakeReceipt:
-    key: str
-    seconds: float
-    notes: dict[str, Any] = field(default_factory=dict)
-
-
-RECEIPTS = {
-    "train": FakeReceipt(
-        "aaaaaaaaaaaaaaaa",
-        12.25,
-        {
-            "workloads": {
-                "server": {"weight": 2.0, "seconds": 1.5, "processes": 3},
-                "git": {"weight": 1.0, "seconds": 0.5, "processes": 12},
-            },
-            "skipped": ["perl"],
-        },
-    ),
-    "merge": FakeReceipt("bbbb", 0.5, {"functions": 120, "ran": 80, "corrupt": ["x.profraw"]}),
-    "bolt-train": FakeReceipt(
-        "cccc",
-        9.0,
-        {
-            "workloads": {"server": {"processes": 3, "lost": 1, "corrupt": 0}},
-            "branches": 1234,
-        },
-    ),
-    "bolt": FakeReceipt(
-        "dddd",
-        2.0,
-        {
-            "order": {"placed": 40, "vanished_hot": ["pop"], "vanished_cold": []},
-            "quality": "function CFG discontinuity 0.00%",
-            "dyno_stats": {"taken branches": [1000, 600]},
-            "bytes": 65536,
-        },
-    ),
-}
-
-
-def mixed() -> Throughput:
-    return throughput_of(tiny=pairs(1.08), mixed=pairs(1.03), larson=pairs(0.985))
-
-
-def mixed_counts() -> Counting:
-    return counting_of(
-        workload_counts("tiny", counts(0.001), counts(0.0005)),
-        workload_counts("mixed", counts(4.0), counts(3.0)),
-    )
-
-
-def good() -> ReportModel:
-    return report_model(
-        profile="mixed",
-        version="0.1.0-abc",
-        result=result_of(mixed(), mixed_counts()),
-        receipts=RECEIPTS,
-        allow_neutral=False,
-    )
-
-
-def bad() -> ReportModel:
-    """Slower, uncounted, unhealthy, and with no receipts: everything unknown is said."""
-    result = result_of(
-        throughput_of(mixed=pairs(0.97, rss=(40_000, 60_000))),
-        Counting(source="static", why="valgrind is not installed", scope="sizes only"),
-        health_of("failed"),
-    )
-    return report_model(
-        profile="mixed", version="0.1.0-bad", result=result, receipts={}, allow_neutral=True
-    )
 
 
 def terminal(model: ReportModel, width: int = 100) -> str:
@@ -172,8 +93,8 @@ def test_holes_in_the_notes_are_shown_as_unknown() -> None:
             profile="mixed",
             version="1",
             result=result_of(mixed(), mixed_counts()),
-            receipts=receipts,
             allow_neutral=False,
+            inputs=Inputs(receipts=receipts),
         )
     )
     assert "unknown of unknown functions ran" in report

@@ -1,0 +1,150 @@
+"""``pipeline report`` and ``pipeline diff``: what is known of a version, and of two of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.versions import complete_version, profile_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipeline.report.model import ReportModel
+
+BASELINE = "baseline"
+
+
+@click.command("report")
+@profile_option
+@click.argument("version", required=False, shell_complete=complete_version)
+@click.option(
+    "--against",
+    metavar="VERSION|baseline",
+    shell_complete=complete_version,
+    help="Compare with this version; with `baseline` alone, with no version at all.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["term", "md", "html", "json"]),
+    default="term",
+    show_default=True,
+    help="How to show it.",
+)
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file.")
+@click.option("--check", is_flag=True, help="End with exit code 8 if the judge said NO-GO.")
+def report_command(
+    profile: str,
+    version: str | None,
+    against: str | None,
+    form: str,
+    output: str | None,
+    check: bool,
+) -> int:
+    r"""Show the report of a version.
+
+    VERSION is a published version (a unique beginning will do), the path of its folder, or `last`:
+    the build that was judged last, published or not. Without it, the current one. Against the
+    baseline, and against the version that was current before it, unless --against says otherwise.
+    With --check, NO-GO of a key, a broken memory guard or a failed program end with exit code 8.
+
+    \b
+    Examples:
+      pipeline report
+      pipeline report last --format md
+      pipeline report 0.1.0-3f2a --against 0.1.0-77b1 --format html -o report.html
+      pipeline report last --check
+    """
+    from pathlib import Path
+
+    from pipeline.core.errors import ExitCode
+    from pipeline.report.findings import refused
+
+    model = _model(profile, version, against)
+    text = _rendered(model, form)
+    if output is not None:
+        Path(output).write_text(text, encoding="utf-8")
+    else:
+        click.echo(text, nl=False)
+    return ExitCode.GATE if check and refused(model.verify) else ExitCode.OK
+
+
+@click.command("diff")
+@profile_option
+@click.argument("older", shell_complete=complete_version)
+@click.argument("newer", required=False, shell_complete=complete_version)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["term", "md", "json"]),
+    default="term",
+    show_default=True,
+    help="How to show it.",
+)
+def diff_command(profile: str, older: str, newer: str | None, form: str) -> int:
+    r"""Compare two versions by what was measured when they were judged.
+
+    NEWER is the current version if it is left out. Ends with exit code 16 if anything got worse
+    beyond its margin, so that a script can tell. What cannot be compared is said to be unknown.
+
+    \b
+    Examples:
+      pipeline diff 0.1.0-77b1
+      pipeline diff 0.1.0-77b1 last --format md
+    """
+    from pipeline.core.errors import ExitCode
+    from pipeline.report.compare import compare_versions
+    from pipeline.report.diff import render_diff
+
+    before, after = _read(profile, older), _read(profile, newer)
+    comparison = compare_versions(before, after)
+    click.echo(render_diff(comparison, after.version, form), nl=False)
+    return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
+
+
+def _model(profile: str, version: str | None, against: str | None) -> ReportModel:
+    """Return the report of a version, held against what was asked for."""
+    from pipeline.report.build import against as held_against
+    from pipeline.report.build import alone
+
+    model = _read(profile, version)
+    if against == BASELINE:
+        return alone(model)
+    return held_against(model, _read(profile, against)) if against else model
+
+
+def _read(profile: str, wish: str | None) -> ReportModel:
+    from pipeline.report.files import read_report
+
+    return read_report(_folder(profile, wish))
+
+
+def _folder(profile: str, wish: str | None) -> Path:
+    """Return the folder with the report that ``wish`` names; VersionError if there is none."""
+    from pipeline.core.errors import VersionError
+    from pipeline.core.paths import Tree
+    from pipeline.release.version import resolve
+    from pipeline.stages.reporting import LAST
+
+    tree = Tree.here()
+    if wish == LAST:
+        last = tree.reports(profile) / LAST
+        if not last.is_dir():
+            raise VersionError(
+                f"no build of profile {profile!r} was judged in this tree",
+                hint=f"`.venv/bin/pipeline build --profile {profile}`",
+            )
+        return last.resolve()
+    return resolve(tree, profile, wish).folder
+
+
+def _rendered(model: ReportModel, form: str) -> str:
+    from pipeline.report.files import render_json
+    from pipeline.report.html import render_html
+    from pipeline.report.markdown import render_markdown
+    from pipeline.report.terminal import as_text
+
+    forms = {"html": render_html, "md": render_markdown, "json": render_json, "term": as_text}
+    return forms[form](model)

@@ -1,0 +1,42 @@
+"""Misses over the size of the instruction cache, from the counts of the judge."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from pipeline.evidence.model import CurvePoint
+from pipeline.judge.icache import under_pressure
+from pipeline.judge.model import Counting, LibraryCounts, WorkloadCounts
+from pipeline.judge.request import CacheGeometry
+
+
+def curve_points(counting: Counting) -> tuple[CurvePoint, ...]:
+    """Return the weighted misses of both builds in each cache, the smallest first.
+
+    Over the workloads under instruction pressure, as the I-cache key; one cache is no curve.
+    """
+    pressed = {one.name for one in under_pressure(counting)}
+    found: dict[CacheGeometry, list[WorkloadCounts]] = defaultdict(list)
+    for one in (*counting.workloads, *counting.curve):
+        if one.name in pressed and one.geometry is not None:
+            found[one.geometry].append(one)
+    complete = {cache: rows for cache, rows in found.items() if len(rows) == len(pressed)}
+    if len(complete) < 2:
+        return ()
+    return tuple(
+        CurvePoint(
+            geometry=cache,
+            baseline=_mean([(one.weight, one.baseline) for one in complete[cache]]),
+            tuned=_mean([(one.weight, one.tuned) for one in complete[cache]]),
+        )
+        for cache in sorted(complete, key=lambda cache: cache.size)
+    )
+
+
+def _mean(sides: Sequence[tuple[float, LibraryCounts]]) -> float | None:
+    total = sum(weight for weight, _ in sides)
+    known = [(weight, counts.i1_misses) for weight, counts in sides]
+    if any(misses is None for _, misses in known):
+        return None
+    return sum(weight / total * misses.value for weight, misses in known if misses is not None)

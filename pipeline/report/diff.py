@@ -1,0 +1,74 @@
+"""Two versions side by side, as text: for terminals, for pull requests, for programs."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.report import text, view
+from pipeline.report.html import TEMPLATES
+from pipeline.report.model import Comparison, FunctionRow
+from pipeline.report.terminal import STYLES, plain
+
+TEMPLATE = "diff.md.j2"
+
+
+def render_diff(comparison: Comparison, newer: str, form: str) -> str:
+    """Return the comparison as ``term``, ``md`` or ``json``."""
+    if form == "json":
+        return comparison.model_dump_json(indent=1) + "\n"
+    if form == "term":
+        return plain(_table(comparison), *_lines(comparison, newer))
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(view.filters())
+    return environment.get_template(TEMPLATE).render(
+        comparison=comparison, newer=newer, changed=changed_functions(comparison)
+    )
+
+
+def changed_functions(comparison: Comparison) -> list[FunctionRow]:
+    """Return the functions that came, went, or changed in size or section; the hottest first."""
+
+    def changed(row: FunctionRow) -> bool:
+        if row.before is None or row.after is None:
+            return True
+        return (row.before.size, row.before.section) != (row.after.size, row.after.section)
+
+    return sorted(filter(changed, comparison.functions), key=lambda row: -(row.count or 0))
+
+
+def _table(comparison: Comparison) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    for heading in ("then", "now", "change"):
+        table.add_column(heading, justify="right")
+    table.add_column("is")
+    table.add_column("by")
+    for row in (*comparison.rows, *comparison.workloads):
+        table.add_row(
+            f"{row.name}, {row.unit}" if row.unit else row.name,
+            text.quantity(row.before, row.unit),
+            text.quantity(row.after, row.unit),
+            text.change(row.ratio),
+            Text(row.judgement, style=STYLES.get(row.judgement, "")),
+            row.why,
+        )
+    return table
+
+
+def _lines(comparison: Comparison, newer: str) -> list[str]:
+    worse = len(comparison.worse)
+    said = f"worse in {worse}" if worse else "no regression"
+    count = len(changed_functions(comparison))
+    return [
+        *(f"note: {note}" for note in comparison.notes),
+        f"{count} of {len(comparison.functions)} functions came, went or changed in size",
+        f"{newer} against {comparison.version}: {said}",
+    ]

@@ -1,0 +1,102 @@
+"""What got worse, and what could not be shown: the first thing that a reviewer has to see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.judge.icache import under_pressure
+from pipeline.judge.keys import compare
+from pipeline.judge.model import VerifyResult, WorkloadCounts
+from pipeline.judge.verdict import Verdict
+from pipeline.report import text
+from pipeline.report.model import Comparison, Finding
+
+
+def findings(result: VerifyResult, previous: Comparison | None) -> tuple[Finding, ...]:
+    """Return all regressions, then all doubts."""
+    found = [
+        *_keys(result),
+        *_workloads(result),
+        *_counts(result),
+        *_guards(result),
+        *_self_check(result),
+        *_versions(previous),
+    ]
+    return tuple(sorted(found, key=lambda one: one.kind != "regression"))
+
+
+def refused(result: VerifyResult) -> bool:
+    """Tell whether something was shown to be bad: not merely left undecided."""
+    keys = (result.keys.throughput, result.keys.icache)
+    failed = any(check.status == "failed" for check in result.health.checks)
+    return failed or not result.rss.holds or any(key.verdict is Verdict.NO_GO for key in keys)
+
+
+def _keys(result: VerifyResult) -> Iterator[Finding]:
+    for name, key in (("throughput", result.keys.throughput), ("I-cache", result.keys.icache)):
+        if key.verdict is Verdict.NO_GO:
+            yield _regression(f"{name} is NO-GO", key.reason, "keys")
+        if key.verdict is Verdict.INCONCLUSIVE:
+            yield _doubt(f"{name} is INCONCLUSIVE", key.reason, "keys")
+
+
+def _workloads(result: VerifyResult) -> Iterator[Finding]:
+    for one in sorted(result.throughput.workloads, key=lambda one: one.ratio.value):
+        if compare(one.ratio, result.margins.throughput) is Verdict.NO_GO:
+            change = f"{text.change(one.ratio.value)} ({text.ends(one.ratio)})"
+            yield _regression(f"{one.name} is slower", change, "workloads")
+
+
+def _counts(result: VerifyResult) -> Iterator[Finding]:
+    """Yield counts that rose: misses only where they press, a ratio of near-zeros says nothing."""
+    pressed = {one.name for one in under_pressure(result.counting)}
+    for one in result.counting.workloads:
+        yield from _risen(one, "instructions", result.margins.throughput)
+        if one.name in pressed:
+            yield from _risen(one, "i1_misses", result.margins.icache)
+
+
+def _risen(one: WorkloadCounts, field: str, margin: float) -> Iterator[Finding]:
+    before, after = getattr(one.baseline, field), getattr(one.tuned, field)
+    grown = text.quotient(before, after)
+    if grown is None or grown < 1 + margin:
+        return
+    names = {"instructions": "more instructions", "i1_misses": "more I1 misses"}
+    detail = f"{text.measured(before)} → {text.measured(after)} per operation"
+    yield _regression(f"{one.name}: {names[field]}", f"{detail} ({text.change(grown)})", "counts")
+
+
+def _guards(result: VerifyResult) -> Iterator[Finding]:
+    if not result.rss.holds:
+        yield _regression("the memory guard is broken", result.rss.reason, "keys")
+    for check in result.health.checks:
+        if check.status == "failed":
+            yield _regression(f"{check.name} fails with the library", check.detail, "health")
+    if all(check.status == "skipped" for check in result.health.checks):
+        yield _doubt("no real program was run", result.health.reason, "health")
+
+
+def _self_check(result: VerifyResult) -> Iterator[Finding]:
+    if result.self_check is None:
+        return
+    for one in result.self_check.judgements:
+        if one.wrong:
+            yield _regression(f"the judge is wrong about the {one.name}", one.reason, "self-check")
+        elif not one.passed:
+            yield _doubt(f"the judge cannot tell the {one.name}", one.reason, "self-check")
+
+
+def _versions(previous: Comparison | None) -> Iterator[Finding]:
+    if previous is None:
+        return
+    for row in previous.worse:
+        change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
+        yield _regression(f"{row.name} is worse than in {previous.version}", change, "previous")
+
+
+def _regression(what: str, detail: str, anchor: str) -> Finding:
+    return Finding(kind="regression", what=what, detail=detail, anchor=anchor)
+
+
+def _doubt(what: str, detail: str, anchor: str) -> Finding:
+    return Finding(kind="doubt", what=what, detail=detail, anchor=anchor)

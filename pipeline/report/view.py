@@ -1,0 +1,141 @@
+"""What the Markdown and the HTML templates share: the order of rows, and words for verdicts.
+
+It arranges and names what the model says; it adds no facts.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pipeline.judge.keys import compare
+from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
+from pipeline.judge.pressure import PRESSURE_FLOOR
+from pipeline.judge.verdict import Verdict
+from pipeline.report import text
+from pipeline.report.model import FunctionRow, ReportModel
+
+_WORDS = {
+    Verdict.GO: "faster",
+    Verdict.NO_GO: "slower",
+    Verdict.NEUTRAL: "the same",
+    Verdict.INCONCLUSIVE: "unclear",
+}
+_FILTERS = (
+    text.number,
+    text.rounded,
+    text.ratio,
+    text.change,
+    text.ends,
+    text.measured,
+    text.percent,
+    text.short,
+    text.quantity,
+    text.kib,
+    text.address,
+    text.day,
+    text.cell,
+    text.sentence,
+)
+_MORE_COUNTS = (
+    ("branches", "branches"),
+    ("cycles", "cycles"),
+    ("itlb_misses", "iTLB misses"),
+    ("l1d_misses", "L1D misses"),
+    ("dtlb_misses", "dTLB misses"),
+)
+
+
+def filters() -> Mapping[str, Callable[..., object]]:
+    """Return the filters of all templates: how numbers are written."""
+    return {one.__name__: one for one in _FILTERS}
+
+
+def values(model: ReportModel) -> dict[str, Any]:
+    """Return what all templates are given."""
+    margin = model.verify.margins.throughput
+    return {
+        "model": model,
+        "verify": model.verify,
+        "workloads": slowest_first(model),
+        "word": lambda one: _WORDS[compare(one.ratio, margin)],
+        "verdict_of": lambda one: compare(one.ratio, margin),
+        "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
+        "counts": worst_counts_first(model.verify.counting.workloads),
+        "more_counts": more_counts(model.verify.counting.workloads),
+        "counted_with": _counted_with(model),
+        "quotient": text.quotient,
+        "misses_change": misses_change,
+        "functions": biggest_first(model.functions),
+        "anchored": anchored,
+        "example": example_line(model),
+    }
+
+
+def slowest_first(model: ReportModel) -> list[WorkloadThroughput]:
+    """Return the workloads, the worst ratio first."""
+    return sorted(model.verify.throughput.workloads, key=lambda one: one.ratio.value)
+
+
+def worst_counts_first(workloads: tuple[WorkloadCounts, ...]) -> list[WorkloadCounts]:
+    """Return the counted workloads, the largest rise in instructions first, unknown on top."""
+
+    def rise(one: WorkloadCounts) -> float:
+        grown = text.quotient(one.baseline.instructions, one.tuned.instructions)
+        return float("inf") if grown is None else grown
+
+    return sorted(workloads, key=rise, reverse=True)
+
+
+def more_counts(workloads: tuple[WorkloadCounts, ...]) -> list[tuple[str, str]]:
+    """Return field and name of the further counts that at least one workload has."""
+
+    def has(side: LibraryCounts, field: str) -> bool:
+        return getattr(side, field) is not None
+
+    return [
+        (field, name)
+        for field, name in _MORE_COUNTS
+        if any(has(one.baseline, field) or has(one.tuned, field) for one in workloads)
+    ]
+
+
+def misses_change(counts: WorkloadCounts) -> str:
+    """Return the change of I1 misses, unless both sides have next to none."""
+    sides = (counts.baseline.i1_misses, counts.tuned.i1_misses)
+    if all(side is not None and side.value < PRESSURE_FLOOR for side in sides):
+        return "no pressure"
+    return text.change(text.quotient(*sides))
+
+
+def biggest_first(functions: tuple[FunctionRow, ...]) -> list[FunctionRow]:
+    """Return the functions with the largest count first, and last those that are gone."""
+    return sorted(functions, key=lambda row: (row.after is None, -(row.count or 0)))
+
+
+def anchored(functions: Iterable[FunctionRow]) -> Iterator[tuple[str | None, FunctionRow]]:
+    """Yield each row with the anchor that others link to: the first of a name."""
+    seen: set[str] = set()
+    for row in functions:
+        yield (None if row.name in seen else anchor(row.name)), row
+        seen.add(row.name)
+
+
+def anchor(function: str) -> str:
+    """Return the id of a function's row."""
+    return f"fn-{function}"
+
+
+def example_line(model: ReportModel) -> str:
+    """Return the shell line that repeats one timed run of the worst workload."""
+    worst = slowest_first(model)[0]
+    words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
+    words.append(f"LD_PRELOAD={shlex.quote(model.verify.tuned.path)}")
+    return " ".join([*words, shlex.join(worst.argv)])
+
+
+def _counted_with(model: ReportModel) -> list[str]:
+    """Return the variables that only counted runs have."""
+    pairs = {pair for one in model.verify.counting.workloads for pair in one.env.items()}
+    return [f"{name}={value}" for name, value in sorted(pairs)]

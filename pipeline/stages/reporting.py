@@ -1,0 +1,106 @@
+"""The report of a build: gathered when it is judged, kept whether it is published or not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.errors import PipelineError
+from pipeline.core.store import Receipt
+from pipeline.release.contents import PROFDATA
+from pipeline.release.version import Version, current, published
+from pipeline.stages.bolt import UNSTRIPPED
+from pipeline.stages.merge import function_counts
+from pipeline.stages.workshop import Workshop
+from pipeline.toolchain.symbols import read_lists
+
+if TYPE_CHECKING:  # the judge's numpy and scipy come with it
+    from pipeline.report.facts import Facts
+    from pipeline.report.model import ReportModel
+    from pipeline.stages.publish import Release
+
+STAGE = "publish"
+LAST = "last"
+
+
+def make_report(
+    shop: Workshop, release: Release, version: str, receipts: list[Receipt]
+) -> ReportModel:
+    """Gather what the report of a judged build says; the version before it is compared with."""
+    from pipeline.report.build import Inputs, report_model
+
+    older = version_before(shop.tree.dist(shop.profile.name), version)
+    previous, reason = _previous(older)
+    return report_model(
+        profile=shop.profile.name,
+        version=version,
+        result=release.verdict.result(),
+        allow_neutral=shop.options.allow_neutral,
+        inputs=Inputs(
+            receipts={receipt.stage: receipt for receipt in receipts},
+            facts=_facts(shop, release, older),
+            previous=previous,
+            previous_reason=reason,
+        ),
+    )
+
+
+def keep_report(shop: Workshop, model: ReportModel) -> Path:
+    """Write the report in all its forms where it stays, whatever the gate says; return its folder.
+
+    ``reports/last`` points to it.
+    """
+    from pipeline.report.files import write_reports
+
+    folder = reports_folder(shop) / model.version
+    write_reports(folder, model)
+    fresh = folder.with_name(f".{LAST}-{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(folder.name)
+    fresh.replace(folder.with_name(LAST))
+    return folder
+
+
+def reports_folder(shop: Workshop) -> Path:
+    """Return the folder with the reports of a profile's judged builds."""
+    return shop.tree.reports(shop.profile.name)
+
+
+def version_before(dist: Path, version: str) -> Version | None:
+    """Return the version that a new one is compared with: the current one, or the newest other."""
+    now = current(dist)
+    if now is not None and now.name != version:
+        return now
+    return next((one for one in published(dist) if one.name != version), None)
+
+
+def _previous(older: Version | None) -> tuple[ReportModel | None, str]:
+    from pipeline.report.files import read_report
+
+    if older is None:
+        return None, "no version was published before this one"
+    try:
+        return read_report(older.folder), ""
+    except PipelineError as error:
+        return None, error.message
+
+
+def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
+    """Read the text maps of both libraries and how far the profile has drifted."""
+    from pipeline.report.facts import Build, Facts, read_code, read_overlap
+
+    counts = function_counts(shop, release.profile.path)
+    code, reason = read_code(
+        Build(Path(release.verdict.result().baseline.path), counts),
+        Build(release.tuned.artifact.path(UNSTRIPPED), counts, release.edges.path),
+        read_lists(shop.tree.layout(shop.profile.layout.name)),
+    )
+    overlap = read_overlap(
+        release.profile.path,
+        older.profile / PROFDATA if older else None,
+        older.name if older else None,
+        shop.tools.path("llvm-profdata"),
+        shop.log(STAGE, "overlap"),
+    )
+    return Facts(code=code, reason=reason, overlap=overlap)

@@ -1,0 +1,169 @@
+"""The HTML report as a browser sees it: whole, alone, and with every section it promises."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pipeline.report.build import alone
+from pipeline.report.html import render_html
+from pipeline.report.svg.draw import Scale, element, nice_ticks
+from pipeline.report.svg.intervals import span_of
+from pipeline.report.svg.textmap import heat_level
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report_support import bad, good
+
+LIMIT = 2_000_000
+SECTIONS = [
+    *("verdict", "findings", "keys", "workloads", "counts", "curve", "previous", "ablation"),
+    *("map", "functions", "dyno-stats", "null", "programs", "training", "self-check", "health"),
+    *("environment", "reproduce"),
+]
+VOID = {"meta", "br", "input", "link", "img"}
+
+
+class Page(HTMLParser):
+    """All that the tests ask of a page; an element that is not closed in order is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.errors: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "src", "action", "srcset", "data"):
+                self.links.append(value or "")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.errors.append(f"</{tag}> in line {self.getpos()[0]}")
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    @property
+    def said(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(params=["good", "bad"])
+def html(request: pytest.FixtureRequest) -> str:
+    return render_html({"good": good, "bad": bad}[request.param]())
+
+
+def check_page(html: str) -> Page:
+    page = Page(html)
+    assert not page.errors
+    assert not page.open
+    assert len(html.encode()) < LIMIT
+    assert len(page.ids) == len(set(page.ids))
+    assert not set(SECTIONS) - set(page.ids)
+    for link in page.links:
+        assert link.startswith("#")
+        assert link[1:] in page.ids, link
+    return page
+
+
+def test_page_is_whole_and_has_every_section(html: str) -> None:
+    check_page(html)
+
+
+def test_page_loads_nothing_from_elsewhere(html: str) -> None:
+    assert not re.search(r"https?:|//[a-z]+\.|@import|url\((?!#)", html)
+    assert not {"link", "img", "iframe", "object"} & set(Page(html).tags)
+
+
+def test_drawings_are_named_for_those_who_do_not_see_them() -> None:
+    html = render_html(good())
+    for drawing in re.findall(r"<svg.*?</svg>", html, re.S):
+        assert re.match(r'<svg[^>]*role="img"[^>]*>\s*<title', drawing), drawing[:200]
+    assert html.count('class="drawing"') == html.count("<desc id=") == 7
+
+
+def test_regressions_stand_before_everything_else() -> None:
+    page = check_page(render_html(good()))
+    sections = [name for name in page.ids if name in SECTIONS]
+    assert sections[:2] == ["verdict", "findings"]
+    assert "larson is slower" in page.said
+
+
+def test_what_was_not_measured_is_said_and_never_zero() -> None:
+    said = check_page(render_html(bad())).said
+    for what in ("the curve", "the chain of builds", "the text map", "random layouts"):
+        assert re.search(rf"Not measured: {what}\. [A-Z]", said), what
+    assert "The judge's own check" in said
+    assert "instructions per op unknown unknown unknown" in said
+
+
+def test_each_function_is_a_box_and_a_row() -> None:
+    model = good()
+    html = render_html(model)
+    assert model.code is not None
+    for code, name in zip(model.code, ("map-baseline", "map-tuned"), strict=True):
+        drawing = re.search(rf'<svg[^>]*id="{name}".*?</svg>', html, re.S)
+        assert drawing is not None
+        for one in code.functions:
+            assert f'href="#fn-{one.name}"' in drawing[0]
+            assert f'id="fn-{one.name}"' in html
+    # Not in the baseline, where a cold function lies among the hot ones.
+    assert html.count("hot.txt ends here") == 2
+    assert html.index("hot.txt ends here") > html.index('id="map-previous"')
+
+
+def test_names_and_reasons_cannot_break_the_page() -> None:
+    model = good().model_copy(update={"reason": "<script>alert(1)</script> & more"})
+    html = render_html(model)
+    assert "<script>alert" not in html
+    check_page(html)
+
+
+def test_without_an_older_version_there_is_no_third_map() -> None:
+    html = render_html(alone(good()))
+    assert 'id="map-previous"' not in html
+    assert "Only the baseline was asked for" in check_page(html).said
+
+
+def test_every_colour_of_the_light_page_has_its_dark_one() -> None:
+    light, dark = re.findall(r":root \{(.*?)\}", render_html(good()), re.S)[:2]
+    names = set(re.findall(r"(--[\w]+):", light))
+    assert len(names) > 15
+    assert names == set(re.findall(r"(--[\w]+):", dark))
+
+
+def test_heat_is_by_the_logarithm_and_unknown_is_not_never() -> None:
+    assert heat_level(None, 100) == "heat-unknown"
+    assert heat_level(0, 100) == "heat-never"
+    assert heat_level(1, 10**9) == "heat-1"
+    assert heat_level(10**9, 10**9) == "heat-6"
+    assert heat_level(3 * 10**4, 10**9) == "heat-3"
+
+
+def test_scales_and_ticks() -> None:
+    scale = Scale(0.9, 1.1, 100, 200)
+    assert (scale(1), scale(2), scale.holds(2)) == (150, 200, False)
+    assert Scale(1.1, 0.9, 0, 100)(1.1) == 0
+    assert nice_ticks(-0.026, 0.026, 6) == [-0.02, -0.01, 0, 0.01, 0.02]
+    assert span_of([], 0.01).limit >= 0.02
+
+
+def test_elements_escape_what_they_are_given() -> None:
+    spelled = element("text", "a<b", class_='"x"', font_size=1.23456, missing=None)
+    assert spelled == '<text class="&#34;x&#34;" font-size="1.23">a&lt;b</text>'

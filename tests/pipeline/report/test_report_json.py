@@ -1,0 +1,165 @@
+"""report.json against its schema, and versions against each other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pipeline.core.errors import ArtifactError
+from pipeline.judge.model import Counting
+from pipeline.report.build import against, report_model
+from pipeline.report.compare import compare_versions
+from pipeline.report.diff import changed_functions, render_diff
+from pipeline.report.files import JSON, read_report, render_json, write_reports
+from pipeline.report.model import Comparison, ReportModel
+from pipeline.report.schema import schema_page
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report_support import bad, good, older
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = ROOT / "docs" / "report.schema.json"
+
+
+def validator() -> Draft202012Validator:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def test_published_schema_is_that_of_the_model() -> None:
+    assert SCHEMA.read_text(encoding="utf-8") == schema_page()
+
+
+@pytest.mark.parametrize("model", [good(), bad(), older()])
+def test_reports_keep_to_the_schema(model: ReportModel) -> None:
+    validator().validate(json.loads(render_json(model)))
+
+
+def test_schema_refuses_what_is_no_report() -> None:
+    report = json.loads(render_json(good()))
+    report["schema_version"] = 1
+    report["surprise"] = True
+    del report["verify"]
+    said = " ".join(error.message for error in validator().iter_errors(report))
+    assert all(word in said for word in ("surprise", "verify", "2 was expected"))
+
+
+def test_a_report_is_the_same_when_read_back(tmp_path: Path) -> None:
+    write_reports(tmp_path, good())
+    assert read_report(tmp_path) == good()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "has no report.json"),
+        ("{", "is no report of schema 2"),
+        ('{"schema_version": 1}', "is no report of schema 2"),
+    ],
+)
+def test_bad_reports_are_refused_with_a_reason(
+    tmp_path: Path, content: str | None, words: str
+) -> None:
+    if content is not None:
+        (tmp_path / JSON).write_text(content, encoding="utf-8")
+    with pytest.raises(ArtifactError, match=words) as caught:
+        read_report(tmp_path)
+    assert caught.value.hint
+
+
+def judgements(comparison: Comparison) -> dict[str, str]:
+    return {row.name: row.judgement for row in comparison.rows}
+
+
+def test_a_version_is_not_worse_than_itself() -> None:
+    comparison = compare_versions(good(), good())
+    assert not comparison.worse
+    assert not changed_functions(comparison)
+    assert judgements(comparison)["instructions per op"] == "same"
+
+
+def test_counts_beyond_their_margin_are_found_in_both_directions() -> None:
+    comparison = compare_versions(older(), good())
+    assert judgements(comparison) == {
+        "gain over the baseline": "same",
+        "instructions per op": "worse",
+        "I-cache misses per op": "better",
+        "peak RSS": "same",
+        "code": "info",
+    }
+    backward = judgements(compare_versions(good(), older()))
+    assert backward["instructions per op"] == "better"
+    assert backward["I-cache misses per op"] == "worse"
+
+
+def test_gains_over_different_baselines_are_not_compared() -> None:
+    other = good().verify.baseline.model_copy(update={"sha256": "0" * 64})
+    moved = older().model_copy(
+        update={"verify": older().verify.model_copy(update={"baseline": other})}
+    )
+    row = compare_versions(moved, good()).rows[0]
+    assert (row.judgement, row.ratio) == ("unknown", None)
+    assert "direct judgement" in row.why
+
+
+def test_counts_of_another_source_are_not_compared() -> None:
+    blind = Counting(source="static", why="no valgrind", scope="sizes only")
+    model = good().model_copy(
+        update={"verify": good().verify.model_copy(update={"counting": blind})}
+    )
+    rows = {row.name: row for row in compare_versions(older(), model).rows}
+    assert rows["instructions per op"].judgement == "unknown"
+    assert "counted by valgrind then, by static now" in rows["instructions per op"].why
+
+
+def test_a_worse_version_is_a_regression_in_the_report() -> None:
+    found = [one for one in against(good(), older()).findings if one.anchor == "previous"]
+    assert {one.kind for one in found} == {"regression"}
+    assert found[0].what == "instructions per op is worse than in 0.1.0-old"
+
+
+@pytest.mark.parametrize("form", ["term", "md"])
+def test_diff_says_what_got_worse(form: str) -> None:
+    said = render_diff(compare_versions(older(), good()), "0.1.0-abc", form)
+    assert "instructions per op" in said
+    assert "worse" in said
+    assert "+20.00 %" in said
+
+
+def test_diff_for_programs_is_the_record() -> None:
+    comparison = compare_versions(older(), good())
+    read = json.loads(render_diff(comparison, "0.1.0-abc", "json"))
+    assert Comparison.model_validate(read) == comparison
+
+
+def test_functions_tell_why_they_moved() -> None:
+    why: dict[str, Any] = {row.name: row.why for row in good().functions}
+    assert why["hak_malloc"] == "hot.txt, place 1 of 2"
+    assert why["hak_fatal"] == "cold.txt"
+    assert why["hak_malloc.cold.0"].startswith("blocks of hak_malloc that the training never ran")
+    assert why["stays"] == "not listed; ran in training: by heat, behind hot.txt"
+    assert why["pop"].startswith("no function of its own any more")
+
+
+def test_the_border_is_where_listed_hot_code_ends() -> None:
+    model = good()
+    assert model.code is not None
+    assert model.code[0].hot_end is None  # hak_fatal lies among the hot ones
+    free = next(one for one in model.code[1].functions if one.name == "hak_free")
+    assert model.code[1].hot_end == free.address + free.size
+
+
+def test_a_model_needs_nothing_but_the_judgement() -> None:
+    from pipeline.report.build import Inputs
+
+    model = report_model(
+        profile="p", version="v", result=good().verify, allow_neutral=False, inputs=Inputs({})
+    )
+    assert (model.code, model.previous, model.training, model.evidence) == (None,) * 4
+    assert all((model.code_reason, model.previous_reason, model.evidence_reason))
