@@ -21,6 +21,7 @@ from pipeline.stages.configure import Setup, configure
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
+from pipeline.stages.record import record
 from pipeline.stages.static import static
 from pipeline.stages.verify import Verdict, verify
 from pipeline.stages.workshop import Workshop
@@ -92,16 +93,16 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     alike = "bit-identical to" if identical else "other bytes than"
     shop.console.say(f"the rebuilt library: {alike} {bundle.version}")
     kept = _kept_verdict(imported) if identical else None
-    verdict = kept or verify(shop, setup, plain, tuned)
+    verdict = kept or verify(shop, record(shop, setup), plain, tuned)
     factors = json.loads((imported.profile / FACTORS).read_text(encoding="utf-8"))
-    record = {
+    origin = {
         "version": bundle.version,
         "bundle": imported.digest,
         "bit_identical": identical,
         "verdict_kept": kept is not None,
         "differences": differing,
     }
-    release = Release(tuned, archive, profile, edges, factors, verdict, imported.profile, record)
+    release = Release(tuned, archive, profile, edges, factors, verdict, imported.profile, origin)
     return publish(shop, release)
 
 
