@@ -49,15 +49,15 @@ class Finding(Record):
 class Promise:
     """What is held against the binary.
 
-    ``inlined`` says where functions without code of their own have gone. ``trained`` is False
-    where the training was too short (``--quick``) to expect every hot function in it.
+    ``inlined`` says where functions without code of their own have gone. ``excuse`` is why
+    not every hot function can be expected in the training; empty if it can.
     """
 
     lists: SymbolLists
     marked_hot: Collection[str]
     marked_cold: Collection[str]
     inlined: Mapping[str, list[str]]
-    trained: bool = True
+    excuse: str = ""
 
 
 def check_layout(text: TextMap, promise: Promise) -> list[Finding]:
@@ -68,7 +68,7 @@ def check_layout(text: TextMap, promise: Promise) -> list[Finding]:
         *_order("order", "hot.txt", hot),
         *_contiguous(text, hot, promise),
         *_lines(hot),
-        *_profiled(hot, promise.trained),
+        *_profiled(hot, promise.excuse),
         *_listed(text, promise),
         *_cold(text, hot, promise),
         *_marks(promise),
@@ -138,15 +138,15 @@ def _lines(hot: list[Function]) -> Iterator[Finding]:
             yield Finding(rule="line", symbol=function.name, text=text, broken=True)
 
 
-def _profiled(hot: list[Function], trained: bool) -> Iterator[Finding]:
+def _profiled(hot: list[Function], excuse: str) -> Iterator[Finding]:
     if hot and all(function.heat is None for function in hot):
         text = "unknown: no profile beside this library"
         yield Finding(rule="profiled", symbol=hot[0].name, text=text, broken=False)
     for function in hot:
         if function.heat is not None and function.heat.blocks == 0:
             text = "listed hot, and never ran in the training"
-            text += "" if trained else " (which was short: --quick)"
-            yield Finding(rule="profiled", symbol=function.name, text=text, broken=trained)
+            text += f" ({excuse})" if excuse else ""
+            yield Finding(rule="profiled", symbol=function.name, text=text, broken=not excuse)
 
 
 def hot_outside(text: TextMap, lists: SymbolLists) -> list[Function]:

@@ -74,7 +74,7 @@ def _reason_to_go(name: str, text: TextMap, promise: Promise) -> str:
         return "" if name in promise.inlined else "no code of the library has this name any more"
     if function.heat is None or function.heat.blocks:
         return ""
-    return "the training never ran it" if promise.trained else ""
+    return "" if promise.excuse else "the training never ran it"
 
 
 def _reason_to_come(

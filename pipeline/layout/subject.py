@@ -22,13 +22,16 @@ from pipeline.toolchain.symbols import SymbolLists, read_lists
 
 @dataclass(frozen=True)
 class Subject:
-    """A library and what it is held against. ``fdata`` is None where no profile is known."""
+    """A library and what it is held against. ``fdata`` is None where no profile is known.
+
+    ``excuse`` is why the training need not have run every hot function; empty if it has to.
+    """
 
     tree: Tree
     library: Path
     fdata: Path | None
     lists_folder: Path
-    quick: bool
+    excuse: str = ""
 
     @cached_property
     def text(self) -> TextMap:
@@ -49,7 +52,7 @@ class Subject:
             marked_hot=marked(allocator, "HAK_HOT"),
             marked_cold=marked(allocator, "HAK_COLD"),
             inlined=inlined_into(_debug(self.library), gone) if gone else {},
-            trained=not self.quick,
+            excuse=self.excuse,
         )
 
 
@@ -59,16 +62,19 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
     ``fdata`` takes the place of the version's own profile. VersionError, ProfileError or
     ArtifactError if something is not there.
     """
-    lists = tree.layout(load_profile(tree, profile).layout.name)
+    layout = load_profile(tree, profile).layout.name
+    lists = tree.layout(layout)
+    shared = "" if layout == profile else f"the lists are those of the layout {layout}"
     path = Path(wish) if wish else None
     if path is not None and path.is_file() and path.name != MANIFEST:
-        return Subject(tree, path.resolve(), fdata, lists, quick=False)
+        return Subject(tree, path.resolve(), fdata, lists, shared)
     version = resolve(tree, profile, wish)
     if not version.library.is_file():
         raise ArtifactError(f"{version.folder} has no {LIBRARY}")
     own = _own_fdata(version)
-    quick = fdata is None and bool(version.manifest.get("quick"))
-    return Subject(tree, version.library, fdata or own, lists, quick)
+    short = fdata is None and bool(version.manifest.get("quick"))
+    excuse = shared or ("the training was short: --quick" if short else "")
+    return Subject(tree, version.library, fdata or own, lists, excuse)
 
 
 def _own_fdata(version: Version) -> Path | None:

@@ -128,6 +128,13 @@ def test_hot_functions_are_placed_as_listed(quick: Sandbox) -> None:
     assert not {"hak_malloc", "hak_free"} & set(order["vanished_hot"])
 
 
+@pytest.mark.parametrize("command", [("verify",), ("layout", "check")])
+def test_published_version_is_what_it_should_be(command: tuple[str, ...], quick: Sandbox) -> None:
+    code, output = quick.run(*command)
+    assert code == 0, output
+    assert "✗" not in output
+
+
 def test_library_has_no_path_of_the_tree(quick: Sandbox) -> None:
     for name in ("libhakmem.so", "libhakmem.so.debug"):
         assert str(quick.root).encode() not in (version(quick) / "lib" / name).read_bytes()

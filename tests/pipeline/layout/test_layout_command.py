@@ -13,16 +13,13 @@ from pipeline.core.errors import ExitCode
 TINY = ("--profile", "tiny")
 
 
-def broken_rules(output: str) -> set[str]:
-    """Return the sentences of the rules that a check found broken."""
-    return {line[2:] for line in output.splitlines() if line.startswith("✗ ")}
-
-
-def test_published_library_keeps_the_contract_but_for_its_short_training(built: Sandbox) -> None:
+def test_published_library_keeps_the_contract(built: Sandbox) -> None:
     code, output = built.run("layout", "check", "--verbose", *TINY)
-    assert code == ExitCode.ARTIFACT  # two workloads of a second do not run every hot function
-    assert broken_rules(output) == {"every hot function ran in the training"}
+    assert code == 0, output
+    assert "✗" not in output
     assert "✓ hot functions lie in the order of hot.txt" in output
+    # two workloads of a second do not run every function of a list that is another profile's
+    assert "never ran in the training (the lists are those of the layout mixed)" in output
     assert "hak_malloc: listed hot" not in output
 
 
@@ -40,20 +37,21 @@ def test_other_lists_than_it_was_built_by_are_noticed(built: Sandbox) -> None:
 
 
 def test_proposal_is_a_patch_and_can_be_written(built: Sandbox) -> None:
-    lists = built.root / "layouts" / "mixed"
-    before = {p.name: p.read_text(encoding="utf-8") for p in lists.iterdir()}
-    code, diff = built.run("layout", "propose", *TINY)
-    assert code == 0
-    assert "--- a/layouts/mixed/hot.txt" in diff
-    assert ": the training never ran it" in diff
+    hot = built.root / "layouts" / "mixed" / "hot.txt"
+    before = hot.read_text(encoding="utf-8")
+    hot.write_text(before.replace("\nhak_free\n", "\n"), encoding="utf-8")
     try:
+        code, diff = built.run("layout", "propose", *TINY)
+        assert code == 0
+        assert "--- a/layouts/mixed/hot.txt" in diff
+        assert "\n+hak_free  # " in diff and " calls" in diff
         code, output = built.run("layout", "propose", "--write", *TINY)
-        assert code == 0 and f"written: {lists}/hot.txt" in output
+        assert code == 0 and f"written: {hot}" in output
+        assert "\nhak_free  # " in hot.read_text(encoding="utf-8")
         code, output = built.run("layout", "propose", *TINY)
         assert "the lists are as the profile suggests" in output
     finally:
-        for name, content in before.items():
-            (lists / name).write_text(content, encoding="utf-8")
+        hot.write_text(before, encoding="utf-8")
 
 
 def test_map_shows_functions_by_address_with_borders(built: Sandbox) -> None:
