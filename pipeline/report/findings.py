@@ -45,6 +45,12 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
         if compare(one.ratio, result.margins.throughput) is Verdict.NO_GO:
             change = f"{text.change(one.ratio.value)} ({text.ends(one.ratio)})"
             yield _regression(f"{one.name} is slower", change, "workloads")
+    workloads = result.throughput.workloads
+    verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
+    unclear = verdicts.count(Verdict.INCONCLUSIVE)
+    if unclear:
+        what = f"{unclear} of {len(workloads)} workloads are undecided by themselves"
+        yield _doubt(what, "their intervals reach across a margin", "workloads")
 
 
 def _counts(result: VerifyResult) -> Iterator[Finding]:

@@ -69,6 +69,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "misses_change": misses_change,
         "functions": biggest_first(model.functions),
         "anchored": anchored,
+        "left_out": left_out(model),
         "example": example_line(model),
     }
 
@@ -112,6 +113,12 @@ def misses_change(counts: WorkloadCounts) -> str:
 def biggest_first(functions: tuple[FunctionRow, ...]) -> list[FunctionRow]:
     """Return the functions with the largest count first, and last those that are gone."""
     return sorted(functions, key=lambda row: (row.after is None, -(row.count or 0)))
+
+
+def left_out(model: ReportModel) -> list[str]:
+    """Return what the judge and the evidence say that they did not measure, each once."""
+    gathered = model.evidence.left_out if model.evidence else ()
+    return list(dict.fromkeys([*model.verify.left_out, *gathered]))
 
 
 def anchored(functions: Iterable[FunctionRow]) -> Iterator[tuple[str | None, FunctionRow]]:

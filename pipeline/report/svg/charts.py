@@ -53,32 +53,34 @@ def null_chart(name: str, null: LayoutNull) -> Markup:
     room = 0.04 * (max(everything) - min(everything) or 1)
     across = Scale(min(everything) - room, max(everything) + room, LEFT, WIDTH - RIGHT)
     counts = _bins(null.misses, across.low, across.high)
-    up = Scale(0, max(counts) * 1.25, HEIGHT - BOTTOM, TOP + 24)
+    up = Scale(0, max(counts), HEIGHT - BOTTOM, TOP + 36)
     parts = [
+        *_grid(up, whole=True),
         *_bars(counts, across, up),
-        line(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, "axis"),
+        *_null_axis(across),
+        *_null_mark("this version", null.tuned, across, "after", TOP),
+        *_null_mark("baseline", null.baseline, across, "before", TOP + 16),
     ]
-    for value in nice_ticks(across.low, across.high, 7):
-        parts.append(words(across(value), HEIGHT - BOTTOM + 16, f"{value:g}", "tick", "middle"))
-    parts.append(
-        words((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "I1 misses per operation", "tick", "middle")
-    )
-    for label, value, look, y in (
-        ("this version", null.tuned, "after", TOP),
-        ("baseline", null.baseline, "before", TOP + 16),
-    ):
-        parts += [
-            line(across(value), y + 4, across(value), HEIGHT - BOTTOM, f"mark {look}"),
-            words(across(value), y, label, f"label {look}", "middle"),
-        ]
-    return drawing(
-        name,
-        f"{len(null.misses)} random layouts of the same code",
-        null.reason,
-        WIDTH,
-        HEIGHT,
-        parts,
-    )
+    title = f"{len(null.misses)} random layouts of the same code"
+    return drawing(name, title, null.reason, WIDTH, HEIGHT, parts)
+
+
+def _null_axis(across: Scale) -> list[Markup]:
+    floor, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
+    marks = [
+        words(across(value), floor + 16, f"{value:g}", "tick", "middle")
+        for value in nice_ticks(across.low, across.high, 7)
+    ]
+    label = words(middle, HEIGHT - 8, "I1 misses per operation", "tick", "middle")
+    return [line(LEFT, floor, WIDTH - RIGHT, floor, "axis"), *marks, label]
+
+
+def _null_mark(label: str, value: float, across: Scale, look: str, y: float) -> list[Markup]:
+    x = across(value)
+    return [
+        line(x, y + 4, x, HEIGHT - BOTTOM, f"mark {look}"),
+        words(x, y, label, f"label {look}", "middle"),
+    ]
 
 
 def _sizes(points: Sequence[CurvePoint]) -> Scale:
@@ -87,9 +89,12 @@ def _sizes(points: Sequence[CurvePoint]) -> Scale:
     return Scale(low, high if high > low else low + 1, LEFT, WIDTH - RIGHT)
 
 
-def _grid(up: Scale) -> list[Markup]:
+def _grid(up: Scale, whole: bool = False) -> list[Markup]:
+    """Return lines across at round values; ``whole`` leaves out those that are no whole number."""
     marks = []
     for value in nice_ticks(up.low, up.high, 5):
+        if whole and value % 1:
+            continue
         y = up(value)
         marks += [
             line(LEFT, y, WIDTH - RIGHT, y, "grid"),
@@ -122,10 +127,18 @@ def _series(
     for x, y, size, value in known:
         title = element("title", f"{build}, {text.kib(size)}: {text.number(value, 3)}")
         marks.append(_marker(x, y, look, title))
-    # The curves meet in large caches: they are named where they are furthest apart.
-    x, y = known[0][0], known[0][1]
-    marks.append(words(x + 10, y - 8 if look == "before" else y + 18, build, f"label {look}"))
-    return marks
+    return [*marks, *_legend(build, look)]
+
+
+def _legend(build: str, look: str) -> list[Markup]:
+    """Return the name of a curve, at the top right: misses fall as caches grow."""
+    x, y = WIDTH - RIGHT - 110, TOP + (12 if look == "before" else 32)
+    stroke = path([(x, y - 4), (x + 28, y - 4)], f"curve {look}")
+    return [
+        stroke,
+        _marker(x + 14, y - 4, look, Markup()),
+        words(x + 38, y, build, f"label {look}"),
+    ]
 
 
 def _marker(x: float, y: float, look: str, title: Markup) -> Markup:

@@ -11,7 +11,7 @@ from pipeline.judge.statistics import Interval
 from pipeline.report import text
 from pipeline.report.svg.draw import Scale, box, drawing, element, line, nice_ticks, small, words
 
-KEY_WIDTH, KEY_HEIGHT, KEY_EDGE = 420, 96, 24
+KEY_WIDTH, KEY_HEIGHT, KEY_EDGE = 420, 104, 24
 CELL_WIDTH, CELL_HEIGHT, CELL_EDGE = 200, 24, 6
 # A plot shows at least this much on either side of "no change", as a fraction.
 NARROWEST = 0.02
@@ -61,9 +61,9 @@ def key_plot(
             *_axis(scale, 60, span),
             line(scale(1), 6, scale(1), 66, "zero"),
             *_dot(scale, interval, middle, 7, look),
-            words(scale(1), KEY_HEIGHT - 2, "no change", "tick", "middle"),
-            words(KEY_EDGE, KEY_HEIGHT - 2, "← worse", "tick"),
-            words(KEY_WIDTH - KEY_EDGE, KEY_HEIGHT - 2, "better →", "tick", "end"),
+            words(scale(1), KEY_HEIGHT - 8, "no change", "tick", "middle"),
+            words(KEY_EDGE, KEY_HEIGHT - 8, "← worse", "tick"),
+            words(KEY_WIDTH - KEY_EDGE, KEY_HEIGHT - 8, "better →", "tick", "end"),
         ],
     )
 
