@@ -94,7 +94,7 @@ def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
     code, reason = read_code(
         Build(Path(release.verdict.result().baseline.path), counts),
         Build(release.tuned.artifact.path(UNSTRIPPED), counts, release.edges.path),
-        read_lists(shop.tree.layout(shop.profile.layout.name)),
+        read_lists(release.inputs or shop.tree.layout(shop.profile.layout.name)),
     )
     overlap = read_overlap(
         release.profile.path,
