@@ -110,7 +110,8 @@ def test_debug_file_belongs_to_the_library(quick: Sandbox) -> None:
 def test_manifest_tells_how_it_was_made(quick: Sandbox) -> None:
     manifest = json.loads((version(quick) / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["version"] == version(quick).name
-    assert list(manifest["stages"]) == sorted(NAMES[:-1])
+    # without traces there is nothing to record
+    assert list(manifest["stages"]) == sorted(set(NAMES[:-1]) - {"record"})
     assert "clang version" in manifest["tools"]["clang"]
     assert "--reorder-functions=user" in manifest["stages"]["bolt"]["inputs"]["flags"]
     train = manifest["stages"]["train"]["notes"]["workloads"]
