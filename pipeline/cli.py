@@ -13,6 +13,7 @@ import click
 from pipeline.commands.build import build_command
 from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
+from pipeline.commands.fleet import import_command, sample_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
 from pipeline.commands.profiles import init_command, profiles_command
@@ -64,6 +65,8 @@ for _command in (
     profiles_command,
     init_command,
     record_command,
+    sample_command,
+    import_command,
     trace_group,
     verify_command,
 ):

@@ -51,3 +51,7 @@ class Tree:
     def layout(self, layout: str) -> Path:
         """Return the folder with the symbol lists of a layout."""
         return self.root / "layouts" / layout
+
+    def imported(self, profile: str) -> Path:
+        """Return the folder of profiles from elsewhere that a profile's builds take in."""
+        return self.root / "training" / "imported" / profile

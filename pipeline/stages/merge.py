@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.console import StageLine
+from pipeline.core.digest import digest_file
 from pipeline.core.errors import ChildError, DataError
 from pipeline.core.process import run
 from pipeline.core.store import Artifact, Notes
@@ -30,11 +31,13 @@ class ProfileData:
 
 def merge(shop: Workshop, training: Training) -> ProfileData:
     """Merge the raw profiles by their factors. DataError if nothing usable is left."""
+    imported = shop.tree.imported(shop.profile.name) / PROFDATA
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
         "factors": training.factors,
         "tools": shop.tools.versions,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
+        "imported": digest_file(imported) if imported.exists() else "",
     }
 
     def work(room: Path, line: StageLine) -> Notes:
@@ -50,12 +53,15 @@ def merge(shop: Workshop, training: Training) -> ProfileData:
         )
         corrupt = _merge(shop, inputs, room / PROFDATA)
         inputs.unlink()
+        if imported.exists():
+            _take_in(shop, imported, room / PROFDATA)
         counts = function_counts(shop, room / PROFDATA)
         _require_hot(shop, counts)
         return {
             "functions": len(counts),
             "ran": sum(c > 0 for c in counts.values()),
             "corrupt": corrupt,
+            "imported": imported.exists(),
         }
 
     made = shop.do(STAGE, parts, work, summary=_summary)
@@ -102,6 +108,16 @@ def _merge(shop: Workshop, inputs: Path, output: Path) -> list[str]:
     ]
 
 
+def _take_in(shop: Workshop, imported: Path, merged: Path) -> None:
+    """Add the imported profile, as heavy as the training, to the merged one."""
+    from pipeline.fleet.merging import combine
+
+    training = merged.with_name("training.profdata")
+    merged.rename(training)
+    combine(shop.tools.path("llvm-profdata"), training, imported, merged)
+    training.unlink()
+
+
 def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:
     if not counts:
         raise DataError(
@@ -117,4 +133,5 @@ def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:
 
 
 def _summary(notes: Notes) -> str:
-    return f"{notes['ran']} of {notes['functions']} functions ran"
+    imported = ", with an imported profile" if notes["imported"] else ""
+    return f"{notes['ran']} of {notes['functions']} functions ran{imported}"

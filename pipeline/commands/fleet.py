@@ -1,0 +1,179 @@
+"""``pipeline sample`` and ``pipeline import``: profiles from programs that run elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.build import complete_profile
+
+if TYPE_CHECKING:
+    from pipeline.core.paths import Tree
+    from pipeline.fleet.counts import Overlap
+    from pipeline.fleet.merging import Given, Merged
+
+SHOWN_FUNCTIONS = 12
+PERF_MAGIC = b"PERFILE2"
+
+
+@click.command("sample", epilog="Example: pipeline sample --pid 4711 --seconds 30 -o perf.data")
+@click.option("--pid", type=click.IntRange(1), required=True, metavar="PID", help="The process.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=10.0,
+    show_default=True,
+    metavar="N",
+    help="How long.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("perf.data"),
+    show_default=True,
+    metavar="FILE",
+    help="What perf writes.",
+)
+def sample_command(pid: int, seconds: float, output: Path) -> None:
+    """Sample a running process with perf and show what the library costs it.
+
+    The process goes on at full speed. With branch stacks perf also sees where branches go.
+    """
+    from pipeline.core.errors import UsageError
+    from pipeline.fleet.samples import sample
+
+    if output.exists():
+        raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
+    kind = sample(_perf(), pid, seconds, output)
+    click.echo(f"sampled process {pid} for {seconds:g} s by {kind}: {output}")
+    show_samples(output)
+
+
+@click.command("import", epilog="Example: pipeline import -p mixed host1.profraw=3 host2.profraw=1")
+@click.option(
+    "--profile",
+    "-p",
+    default="mixed",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="Profile: training/profiles/NAME.toml.",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE[=WEIGHT]...")
+def import_command(profile: str, files: tuple[str, ...]) -> None:
+    """Take in profiles that other machines have collected.
+
+    *.profraw and *.profdata are merged by weight for the next build of the profile; *.fdata for
+    `pipeline layout propose`; perf.data is shown. A file that is corrupt is named and skipped.
+    """
+    from pipeline.core.paths import Tree
+    from pipeline.fleet.merging import COUNTS, EDGES, merge_counts, merge_edges
+    from pipeline.profile.load import load_profile
+    from pipeline.toolchain.find import find_llvm
+
+    tree = Tree.here()
+    load_profile(tree, profile)
+    counts, edges, samples = _sort([_given(text) for text in files], COUNTS, EDGES)
+    if counts:
+        merged = merge_counts(tree, find_llvm() / "llvm-profdata", profile, counts)
+        _say(merged, len(counts), tree)
+        click.echo(f"the next build of {profile} counts it as much as its own training")
+    if edges:
+        merged = merge_edges(tree, profile, edges)
+        _say(merged, len(edges), tree)
+        click.echo(f"use it: .venv/bin/pipeline layout propose -p {profile} --data {merged.path}")
+    for given in samples:
+        show_samples(given.path)
+
+
+def show_samples(data: Path) -> None:
+    """Print what samples say about the library, and what they cannot say."""
+    from pipeline.core.errors import ArtifactError
+    from pipeline.fleet.samples import by_function, read_samples
+    from pipeline.layout import read_text_map
+
+    found = read_samples(_perf(), data)
+    share = f" ({100 * found.inside / found.total:.1f} %)" if found.total else ""
+    click.echo(f"{data}: {found.total:,} samples, {found.inside:,} in libhakmem{share}")
+    if found.library is None:
+        click.echo("the process did not run with libhakmem, or was not busy in it")
+        return
+    try:
+        counts = by_function(found, found.library, read_text_map(found.library))
+    except (ArtifactError, OSError) as error:
+        click.echo(f"functions are unknown: {error}")
+        return
+    for name, count in counts.most_common(SHOWN_FUNCTIONS):
+        click.echo(f"  {100 * count / found.inside:5.1f} %  {name}")
+    click.echo("samples tell shares of time, not how often; builds take counts (*.profraw)")
+
+
+def _given(text: str) -> Given:
+    """Return FILE=WEIGHT as a file and its weight."""
+    from pipeline.core.errors import UsageError
+    from pipeline.fleet.merging import Given
+
+    name, equals, weight = text.rpartition("=")
+    path = Path(name if equals and not Path(text).exists() else text)
+    try:
+        number = float(weight) if path != Path(text) else 1.0
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise UsageError(f"{text}: a weight is a number above 0, as in {name}=2.5")
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    return Given(path, number)
+
+
+def _sort(
+    given: Sequence[Given], counts: Sequence[str], edges: Sequence[str]
+) -> tuple[list[Given], list[Given], list[Given]]:
+    """Return the files by kind: counts, edges, samples. UsageError for any other kind."""
+    from pipeline.core.errors import UsageError
+
+    kinds: tuple[list[Given], list[Given], list[Given]] = ([], [], [])
+    for one in given:
+        if one.path.suffix in counts:
+            kinds[0].append(one)
+        elif one.path.suffix in edges:
+            kinds[1].append(one)
+        elif one.path.read_bytes()[: len(PERF_MAGIC)] == PERF_MAGIC:
+            kinds[2].append(one)
+        else:
+            raise UsageError(
+                f"{one.path}: neither *.profraw, *.profdata, *.fdata nor perf's data",
+                hint="rename it if it is one of these",
+            )
+    return kinds
+
+
+def _say(merged: Merged, given: int, tree: Tree) -> None:
+    for text in merged.skipped:
+        click.echo(f"skipped: {text}", err=True)
+    place = merged.path.relative_to(tree.root)
+    click.echo(f"merged {merged.used} of {given} files into {place}")
+    click.echo(_drift(merged.drift))
+
+
+def _drift(drift: Overlap | None) -> str:
+    if drift is None:
+        return "drift: unknown, nothing is published to compare with"
+    text = f"drift: {100 * drift.alike:.1f} % like the published version's profile"
+    changed = f", {100 * drift.mismatched:.1f} % of counts in changed code"
+    return text + (changed if drift.mismatched else "")
+
+
+def _perf() -> Path:
+    import shutil
+
+    from pipeline.core.errors import ToolError
+
+    found = shutil.which("perf")
+    if found is None:
+        raise ToolError("there is no perf", hint="`apt-get install linux-perf`")
+    return Path(found)

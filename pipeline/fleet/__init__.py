@@ -1,0 +1,1 @@
+"""Profiles from elsewhere: counts that instrumented processes wrote, and samples of perf."""

@@ -1,0 +1,128 @@
+"""Merging profiles of many hosts with weights, and keeping the result for the next build.
+
+Counts grow with the time that a process ran. So that a weight means a share of the work, each
+file's counts are first divided by their sum, as the training's are by the time of its workloads.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import ChildError, DataError
+from pipeline.core.paths import Tree
+from pipeline.core.process import run
+from pipeline.fleet.counts import LIMIT_S, Overlap, edge_overlap, overlap, total_count
+from pipeline.stages.fdata import Edges
+from pipeline.stages.merge import PROFDATA
+
+FDATA = "bolt.fdata"
+# The largest factor: counts of 10 ** 12 times it still fit into 64 bits.
+SCALE = 1_000_000
+COUNTS, EDGES = (".profraw", ".profdata"), (".fdata",)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file and its weight, a share of the work of all files together."""
+
+    path: Path
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What came of a merge: the file, how many were good, what was skipped, and the drift.
+
+    ``drift`` compares with the profile of the published version, None where there is none.
+    """
+
+    path: Path
+    used: int
+    skipped: tuple[str, ...]
+    drift: Overlap | None
+
+
+def merge_counts(tree: Tree, profdata: Path, profile: str, files: Sequence[Given]) -> Merged:
+    """Merge raw and indexed profiles into the imported one of ``profile``.
+
+    A corrupt file is skipped, with the reason in ``skipped``. DataError if none is left.
+    """
+    good: dict[Path, tuple[float, float]] = {}
+    skipped = []
+    for given in files:
+        try:
+            good[given.path] = (given.weight, float(total_count(profdata, given.path)))
+        except DataError as error:
+            skipped.append(error.message)
+    _require(good, skipped)
+    target = tree.imported(profile) / PROFDATA
+    with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
+        merged = Path(folder) / PROFDATA
+        _merge(profdata, _whole_factors(good), merged)
+        drift = _drift(tree.dist(profile) / "current" / "profile" / PROFDATA, merged, profdata)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(merged, target)
+    return Merged(target, len(good), tuple(skipped), drift)
+
+
+def merge_edges(tree: Tree, profile: str, files: Sequence[Given]) -> Merged:
+    """Merge BOLT's profiles into the imported one of ``profile``; as merge_counts."""
+    read: dict[Path, tuple[float, Edges]] = {}
+    skipped = []
+    for given in files:
+        edges = Edges()
+        if edges.add_file(given.path, 1) and edges.taken.total() > 0:
+            read[given.path] = (given.weight, edges)
+        else:
+            skipped.append(f"{given.path}: not a profile of BOLT's edge counts")
+    _require(read, skipped)
+    sums = {path: (w, float(e.taken.total())) for path, (w, e) in read.items()}
+    total = Edges()
+    for path, factor in _whole_factors(sums).items():
+        total.add_file(path, factor)
+    target = tree.imported(profile) / FDATA
+    published, last = tree.dist(profile) / "current" / "profile" / FDATA, Edges()
+    known = last.add_file(published, 1)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    total.write(target)
+    drift = edge_overlap(last, total) if known else None
+    return Merged(target, len(read), tuple(skipped), drift)
+
+
+def combine(profdata: Path, training: Path, imported: Path, output: Path) -> dict[str, int]:
+    """Write training and imported profile, equally heavy, to ``output``; return their factors."""
+    sums = {path: (1.0, float(total_count(profdata, path))) for path in (training, imported)}
+    factors = _whole_factors(sums)
+    _merge(profdata, factors, output)
+    return {"training": factors[training], "imported": factors[imported]}
+
+
+def _whole_factors(good: dict[Path, tuple[float, float]]) -> dict[Path, int]:
+    """Return a whole-number factor for each file, from its weight and the sum of its counts.
+
+    Hosts may differ by far more than training workloads do, hence the room between the factors.
+    """
+    wanted = {path: weight / total for path, (weight, total) in good.items()}
+    top = max(wanted.values())
+    return {path: max(1, round(SCALE * value / top)) for path, value in wanted.items()}
+
+
+def _merge(profdata: Path, factors: dict[Path, int], output: Path) -> None:
+    inputs = [f"-weighted-input={factor},{path}" for path, factor in factors.items()]
+    try:
+        run([profdata, "merge", *inputs, "-o", output], timeout_s=LIMIT_S)
+    except ChildError as error:
+        raise DataError(f"the profiles cannot be merged: {error.message}") from error
+
+
+def _drift(published: Path, merged: Path, profdata: Path) -> Overlap | None:
+    return overlap(profdata, published, merged) if published.is_file() else None
+
+
+def _require(good: object, skipped: Sequence[str]) -> None:
+    if not good:
+        raise DataError("none of the files can be used:\n  " + "\n  ".join(skipped))

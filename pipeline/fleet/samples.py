@@ -1,0 +1,135 @@
+"""Samples that perf takes of a running program: what the library costs it, and where."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.constants import P_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from pipeline.core.errors import ChildError, DataError, PipelineError, ToolError
+from pipeline.core.process import run
+from pipeline.layout import TextMap
+
+# Best first: with branch stacks edges can be had; without a counter unit only the clock is there.
+KINDS = (
+    ("-e", "cycles:u", "-j", "any,u"),
+    ("-e", "cycles:u"),
+    ("-e", "cpu-clock:u"),
+)
+LIMIT_S = 300.0
+LIBRARY = re.compile(r"libhakmem[^/]*\.so")
+_SAMPLE = re.compile(r"^\s*([0-9a-f]+) .*\((.*)\)$")
+_MAPPING = re.compile(
+    r"PERF_RECORD_MMAP2? .*\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0) .*\]: \S+ (/.*)$"
+)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a perf.data file says: samples in all, and those in the library by file offset."""
+
+    total: int
+    library: Path | None
+    offsets: Counter[int]
+
+    @property
+    def inside(self) -> int:
+        """Samples in the library."""
+        return self.offsets.total()
+
+
+def sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
+    """Sample process ``pid`` into ``output``; return the event that perf really used.
+
+    Raises ToolError with perf's words when no kind of sampling works on that process.
+    """
+    words = ""
+    for options in KINDS:
+        argv = [perf, "record", "--quiet", *options, "-p", str(pid), "-o", output]
+        try:
+            run([*argv, "--", "sleep", f"{seconds:g}"], timeout_s=seconds + LIMIT_S)
+        except PipelineError as error:
+            words = error.message
+            continue
+        if output.exists() and output.stat().st_size > 0:
+            event = run([perf, "evlist", "-i", output], timeout_s=LIMIT_S).stdout.split("\n")[0]
+            return event + (" with branch stacks" if "-j" in options else "")
+    output.unlink(missing_ok=True)
+    raise ToolError(
+        f"perf cannot sample process {pid}: {words}",
+        hint="does it run, is it yours, and is /proc/sys/kernel/perf_event_paranoid at most 2?",
+    )
+
+
+def read_samples(perf: Path, data: Path) -> Samples:
+    """Return the samples of a perf.data file; DataError if perf cannot read it."""
+    try:
+        text = run(
+            [perf, "script", "-i", data, "--show-mmap-events", "-F", "ip,sym,dso"],
+            timeout_s=LIMIT_S,
+        ).stdout
+    except ChildError as error:
+        raise DataError(f"{data}: {error.message.splitlines()[-1].strip()}") from error
+    return parse_samples(text)
+
+
+def parse_samples(text: str) -> Samples:
+    """Read what `perf script --show-mmap-events -F ip,sym,dso` prints."""
+    mappings: dict[int, tuple[int, int, str]] = {}
+    total, library = 0, None
+    offsets: Counter[int] = Counter()
+    for line in text.splitlines():
+        mapping = _MAPPING.search(line)
+        if mapping:
+            start, length, offset = (int(mapping[i], 16) for i in (1, 2, 3))
+            mappings[start] = (start + length, offset, mapping[4])
+            continue
+        found = _SAMPLE.match(line)
+        if not found:
+            continue
+        total += 1
+        if LIBRARY.search(found[2]):
+            library = Path(found[2])
+            offsets[_offset(int(found[1], 16), mappings)] += 1
+    return Samples(total, library, offsets)
+
+
+def _offset(address: int, mappings: dict[int, tuple[int, int, str]]) -> int:
+    """Return the file offset of an address, or -1 when its mapping was not recorded."""
+    starts = sorted(mappings)
+    place = bisect_right(starts, address) - 1
+    if place < 0:
+        return -1
+    start = starts[place]
+    end, offset, _ = mappings[start]
+    return address - start + offset if address < end else -1
+
+
+def by_function(samples: Samples, library: Path, text: TextMap) -> Counter[str]:
+    """Return samples by function of ``library``; addresses in none are "[between]"."""
+    starts = [function.address for function in text.functions]
+    segments = _executable(library)
+    counts: Counter[str] = Counter()
+    for offset, count in samples.offsets.items():
+        shifts = (shift for low, high, shift in segments if low <= offset < high)
+        address = offset + next(shifts, -offset - 1)
+        place = bisect_right(starts, address) - 1
+        function = text.functions[place] if place >= 0 else None
+        known = function is not None and address < function.end
+        counts[function.name if function is not None and known else "[between]"] += count
+    return counts
+
+
+def _executable(library: Path) -> list[tuple[int, int, int]]:
+    """Return (first offset, end, address - offset) of the executable segments of a file."""
+    with library.open("rb") as stream:
+        return [
+            (s["p_offset"], s["p_offset"] + s["p_filesz"], s["p_vaddr"] - s["p_offset"])
+            for s in ELFFile(stream).iter_segments("PT_LOAD")
+            if s["p_flags"] & P_FLAGS.PF_X
+        ]
