@@ -59,9 +59,13 @@ enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
  *   on the owner's partial list of its class if and only if used < capacity
  *   low_mark < used, or used = 0: the put that makes used = low_mark looks after the slab */
 struct hak_slab {
-    uintptr_t start;       /* address of the run's first byte */
-    hak_slab *next, *prev; /* the owner's partial list of this class */
-    uint64_t *bitmap;      /* HAK_BITMAP_WORDS words; a one is a free block */
+    uintptr_t start; /* address of the run's first byte */
+    union {
+        hak_slab *next;  /* slab: the owner's partial list of this class */
+        uint64_t faults; /* large: page faults of the process when it was taken */
+    };
+    hak_slab *prev;
+    uint64_t *bitmap; /* HAK_BITMAP_WORDS words; a one is a free block */
     union {
         uint64_t summary;  /* slab */
         size_t large_size; /* large: bytes that may be used */

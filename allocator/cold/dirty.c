@@ -54,8 +54,11 @@ typedef struct run {
     size_t first, end; /* pages of the range */
 } run;
 
-static uint32_t purgeable(const hak_segment *s, bool all) {
-    return all ? hak_segment_dirty(s) : hak_segment_dirty(s) & s->aged;
+static uint32_t purgeable(const hak_segment *s, enum hak_dirty_which which) {
+    uint32_t dirty = hak_segment_dirty(s);
+    if (which == HAK_DIRTY_AGED)
+        return dirty & s->aged;
+    return which == HAK_DIRTY_ALL || s->used == 0 ? dirty : 0;
 }
 
 static unsigned ones_at_start(uint32_t mask) {
@@ -64,7 +67,7 @@ static unsigned ones_at_start(uint32_t mask) {
 
 /* The run that begins with the lowest page of `mask` in segment s; it goes on in the segments
  * behind when these are dirty from their beginning on. */
-static run run_from(const hak_segment *s, uint32_t mask, bool all) {
+static run run_from(const hak_segment *s, uint32_t mask, enum hak_dirty_which which) {
     const hak_segment *segments = s->range->segments;
     size_t index = (size_t)(s - segments), last = index + LONGEST;
     if (last > s->range->segments_fresh)
@@ -74,18 +77,11 @@ static run run_from(const hak_segment *s, uint32_t mask, bool all) {
     found.end = found.first + count;
     bool goes_on = from + count == HAK_PAGES_PER_SEGMENT;
     while (goes_on && ++index < last) {
-        count = ones_at_start(purgeable(&segments[index], all));
+        count = ones_at_start(purgeable(&segments[index], which));
         found.end += count;
         goes_on = count == HAK_PAGES_PER_SEGMENT;
     }
     return found;
-}
-
-/* Locked memory stays, whatever we ask for. It is not tried again before it was used again. */
-static void keep(const run *r) {
-    for (size_t page = r->first; page < r->end; page++)
-        r->range->segments[page / HAK_PAGES_PER_SEGMENT].kept |= (uint32_t)1
-                                                                 << page % HAK_PAGES_PER_SEGMENT;
 }
 
 /* While the system takes the memory away the pages count as used, so that nobody else takes them,
@@ -102,25 +98,26 @@ static size_t purge_run(run r) {
     if (purged)
         hak_range_purge_tables(r.range, r.first, r.end);
     else
-        keep(&r);
+        hak_pages_keep(r.range, r.first, pages);
     return purged ? pages : 0;
 }
 
-static size_t purge_segment(hak_segment *s, bool all) {
+static size_t purge_segment(hak_segment *s, enum hak_dirty_which which) {
     size_t pages = 0;
-    for (uint32_t mask = purgeable(s, all), next; mask != 0; mask = next) {
-        run r = run_from(s, mask, all);
+    for (uint32_t mask = purgeable(s, which), next; mask != 0; mask = next) {
+        run r = run_from(s, mask, which);
         next = mask & (mask + (mask & -mask)); /* without its lowest run */
         pages += purge_run(r);
-        next &= purgeable(s, all);
+        next &= purgeable(s, which);
     }
-    s->aged = hak_segment_dirty(s);
-    if (s->aged != 0 && !all)
+    if (which == HAK_DIRTY_AGED)
+        s->aged = hak_segment_dirty(s);
+    if (hak_segment_dirty(s) != 0)
         hak_dirty_push(s);
     return pages;
 }
 
-size_t hak_dirty_purge(size_t *entries, size_t most, bool all) {
+size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which) {
     size_t pages = 0;
     hak_lock_take(&hak_segment_lock);
     for (; *entries > 0 && pages < most; --*entries) {
@@ -129,7 +126,7 @@ size_t hak_dirty_purge(size_t *entries, size_t most, bool all) {
             *entries = 0;
             break;
         }
-        pages += purge_segment(s, all);
+        pages += purge_segment(s, which);
     }
     hak_lock_give(&hak_segment_lock);
     HAK_COUNT(purged_pages, pages);

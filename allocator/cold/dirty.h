@@ -11,10 +11,13 @@ void hak_dirty_push(hak_segment *s);
 /* Segments on the list. Any thread; a hint without the lock. */
 size_t hak_dirty_count(void);
 
-/* Visits the first *entries segments of the list and counts them down: purges their dirty pages,
- * or, unless `all`, those that were dirty already at the last such visit. Stops early when `most`
- * pages are purged. The lock is free during the system calls. Returns bytes. Under the purge lock.
- */
-size_t hak_dirty_purge(size_t *entries, size_t most, bool all);
+/* Which dirty pages go: those that were dirty already at the last such visit, those of segments
+ * that nobody uses a page of, or all. */
+enum hak_dirty_which { HAK_DIRTY_AGED, HAK_DIRTY_WHOLE, HAK_DIRTY_ALL };
+
+/* Visits the first *entries segments of the list, counts them down and purges such pages of them.
+ * Stops early when `most` pages are purged. The lock is free during the system calls. Returns
+ * bytes. Under the purge lock. */
+size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which);
 
 #endif

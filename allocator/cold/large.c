@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
+#include "cold/excess.h"
 #include "cold/heap.h"
 #include "cold/purge.h"
 #include "cold/range.h"
@@ -45,14 +46,21 @@ static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = hak_run_take(pages, align_pages, zeroed);
     if (run == NULL)
         errno = ENOMEM;
-    else
+    else {
         run->kind = HAK_RUN_LARGE;
+        run->faults = hak_excess_faults();
+    }
     return run;
 }
 
 static void give(hak_slab *run, bool zeroed) {
+    size_t pages = run->pages; /* once it is given it may be anybody's */
+    uint64_t faults = run->faults;
     hak_run_give(run, zeroed);
-    hak_purge_expect();
+    if (pages >= HAK_HUGE_PAGES)
+        hak_purge_expect_huge(pages, faults);
+    else
+        hak_purge_expect();
 }
 
 /* Fresh memory from the system is zero, and costs nothing where it is never touched. */
@@ -61,10 +69,17 @@ static void make_zero(hak_slab *run, size_t size) {
         memset((void *)run->start, 0, size);
 }
 
+/* Huge blocks begin at coarse steps: so the pages at their beginnings, which are used most surely,
+ * are often the same ones and dirty already. It costs nothing but address space. */
+static size_t step_for(size_t pages) {
+    return pages >= HAK_HUGE_PAGES ? HAK_HUGE_PAGES : 1;
+}
+
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
     bool zeroed;
-    size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
-    hak_slab *run = take(pages_for(size), align_pages, &zeroed);
+    size_t pages = pages_for(size), step = step_for(pages);
+    size_t align_pages = align >> HAK_PAGE_SHIFT > step ? align >> HAK_PAGE_SHIFT : step;
+    hak_slab *run = take(pages, align_pages, &zeroed);
     if (run == NULL)
         return NULL;
     set_size(run, size);

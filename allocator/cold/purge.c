@@ -2,6 +2,7 @@
 
 #include "cold/arm.h"
 #include "cold/dirty.h"
+#include "cold/excess.h"
 #include "cold/heap.h"
 #include "cold/remote.h"
 #include "cold/trim.h"
@@ -51,7 +52,8 @@ static void end_epoch(uint64_t now, uint64_t pause) {
         left = hak_dirty_count();
         atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     }
-    hak_dirty_purge(&left, STEP * (1 + pause / STEP_MS), hak_policy_now()->purge_delay_ms == 0);
+    bool at_once = hak_policy_now()->purge_delay_ms == 0;
+    hak_dirty_purge(&left, STEP * (1 + pause / STEP_MS), at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
     if (left == 0)
         start_epoch(now);
     else
@@ -59,15 +61,39 @@ static void end_epoch(uint64_t now, uint64_t pause) {
     hak_lock_give(&purge_lock);
 }
 
-void hak_purge_expect(void) {
-    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
-        return;
+/* Under the purge lock, which it gives back. */
+static void purge_some(size_t pages, enum hak_dirty_which which) {
+    size_t entries = hak_dirty_count();
+    hak_dirty_purge(&entries, pages, which);
+    hak_lock_give(&purge_lock);
+}
+
+static void begin_epoch(void) {
     if (atomic_load_explicit(&expected, memory_order_relaxed) &&
         atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
         return;
     expect_more(true);
     if (atomic_load(&epoch_ends_ms) == 0)
         set_end(hak_os_now_ms() + hak_policy_now()->purge_delay_ms);
+}
+
+void hak_purge_expect(void) {
+    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+        return;
+    begin_epoch();
+    size_t excess = hak_excess_pages();
+    if (excess != 0 && hak_lock_try(&purge_lock))
+        purge_some(excess, HAK_DIRTY_ALL);
+}
+
+void hak_purge_expect_huge(size_t pages, uint64_t faults) {
+    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+        return;
+    begin_epoch();
+    if (hak_excess_huge(pages, faults) && hak_lock_try(&purge_lock)) {
+        hak_excess_purged();
+        purge_some(SIZE_MAX, HAK_DIRTY_WHOLE);
+    }
 }
 
 static size_t take_back(hak_heap *heap) {
@@ -82,7 +108,7 @@ size_t hak_purge_all(hak_heap *own) {
     size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
     bytes += hak_heap_each_idle(hak_heap_trim_now);
     size_t entries = hak_dirty_count();
-    bytes += hak_dirty_purge(&entries, SIZE_MAX, true);
+    bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
     hak_lock_give(&purge_lock);
     return bytes;
 }

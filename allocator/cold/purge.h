@@ -14,8 +14,11 @@
  * something waits for that. `cls` is the class that was asked for or freed. By the owner. */
 void hak_purge_tick(hak_heap *heap, unsigned cls);
 
-/* Something has been freed that may go back to the system: starts an epoch if none runs. */
+/* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
+ * once when it is very much: cold/excess.h. */
 void hak_purge_expect(void);
+/* The same for a huge block of `pages` pages; `faults`: hak_excess_faults when it was taken. */
+void hak_purge_expect_huge(size_t pages, uint64_t faults);
 
 /* Empties the calling thread's heap (NULL: it has none) and those of ended threads, and purges
  * every dirty page now. Returns the bytes given back. Any thread. */

@@ -208,7 +208,7 @@ hak_range *hak_range_grow(size_t pages) {
     for (size_t i = from; i < end; i++)
         r->segments[i].range = r;
     r->segments_fresh = end;
-    hak_rooms_note(r, from, end - 1);
+    hak_rooms_note(r, from * HAK_PAGES_PER_SEGMENT, (end - from) * HAK_PAGES_PER_SEGMENT, false);
     HAK_COUNT(segments_made, end - from);
     return r;
 }

@@ -76,16 +76,33 @@ static hak_room join(const hak_range *r, unsigned level, size_t node) {
     return (hak_room){(uint32_t)first, (uint32_t)longest, (uint32_t)run};
 }
 
-void hak_rooms_note(hak_range *r, size_t first, size_t last) {
-    for (size_t i = first; i <= last; i++)
-        r->segments[i].room = hak_room_of(r->segments[i].used);
+/* What a node says that is wholly in use, or wholly free. */
+static hak_room uniform(bool used, size_t span) {
+    uint32_t pages = used ? 0 : (uint32_t)span;
+    return (hak_room){pages, pages, pages};
+}
+
+static void refresh(hak_range *r, unsigned level, size_t node) {
+    *room_at(r, level, node) =
+        level == 0 ? hak_room_of(r->segments[node].used) : join(r, level, node);
+}
+
+/* Nodes that lie wholly within the pages need no look at their children; the one at each end may.
+ */
+static void note_level(hak_range *r, unsigned level, size_t first, size_t last, bool used) {
+    size_t span = span_of(level), node = first / span, end = last / span;
+    hak_room same = uniform(used, span);
+    refresh(r, level, node);
+    for (node++; node < end; node++)
+        *room_at(r, level, node) = same;
+    if (node == end)
+        refresh(r, level, end);
+}
+
+void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
     unsigned top = top_level(r);
-    for (unsigned level = 1; level <= top; level++) {
-        first >>= FAN_SHIFT;
-        last >>= FAN_SHIFT;
-        for (size_t node = first; node <= last; node++)
-            *room_at(r, level, node) = join(r, level, node);
-    }
+    for (unsigned level = 0; level <= top; level++)
+        note_level(r, level, first, first + count - 1, used);
 }
 
 /* ---- asking it ---- */

@@ -20,8 +20,8 @@ size_t hak_rooms_size(size_t segments);
 /* Lays the levels out from `start` on: hak_rooms_size bytes that read as zero. */
 void hak_rooms_lay_out(hak_range *r, char *start, size_t segments);
 
-/* Segments first .. last have changed, or are new: they end the range then. */
-void hak_rooms_note(hak_range *r, size_t first, size_t last);
+/* The pages first .. first + count are in use from now on, or free; or they are new. */
+void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used);
 
 /* First page of the lowest run of `pages` free pages; HAK_NO_ROOM: there is none. */
 #define HAK_NO_ROOM SIZE_MAX

@@ -27,9 +27,16 @@ static void add(_Atomic size_t *count, size_t by) {
 
 /* ---- claiming and freeing pages ---- */
 
+/* Most segments of a long run are all or nothing. */
+static size_t count_pages(uint32_t mask) {
+    if (mask == 0 || mask == UINT32_MAX)
+        return mask == 0 ? 0 : HAK_PAGES_PER_SEGMENT;
+    return hak_count_bits(mask);
+}
+
 static bool claim(hak_segment *s, uint32_t mask) {
     bool zeroed = (s->touched & mask) == 0;
-    add(&dirty_pages, -(size_t)hak_count_bits(hak_segment_dirty(s) & mask));
+    add(&dirty_pages, -count_pages(hak_segment_dirty(s) & mask));
     s->used |= mask;
     s->touched |= mask;
     s->aged &= ~mask;
@@ -42,7 +49,7 @@ static void unclaim(hak_segment *s, uint32_t mask, bool zeroed) {
     if (zeroed) {
         s->touched &= ~mask;
     } else {
-        add(&dirty_pages, hak_count_bits(mask));
+        add(&dirty_pages, count_pages(mask));
         hak_dirty_push(s);
     }
 }
@@ -61,7 +68,7 @@ bool hak_pages_claim(hak_range *r, size_t first, size_t count) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = from; i <= last; i++)
         zeroed &= claim(&r->segments[i], mask_within(i, first, count));
-    hak_rooms_note(r, from, last);
+    hak_rooms_note(r, first, count, true);
     add(&used_pages, count);
     return zeroed;
 }
@@ -70,8 +77,15 @@ void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = from; i <= last; i++)
         unclaim(&r->segments[i], mask_within(i, first, count), zeroed);
-    hak_rooms_note(r, from, last);
+    hak_rooms_note(r, first, count, false);
     add(&used_pages, -count);
+}
+
+void hak_pages_keep(hak_range *r, size_t first, size_t count) {
+    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+        r->segments[i].kept |= mask_within(i, first, count);
+    add(&dirty_pages, -count);
 }
 
 /* True when pages first .. first + count of r exist and are free. */

@@ -98,6 +98,13 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
     errno = saved_errno; /* a kernel without huge pages refuses; nothing is lost */
 }
 
+uint64_t hak_os_faults(size_t *highest) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage); /* cannot fail with these arguments */
+    *highest = (size_t)usage.ru_maxrss * 1024;
+    return (uint64_t)usage.ru_minflt;
+}
+
 size_t hak_os_address_space_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)

@@ -32,6 +32,10 @@ enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS };
 /* Advises the kernel on transparent huge pages for a reservation. */
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
 
+/* Page faults of the process up to now that no disk was needed for; *highest: the most bytes that
+ * were ever resident. */
+uint64_t hak_os_faults(size_t *highest);
+
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
 size_t hak_os_address_space_limit(void);
 

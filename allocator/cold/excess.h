@@ -1,0 +1,29 @@
+/* Freed memory that does not wait for the end of the epoch, because there is so much of it.
+ *
+ * - A burst of frees that leaves more dirty pages than half of those in use gives the oldest back
+ *   at once; unless the program builds up and tears down in turn, and would only have them back
+ *   soon.
+ * - Freed huge blocks together keep at most an eighth of the highest resident memory. What a block
+ *   keeps is not its size: a program that asks for much and uses little of it would pay for
+ * nothing. Page faults are counted instead, which bound what became resident. */
+#ifndef HAK_COLD_EXCESS_H
+#define HAK_COLD_EXCESS_H
+
+#include "base/types.h"
+
+#define HAK_HUGE_PAGES ((size_t)128) /* a block of so many pages is huge: 8 MiB */
+
+/* Dirty pages that should go now. Any thread, after it gave pages back. */
+size_t hak_excess_pages(void);
+
+/* The process's count of page faults when a huge block is taken; may be some time old. */
+uint64_t hak_excess_faults(void);
+
+/* True when what freed huge blocks keep should go now. Any thread, after it gave a huge block of
+ * `pages` pages back; `faults`: the count when it was taken. */
+bool hak_excess_huge(size_t pages, uint64_t faults);
+
+/* They go now. Under the purge lock, before they do. */
+void hak_excess_purged(void);
+
+#endif
