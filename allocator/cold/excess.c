@@ -17,11 +17,16 @@ static hak_lock lock; /* guards all of the below; innermost */
 
 /* ---- pages ---- */
 
-/* A teardown goes on while less and less is in use. One that begins soon after another belongs to a
- * program that builds up and tears down in turn. */
+static uint64_t seen_at_ms; /* a teardown, at first the start of the process */
+
+void hak_excess_start(void) {
+    seen_at_ms = hak_os_now_ms();
+}
+
+/* A teardown goes on while less and less is in use. One that begins soon after another, or soon
+ * after the start, may belong to a program that builds up and tears down in turn. */
 static bool is_rare(size_t used) {
     static size_t used_before;
-    static uint64_t seen_at_ms;
     static bool rare;
     uint64_t now = hak_os_now_ms();
     if (used > used_before)

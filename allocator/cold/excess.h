@@ -13,6 +13,9 @@
 
 #define HAK_HUGE_PAGES ((size_t)128) /* a block of so many pages is huge: 8 MiB */
 
+/* Once, when the first memory is reserved. */
+void hak_excess_start(void);
+
 /* Dirty pages that should go now. Any thread, after it gave pages back. */
 size_t hak_excess_pages(void);
 

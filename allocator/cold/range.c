@@ -1,6 +1,7 @@
 #include "cold/range.h"
 
 #include "base/bits.h"
+#include "cold/excess.h"
 #include "cold/room.h"
 #include "os/os.h"
 #include "policy/policy.h"
@@ -126,8 +127,10 @@ static hak_range *add_range(size_t least) {
     if (index == HAK_MAX_RANGES)
         return NULL;
     size_t wanted = index == 0 ? first_size() : FURTHER;
-    if (index == 0 && least < SMALLEST)
-        least = SMALLEST;
+    if (index == 0) {
+        hak_excess_start();
+        least = least > SMALLEST ? least : SMALLEST;
+    }
     hak_range *r = &hak_ranges[index];
     if (!reserve(r, wanted > least ? wanted : least, least))
         return NULL;

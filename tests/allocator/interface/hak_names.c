@@ -50,11 +50,11 @@ static void usage_follows_the_program(void) {
 
 static void purge_gives_memory_back(void) {
     size_t before = (CALL(hak_purge)(), rss_kib());
-    void *blocks[8]; /* little enough to wait for the end of the epoch */
+    void *each[8]; /* little enough to wait for the end of the epoch */
     for (int i = 0; i < 8; i++)
-        blocks[i] = memset(malloc(MIB), 1, MIB);
+        each[i] = memset(malloc(MIB), 1, MIB);
     for (int i = 0; i < 8; i++)
-        free(blocks[i]);
+        free(each[i]);
     size_t given = CALL(hak_purge)();
     CHECK_THAT(given >= 8 * MIB, "%zu bytes", given);
     CHECK_THAT(rss_kib() <= before + 1024, "RSS %zu -> %zu KiB", before, rss_kib());
