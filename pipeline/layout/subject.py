@@ -64,17 +64,23 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
     """
     layout = load_profile(tree, profile).layout.name
     lists = tree.layout(layout)
-    shared = "" if layout == profile else f"the lists are those of the layout {layout}"
     path = Path(wish) if wish else None
     if path is not None and path.is_file() and path.name != MANIFEST:
-        return Subject(tree, path.resolve(), fdata, lists, shared)
+        return Subject(tree, path.resolve(), fdata, lists, excuse_for(profile, layout, short=False))
     version = resolve(tree, profile, wish)
     if not version.library.is_file():
         raise ArtifactError(f"{version.folder} has no {LIBRARY}")
     own = _own_fdata(version)
     short = fdata is None and bool(version.manifest.get("quick"))
-    excuse = shared or ("the training was short: --quick" if short else "")
+    excuse = excuse_for(profile, layout, short)
     return Subject(tree, version.library, fdata or own, lists, excuse)
+
+
+def excuse_for(profile: str, layout: str, short: bool) -> str:
+    """Return why the training need not have run every hot function; empty if it has to."""
+    if layout != profile:
+        return f"the lists are those of the layout {layout}"
+    return "the training was short: --quick" if short else ""
 
 
 def _own_fdata(version: Version) -> Path | None:

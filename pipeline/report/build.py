@@ -80,7 +80,7 @@ def report_model(
         reason=reason,
         allow_neutral=allow_neutral,
         programs=_programs(receipts),
-        findings=findings(result, None),
+        findings=findings(result, None, facts.contract if facts else None),
         summary=summary_rows(result),
         verify=result,
         curve=_curve(result, inputs.evidence),
@@ -88,7 +88,8 @@ def report_model(
         evidence_reason="" if inputs.evidence else "the stages that gather it did not run",
         code=code,
         code_reason=facts.reason if facts else "the libraries were not read",
-        functions=function_rows(*code) if code else (),
+        functions=function_rows(*code, facts.inlined) if code and facts else (),
+        contract=facts.contract if facts else None,
         previous=None,
         previous_reason=inputs.previous_reason,
         stages=_stages(receipts),
@@ -107,7 +108,7 @@ def against(
         update={
             "previous": previous,
             "previous_reason": "",
-            "findings": findings(model.verify, previous),
+            "findings": findings(model.verify, previous, model.contract),
         }
     )
 
@@ -118,7 +119,7 @@ def alone(model: ReportModel) -> ReportModel:
         update={
             "previous": None,
             "previous_reason": "only the baseline was asked for",
-            "findings": findings(model.verify, None),
+            "findings": findings(model.verify, None, model.contract),
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.layout.model import Function, TextMap
 from pipeline.report.model import (
@@ -18,6 +18,8 @@ from pipeline.toolchain.symbols import SymbolLists
 
 Counts = Mapping[str, int]
 Key = tuple[str, int]
+# So many functions are named that another one was inlined into.
+MOST_HOLDERS = 4
 
 
 def code_map(
@@ -37,12 +39,18 @@ def code_map(
     )
 
 
-def function_rows(before: CodeMap, after: CodeMap) -> tuple[FunctionRow, ...]:
-    """Return all functions of both maps: those of ``after`` by address, then what is gone."""
+def function_rows(
+    before: CodeMap, after: CodeMap, inlined: Mapping[str, Sequence[str]] | None = None
+) -> tuple[FunctionRow, ...]:
+    """Return all functions of both maps: those of ``after`` by address, then what is gone.
+
+    ``inlined`` says where functions have gone that have no code of their own any more.
+    """
+    holders = inlined or {}
     old, new = _by_name(before), _by_name(after)
     hot = [one.name for one in after.functions if one.listed == "hot" and one.part != "cold"]
     rows = [_row(old.get(key), one, _why(one, key in old, hot)) for key, one in new.items()]
-    gone = [_row(one, None, _why_gone(one)) for key, one in old.items() if key not in new]
+    gone = [_row(one, None, _why_gone(one, holders)) for key, one in old.items() if key not in new]
     return (*rows, *gone)
 
 
@@ -144,7 +152,11 @@ def _reason(function: MapFunction, hot: list[str]) -> str:
     )
 
 
-def _why_gone(function: MapFunction) -> str:
+def _why_gone(function: MapFunction, inlined: Mapping[str, Sequence[str]]) -> str:
     if function.part == "cold":
         return f"{function.parent} is not split any more"
-    return "no function of its own any more: inlined, or not needed"
+    holders = [name for name in inlined.get(function.name, ()) if name != function.name]
+    if not holders:
+        return "no function of its own any more: inlined, or not needed"
+    more = f" and {len(holders) - MOST_HOLDERS} more" if len(holders) > MOST_HOLDERS else ""
+    return f"inlined into {', '.join(holders[:MOST_HOLDERS])}{more}"

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from pipeline.report import text, view
 from pipeline.report.html import TEMPLATES
-from pipeline.report.model import Comparison, FunctionRow
+from pipeline.report.model import Comparison
 from pipeline.report.terminal import STYLES, plain
 
 TEMPLATE = "diff.md.j2"
@@ -29,19 +29,8 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     )
     environment.filters.update(view.filters())
     return environment.get_template(TEMPLATE).render(
-        comparison=comparison, newer=newer, changed=changed_functions(comparison)
+        comparison=comparison, newer=newer, changed=view.changed_functions(comparison)
     )
-
-
-def changed_functions(comparison: Comparison) -> list[FunctionRow]:
-    """Return the functions that came, went, or changed in size or section; the hottest first."""
-
-    def changed(row: FunctionRow) -> bool:
-        if row.before is None or row.after is None:
-            return True
-        return (row.before.size, row.before.section) != (row.after.size, row.after.section)
-
-    return sorted(filter(changed, comparison.functions), key=lambda row: -(row.count or 0))
 
 
 def _table(comparison: Comparison) -> Table:
@@ -66,7 +55,7 @@ def _table(comparison: Comparison) -> Table:
 def _lines(comparison: Comparison, newer: str) -> list[str]:
     worse = len(comparison.worse)
     said = f"worse in {worse}" if worse else "no regression"
-    count = len(changed_functions(comparison))
+    count = len(view.changed_functions(comparison))
     return [
         *(f"note: {note}" for note in comparison.notes),
         f"{count} of {len(comparison.functions)} functions came, went or changed in size",

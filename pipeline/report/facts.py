@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.core.errors import ChildError, PipelineError
 from pipeline.core.process import run
 from pipeline.layout import read_heat, read_text_map
+from pipeline.layout.check import Finding
+from pipeline.layout.inlined import inlined_into
 from pipeline.report.code import code_map
 from pipeline.report.model import CodeMap, Overlap
 from pipeline.toolchain.symbols import SymbolLists
@@ -31,11 +33,16 @@ class Build:
 
 @dataclass(frozen=True)
 class Facts:
-    """What was read. ``code`` is None where it could not be; ``reason`` then says why."""
+    """What was read. ``code`` is None where it could not be; ``reason`` then says why.
+
+    ``inlined`` says of functions without code of their own where they have gone.
+    """
 
     code: tuple[CodeMap, CodeMap] | None
     reason: str
     overlap: Overlap
+    inlined: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    contract: tuple[Finding, ...] | None = None
 
 
 def read_code(
@@ -46,6 +53,12 @@ def read_code(
         return (_map("baseline", baseline, lists), _map("tuned", tuned, lists)), ""
     except PipelineError as error:
         return None, error.message
+
+
+def read_inlined(code: tuple[CodeMap, CodeMap], unstripped: Path) -> dict[str, list[str]]:
+    """Return where the functions of the baseline went that the other library has not."""
+    before, after = ({one.name for one in side.functions} for side in code)
+    return inlined_into(unstripped, before - after)
 
 
 def read_overlap(

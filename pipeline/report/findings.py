@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare
 from pipeline.judge.model import VerifyResult, WorkloadCounts
 from pipeline.judge.verdict import Verdict
+from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
 from pipeline.report.model import Comparison, Finding
 
 
-def findings(result: VerifyResult, previous: Comparison | None) -> tuple[Finding, ...]:
+def findings(
+    result: VerifyResult,
+    previous: Comparison | None,
+    contract: Sequence[ContractFinding] | None,
+) -> tuple[Finding, ...]:
     """Return all regressions, then all doubts."""
     found = [
         *_keys(result),
@@ -21,6 +26,7 @@ def findings(result: VerifyResult, previous: Comparison | None) -> tuple[Finding
         *_guards(result),
         *_self_check(result),
         *_versions(previous),
+        *_contract(contract or ()),
     ]
     return tuple(sorted(found, key=lambda one: one.kind != "regression"))
 
@@ -98,6 +104,13 @@ def _versions(previous: Comparison | None) -> Iterator[Finding]:
     for row in previous.worse:
         change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
         yield _regression(f"{row.name} is worse than in {previous.version}", change, "previous")
+
+
+def _contract(contract: Sequence[ContractFinding]) -> Iterator[Finding]:
+    broken = [one.symbol for one in contract if one.broken]
+    if broken:
+        what = f"the layout contract is broken in {len(broken)} places"
+        yield _doubt(what, ", ".join(dict.fromkeys(broken)), "contract")
 
 
 def _regression(what: str, detail: str, anchor: str) -> Finding:

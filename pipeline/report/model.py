@@ -9,6 +9,7 @@ from pydantic import Field, FiniteFloat
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.judge.model import Record, VerifyResult
 from pipeline.judge.verdict import Verdict
+from pipeline.layout.check import Finding as ContractFinding
 
 REPORT_VERSION: Literal[2] = 2
 
@@ -199,7 +200,8 @@ class ReportModel(Record):
     ``code`` has the maps before (the baseline) and after (this version). ``previous`` is None
     where there is no version to compare with; ``previous_reason`` says why. ``programs`` is the
     digest of the programs that were judged with. ``curve`` has the misses per operation by size of
-    the instruction cache, the smallest first; none where nothing was counted.
+    the instruction cache, the smallest first; none where nothing was counted. ``contract`` is what
+    `pipeline layout check` says of this version; None where its code could not be read.
     """
 
     schema_version: Literal[2] = REPORT_VERSION
@@ -218,6 +220,7 @@ class ReportModel(Record):
     code: tuple[CodeMap, CodeMap] | None
     code_reason: str
     functions: tuple[FunctionRow, ...]
+    contract: tuple[ContractFinding, ...] | None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]

@@ -11,6 +11,8 @@ from rich.text import Text
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
 
+# Else readers divide the two columns, and wonder.
+PAIRED = "throughput: medians of each side, and the median ratio of the pairs, which is what counts"
 STYLES = {
     "GO": "bold green",
     "NEUTRAL": "cyan",
@@ -34,6 +36,7 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     for row in model.summary:
         table.add_row(*_cells(row))
     console.print(table)
+    console.print(PAIRED, style="dim")
     for finding in model.findings:  # what the keys say is in the sentence below
         if finding.kind == "regression" and finding.anchor != "keys":
             what = Text(finding.what, style="bold red")

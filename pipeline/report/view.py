@@ -14,7 +14,7 @@ from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughp
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
-from pipeline.report.model import FunctionRow, ReportModel
+from pipeline.report.model import Comparison, FunctionRow, ReportModel
 
 _WORDS = {
     Verdict.GO: "faster",
@@ -69,6 +69,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "misses_change": misses_change,
         "functions": biggest_first(model.functions),
         "anchored": anchored,
+        "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
         "example": example_line(model),
     }
@@ -113,6 +114,17 @@ def misses_change(counts: WorkloadCounts) -> str:
 def biggest_first(functions: tuple[FunctionRow, ...]) -> list[FunctionRow]:
     """Return the functions with the largest count first, and last those that are gone."""
     return sorted(functions, key=lambda row: (row.after is None, -(row.count or 0)))
+
+
+def changed_functions(comparison: Comparison) -> list[FunctionRow]:
+    """Return the functions that came, went, or changed in size or section; the hottest first."""
+
+    def changed(row: FunctionRow) -> bool:
+        if row.before is None or row.after is None:
+            return True
+        return (row.before.size, row.before.section) != (row.after.size, row.after.section)
+
+    return sorted(filter(changed, comparison.functions), key=lambda row: -(row.count or 0))
 
 
 def left_out(model: ReportModel) -> list[str]:

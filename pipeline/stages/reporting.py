@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.store import Receipt
+from pipeline.layout.check import Finding, check_layout
+from pipeline.layout.subject import Subject, excuse_for
 from pipeline.release.contents import PROFDATA
 from pipeline.release.version import Version, current, published
 from pipeline.stages.bolt import UNSTRIPPED
@@ -87,14 +89,16 @@ def _previous(older: Version | None) -> tuple[ReportModel | None, str]:
 
 
 def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
-    """Read the text maps of both libraries and how far the profile has drifted."""
-    from pipeline.report.facts import Build, Facts, read_code, read_overlap
+    """Read both libraries, what layouts/ has to say of them, and how far the profile drifted."""
+    from pipeline.report.facts import Build, Facts, read_code, read_inlined, read_overlap
 
     counts = function_counts(shop, release.profile.path)
+    library = release.tuned.artifact.path(UNSTRIPPED)
+    lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
     code, reason = read_code(
         Build(Path(release.verdict.result().baseline.path), counts),
-        Build(release.tuned.artifact.path(UNSTRIPPED), counts, release.edges.path),
-        read_lists(release.inputs or shop.tree.layout(shop.profile.layout.name)),
+        Build(library, counts, release.edges.path),
+        read_lists(lists),
     )
     overlap = read_overlap(
         release.profile.path,
@@ -103,4 +107,17 @@ def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
         shop.tools.path("llvm-profdata"),
         shop.log(STAGE, "overlap"),
     )
-    return Facts(code=code, reason=reason, overlap=overlap)
+    return Facts(
+        code=code,
+        reason=reason,
+        overlap=overlap,
+        inlined=read_inlined(code, library) if code else {},
+        contract=_contract(shop, release, library, lists),
+    )
+
+
+def _contract(shop: Workshop, release: Release, library: Path, lists: Path) -> tuple[Finding, ...]:
+    """Hold the library against the lists, as `pipeline layout check` does."""
+    excuse = excuse_for(shop.profile.name, shop.profile.layout.name, shop.options.quick)
+    subject = Subject(shop.tree, library, release.edges.path, lists, excuse)
+    return tuple(check_layout(subject.text, subject.promise()))

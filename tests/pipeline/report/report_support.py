@@ -20,6 +20,7 @@ from pipeline.judge.model import Counting, Dose, SelfCheck, SelfJudgement, Throu
 from pipeline.judge.request import CacheGeometry
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
+from pipeline.layout.check import Finding
 from pipeline.layout.model import Function, Section, TextMap
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.code import code_map
@@ -170,6 +171,7 @@ def facts(shift: int = 0) -> Facts:
         function("hak_fatal", 0x1060, 200),
         function("hak_malloc", 0x1140, 65, "malloc"),
         function("pop", 0x1190, 40),
+        function("gone", 0x11B8, 4),
         function("stays", 0x11C0, 24),
     )
     at = 0x8000 + shift
@@ -188,6 +190,10 @@ def facts(shift: int = 0) -> Facts:
         ),
         reason="",
         overlap=Overlap(version="0.1.0-old", edges=97.7, reason="llvm-profdata overlap"),
+        inlined={"pop": ["hak_malloc"]},
+        contract=(
+            Finding(rule="line", symbol="hak_free", text="starts inside a line", broken=True),
+        ),
     )
 
 
