@@ -44,6 +44,7 @@ def read_report(folder: Path) -> ReportModel:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ArtifactError(
-            f"{path} is no report of schema {REPORT_VERSION}: {place}: {first['msg']}",
+            f"{JSON} of {folder.name} is no report of schema {REPORT_VERSION}: "
+            f"{place}: {first['msg']}",
             hint="read its report.html; another version of the pipeline has written it",
         ) from error

@@ -202,6 +202,8 @@ class ReportModel(Record):
     digest of the programs that were judged with. ``curve`` has the misses per operation by size of
     the instruction cache, the smallest first; none where nothing was counted. ``contract`` is what
     `pipeline layout check` says of this version; None where its code could not be read.
+
+    A field that is added gets a default that says unknown: older reports can still be read then.
     """
 
     schema_version: Literal[2] = REPORT_VERSION
@@ -220,7 +222,7 @@ class ReportModel(Record):
     code: tuple[CodeMap, CodeMap] | None
     code_reason: str
     functions: tuple[FunctionRow, ...]
-    contract: tuple[ContractFinding, ...] | None
+    contract: tuple[ContractFinding, ...] | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]
