@@ -25,6 +25,7 @@ from pipeline.report.model import (
 from pipeline.report.summary import summary_rows
 
 Notes = Mapping[str, Any]
+BENCH = "bench/"  # where the baseline stage keeps the programs that the judge runs
 
 
 class Receipt(Protocol):
@@ -36,8 +37,8 @@ class Receipt(Protocol):
         ...
 
     @property
-    def parts(self) -> Notes:
-        """What the key was made of."""
+    def outputs(self) -> Mapping[str, str]:
+        """The files that the stage made, with their digests."""
         ...
 
     @property
@@ -132,10 +133,14 @@ def _curve(result: VerifyResult, evidence: Evidence | None) -> tuple[CurvePoint,
     return (evidence.curve if evidence else ()) or curve_points(result.counting)
 
 
-def _programs(receipts: Mapping[str, Receipt]) -> str | None:
-    """Return the digest of the programs that the judge has run."""
-    programs = receipts["verify"].parts.get("programs") if "verify" in receipts else None
-    return str(programs) if programs else None
+def _programs(receipts: Mapping[str, Receipt]) -> dict[str, str]:
+    """Return the digests of the bench programs, by name."""
+    outputs = receipts["baseline"].outputs if "baseline" in receipts else {}
+    return {
+        name.removeprefix(BENCH): digest
+        for name, digest in sorted(outputs.items())
+        if name.startswith(BENCH)
+    }
 
 
 def _stages(receipts: Mapping[str, Receipt]) -> tuple[StageRow, ...]:

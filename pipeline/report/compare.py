@@ -33,7 +33,7 @@ def compare_versions(
     older: ReportModel, newer: ReportModel, direct: VerifyResult | None = None
 ) -> Comparison:
     """Return ``newer`` against ``older``; ``direct`` is a judgement of just these two."""
-    pairs, reason = _same_counts(older.verify, newer.verify)
+    pairs, reason = _same_counts(older, newer)
     margins = newer.verify.margins
     return Comparison(
         version=older.version,
@@ -96,21 +96,40 @@ def _key_judgement(key: Key) -> Judgement:
     return _OF_VERDICT[key.verdict]
 
 
-def _same_counts(older: VerifyResult, newer: VerifyResult) -> tuple[list[Pair], str]:
+def _same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[Pair], str]:
     """Return the workloads that were counted alike in both, or none and why."""
-    if older.counting.source != newer.counting.source:
-        return [], f"counted by {older.counting.source} then, by {newer.counting.source} now"
-    known = {_identity(one): one for one in older.counting.workloads}
+    before, after = older.verify.counting, newer.verify.counting
+    if before.source != after.source:
+        return [], f"counted by {before.source} then, by {after.source} now"
+    known = {_identity(one): one for one in before.workloads}
+    changed = other_programs(older, newer)
     found = [
-        (known[_identity(one)], one) for one in newer.counting.workloads if _identity(one) in known
+        (known[_identity(one)], one)
+        for one in after.workloads
+        if _identity(one) in known and _program(one) not in changed
     ]
     return found, "" if found else "no workload was counted in the same way in both"
 
 
+def other_programs(older: ReportModel, newer: ReportModel) -> set[str]:
+    """Return the bench programs that are not the same in both: their counts say nothing."""
+    both = older.programs.keys() & newer.programs.keys()
+    return {name for name in both if older.programs[name] != newer.programs[name]}
+
+
+def _program(one: WorkloadCounts) -> str:
+    return PurePath(one.argv[0]).name
+
+
 def _identity(one: WorkloadCounts) -> tuple[object, ...]:
     """Return what makes two counts comparable; programs lie at another path in each build."""
-    program = PurePath(one.argv[0]).name
-    return (one.name, program, one.argv[1:], tuple(sorted(one.env.items())), str(one.geometry))
+    return (
+        one.name,
+        _program(one),
+        one.argv[1:],
+        tuple(sorted(one.env.items())),
+        str(one.geometry),
+    )
 
 
 def _counted(pairs: list[Pair], reason: str, margins: Margins) -> tuple[ComparedRow, ...]:
@@ -195,8 +214,10 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
         notes.append(f"{older.version} was judged {older.verify.mode}, this {newer.verify.mode}")
     if older.verify.environment.cpu != newer.verify.environment.cpu:
         notes.append(f"{older.version} was judged on another processor")
-    if older.programs != newer.programs:
-        notes.append("the bench programs are not the same: counts may differ by that alone")
+    changed = other_programs(older, newer)
+    if changed:
+        names = ", ".join(sorted(changed))
+        notes.append(f"not the same programs, so their counts are not compared: {names}")
     if older.code is None:
         notes.append(f"{older.version} has no text map: {older.code_reason}")
     return tuple(notes)

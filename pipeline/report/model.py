@@ -198,10 +198,11 @@ class ReportModel(Record):
     """Everything a reader of one version needs; a renderer adds no facts.
 
     ``code`` has the maps before (the baseline) and after (this version). ``previous`` is None
-    where there is no version to compare with; ``previous_reason`` says why. ``programs`` is the
-    digest of the programs that were judged with. ``curve`` has the misses per operation by size of
-    the instruction cache, the smallest first; none where nothing was counted. ``contract`` is what
-    `pipeline layout check` says of this version; None where its code could not be read.
+    where there is no version to compare with; ``previous_reason`` says why. ``programs`` are the
+    digests of the bench programs by name; none where the build does not know them. ``curve`` has
+    the misses per operation by size of the instruction cache, the smallest first; none where
+    nothing was counted. ``contract`` is what `pipeline layout check` says of this version; None
+    where its code could not be read.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -212,7 +213,7 @@ class ReportModel(Record):
     published: bool
     reason: str
     allow_neutral: bool
-    programs: str | None
+    programs: dict[str, str]
     findings: tuple[Finding, ...]
     summary: tuple[SummaryRow, ...]
     verify: VerifyResult

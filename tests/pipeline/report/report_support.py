@@ -46,7 +46,7 @@ LISTS = SymbolLists(hot=("hak_malloc", "hak_free", "pop"), cold=("hak_fatal",))
 class FakeReceipt:
     key: str
     seconds: float
-    parts: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
 
 

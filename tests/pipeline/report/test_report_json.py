@@ -119,6 +119,15 @@ def test_counts_of_another_source_are_not_compared() -> None:
     assert "counted by valgrind then, by static now" in rows["instructions per op"].why
 
 
+def test_counts_of_another_program_are_not_compared() -> None:
+    older_programs = older().model_copy(update={"programs": {"mixed": "aa", "tiny": "bb"}})
+    newer = good().model_copy(update={"programs": {"mixed": "cc", "tiny": "bb"}})
+    comparison = compare_versions(older_programs, newer)
+    assert judgements(comparison)["instructions per op"] == "unknown"
+    assert not comparison.worse
+    assert comparison.notes[-1].endswith("not compared: mixed")
+
+
 def test_a_worse_version_is_a_regression_in_the_report() -> None:
     found = [one for one in against(good(), older()).findings if one.anchor == "previous"]
     assert {one.kind for one in found} == {"regression"}
