@@ -1,4 +1,4 @@
-"""Two versions against each other, by what each of them has on record.
+"""Two versions against each other: by what each of them has on record, or by one judgement of both.
 
 Counts repeat exactly, so those of two versions can be compared if the same programs were counted
 in the same way. Speed cannot: two sessions are two machines. What can be held together are the two
@@ -10,15 +10,13 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from pipeline.judge.keys import compare as judge_interval
-from pipeline.judge.keys import share
-from pipeline.judge.model import Key, VerifyResult, WorkloadCounts
-from pipeline.judge.pressure import PRESSURE_FLOOR, presses
-from pipeline.judge.request import Margins
+from pipeline.judge.model import Throughput, VerifyResult, WorkloadCounts
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
+from pipeline.report.compare_counts import CountPair, Rows, counted_rows, fewer, workload_rows
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
-from pipeline.report.summary import counted_means, peak_mib
+from pipeline.report.summary import peak_mib
 
 _OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.GO: "better",
@@ -26,33 +24,57 @@ _OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.NO_GO: "worse",
     Verdict.INCONCLUSIVE: "unclear",
 }
-Pair = tuple[WorkloadCounts, WorkloadCounts]
 
 
 def compare_versions(
     older: ReportModel, newer: ReportModel, direct: VerifyResult | None = None
 ) -> Comparison:
     """Return ``newer`` against ``older``; ``direct`` is a judgement of just these two."""
-    pairs, reason = _same_counts(older, newer)
-    margins = newer.verify.margins
+    rows, workloads = _recorded(older, newer) if direct is None else _direct(direct)
     return Comparison(
         version=older.version,
         created=older.verify.created,
         measured=direct is not None,
-        rows=(
-            _speed(older.verify, newer.verify) if direct is None else _measured_speed(direct),
-            *_counted(pairs, reason, margins),
-            _memory(older.verify, newer.verify),
-            _code_bytes(older.verify, newer.verify),
-        ),
-        workloads=tuple(row for pair in pairs for row in _workload(pair, margins)),
+        rows=(*rows, _code_bytes(older.verify, newer.verify)),
+        workloads=workloads,
         functions=function_rows(older.code[1], newer.code[1]) if older.code and newer.code else (),
         code=older.code[1] if older.code else None,
-        notes=_notes(older, newer),
+        notes=_notes(older, newer) if direct is None else (),
     )
 
 
-def _speed(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
+def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
+    """Return what two judgements say that were made apart: in all, and by workload."""
+    pairs, reason = _same_counts(older, newer)
+    before, after, margins = older.verify, newer.verify, newer.verify.margins
+    names = _names(before.throughput) & _names(after.throughput)
+    memory = [peak_mib(one.throughput, names) for one in (before, after)]
+    rows = (
+        _gain(before, after),
+        *counted_rows(pairs, reason, margins),
+        _memory(memory[0], memory[1], margins.rss),
+    )
+    return rows, workload_rows(pairs, margins)
+
+
+def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
+    """Return what one judgement says in which the older version took the baseline's place."""
+    pairs = [
+        CountPair(one.name, one.weight, one.baseline, one.tuned)
+        for one in direct.counting.workloads
+    ]
+    ratio = direct.rss.ratio
+    after = peak_mib(direct.throughput, _names(direct.throughput))
+    memory = _memory(after / ratio if after else None, after, direct.margins.rss)
+    rows = (
+        _speed(direct),
+        *counted_rows(pairs, direct.counting.why, direct.margins),
+        memory if direct.rss.holds else memory.model_copy(update={"judgement": "worse"}),
+    )
+    return rows, workload_rows(pairs, direct.margins)
+
+
+def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
     before, after = older.throughput.overall, newer.throughput.overall
     ratio = Interval(
         value=after.value / before.value,
@@ -77,8 +99,8 @@ def _speed(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
     )
 
 
-def _measured_speed(direct: VerifyResult) -> ComparedRow:
-    key, overall = direct.keys.throughput, direct.throughput.overall
+def _speed(direct: VerifyResult) -> ComparedRow:
+    overall, key = direct.throughput.overall, direct.keys.throughput
     return ComparedRow(
         name="throughput",
         unit="",
@@ -87,16 +109,12 @@ def _measured_speed(direct: VerifyResult) -> ComparedRow:
         ratio=overall.value,
         low=overall.low,
         high=overall.high,
-        judgement=_key_judgement(key),
+        judgement=_OF_VERDICT[key.verdict],
         why=f"judged directly: {key.reason}",
     )
 
 
-def _key_judgement(key: Key) -> Judgement:
-    return _OF_VERDICT[key.verdict]
-
-
-def _same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[Pair], str]:
+def _same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[CountPair], str]:
     """Return the workloads that were counted alike in both, or none and why."""
     before, after = older.verify.counting, newer.verify.counting
     if before.source != after.source:
@@ -104,7 +122,7 @@ def _same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[Pair], st
     known = {_identity(one): one for one in before.workloads}
     changed = other_programs(older, newer)
     found = [
-        (known[_identity(one)], one)
+        CountPair(one.name, one.weight, known[_identity(one)].tuned, one.tuned)
         for one in after.workloads
         if _identity(one) in known and _program(one) not in changed
     ]
@@ -123,75 +141,16 @@ def _program(one: WorkloadCounts) -> str:
 
 def _identity(one: WorkloadCounts) -> tuple[object, ...]:
     """Return what makes two counts comparable; programs lie at another path in each build."""
-    return (
-        one.name,
-        _program(one),
-        one.argv[1:],
-        tuple(sorted(one.env.items())),
-        str(one.geometry),
-    )
+    env = tuple(sorted(one.env.items()))
+    return one.name, _program(one), one.argv[1:], env, str(one.geometry)
 
 
-def _counted(pairs: list[Pair], reason: str, margins: Margins) -> tuple[ComparedRow, ...]:
-    """Return instructions over all workloads, misses over those under instruction pressure."""
-    pressed = [pair for pair in pairs if presses(pair[0]) or presses(pair[1])]
-    why = reason or "no workload presses on the instruction cache"
-    return (
-        _row_of("instructions per op", pairs, "instructions", margins.throughput, reason),
-        _row_of("I-cache misses per op", pressed, "i1_misses", margins.icache, why),
-    )
+def _names(throughput: Throughput) -> set[str]:
+    return {one.name for one in throughput.workloads}
 
 
-def _row_of(name: str, pairs: list[Pair], field: str, margin: float, reason: str) -> ComparedRow:
-    before = counted_means([older for older, _ in pairs], field)
-    after = counted_means([newer for _, newer in pairs], field)
-    return _fewer(name, before, after, margin, reason)
-
-
-def _fewer(
-    name: str, before: float | None, after: float | None, margin: float, reason: str
-) -> ComparedRow:
-    """Return a row of a quantity that repeats exactly, and of which less is better."""
-    known = before is not None and after is not None and before > 0
-    ratio = after / before if before and after is not None else None
-    return ComparedRow(
-        name=name,
-        unit="",
-        before=before,
-        after=after,
-        ratio=ratio,
-        judgement="unknown" if ratio is None else _judged(ratio, margin),
-        why=f"margin ±{share(margin)}" if known else reason or "not counted in both",
-    )
-
-
-def _judged(ratio: float, margin: float) -> Judgement:
-    if ratio >= 1 + margin:
-        return "worse"
-    return "better" if ratio <= 1 - margin else "same"
-
-
-def _workload(pair: Pair, margins: Margins) -> list[ComparedRow]:
-    """Return what has changed in one workload; rows that stayed the same are left out."""
-    name = pair[1].name
-    rows = [
-        _row_of(f"{name}: instructions", [pair], "instructions", margins.throughput, ""),
-        _row_of(f"{name}: I-cache misses", [pair], "i1_misses", margins.icache, ""),
-    ]
-    return [row for row in rows if row.judgement in ("better", "worse") and not _tiny(row)]
-
-
-def _tiny(row: ComparedRow) -> bool:
-    """Tell whether both sides are near zero, where a ratio says nothing."""
-    return max(row.before or 0, row.after or 0) < PRESSURE_FLOOR
-
-
-def _memory(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
-    """Return peak memory over the workloads that both have."""
-    names = {one.name for one in older.throughput.workloads}
-    names &= {one.name for one in newer.throughput.workloads}
-    before, after = (peak_mib(side.throughput, names) for side in (older, newer))
-    row = _fewer("peak RSS", before, after, newer.margins.rss, "no workload in common")
+def _memory(before: float | None, after: float | None, margin: float) -> ComparedRow:
+    row = fewer("peak RSS", before, after, margin, "no workload in common")
     return row.model_copy(update={"unit": "MiB"})
 
 

@@ -29,11 +29,6 @@ def geometric_mean(values: Weighted) -> float:
     return math.exp(sum(weight / total * math.log(value) for weight, value in values))
 
 
-def counted_means(workloads: Sequence[WorkloadCounts], field: str) -> float | None:
-    """Return the weighted mean of a count of the tuned library; None if any is unknown."""
-    return _means(workloads, lambda counts: getattr(counts, field))[1]
-
-
 def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
     """Return the tuned library's peak memory in MiB over the workloads of these names."""
     return _rss_mean(throughput, "tuned_rss_kib", names) if names else None

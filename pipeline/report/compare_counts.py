@@ -1,0 +1,92 @@
+"""Counts of two libraries against each other: they repeat exactly, and fewer is better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.judge.keys import share
+from pipeline.judge.model import LibraryCounts, Measured
+from pipeline.judge.pressure import PRESSURE_FLOOR
+from pipeline.judge.request import Margins
+from pipeline.report.model import ComparedRow, Judgement
+
+Rows = tuple[ComparedRow, ...]
+
+
+@dataclass(frozen=True)
+class CountPair:
+    """What two libraries did in the same workload, which has this share of time."""
+
+    name: str
+    weight: float
+    before: LibraryCounts
+    after: LibraryCounts
+
+    @property
+    def presses(self) -> bool:
+        """Whether the workload presses on the instruction cache with either library."""
+        return any(
+            side.i1_misses is not None and side.i1_misses.value >= PRESSURE_FLOOR
+            for side in (self.before, self.after)
+        )
+
+
+def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> Rows:
+    """Return instructions over all workloads, misses over those under instruction pressure.
+
+    ``reason`` says why there are no pairs, if there are none.
+    """
+    pressed = [pair for pair in pairs if pair.presses]
+    why = reason or "no workload presses on the instruction cache"
+    return (
+        _row("instructions per op", pairs, "instructions", margins.throughput, reason),
+        _row("I-cache misses per op", pressed, "i1_misses", margins.icache, why),
+    )
+
+
+def workload_rows(pairs: Sequence[CountPair], margins: Margins) -> Rows:
+    """Return the single workloads in which a count has changed by its margin or more."""
+    rows = []
+    for one in pairs:
+        rows.append(_row(f"{one.name}: instructions", [one], "instructions", margins.throughput))
+        if one.presses:
+            rows.append(_row(f"{one.name}: I-cache misses", [one], "i1_misses", margins.icache))
+    return tuple(row for row in rows if row.judgement in ("better", "worse"))
+
+
+def fewer(
+    name: str, before: float | None, after: float | None, margin: float, reason: str
+) -> ComparedRow:
+    """Return the row of a quantity of which less is better; ``reason`` is why it is unknown."""
+    ratio = after / before if before and after is not None else None
+    return ComparedRow(
+        name=name,
+        unit="",
+        before=before,
+        after=after,
+        ratio=ratio,
+        judgement="unknown" if ratio is None else _judged(ratio, margin),
+        why=f"margin ±{share(margin)}" if ratio is not None else reason or "not counted in both",
+    )
+
+
+def _row(
+    name: str, pairs: Sequence[CountPair], field: str, margin: float, reason: str = ""
+) -> ComparedRow:
+    before = _mean([(pair.weight, getattr(pair.before, field)) for pair in pairs])
+    after = _mean([(pair.weight, getattr(pair.after, field)) for pair in pairs])
+    return fewer(name, before, after, margin, reason)
+
+
+def _mean(counts: Sequence[tuple[float, Measured | None]]) -> float | None:
+    """Return the weighted mean, or None if there is nothing, or any of it is unknown."""
+    total = sum(weight for weight, _ in counts)
+    known = [weight / total * one.value for weight, one in counts if one is not None]
+    return sum(known) if known and len(known) == len(counts) else None
+
+
+def _judged(ratio: float, margin: float) -> Judgement:
+    if ratio >= 1 + margin:
+        return "worse"
+    return "better" if ratio <= 1 - margin else "same"
