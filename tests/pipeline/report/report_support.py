@@ -15,6 +15,7 @@ from pipeline.evidence.model import (
     LayoutNull,
     PerOperation,
     ProgramShare,
+    StaticText,
 )
 from pipeline.judge.model import Counting, Dose, SelfCheck, SelfJudgement, Throughput, VerifyResult
 from pipeline.judge.request import CacheGeometry
@@ -226,6 +227,17 @@ def evidence() -> Evidence:
             for number, size in enumerate(sizes)
         ),
         curve_workloads=("mixed",),
+        static=(
+            StaticText(build="baseline", text_bytes=20_000),
+            StaticText(
+                build="tuned",
+                text_bytes=18_000,
+                hot_bytes=4_000,
+                cold_bytes=9_000,
+                hot_lines=65,
+                hot_pages=2,
+            ),
+        ),
         programs=(
             ProgramShare(
                 name="python3",
