@@ -109,7 +109,7 @@ def _versions(previous: Comparison | None) -> Iterator[Finding]:
 def _contract(contract: Sequence[ContractFinding]) -> Iterator[Finding]:
     broken = [one.symbol for one in contract if one.broken]
     if broken:
-        what = f"the layout contract is broken in {len(broken)} places"
+        what = f"the layout contract is broken in {text.many(len(broken), 'place')}"
         yield _doubt(what, ", ".join(dict.fromkeys(broken)), "contract")
 
 

@@ -93,6 +93,11 @@ def short(count: int | None) -> str:
     return str(count)
 
 
+def many(count: int, one: str) -> str:
+    """Return a number with its noun: "1 place", "3 places"."""
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
 def day(moment: str) -> str:
     """Return an ISO time to the minute, as people read it: 2026-01-02 03:04 UTC."""
     return moment[:16].replace("T", " ") + " UTC"

@@ -31,6 +31,7 @@ _FILTERS = (
     text.measured,
     text.percent,
     text.short,
+    text.many,
     text.quantity,
     text.kib,
     text.address,

@@ -125,6 +125,9 @@ def _dot(scale: Scale, interval: Interval, y: float, radius: float, look: str) -
     marks = [line(left, y, right, y, f"bar {look}")] if right - left > 1 else []
     return [
         *marks,
-        *(line(x, y - radius, x, y + radius, f"end {look}") for x in (inside if marks else ())),
+        *(
+            line(x, y - radius - 2, x, y + radius + 2, f"end {look}")
+            for x in (inside if marks else ())
+        ),
         element("circle", cx=scale(interval.value), cy=y, r=radius, class_=f"dot {look}"),
     ]
