@@ -127,13 +127,20 @@ def _tell(findings: Sequence[Finding], verbose: bool) -> None:
 
     for rule, sentence in RULES.items():
         mine = [finding for finding in findings if finding.rule == rule]
-        broken = any(finding.broken for finding in mine)
-        if broken or mine or verbose:
-            mark = click.style("✗", fg="red") if broken else click.style("✓", fg="green")
-            click.echo(f"{mark} {sentence}")
+        if mine or verbose:
+            click.echo(f"{_mark(mine)} {sentence}")
         for finding in mine:
             mark = click.style("✗", fg="red") if finding.broken else "·"
             click.echo(f"    {mark} {finding.symbol}: {finding.text}")
+
+
+def _mark(findings: Sequence[Finding]) -> str:
+    """Return the mark of a rule: broken, unknown, or kept."""
+    if any(finding.broken for finding in findings):
+        return click.style("✗", fg="red")
+    if any(finding.unknown for finding in findings):
+        return click.style("?", fg="yellow")
+    return click.style("✓", fg="green")
 
 
 def _change_list(subject: Subject, file: str, changes: Sequence[object], write: bool) -> None:

@@ -37,12 +37,16 @@ RULES: dict[Rule, str] = {
 
 
 class Finding(Record):
-    """One thing the contract says about a function. Only ``broken`` ones break it."""
+    """One thing the contract says about a function. Only ``broken`` ones break it.
+
+    ``unknown`` means that the rule could not be looked at.
+    """
 
     rule: Rule
     symbol: str
     text: str
     broken: bool
+    unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ def _lines(hot: list[Function]) -> Iterator[Finding]:
 def _profiled(hot: list[Function], excuse: str) -> Iterator[Finding]:
     if hot and all(function.heat is None for function in hot):
         text = "unknown: no profile beside this library"
-        yield Finding(rule="profiled", symbol=hot[0].name, text=text, broken=False)
+        yield Finding(rule="profiled", symbol=hot[0].name, text=text, broken=False, unknown=True)
     for function in hot:
         if function.heat is not None and function.heat.blocks == 0:
             text = "listed hot, and never ran in the training"

@@ -21,7 +21,8 @@ def inlined_into(debug: Path, names: Collection[str]) -> dict[str, list[str]]:
     with debug.open("rb") as stream:
         elf = ELFFile(stream)
         if elf.has_dwarf_info():
-            for unit in elf.get_dwarf_info().iter_CUs():
+            # --emit-relocs leaves relocations that the linker has applied already.
+            for unit in elf.get_dwarf_info(relocate_dwarf_sections=False).iter_CUs():
                 for name, holder in _inlined(unit.get_top_DIE(), ""):
                     if name in names:
                         found.setdefault(name, set()).add(holder)

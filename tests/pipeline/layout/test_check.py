@@ -184,7 +184,8 @@ def test_inlined_functions_are_found_in_debug_information(tmp_path: Path) -> Non
         "int get(int n) { return pop(n) + 1; }\nint put(int n) { return pop(n) - 1; }\n",
         encoding="utf-8",
     )
-    run(["gcc", "-O1", "-g", "-shared", "-fPIC", source, "-o", output])
+    flags = ("-O1", "-g", "-shared", "-fPIC", "-Wl,--emit-relocs")
+    run(["gcc", *flags, source, "-o", output])
     assert inlined_into(output, {"pop", "no_such"}) == {"pop": ["get", "put"]}
     run(["strip", output])
     assert inlined_into(output, {"pop"}) == {}
