@@ -63,6 +63,15 @@ count_ops = "20k"
 weight = 1
 
 [[workload]]
+name = "sort-played"
+kind = "trace"
+role = "verify"
+record = ["sh", "-c", "seq 3000 | sort | tail -n 1"]
+ops = "200k"
+quick_ops = "100k"
+weight = 1
+
+[[workload]]
 name = "health-sort"
 kind = "command"
 role = "verify"

@@ -29,7 +29,7 @@ def test_tiny_is_valid(tmp_path: Path) -> None:
     path.write_text(TINY, encoding="utf-8")
     profile = parse_profile(path)
     assert [w.name for w in profile.training] == ["mixed-sizes", "shell"]
-    assert [w.name for w in profile.verifying] == ["random-mixed", "health-sort"]
+    assert [w.name for w in profile.verifying] == ["random-mixed", "sort-played", "health-sort"]
 
 
 def test_profiles_of_this_repository_are_valid() -> None:

@@ -27,7 +27,7 @@ def test_each_profile_has_a_line(fresh: Sandbox) -> None:
     assert code == 0
     lines = {line.split()[0]: line for line in output.splitlines()}
     assert set(lines) == {*profile_names(Tree.here()), "tiny"}
-    assert "2 train, 2 verify" in lines["tiny"]
+    assert "2 train, 3 verify" in lines["tiny"]
     assert lines["tiny"].endswith("small enough for tests")
 
 

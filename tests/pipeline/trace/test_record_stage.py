@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,8 @@ def test_a_program_that_is_missing_is_skipped(recorder: Recorder) -> None:
     shop = workshop(recorder.folder, workload("gone", "verify", 'record = ["no-such-program"]'))
     setup = configure(shop)
     assert setup.skipped == ("gone",)
-    assert record(shop, setup) is setup
+    ready = record(shop, setup)
+    assert "gone" not in {w.name for w in (*ready.training, *ready.verifying)}
 
 
 @pytest.mark.parametrize(
@@ -135,3 +137,9 @@ def test_one_trace_must_not_train_and_verify(tmp_path: Path) -> None:
             workload("a", "train", 'trace = "x.trace"'),
             workload("b", "verify", 'trace = "x.trace"'),
         )
+
+
+def test_without_traces_there_is_nothing_to_do(recorder: Recorder) -> None:
+    shop = workshop(recorder.folder)
+    setup = replace(configure(shop), traces=())
+    assert record(shop, setup) is setup

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -84,3 +86,30 @@ def test_a_left_over_recording_says_what_to_do(recorder: Recorder) -> None:
     done = pipeline("record", "-o", recorder.folder / "b.trace", "--", "true")
     assert done.returncode == 2
     assert "pipeline trace join -o" in done.stderr
+
+
+def test_ctrl_c_goes_to_the_program_and_the_trace_is_kept(recorder: Recorder) -> None:
+    trace = recorder.folder / "app.trace"
+    script = 'trap "exit 5" INT; echo ready; while sort -u /dev/null; do sleep 0.05; done'
+    heeding = ("env", "--default-signal=INT", sys.executable)
+    child = subprocess.Popen(
+        [*heeding, "-m", "pipeline", "record", "-o", str(trace), "--", "sh", "-c", script],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    os.killpg(child.pid, signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert (child.returncode, "recorded" in errors) == (5, True), errors
+    assert trace.is_file()
+
+
+def test_processes_left_behind_are_waited_for(recorder: Recorder) -> None:
+    trace = recorder.folder / "app.trace"
+    done = pipeline("record", "-o", trace, "--", "sh", "-c", "(sleep 0.3; sort VERSION) & exit 3")
+    assert (done.returncode, done.stdout.strip()) == (3, (ROOT / "VERSION").read_text().strip())
+    assert any(t.process.name == "sort VERSION" for t in recorder.every(trace))
