@@ -18,7 +18,8 @@ Result = Literal["ok", "failed", "skipped"]
 class App(BaseModel):
     """One entry of ``tests/apps/suite/apps.toml``: a script, and what it needs.
 
-    ``needs`` maps a program (or a file, by its absolute path) to the Debian package that has it.
+    ``needs`` maps a program (``a|b``: one of them; ``/a/*/b``: a file) to the Debian package that
+    has it.
     ``serves`` names the executables in which the library must have been seen. ``limit_s`` is for
     one run, in seconds; ``memory_mib`` for the largest process of the preloaded run.
     """

@@ -25,8 +25,10 @@ def missing(app: App) -> list[str]:
 
 
 def present(what: str) -> bool:
-    """Return whether a program of this name, or a file at this absolute path, is here."""
-    return Path(what).exists() if what.startswith("/") else bool(shutil.which(what, path=PLACES))
+    """Return whether a program is here: one of ``a|b``, or a file that fits an absolute path."""
+    if what.startswith("/"):
+        return any(Path("/").glob(what[1:]))
+    return any(shutil.which(name, path=PLACES) for name in what.split("|"))
 
 
 def provide(app: App, log: Path, say: Callable[[str], None]) -> str:

@@ -184,6 +184,15 @@ def test_the_published_library_of_mixed_wins_over_a_built_one(tmp_path: Path) ->
         find_library(Tree(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("what", "here"),
+    [("sh", True), ("no-such-program|sh", True), ("no-such|nor-this", False)]
+    + [("/bin/s*", True), ("/no/such/*", False)],
+)
+def test_programs_and_files_are_looked_for(what: str, here: bool) -> None:
+    assert packages.present(what) == here
+
+
 def test_without_root_the_line_to_run_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "_root", lambda: None)
     app = APPS[0].model_copy(update={"needs": {"no-such-program": "its-package"}})

@@ -21,7 +21,7 @@ from bench.harness.servers.session import (
     unprivileged,
 )
 
-PROGRAMS = {"/usr/lib/postgresql": "postgresql", "pgbench": "postgresql-contrib"}
+PROGRAMS = {"/usr/lib/postgresql/*/bin/postgres": "postgresql", "pgbench": "postgresql-contrib"}
 OPTIONS = {
     "postgres-select": ("-S", "-M", "prepared"),
     "postgres-update": ("-N",),
