@@ -186,8 +186,13 @@ def test_the_published_library_of_mixed_wins_over_a_built_one(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("what", "here"),
-    [("sh", True), ("no-such-program|sh", True), ("no-such|nor-this", False)]
-    + [("/bin/s*", True), ("/no/such/*", False)],
+    [
+        ("sh", True),
+        ("no-such-program|sh", True),
+        ("no-such|nor-this", False),
+        ("/bin/s*", True),
+        ("/no/such/*", False),
+    ],
 )
 def test_programs_and_files_are_looked_for(what: str, here: bool) -> None:
     assert packages.present(what) == here
@@ -198,6 +203,20 @@ def test_without_root_the_line_to_run_is_the_reason(monkeypatch: pytest.MonkeyPa
     app = APPS[0].model_copy(update={"needs": {"no-such-program": "its-package"}})
     lacking = packages.provide(app, Path("/nowhere"), lambda _text: None)
     assert "run as root: apt-get install -y --no-install-recommends its-package" in lacking
+
+
+def test_services_of_packages_stay_off_only_while_packages_are_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy-rc.d"
+    monkeypatch.setattr(packages, "POLICY", policy)
+    with packages._services_stay_off([]):
+        assert subprocess.run([policy]).returncode == 101
+    assert not policy.exists()
+    policy.write_text("of the administrator\n", encoding="utf-8")
+    with packages._services_stay_off([]):
+        pass
+    assert policy.read_text(encoding="utf-8") == "of the administrator\n"
 
 
 def test_failures_come_before_what_was_skipped() -> None:
