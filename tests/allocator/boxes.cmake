@@ -15,3 +15,7 @@ foreach(source IN LISTS box_sources)
   set_tests_properties(boxes.${name} PROPERTIES LABELS unit TIMEOUT 60
                        ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
 endforeach()
+
+# The library's calls of the system, led through the test.
+target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
+  -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge)

@@ -1,0 +1,96 @@
+/* Systems with pages of 16 and 64 KiB: the library is told such a size (the linker leads its calls
+ * here), and every call that it makes of the system must keep to it. */
+#include "include/hakmem.h"
+#include "os/os.h"
+
+#include <stdint.h>
+#include <unistd.h>
+
+#include "../support/check.h"
+#include "../support/memory.h"
+#include "../support/pattern.h"
+#include "../support/random.h"
+#include "../support/threads.h"
+
+enum { BLOCKS = 4000, STEPS = 60000 };
+
+static size_t unit = 4096;
+static size_t purged;
+
+size_t __wrap_hak_os_page_size(void);
+void *__real_hak_os_reserve(size_t size, size_t align);
+void *__wrap_hak_os_reserve(size_t size, size_t align);
+bool __real_hak_os_commit(void *start, size_t size);
+bool __wrap_hak_os_commit(void *start, size_t size);
+bool __real_hak_os_purge(void *start, size_t size);
+bool __wrap_hak_os_purge(void *start, size_t size);
+
+static void keeps_to_pages(uintptr_t start, size_t size) {
+    CHECK_THAT(start % unit == 0 && size % unit == 0 && size != 0, "%zx, %zu bytes", (size_t)start,
+               size);
+}
+
+size_t __wrap_hak_os_page_size(void) {
+    return unit;
+}
+void *__wrap_hak_os_reserve(size_t size, size_t align) {
+    keeps_to_pages(0, size);
+    return __real_hak_os_reserve(size, align);
+}
+bool __wrap_hak_os_commit(void *start, size_t size) {
+    keeps_to_pages((uintptr_t)start, size);
+    return __real_hak_os_commit(start, size);
+}
+bool __wrap_hak_os_purge(void *start, size_t size) {
+    keeps_to_pages((uintptr_t)start, size);
+    purged += size;
+    return __real_hak_os_purge(start, size);
+}
+
+static struct {
+    char *block;
+    size_t size;
+} live[BLOCKS];
+
+static void step(size_t i, Random *random) {
+    if (live[i].block) {
+        CHECK(pattern_marked(live[i].block, live[i].size, i));
+        hak_free(live[i].block);
+        live[i].block = NULL;
+        return;
+    }
+    live[i].size = random_size(random, random_below(random, 50) ? 13 : 23);
+    live[i].block = random_below(random, 8) ? hak_malloc(live[i].size) : hak_valloc(live[i].size);
+    CHECK(live[i].block && (uintptr_t)live[i].block % 16 == 0);
+    pattern_mark(live[i].block, live[i].size, i);
+}
+
+static void live_with(size_t page_size) {
+    Random random = random_from(page_size);
+    unit = page_size;
+    CHECK((uintptr_t)hak_valloc(100) % unit == 0 && (uintptr_t)hak_pvalloc(unit + 1) % unit == 0);
+    for (int i = 0; i < STEPS; i++) {
+        step(random_below(&random, BLOCKS), &random);
+        if (i % (STEPS / 4) == 0)
+            hak_purge();
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (live[i].block)
+            step(i, &random);
+    size_t before = rss_kib();
+    purged = 0;
+    CHECK(hak_purge() > 0 && purged > 0 && hak_validate() == 1);
+    CHECK_THAT(rss_kib() < before, "RSS %zu -> %zu KiB", before, rss_kib());
+}
+
+int main(void) {
+    for (size_t page_size = 4096; page_size <= 65536; page_size *= 4) {
+        pid_t child = fork();
+        if (child == 0) {
+            live_with(page_size);
+            _exit(0);
+        }
+        child_must_succeed(child);
+    }
+    return 0;
+}
