@@ -93,7 +93,7 @@ enum { HAK_ROOM_LEVELS = 7 }; /* above the segments: enough for 2^28 of them */
  *   used      taken by a run
  *   touched   backed by memory of unknown contents; dirty = touched & ~used & ~kept
  *   aged      was dirty already when the last purge epoch began
- *   kept      free, but the system would not take the memory back */
+ *   kept      free and touched, but nothing is to be done about it: hak_pages_keep */
 typedef struct hak_segment {
     uint32_t used, touched, aged, kept;
     hak_room room;

@@ -5,6 +5,7 @@
 #include "cold/room.h"
 #include "cold/segment.h"
 #include "os/os.h"
+#include "policy/policy.h"
 #include "stats/stats.h"
 
 enum { LONGEST = 32 }; /* segments purged by one call: 64 MiB, some milliseconds */
@@ -85,21 +86,22 @@ static run run_from(const hak_segment *s, uint32_t mask, enum hak_dirty_which wh
 }
 
 /* While the system takes the memory away the pages count as used, so that nobody else takes them,
- * and the lock is free. */
+ * and the lock is free. Memory that is only offered to the system keeps its contents for now. */
 static size_t purge_run(run r) {
     void *start = (void *)(r.range->base + (r.first << HAK_PAGE_SHIFT));
-    size_t pages = r.end - r.first;
+    size_t pages = r.end - r.first, bytes = pages << HAK_PAGE_SHIFT;
+    bool lazily = hak_policy_now()->purge_lazily != 0;
     hak_pages_claim(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
-    bool purged = hak_os_purge(start, pages << HAK_PAGE_SHIFT);
+    bool given = lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
     HAK_COUNT(purge_calls, 1);
     hak_lock_take(&hak_segment_lock);
-    hak_pages_free(r.range, r.first, pages, purged);
-    if (purged)
+    hak_pages_free(r.range, r.first, pages, given && !lazily);
+    if (given && !lazily)
         hak_range_purge_tables(r.range, r.first, r.end);
     else
         hak_pages_keep(r.range, r.first, pages);
-    return purged ? pages : 0;
+    return given ? pages : 0;
 }
 
 static size_t purge_segment(hak_segment *s, enum hak_dirty_which which) {

@@ -27,8 +27,8 @@ void hak_run_trim(hak_slab *head, size_t pages);
 bool hak_pages_claim(hak_range *r, size_t first, size_t count);
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed);
 
-/* Under the lock: dirty pages that the system would not take back, because they are locked. They do
- * not count as dirty, and are not tried again, until they have been used again. */
+/* Under the lock: dirty pages that the system would not take back, because they are locked, or may
+ * take when it likes. They do not count as dirty until they have been used again. */
 void hak_pages_keep(hak_range *r, size_t first, size_t count);
 
 /* Free pages of the segment that memory stands behind and that the system would take back. */

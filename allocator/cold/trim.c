@@ -7,6 +7,7 @@
 #include "cold/remote.h"
 #include "cold/slab.h"
 #include "os/os.h"
+#include "policy/policy.h"
 #include "stats/stats.h"
 
 /* First block at or after `from` that is free (flip = 0) or not free (flip = ~0). */
@@ -28,8 +29,10 @@ static size_t purge_blocks(const hak_slab *slab, unsigned first, unsigned end) {
     uintptr_t to = hak_round_down(slab->start + end * size, unit);
     if (from >= to)
         return 0;
+    bool lazily = hak_policy_now()->purge_lazily != 0;
     HAK_COUNT(purge_calls, 1);
-    return hak_os_purge((void *)from, to - from) ? to - from : 0;
+    bool given = (lazily ? hak_os_offer : hak_os_purge)((void *)from, to - from);
+    return given ? to - from : 0;
 }
 
 static size_t purge_free_blocks(hak_slab *slab) {

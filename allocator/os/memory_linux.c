@@ -44,11 +44,19 @@ bool hak_os_commit(void *start, size_t size) {
     return done;
 }
 
-bool hak_os_purge(void *start, size_t size) {
+static bool advise(void *start, size_t size, int advice) {
     int saved_errno = errno;
-    bool done = madvise(start, size, MADV_DONTNEED) == 0;
+    bool done = madvise(start, size, advice) == 0;
     errno = saved_errno;
     return done;
+}
+
+bool hak_os_purge(void *start, size_t size) {
+    return advise(start, size, MADV_DONTNEED);
+}
+
+bool hak_os_offer(void *start, size_t size) {
+    return advise(start, size, MADV_FREE);
 }
 
 #ifdef MREMAP_DONTUNMAP /* Linux 5.7; without it the old place would become a hole */
@@ -93,9 +101,8 @@ enum hak_move hak_os_move(void *from, void *to, size_t size) {
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
     if (mode == HAK_HUGE_SYSTEM)
         return;
-    int saved_errno = errno;
-    madvise(start, size, mode == HAK_HUGE_ALWAYS ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    errno = saved_errno; /* a kernel without huge pages refuses; nothing is lost */
+    /* A kernel without huge pages refuses; nothing is lost. */
+    advise(start, size, mode == HAK_HUGE_ALWAYS ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 uint64_t hak_os_faults(size_t *highest) {

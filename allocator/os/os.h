@@ -22,6 +22,9 @@ void *hak_os_reserve(size_t size, size_t align);
 bool hak_os_commit(void *start, size_t size);
 /* Gives the memory back; the space stays usable and reads as zero again. */
 bool hak_os_purge(void *start, size_t size);
+/* Lets the system take the memory back when it is short of it: until then it stays, with its
+ * contents, and costs less to use again. */
+bool hak_os_offer(void *start, size_t size);
 /* Moves the memory of a committed block to another committed place without copying; the old place
  * then reads as zero. HAK_NOT_MOVED: not possible here, nothing happened. HAK_TARGET_LOST: the new
  * place is no longer mapped and must never be used again. */

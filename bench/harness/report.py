@@ -198,27 +198,37 @@ def as_markdown(comparison: Comparison) -> str:
     parts = ["# Comparison of allocators", ""]
     parts += [f"- {key}: {value}" for key, value in comparison.environment.items()]
     for cells in tables(comparison):
-        parts += ["", _markdown_line(cells[0]), "| --- " + "| ---: " * (len(cells[0]) - 1) + "|"]
-        parts += [_markdown_line(row) for row in cells[1:]]
+        parts += ["", *markdown_table(cells)]
     failed = failures(comparison)
     if failed:
         parts += ["", "Failed:", "", *(f"- {line}" for line in failed)]
     return "\n".join(parts) + "\n"
 
 
+def markdown_table(cells: Cells) -> list[str]:
+    """Return the lines of a table whose first row is its header; numbers to the right."""
+    rule = "| --- " + "| ---: " * (len(cells[0]) - 1) + "|"
+    return [_markdown_line(cells[0]), rule, *map(_markdown_line, cells[1:])]
+
+
 def _markdown_line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
+
+
+def print_table(cells: Cells, console: Console) -> None:
+    """Print a table whose first row is its header to the terminal."""
+    table = Table(*cells[0], header_style="bold")
+    for column in table.columns[1:]:
+        column.justify = "right"
+        column.no_wrap = True
+    for row in cells[1:]:
+        table.add_row(*row)
+    console.print(table)
 
 
 def print_tables(comparison: Comparison, console: Console) -> None:
     """Print all tables to the terminal."""
     for cells in tables(comparison):
-        table = Table(*cells[0], header_style="bold")
-        for column in table.columns[1:]:
-            column.justify = "right"
-            column.no_wrap = True
-        for row in cells[1:]:
-            table.add_row(*row)
-        console.print(table)
+        print_table(cells, console)
     for line in failures(comparison):
         console.print(f"failed: {line}", markup=False)

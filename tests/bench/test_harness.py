@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from bench.harness import allocators, report
+from bench.harness import allocators, memory, report
 from bench.harness.allocators import Allocator
 from bench.harness.compare import choose_allocators, rotated
 from bench.harness.results import Comparison, RunResult, geometric_mean, spread
@@ -153,3 +154,44 @@ def test_the_commands_start(command: str) -> None:
     program = allocators.REPOSITORY / "bench" / command
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=True)
     assert "--ours" in done.stdout
+
+
+def test_memory_has_a_line_for_each_row_figure_and_setting(tmp_path: Path) -> None:
+    def measured(peaks: dict[str, float]) -> Comparison:
+        result = RunResult("idle/1t", timed=False)
+        for name, peak in peaks.items():
+            values = {"peak_rss_kib": peak * 1024, "rss_kib": peak * 512, "ops": 1.0}
+            result.samples[name] = [Sample(values)]
+        return Comparison("ours", tuple(peaks), (result,), {})
+
+    found = {
+        "always": measured({"ours": 3, "glibc": 1, "jemalloc": 6}),
+        "never": measured({"ours": 3, "glibc": 1, "jemalloc": 2}),
+    }
+    header, *lines = memory.table(found)
+    assert header == ["RSS, MiB", "ours", "glibc", "jemalloc", "leanest", "ratio"]
+    assert lines == [
+        ["idle/1t peak, always", "3.0", "1.0", "6.0", "jemalloc", "0.50"],
+        ["idle/1t peak, never", "3.0", "1.0", "2.0", "jemalloc", "1.50"],
+        ["idle/1t end, always", "1.5", "0.5", "3.0", "jemalloc", "0.50"],
+        ["idle/1t end, never", "1.5", "0.5", "1.0", "jemalloc", "1.50"],
+    ]
+    assert "| idle/1t peak, never | 3.0 | 1.0 | 2.0 | jemalloc | 1.50 |" in memory.as_markdown(
+        found
+    )
+    assert json.loads(json.dumps(memory.as_json(found)))["settings"]["never"]["ours"] == "ours"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--row", "nonsense"], "no row is called 'nonsense'"),
+        (["--only"], "nothing to compare"),
+        (["--ours", "hakmem=/nowhere.so"], "there is no file"),
+        (["--thp", "sometimes"], "sometimes"),
+    ],
+)
+def test_memory_refuses_what_it_cannot_do(arguments: list[str], message: str) -> None:
+    run = CliRunner().invoke(memory.main, arguments)
+    assert run.exit_code != 0
+    assert message in run.output

@@ -1,0 +1,156 @@
+"""The command bench/memory: resident memory under each setting of transparent huge pages.
+
+An allocator that lays its memory out for huge pages looks frugal where the system gives none, and
+holds several times as much where it gives them to everybody; idle programs and idle threads show
+it best. So every row runs under `always`, `madvise` and `never`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bench.harness import report
+from bench.harness.compare import (
+    Plan,
+    choose_allocators,
+    compare,
+    find_programs,
+    huge_pages,
+    terminal,
+)
+from bench.harness.results import Comparison, RunResult
+from bench.harness.rows import GROUPS, select
+
+SCHEMA_VERSION = 1
+SETTINGS = ("always", "madvise", "never")
+ROWS = ("idle/1t", "idle-threads/1t", "idle-threads/100t", "random-10k/1t")
+"""What runs when no row is named: the last one works, the others wait."""
+FIGURES = {"peak_rss_kib": "peak", "rss_kib": "end"}
+"""Keys of a program's line, and what the tables call them."""
+
+EXAMPLES = """\b
+Examples:
+  bench/memory --ours hakmem=build/clang/lib/libhakmem.so
+  bench/memory --ours hakmem=LIB --peer hakmem-huge=LIB,HAKMEM_HUGE_PAGES=2 --thp always
+  bench/memory --ours hakmem=LIB --row 'spike*' -n 1 --json memory.json"""
+
+Found = Mapping[str, Comparison]
+"""Setting of transparent huge pages -> what was measured under it."""
+
+
+def _ratio(found: Comparison, result: RunResult, key: str) -> float | None:
+    if found.ours is None:
+        return None
+    return result.ratio(found.ours, found.lean_peers, lambda sample: sample.values[key])
+
+
+def _row(setting: str, found: Comparison, result: RunResult, key: str) -> list[str]:
+    medians = [result.median_of(name, key) for name in found.allocators]
+    lean = result.best(found.lean_peers, lambda sample: sample.values[key])
+    ratio = _ratio(found, result, key)
+    return [
+        f"{result.name} {FIGURES[key]}, {setting}",
+        *("" if median is None else f"{median / 1024:.1f}" for median in medians),
+        lean[0] if lean else "",
+        "" if ratio is None else f"{ratio:.2f}",
+    ]
+
+
+def table(found: Found) -> report.Cells:
+    """Return a line for each row, figure and setting, in MiB; ours over the leanest at the end."""
+    any_of = next(iter(found.values()))
+    rows: report.Cells = [["RSS, MiB", *any_of.allocators, "leanest", "ratio"]]
+    for number in range(len(any_of.results)):
+        for key in FIGURES:
+            for setting, comparison in found.items():
+                rows.append(_row(setting, comparison, comparison.results[number], key))
+    return rows
+
+
+def as_json(found: Found) -> dict[str, object]:
+    """Return everything as plain dictionaries and lists, by setting."""
+    settings = {setting: report.as_json(comparison) for setting, comparison in found.items()}
+    return {"schema_version": SCHEMA_VERSION, "settings": settings}
+
+
+def as_markdown(found: Found) -> str:
+    """Return the circumstances and the table as Markdown."""
+    environment = next(iter(found.values())).environment
+    kept = {key: value for key, value in environment.items() if "huge pages" not in key}
+    lines = ["# Memory under transparent huge pages", ""]
+    lines += [f"- {key}: {value}" for key, value in kept.items()]
+    return "\n".join([*lines, "", *report.markdown_table(table(found))]) + "\n"
+
+
+def measure(plan: Plan, ours: str | None, settings: Sequence[str], console: Console) -> Found:
+    """Run the plan under each setting; the system's own is set back at the end."""
+    found: dict[str, Comparison] = {}
+    for setting in settings:
+        console.print(f"transparent huge pages: {setting}", highlight=False)
+        with huge_pages(setting):
+            found[setting] = compare(plan, ours, console)
+    return found
+
+
+@click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
+@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
+@click.option("--peer", "peers", multiple=True, metavar="NAME=PATH[,VARIABLE=value]")
+@click.option("--only", is_flag=True, help="Leave out glibc and the system's packaged allocators.")
+@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@click.option("--row", "patterns", multiple=True, help=f"Shell pattern. [{', '.join(ROWS)}]")
+@click.option(
+    "--thp",
+    "settings",
+    multiple=True,
+    type=click.Choice(SETTINGS),
+    help="Only this setting; repeat it. [all three]",
+)
+@click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
+@click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--timeout", default=120.0, show_default=True, help="Seconds for one run.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all samples.")
+@click.option("--markdown", "markdown_file", type=click.Path(path_type=Path))
+def main(
+    *,
+    ours: str | None,
+    peers: tuple[str, ...],
+    only: bool,
+    newer: bool,
+    patterns: tuple[str, ...],
+    settings: tuple[str, ...],
+    repetitions: int,
+    programs: Path | None,
+    timeout: float,
+    json_file: Path | None,
+    markdown_file: Path | None,
+) -> None:
+    """Compare resident memory under transparent huge pages = always, madvise and never (root)."""
+    console = terminal()
+    try:
+        runs = select(tuple(GROUPS), patterns or ROWS, ())
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    chosen = choose_allocators(ours, peers, only, newer)
+    if not chosen:
+        raise click.ClickException("nothing to compare: no allocators; name one with --ours")
+    plan = Plan(find_programs(programs), runs, chosen, repetitions, 1.0, timeout, False, "wall")
+    found = measure(plan, chosen[0].name if ours else None, settings or SETTINGS, console)
+    report.print_table(table(found), console)
+    if json_file:
+        json_file.write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
+    if markdown_file:
+        markdown_file.write_text(as_markdown(found), encoding="utf-8")
+    failed = [line for comparison in found.values() for line in report.failures(comparison)]
+    for line in failed:
+        console.print(f"failed: {line}", markup=False)
+    if failed:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
