@@ -120,7 +120,7 @@ static trace_part *choose(trace_file *file, uint64_t process) {
         return process < file->part_count ? &file->parts[process] : NULL;
     trace_part *found = file->parts;
     for (size_t i = 1; i < file->part_count; i++)
-        if (file->parts[i].sealed_events > found->sealed_events)
+        if (trace_about_events(&file->parts[i]) > trace_about_events(found))
             found = &file->parts[i];
     return found;
 }

@@ -67,9 +67,9 @@ def summarise(tools: RecorderTools, output: Path) -> None:
 
     found = processes(tools, output)
     main = found[busiest(found)]
-    events = sum(process.sealed_events for process in found)
+    events = sum(process.about_events for process in found)
     click.echo(
-        f"recorded {output}: {len(found)} processes, {events:,} events in whole blocks, "
+        f"recorded {output}: {len(found)} processes, about {events:,} events, "
         f"{size(output.stat().st_size)}, {sum(p.lost for p in found):,} lost",
         err=True,
     )

@@ -176,6 +176,6 @@ def _process_lines(found: list[Process], always: bool = False) -> list[str]:
     if len(found) < 2 and not always:
         return []
     return [
-        f"process {number}: {process.sealed_events:>10,} events  {process.name[:70]}"
+        f"process {number}: about {process.about_events:>10,} events  {process.name[:70]}"
         for number, process in enumerate(found)
     ] + ([""] if not always else [])

@@ -12,7 +12,9 @@ from rich.text import Text
 from pipeline.layout.check import Promise
 from pipeline.layout.model import Function, TextMap
 
-BAR_WIDTH = 20
+BAR_WIDTH, NARROW_BAR = 20, 10
+# Columns below which the bar is shorter and aliases are left out.
+WIDE = 110
 # Heat differs by powers of ten, so the bar is logarithmic; its colours are those of embers.
 COLOURS = ("blue", "cyan", "green", "yellow", "red")
 
@@ -31,7 +33,7 @@ def show_map(text: TextMap, promise: Promise, console: Console) -> None:
         if (now := _zone(function, promise)) != zone:
             zone = now
             table.add_row("", "", "", "", "", Text(f"── {zone} ──", style="bold dim"))
-        table.add_row(*_cells(function, hottest))
+        table.add_row(*_cells(function, hottest, console.width >= WIDE))
     console.print(table)
     console.print(_summary(text, promise), highlight=False)
 
@@ -45,24 +47,24 @@ def _zone(function: Function, promise: Promise) -> str:
     return "cold.txt" if names & set(promise.lists.cold) else f"not listed ({function.section})"
 
 
-def _cells(function: Function, hottest: int) -> Iterator[str | Text]:
+def _cells(function: Function, hottest: int, wide: bool) -> Iterator[str | Text]:
     yield f"{function.address:x}"
     yield f"{function.size:,}"
     yield str(function.lines)
-    yield _bar(function, hottest)
+    yield _bar(function, hottest, BAR_WIDTH if wide else NARROW_BAR)
     yield "" if function.heat is None else f"{function.heat.entries:,}"
-    others = f"  = {', '.join(function.aliases)}" if function.aliases else ""
+    others = f"  = {', '.join(function.aliases)}" if function.aliases and wide else ""
     yield Text(function.name).append(others, style="dim")
 
 
-def _bar(function: Function, hottest: int) -> Text:
+def _bar(function: Function, hottest: int, width: int) -> Text:
     if function.heat is None:
         return Text("" if function.part == "cold" else "unknown", style="dim")
     if not function.heat.blocks or hottest < 2:
         return Text("·", style="dim")
     level = log10(1 + function.heat.blocks) / log10(1 + hottest)
     colour = COLOURS[min(int(level * len(COLOURS)), len(COLOURS) - 1)]
-    return Text("█" * max(1, round(level * BAR_WIDTH)), style=colour)
+    return Text("█" * max(1, round(level * width)), style=colour)
 
 
 def _summary(text: TextMap, promise: Promise) -> str:

@@ -25,8 +25,8 @@ from pipeline.release.version import LIBRARY, MANIFEST, PROFILE, Version
 from pipeline.toolchain.find import LLVM_PARTS
 
 BUNDLE, VERDICT = "bundle.json", "verdict.json"
-# A real bundle has some hundred KiB. Beyond this many bytes somebody means ill.
-LARGEST_FILE = 64 << 20
+# A real bundle has some hundred KiB. Beyond this many bytes, unpacked, somebody means ill.
+LARGEST = 64 << 20
 _NAME = re.compile(r"(bundle|manifest|verdict)\.json|profile/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeError)
 
@@ -134,8 +134,8 @@ def _read(file: Path) -> dict[str, bytes]:
             for entry in tar:
                 if not entry.isreg() or not _NAME.fullmatch(entry.name) or entry.name in files:
                     raise DataError(f"{file}: {entry.name!r} has no place in a bundle")
-                if entry.size > LARGEST_FILE:
-                    raise DataError(f"{file}: {entry.name} is larger than any file of a bundle")
+                if entry.size + sum(map(len, files.values())) > LARGEST:
+                    raise DataError(f"{file}: with {entry.name} it is larger than any bundle")
                 content = tar.extractfile(entry)
                 files[entry.name] = content.read() if content else b""
     except _READ_ERRORS as error:

@@ -49,7 +49,10 @@ ROW = np.dtype(
 
 
 class Process(BaseModel):
-    """One process of a trace. Times are in nanoseconds; those of a killed process are 0."""
+    """One process of a trace. Times are in nanoseconds; those of a killed process are 0.
+
+    ``about_events`` has an estimate of what a killed process wrote last, ``sealed_events`` not.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,6 +64,7 @@ class Process(BaseModel):
     parent: int
     started_ns: int
     sealed_events: int
+    about_events: int
     sealed_bytes: int
     lost: int
     left_out: int
@@ -109,8 +113,8 @@ def processes(tools: RecorderTools, path: Path) -> list[Process]:
 
 
 def busiest(found: list[Process]) -> int:
-    """Return the number of the process with the most recorded bytes."""
-    sizes = [(process.sealed_events, process.sealed_bytes) for process in found]
+    """Return the number of the process with the most events."""
+    sizes = [process.about_events for process in found]
     return sizes.index(max(sizes))
 
 

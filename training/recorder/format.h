@@ -24,6 +24,7 @@ enum {
     TRACE_BLOCK_MAGIC = 0x424b4148, /* "HAKB" */
     TRACE_COMMAND_BYTES = 2048,
     TRACE_RECORD_MAX = 48,       /* no record is longer, with room for the stores of 8 bytes */
+    TRACE_RECORD_TYPICAL = 4,    /* bytes; measured on programs of all kinds */
     TRACE_THREADS_MAX = 1 << 22, /* thread numbers stay below */
 };
 

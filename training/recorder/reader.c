@@ -51,6 +51,16 @@ static uint64_t open_length(const trace_file *file, uint64_t records) {
     return (at + TRACE_BLOCK_ALIGN > file->length ? file->length : at) - records;
 }
 
+static uint64_t used_length(const unsigned char *bytes, uint64_t length) {
+    while (length > 0 && bytes[length - 1] == 0)
+        length--;
+    return length;
+}
+
+uint64_t trace_about_events(const trace_part *part) {
+    return part->sealed_events + part->open_bytes / TRACE_RECORD_TYPICAL;
+}
+
 /* Returns the offset behind the block. */
 static uint64_t read_block(const trace_file *file, trace_part *part, uint64_t offset) {
     const trace_block *block = (const void *)(file->bytes + offset);
@@ -59,6 +69,7 @@ static uint64_t read_block(const trace_file *file, trace_part *part, uint64_t of
                        block->time_ns,        block->thread, length == 0};
     if (length == 0) {
         span.length = length = open_length(file, records);
+        part->open_bytes += used_length(span.records, length);
     } else if (length > file->length - records) {
         note_damage(part, "a block is cut off", offset);
         return file->length;

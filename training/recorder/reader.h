@@ -27,7 +27,7 @@ typedef struct trace_part {
     uint64_t offset;
     trace_span *spans; /* by thread, and within a thread by stamp */
     size_t span_count;
-    uint64_t sealed_events;
+    uint64_t sealed_events, open_bytes; /* of open blocks: what is not zero */
     uint32_t threads;
     bool damaged;            /* reading ends at the first gap in the stamps */
     char damage[TRACE_TEXT]; /* what and where, or "" */
@@ -42,6 +42,8 @@ typedef struct trace_file {
 
 /* False, with a sentence in `error`, if there is no trace. */
 bool trace_open(const char *path, trace_file *file, char error[TRACE_TEXT]);
+/* Events of a part, roughly: those in open blocks are not counted anywhere. */
+uint64_t trace_about_events(const trace_part *part);
 void trace_close(trace_file *file);
 
 /* One record. A MOVE comes as two of them: gone (at the stamp before the call), then there. */

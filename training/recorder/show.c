@@ -49,6 +49,7 @@ static void print_part(const trace_part *part) {
     print_number("parent", section->parent);
     print_number("started_ns", section->started_ns);
     print_number("sealed_events", section->events);
+    print_number("about_events", trace_about_events(part));
     print_number("sealed_bytes", bytes);
     print_number("lost", section->lost);
     print_number("left_out", section->left_out);

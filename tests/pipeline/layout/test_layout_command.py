@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -98,3 +99,11 @@ def test_profile_that_is_none_is_refused(built: Sandbox, tmp_path: Path) -> None
     code, output = built.run("layout", "propose", "--data", str(tmp_path / "x.fdata"), *TINY)
     assert code == ExitCode.DATA
     assert "is not a profile" in output
+
+
+def test_map_fits_a_narrow_terminal(built: Sandbox) -> None:
+    code, output = built.run("layout", "show", *TINY, COLUMNS="80", FORCE_COLOR="1")
+    assert code == 0
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "hak_malloc  = malloc" not in plain

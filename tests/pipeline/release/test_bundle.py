@@ -178,12 +178,17 @@ def test_links_and_devices_are_refused(kind: bytes, tmp_path: Path) -> None:
         unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
 
 
-def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+def test_more_than_a_bundle_can_be_is_refused_unread(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.release.bundle.LARGEST", 1 << 20)
     with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as tar:
-        entry = tarfile.TarInfo("profile/hot.txt")
-        entry.size = 65 << 20
-        tar.addfile(entry, io.BytesIO(bytes(entry.size)))
-    with pytest.raises(DataError, match="larger than any file"):
+        for number in range(count):
+            entry = tarfile.TarInfo(f"profile/{number}")
+            entry.size = (5 << 18) // count
+            tar.addfile(entry, io.BytesIO(bytes(entry.size)))
+    with pytest.raises(DataError, match=f"with profile/{count - 1} it is larger than any bundle"):
         unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
 
 

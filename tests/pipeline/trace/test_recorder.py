@@ -212,3 +212,12 @@ def test_numbers_out_of_range_are_named(recorder: Recorder) -> None:
     assert done.returncode == 0
     assert "HAKMEM_TRACE_SAMPLE" in done.stderr
     assert len(processes(recorder.tools, next(recorder.folder.iterdir()))) == 1
+
+
+def test_a_killed_process_counts_though_no_block_is_sealed(recorder: Recorder) -> None:
+    path = recorder.folder / "a.trace"
+    script = f"{recorder.program} killed; {recorder.program} loop 3; seq 2000 | sort >/dev/null"
+    assert record(recorder.tools, ["sh", "-c", script], path) == 0
+    found = {p.name.split()[-1]: p for p in processes(recorder.tools, path)}
+    assert found["killed"].sealed_events == 0
+    assert 0 < found["killed"].about_events < 20

@@ -1,0 +1,50 @@
+"""docs/tutorial.md, typed as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Sandbox
+
+pytestmark = pytest.mark.e2e
+
+
+def commands() -> list[str]:
+    """Return the indented blocks of the tutorial, each a piece of shell."""
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)
+    return [textwrap.dedent(block).strip("\n") + "\n" for block in blocks]
+
+
+def type_in(folder: Path, block: str) -> subprocess.CompletedProcess[str]:
+    """Run a block in a shell of its own, as a reader would."""
+    done = subprocess.run(
+        ["bash", "-e", "-c", block],
+        cwd=folder,
+        env={**os.environ, "PATH": f"/usr/bin:/bin:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def test_every_command_works(fresh: Sandbox) -> None:
+    program = fresh.root / ".venv" / "bin" / "pipeline"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pipeline "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    outputs = {block: type_in(fresh.root, block).stdout for block in commands()}
+    assert len(outputs) == 8
+    plain = type_in(fresh.root, "python3 shop.py 2000").stdout
+    tuned = next(text for block, text in outputs.items() if block.startswith("LD_PRELOAD"))
+    assert plain == tuned != ""
+    assert (fresh.root / "shop.html").is_file()
+    assert (fresh.root / "installed" / "lib" / "libhakmem.so").exists()
