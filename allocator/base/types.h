@@ -26,6 +26,7 @@
 
 #include "base/attributes.h"
 #include "base/geometry.h"
+#include "base/tally.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -149,9 +150,10 @@ struct hak_heap {
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */
-    bool settled;                                /* idle, and the last trim left nothing to do */
-    HAK_LINE_ALIGNED _Atomic(hak_link *) remote; /* chains that other threads freed */
-    HAK_LINE_ALIGNED void *slots[];              /* cold/magazine.h; HAK_HEAP_SLOTS of them */
+    bool settled;                                  /* idle, and the last trim left nothing to do */
+    hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
+    HAK_LINE_ALIGNED _Atomic(hak_link *) remote;   /* chains that other threads freed */
+    HAK_LINE_ALIGNED void *slots[];                /* cold/magazine.h; HAK_HEAP_SLOTS of them */
 };
 #define HAK_HEAP_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_MAGAZINE_SLOTS)
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))

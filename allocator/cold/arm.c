@@ -38,6 +38,7 @@ void *hak_armed_pop(hak_heap *heap, unsigned cls) {
     if (block == NULL || time_to_look(heap))
         return NULL;
     heap->held_top[cls]--;
+    HAK_TALLY(heap, cls, pop);
     return block;
 }
 
@@ -46,6 +47,7 @@ bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
         *heap->held_top[cls] == block || time_to_look(heap))
         return false;
     *++heap->held_top[cls] = block;
+    HAK_TALLY(heap, cls, push);
     return true;
 }
 

@@ -117,6 +117,7 @@ static HAK_DOOR bool give_elsewhere(hak_heap *heap, unsigned cls, void *block, h
     if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
         hak_slab_refuse(hak_run_of(block), block);
     if (hak_heap_in(owner) != heap) {
+        HAK_TALLY(heap, cls, remote);
         hak_chains_add(chains, hak_heap_in(owner), block);
         return true;
     }

@@ -55,10 +55,12 @@ static bool fill(hak_heap *heap, unsigned cls) {
     if (batch > heap->depth[cls] && !hak_magazine_grow(heap, cls))
         batch = heap->depth[cls];
     take_from_slabs(heap, cls, batch);
+    HAK_TALLY(heap, cls, refill);
     return true;
 }
 
 static void *allocate(hak_heap *heap, unsigned cls) {
+    HAK_TALLY(heap, cls, fallback);
     hak_disarm(heap, cls);
     if (*heap->top[cls] == NULL && !fill(heap, cls)) {
         errno = ENOMEM;
@@ -94,6 +96,7 @@ void *hak_refill(size_t size) {
 /* ---- retire ---- */
 
 static void push(hak_heap *heap, unsigned cls, void *block) {
+    HAK_TALLY(heap, cls, retire);
     hak_disarm(heap, cls);
     if (HAK_UNLIKELY(*heap->top[cls] == block))
         hak_fatal("double free", "free", block, "it is the block freed last");

@@ -14,8 +14,10 @@
 HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
     void **top = heap->top[cls];
     void *block = *top;
-    if (HAK_LIKELY(block != NULL))
+    if (HAK_LIKELY(block != NULL)) {
         heap->top[cls] = top - 1;
+        HAK_TALLY(heap, cls, pop);
+    }
     return block;
 }
 
@@ -26,6 +28,7 @@ HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned cls, void *block) {
         return false;
     top[1] = block;
     heap->top[cls] = top + 1;
+    HAK_TALLY(heap, cls, push);
     return true;
 }
 

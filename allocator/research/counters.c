@@ -1,0 +1,92 @@
+/* The tallies of all heaps: summed, exported, and printed when the program ends. */
+#include "base/classes.h"
+#include "base/fatal.h"
+#include "cold/heap.h"
+#include "include/hakmem.h"
+#include "include/hakmem_research.h"
+#include "policy/policy.h"
+
+#include <stdio.h>
+
+enum { AS_TABLE = 1, AS_JSON = 2, LINE = 256 };
+
+typedef struct request {
+    unsigned cls;
+    hak_class_counters *sum;
+} request;
+
+static void add_heap(hak_heap *heap, void *context) {
+    const request *r = context;
+    const hak_tally *tally = &heap->tallies[r->cls];
+#define HAK_TALLY_ADD(name) r->sum->name += tally->name;
+    HAK_TALLIES(HAK_TALLY_ADD)
+#undef HAK_TALLY_ADD
+}
+
+HAK_EXPORT int hak_get_class_counters(unsigned cls, hak_class_counters *counters) {
+    if (cls >= HAK_CLASSES)
+        return 0;
+    *counters = (hak_class_counters){.size = hak_classes[cls].size};
+    hak_heap_each(add_heap, &(request){cls, counters});
+    return 1;
+}
+
+static void print(const char *line) {
+    hak_message((const char *const[]){line, NULL});
+}
+
+static bool is_unused(const hak_class_counters *c) {
+    uint64_t all = 0;
+#define HAK_TALLY_OR(name) all |= c->name;
+    HAK_TALLIES(HAK_TALLY_OR)
+#undef HAK_TALLY_OR
+    return all == 0;
+}
+
+#define TABLE_FORMAT "%8lu %12lu %12lu %10lu %10lu %10lu %10lu"
+#define JSON_FORMAT                                                                                \
+    " %s{\"size\": %lu, \"pop\": %lu, \"push\": %lu, \"fallback\": %lu, \"refill\": %lu, "         \
+    "\"retire\": %lu, \"remote\": %lu}"
+
+static void print_classes(bool as_json) {
+    const char *comma = "";
+    for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
+        char line[LINE];
+        hak_class_counters c;
+        hak_get_class_counters(cls, &c);
+        if (is_unused(&c))
+            continue;
+        if (as_json)
+            snprintf(line, sizeof line, JSON_FORMAT, comma, c.size, c.pop, c.push, c.fallback,
+                     c.refill, c.retire, c.remote);
+        else
+            snprintf(line, sizeof line, TABLE_FORMAT, c.size, c.pop, c.push, c.fallback, c.refill,
+                     c.retire, c.remote);
+        print(line);
+        comma = ",";
+    }
+}
+
+static void print_table(void) {
+    char line[LINE];
+    snprintf(line, sizeof line, "%8s %12s %12s %10s %10s %10s %10s", "size", "pop", "push",
+             "fallback", "refill", "retire", "remote");
+    print(line);
+    print_classes(false);
+}
+
+static void print_json(void) {
+    hak_message((const char *const[]){"{\"version\": \"", hak_version(), "\", \"forced_libc\": ",
+                                      hak_libc_is_forced() ? "true" : "false", ", \"classes\": [",
+                                      NULL});
+    print_classes(true);
+    print("]}");
+}
+
+static HAK_AT_UNLOAD void print_counters_at_exit(void) {
+    unsigned long form = hak_policy_now()->counters;
+    if (form == AS_TABLE)
+        print_table();
+    else if (form == AS_JSON)
+        print_json();
+}

@@ -1,0 +1,107 @@
+/* The functions of include/hakmem.h and libc's names in research builds: the core, or libc when
+ * HAKMEM_FORCE_LIBC=1. Blocks that the core gave out before that was known stay the core's. */
+#include "base/bits.h"
+#include "cold/range.h"
+#include "front/core.h"
+#include "research/libc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* libc, if the block is to be freed or looked at there. */
+static const hak_libc *owner_of(const void *block) {
+    const hak_libc *libc = hak_forced();
+    return libc != NULL && hak_run_of(block) == NULL ? libc : NULL;
+}
+
+HAK_EXPORT void *hak_malloc(size_t size) {
+    const hak_libc *libc = hak_forced();
+    return HAK_LIKELY(libc == NULL) ? hak_core_malloc(size) : libc->malloc(size);
+}
+
+HAK_EXPORT void hak_free(void *block) {
+    const hak_libc *libc = owner_of(block);
+    if (HAK_LIKELY(libc == NULL))
+        hak_core_free(block);
+    else
+        libc->free(block);
+}
+
+HAK_EXPORT void *hak_calloc(size_t count, size_t size) {
+    const hak_libc *libc = hak_forced();
+    return libc == NULL ? hak_core_calloc(count, size) : libc->calloc(count, size);
+}
+
+static void *move_to_libc(const hak_libc *libc, void *block, size_t size) {
+    size_t old_size = hak_core_malloc_usable_size(block);
+    void *moved = libc->malloc(size);
+    if (moved == NULL)
+        return NULL;
+    memcpy(moved, block, old_size < size ? old_size : size);
+    hak_core_free(block);
+    return moved;
+}
+
+HAK_EXPORT void *hak_realloc(void *block, size_t size) {
+    const hak_libc *libc = hak_forced();
+    if (HAK_LIKELY(libc == NULL))
+        return hak_core_realloc(block, size);
+    if (block == NULL || hak_run_of(block) == NULL)
+        return libc->realloc(block, size);
+    return size != 0 ? move_to_libc(libc, block, size) : hak_core_realloc(block, 0);
+}
+
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    if (!hak_product_overflows(count, size, &bytes))
+        return hak_realloc(block, bytes);
+    errno = ENOMEM;
+    return NULL;
+}
+
+HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
+    const hak_libc *libc = owner_of(block);
+    return libc == NULL ? hak_core_malloc_usable_size(block)
+                        : libc->malloc_usable_size((void *)(uintptr_t)block);
+}
+
+HAK_EXPORT void hak_free_sized(void *block, size_t size) {
+    (void)size;
+    hak_free(block);
+}
+
+HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
+    (void)alignment, (void)size;
+    hak_free(block);
+}
+
+/* ---- aligned ---- */
+
+HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
+    const hak_libc *libc = hak_forced();
+    return libc == NULL ? hak_core_posix_memalign(out, alignment, size)
+                        : libc->posix_memalign(out, alignment, size);
+}
+
+HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
+    const hak_libc *libc = hak_forced();
+    return libc == NULL ? hak_core_aligned_alloc(alignment, size)
+                        : libc->aligned_alloc(alignment, size);
+}
+
+HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
+    const hak_libc *libc = hak_forced();
+    return libc == NULL ? hak_core_memalign(alignment, size) : libc->memalign(alignment, size);
+}
+
+HAK_EXPORT void *hak_valloc(size_t size) {
+    const hak_libc *libc = hak_forced();
+    return libc == NULL ? hak_core_valloc(size) : libc->valloc(size);
+}
+
+HAK_EXPORT void *hak_pvalloc(size_t size) {
+    const hak_libc *libc = hak_forced();
+    return libc == NULL ? hak_core_pvalloc(size) : libc->pvalloc(size);
+}
+
+#include "front/libc_names.h"
