@@ -38,9 +38,11 @@ static hak_heap *borrowed;
 enum { WALL = HAK_GUARD, HEAP_PAGES = (HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT };
 
 static void raise_walls(const hak_slab *run) {
-    size_t behind = (size_t)(run->pages - WALL) << HAK_PAGE_SHIFT;
-    hak_os_protect((void *)run->start, HAK_PAGE_SIZE);
-    hak_os_protect((void *)(run->start + behind), HAK_PAGE_SIZE);
+    uintptr_t behind = run->start + ((uintptr_t)(run->pages - 1) << HAK_PAGE_SHIFT);
+    if (HAK_GUARD) {
+        hak_os_protect((void *)run->start, HAK_PAGE_SIZE);
+        hak_os_protect((void *)behind, HAK_PAGE_SIZE);
+    }
 }
 
 static hak_heap *make_heap(void) {
@@ -49,8 +51,7 @@ static hak_heap *make_heap(void) {
     if (run == NULL)
         return NULL;
     run->kind = HAK_RUN_HEAP;
-    if (HAK_GUARD)
-        raise_walls(run);
+    raise_walls(run);
     hak_heap *heap = (hak_heap *)(run->start + WALL * HAK_PAGE_SIZE);
     if (!zeroed)
         *heap = (hak_heap){0};

@@ -1,9 +1,11 @@
 #!/bin/sh
-# printed.sh LIBRARY: what HAKMEM_COUNTERS prints is a table, or JSON; without it, nothing. (Not every
+# printed.sh LIBRARY PROGRAM...: what HAKMEM_COUNTERS prints is a table, or JSON; without it, nothing. (Not every
 # program will do: those of coreutils close stderr before they end.)
 set -eu
-run() { env "$@" LD_PRELOAD="$library" python3 -c pass 2>&1; }
+run() { env "$1" "${2:-A=1}" LD_PRELOAD="$library" $program 2>&1 >/dev/null; }
 library=$1
+shift
+program=$*
 [ -z "$(run A=1)" ]
 run HAKMEM_COUNTERS=1 | head -n 1 | grep -q '^ *size *pop *push *fallback *refill *retire *remote$'
 run HAKMEM_COUNTERS=2 | python3 -c '
