@@ -9,10 +9,11 @@ endfunction()
 
 foreach(option HAKMEM_GUARD_QUARANTINE=0 HAKMEM_GUARD_SHUFFLE=0)
   with_option(${option} unit.no_leak interface.hak_names stress.orphaned_blocks stress.remote_frees
-              process.limited_start process.spike_returns process.thread_end static.thread_end)
+              process.limited_start process.limit_lowered_later process.spike_returns process.thread_end
+              static.thread_end)
 endforeach()
 with_option(HAKMEM_GUARD_FAMILY=0 interface.cxx_forms static.cxx_forms)
 with_option(HAKMEM_GUARD_FAULTS=0 process.leaves_no_trace)
 
 # Canaries and records cost memory; docs/guard.md says how much.
-set_tests_properties(unit.resident_cost process.idle_cost PROPERTIES DISABLED TRUE)
+set_tests_properties(unit.resident_cost process.idle_cost process.limited_data PROPERTIES DISABLED TRUE)

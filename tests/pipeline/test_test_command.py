@@ -19,7 +19,7 @@ def test_each_suite_has_commands(suite: str) -> None:
     assert steps(suite, ROOT)
 
 
-@pytest.mark.parametrize("suite", ["clang", "gcc", "pytest"])
+@pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "research", "pytest"])
 def test_test_runners_show_what_they_do(suite: str) -> None:
     assert steps(suite, ROOT)[-1].shown
 
