@@ -84,11 +84,11 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     flags = _flag_differences(shop, bundle)
     differing = {**early, **refuse_others(flags, allowed)}
     identical = (tuned.digest, archive.digest) == (bundle.library, bundle.archive)
-    if not identical and not differing:
+    if not identical and not differing and not allowed:
         raise ArtifactError(
             "the rebuilt library is not bit-identical to the one that the bundle was made with, "
             "though sources, tools and flags are the same",
-            hint="`--allow tools` takes it as a new build and judges it",
+            hint="`--allow tools` takes it as a new build all the same, and judges it",
         )
     alike = "bit-identical to" if identical else "other bytes than"
     shop.console.say(f"the rebuilt library: {alike} {bundle.version}")

@@ -146,6 +146,9 @@ def test_library_that_does_not_come_out_alike_is_an_error(
     code, output = elsewhere.run("bundle", "import", str(other))
     assert code == ExitCode.ARTIFACT
     assert "is not bit-identical" in output
+    code, output = elsewhere.run("bundle", "import", str(other), "--allow", "tools")
+    assert code == 0, output
+    assert "other bytes than" in output
 
 
 @pytest.mark.parametrize(
