@@ -11,6 +11,7 @@ from pipeline.commands.versions import complete_version, profile_option
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipeline.judge import VerifyResult
     from pipeline.report.model import ReportModel
 
 BASELINE = "baseline"
@@ -83,23 +84,32 @@ def report_command(
     show_default=True,
     help="How to show it.",
 )
-def diff_command(profile: str, older: str, newer: str | None, form: str) -> int:
+@click.option("--measure", is_flag=True, help="Judge them against each other now.")
+@click.option("--quick", is_flag=True, help="With --measure: judge shortly.")
+def diff_command(
+    profile: str, older: str, newer: str | None, form: str, measure: bool, quick: bool
+) -> int:
     r"""Compare two versions by what was measured when they were judged.
 
     NEWER is the current version if it is left out. Ends with exit code 16 if anything got worse
-    beyond its margin, so that a script can tell. What cannot be compared is said to be unknown.
+    beyond its margin, so that a script can tell. What cannot be compared is said to be unknown;
+    with --measure both libraries are judged against each other, in pairs of runs, on this machine.
 
     \b
     Examples:
       pipeline diff 0.1.0-77b1
       pipeline diff 0.1.0-77b1 last --format md
+      pipeline diff 0.1.0-77b1 0.1.0-3f2a --measure
     """
     from pipeline.core.errors import ExitCode
     from pipeline.report.compare import compare_versions
     from pipeline.report.diff import render_diff
 
+    if quick and not measure:
+        raise click.UsageError("--quick goes with --measure: what is on record is not measured")
     before, after = _read(profile, older), _read(profile, newer)
-    comparison = compare_versions(before, after)
+    direct = _measured(profile, older, newer, quick) if measure else None
+    comparison = compare_versions(before, after, direct)
     click.echo(render_diff(comparison, after.version, form), nl=False)
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
 
@@ -119,6 +129,26 @@ def _read(profile: str, wish: str | None) -> ReportModel:
     from pipeline.report.files import read_report
 
     return read_report(_folder(profile, wish))
+
+
+def _measured(profile: str, older: str, newer: str | None, quick: bool) -> VerifyResult:
+    """Judge two published versions against each other; progress goes to stderr."""
+    from rich.console import Console
+
+    from pipeline.commands.build import open_workshop
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import load_profile
+    from pipeline.release.version import resolve
+    from pipeline.stages.direct import judge_directly
+    from pipeline.stages.workshop import Options
+
+    tree = Tree.here()
+    versions = resolve(tree, profile, older), resolve(tree, profile, newer)
+    console = BuildConsole(Console(stderr=True))
+    options = Options(quick=quick)
+    with open_workshop(tree, load_profile(tree, profile), options, console, wait=True) as shop:
+        return judge_directly(shop, *versions)
 
 
 def _folder(profile: str, wish: str | None) -> Path:

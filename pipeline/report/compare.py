@@ -16,7 +16,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
 from pipeline.report.compare_counts import CountPair, Rows, counted_rows, fewer, workload_rows
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
-from pipeline.report.summary import peak_mib
+from pipeline.report.summary import peak_mib, summary_rows
 
 _OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.GO: "better",
@@ -101,11 +101,12 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
 
 def _speed(direct: VerifyResult) -> ComparedRow:
     overall, key = direct.throughput.overall, direct.keys.throughput
+    medians = summary_rows(direct)[0]
     return ComparedRow(
-        name="throughput",
-        unit="",
-        before=None,
-        after=None,
+        name=medians.name,
+        unit=medians.unit,
+        before=medians.baseline,
+        after=medians.tuned,
         ratio=overall.value,
         low=overall.low,
         high=overall.high,

@@ -29,7 +29,10 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     )
     environment.filters.update(view.filters())
     return environment.get_template(TEMPLATE).render(
-        comparison=comparison, newer=newer, changed=view.changed_functions(comparison)
+        comparison=comparison,
+        newer=newer,
+        verdict=verdict(comparison),
+        changed=view.changed_functions(comparison),
     )
 
 
@@ -53,11 +56,17 @@ def _table(comparison: Comparison) -> Table:
 
 
 def _lines(comparison: Comparison, newer: str) -> list[str]:
-    worse = len(comparison.worse)
-    said = f"worse in {worse}" if worse else "no regression"
     count = len(view.changed_functions(comparison))
     return [
         *(f"note: {note}" for note in comparison.notes),
         f"{count} of {len(comparison.functions)} functions came, went or changed in size",
-        f"{newer} against {comparison.version}: {said}",
+        f"{newer} against {comparison.version}: {verdict(comparison)}",
     ]
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return in a few words whether the newer version is worse, and what nobody knows."""
+    worse = [row.name for row in comparison.worse]
+    open_ = [row.name for row in comparison.rows if row.judgement in ("unclear", "unknown")]
+    said = f"worse in {', '.join(worse)}" if worse else "no regression was shown"
+    return f"{said}; not decided: {', '.join(open_)}" if open_ else said

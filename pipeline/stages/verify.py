@@ -59,7 +59,7 @@ def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Ver
         line.step("loading the judge")
         from pipeline.judge import judge
 
-        result = judge(_request(shop, setup, plain, tuned), line.step)
+        result = judge(judge_request(shop, setup, plain, tuned), line.step)
         (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
         keys = {
             name: key.verdict.value
@@ -74,7 +74,8 @@ def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Ver
     return Verdict(made)
 
 
-def _request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> JudgeRequest:
+def judge_request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> JudgeRequest:
+    """Return what the judge is asked about ``tuned``."""
     from pipeline.judge import JudgeRequest, Margins, Tools
 
     gate, quick = shop.profile.gate, shop.options.quick

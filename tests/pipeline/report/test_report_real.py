@@ -15,6 +15,7 @@ from conftest import Sandbox
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode
 from pipeline.report.files import FILES, JSON, read_report, render_json
+from pipeline.report.model import Comparison
 
 sys.path.insert(0, str(Path(__file__).parent))
 from report_support import bad, good
@@ -115,7 +116,19 @@ def test_diff_tells_a_regression_by_its_exit_code(built: Sandbox, tmp_path: Path
     assert re.search(r"instructions per op .* \+5\.00 % +worse", said)
     code, said = report(built, "diff", str(heavier), "--format", "md")
     assert code == 0, said
-    assert "no regression" in said
+    assert "no regression was shown" in said
+
+
+def test_versions_can_be_judged_against_each_other(built: Sandbox) -> None:
+    here = str(version(built))
+    code, said = report(built, "diff", here, here, "--measure", "--quick", "--format", "json")
+    assert code in (ExitCode.OK, ExitCode.REGRESSION), said
+    assert "diff: done in" in said
+    comparison = Comparison.model_validate_json(said[said.index("{") :])
+    rows = {row.name: row for row in comparison.rows}
+    assert comparison.measured
+    assert rows["throughput"].why.startswith("judged directly: ")
+    assert rows["instructions per op"].ratio == pytest.approx(1)
 
 
 def test_report_against_another_version(built: Sandbox, tmp_path: Path) -> None:
@@ -133,6 +146,7 @@ def test_report_against_another_version(built: Sandbox, tmp_path: Path) -> None:
         (["report", "9.9"], ExitCode.VERSION, "no published version 9.9"),
         (["report", "--against", "9.9"], ExitCode.VERSION, "no published version 9.9"),
         (["report", "--format", "pdf"], ExitCode.USAGE, "'pdf' is not one of"),
+        (["diff", "current", "--quick"], ExitCode.USAGE, "--quick goes with --measure"),
         (["diff"], ExitCode.USAGE, "Missing argument 'OLDER'"),
         (["diff", "9.9", "last"], ExitCode.VERSION, "no published version 9.9"),
     ],
