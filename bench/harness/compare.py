@@ -19,7 +19,7 @@ from bench.harness import allocators as allocator_list
 from bench.harness import report, syscalls
 from bench.harness.allocators import REPOSITORY, Allocator
 from bench.harness.results import Comparison, RunResult
-from bench.harness.rows import GROUPS, MEMORY, Run, select
+from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure
 
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -188,6 +188,13 @@ def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
 @click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
 @click.option("--group", "groups", multiple=True, type=click.Choice(list(GROUPS)), help="[speed]")
 @click.option("--row", "patterns", multiple=True, help="Shell pattern: random-*, calloc/1t, ...")
+@click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Play this recorded trace; without --group and --row nothing else.",
+)
 @click.option("--threads", multiple=True, type=int, help="Only rows with so many threads.")
 @click.option("-n", "--repetitions", default=5, show_default=True, type=click.IntRange(1))
 @click.option("--scale", default=1.0, show_default=True, help="Factor on every row's operations.")
@@ -217,6 +224,7 @@ def main(
     newer: bool,
     groups: tuple[str, ...],
     patterns: tuple[str, ...],
+    traces: tuple[Path, ...],
     threads: tuple[int, ...],
     repetitions: int,
     scale: float,
@@ -232,9 +240,11 @@ def main(
     """Compare allocators: time, processor time and memory, row by row, interleaved."""
     console = terminal()
     try:
-        runs = select(groups or ("speed",), patterns, threads)
+        rows = groups or patterns or not traces
+        runs = select(groups or ("speed",), patterns, threads) if rows else []
     except ValueError as error:
         raise click.ClickException(str(error)) from None
+    runs += of_traces(traces)
     chosen = choose_allocators(ours, peers, only, newer)
     if only_list:
         for run in runs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 K = 1000
 M = 1000 * K
@@ -148,6 +149,9 @@ MEMORY: tuple[Row, ...] = (
 )
 """Rows in which only memory counts; their time says nothing, or depends on the settling."""
 
+# A trace is played again and again up to this many operations: 0.05 to 0.2 s.
+TRACE_OPS = 5 * M
+
 GROUPS: dict[str, tuple[Row, ...]] = {"speed": SPEED, "memory": MEMORY}
 
 
@@ -172,3 +176,12 @@ def select(groups: Sequence[str], patterns: Iterable[str], threads: Sequence[int
                 raise ValueError(f"no row is called {pattern!r}; --list shows them")
             chosen |= fits
     return [run for run in runs if run.name in chosen and (not threads or run.threads in threads)]
+
+
+def of_traces(files: Iterable[Path]) -> list[Run]:
+    """Return a run for each recorded trace; the threads are those of the trace."""
+    rows = (
+        Row(f"replay-{file.stem}", "replay", TRACE_OPS, ("--trace", str(file.resolve())))
+        for file in files
+    )
+    return [Run(row, 1) for row in rows]

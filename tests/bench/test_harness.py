@@ -12,7 +12,7 @@ from bench.harness import allocators, memory, report
 from bench.harness.allocators import Allocator
 from bench.harness.compare import choose_allocators, rotated
 from bench.harness.results import Comparison, RunResult, geometric_mean, spread
-from bench.harness.rows import GROUPS, Row, Run, select
+from bench.harness.rows import GROUPS, Row, Run, of_traces, select
 from bench.harness.runner import RunFailed, Sample, measure, read_line
 from bench.harness.syscalls import parse_summary
 
@@ -195,3 +195,10 @@ def test_memory_refuses_what_it_cannot_do(arguments: list[str], message: str) ->
     run = CliRunner().invoke(memory.main, arguments)
     assert run.exit_code != 0
     assert message in run.output
+
+
+def test_traces_are_rows(tmp_path: Path) -> None:
+    [run] = of_traces([tmp_path / "app.trace"])
+    assert run.name == "replay-app/1t"
+    trace = str(tmp_path / "app.trace")
+    assert run.arguments(scale=0.1) == ["--ops", "500000", "--trace", trace]
