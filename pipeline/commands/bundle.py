@@ -29,7 +29,7 @@ def bundle_command() -> None:
     help="The file to write.  [default: hakmem-PROFILE-VERSION.tar.gz]",
 )
 def export_command(profile: str, version: str | None, output: Path | None) -> None:
-    r"""Write a bundle: profiles, weights, symbol lists, manifest and verdict of a version.
+    """Write a bundle: profiles, weights, symbol lists, manifest and verdict of a version.
 
     VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
     Equal versions give files with equal bytes.
@@ -72,7 +72,7 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
 def import_command(
     file: Path, allow: tuple[str, ...], quick: bool, allow_neutral: bool, verbose: bool
 ) -> None:
-    r"""Rebuild the version of a bundle and publish it, without training.
+    """Rebuild the version of a bundle and publish it, without training.
 
     With the same sources, tools and flags the library has the same bytes as the original, wherever
     the tree lies, and keeps its verdict. Anything else is refused unless it is allowed by name.

@@ -42,7 +42,7 @@ def install_command(
     dry_run: bool,
     force: bool,
 ) -> None:
-    r"""Install a published version: libraries, header, pkg-config file, CMake package.
+    """Install a published version: libraries, header, pkg-config file, CMake package.
 
     VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
     What was installed stands in PREFIX/share/hakmem/installed.json; an older version is replaced.
@@ -75,7 +75,7 @@ def install_command(
 @click.command("uninstall")
 @_place_options
 def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool) -> None:
-    r"""Remove what `pipeline install` has installed, and say what.
+    """Remove what `pipeline install` has installed, and say what.
 
     Files that were changed since are kept and named.
 

@@ -28,7 +28,7 @@ def layout_command() -> None:
 @_subject
 @click.option("--verbose", "-v", is_flag=True, help="Also show what is fine.")
 def check_command(profile: str, version: str | None, verbose: bool) -> int:
-    r"""Hold layouts/ and the marks in the source against a published library.
+    """Hold layouts/ and the marks in the source against a published library.
 
     VERSION is a published version (a unique beginning will do), the path of its folder, or of a
     library; without it, the current one. Ends with 14 if the contract is broken.
@@ -59,7 +59,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
 )
 @click.option("--write", is_flag=True, help="Change the lists; without it, only show how.")
 def propose_command(profile: str, version: str | None, data: str | None, write: bool) -> None:
-    r"""Show, as a diff, the lists that a profile suggests, with a reason for each line.
+    """Show, as a diff, the lists that a profile suggests, with a reason for each line.
 
     The profile is that of VERSION (without it, of the current one) or --data.
 
@@ -96,7 +96,7 @@ def propose_command(profile: str, version: str | None, data: str | None, write: 
 @profile_option
 @_subject
 def show_command(profile: str, version: str | None) -> None:
-    r"""Print where each function lies, how large and how hot it is.
+    """Print where each function lies, how large and how hot it is.
 
     \b
     Examples:

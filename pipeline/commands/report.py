@@ -44,7 +44,7 @@ def report_command(
     output: str | None,
     check: bool,
 ) -> int:
-    r"""Show the report of a version.
+    """Show the report of a version.
 
     VERSION is a published version (a unique beginning will do), the path of its folder, or `last`:
     the build that was judged last, published or not. Without it, the current one. Against the
@@ -89,7 +89,7 @@ def report_command(
 def diff_command(
     profile: str, older: str, newer: str | None, form: str, measure: bool, quick: bool
 ) -> int:
-    r"""Compare two versions by what was measured when they were judged.
+    """Compare two versions by what was measured when they were judged.
 
     NEWER is the current version if it is left out. Ends with exit code 16 if anything got worse
     beyond its margin, so that a script can tell. What cannot be compared is said to be unknown;

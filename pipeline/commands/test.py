@@ -76,7 +76,7 @@ def test_command(
     settings: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    r"""Run all tests: C and Python, style, types, clang and gcc builds.
+    """Run all tests: C and Python, style, types, clang and gcc builds.
 
     \b
     pipeline test --only ruff --only mypy    two of the suites

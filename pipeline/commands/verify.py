@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @profile_option
 @click.argument("path", required=False, shell_complete=complete_version)
 def verify_command(profile: str, path: str | None) -> int:
-    r"""Check a published version or a library file: checksums, manifest, ELF properties.
+    """Check a published version or a library file: checksums, manifest, ELF properties.
 
     PATH is a version's folder, a library file, or the name of a version (a unique beginning will
     do); without it, the current version. Ends with 14 if something does not hold.

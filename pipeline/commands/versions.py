@@ -69,7 +69,7 @@ def list_command(profile: str) -> None:
     help="Go to this version, not the one before.",
 )
 def rollback_command(profile: str, wish: str | None) -> None:
-    r"""Make an older published version current again.
+    """Make an older published version current again.
 
     \b
     Examples:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from pipeline.cli import _guarded
+from pipeline.cli import _guarded, cli
 from pipeline.core.errors import ExitCode, GateError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +41,21 @@ def test_help_is_quick_and_names_the_commands() -> None:
     for command in ("build", "test", "doctor", "list", "rollback", "layout", "verify", "bundle"):
         assert command in done.stdout
     assert min(times) < 0.3
+
+
+def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    for child, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name}{child} ")
+        yield f"{name}{child}", command
+
+
+@pytest.mark.parametrize(("name", "command"), [*commands(cli)])
+def test_examples_in_help_have_lines_of_their_own(name: str, command: click.Command) -> None:
+    text = command.get_help(click.Context(command, info_name=name))
+    assert "\\b" not in text
+    examples = re.findall(r"^ *Examples:(.*)$", text, re.M)
+    assert all(rest == "" for rest in examples), text
 
 
 def test_version_is_that_of_the_project() -> None:
