@@ -57,7 +57,8 @@ class Inputs:
     """What a report is made from, beside the judge's result.
 
     ``receipts`` are by stage, in order. ``evidence`` and ``facts`` are None where nothing was
-    gathered; ``previous`` where there is no version before this one that has a report.
+    gathered; ``previous`` where there is no version before this one that has a report. ``origin``
+    says of a rebuild what it was made from; None for a build with its own training.
     """
 
     receipts: Mapping[str, Receipt]
@@ -65,6 +66,7 @@ class Inputs:
     facts: Facts | None = None
     previous: ReportModel | None = None
     previous_reason: str = "no version was published before this one"
+    origin: str | None = None
 
 
 def report_model(
@@ -79,6 +81,7 @@ def report_model(
         version=version,
         published=published,
         reason=reason,
+        origin=inputs.origin,
         allow_neutral=allow_neutral,
         programs=_programs(receipts),
         findings=findings(result, None, facts.contract if facts else None),

@@ -202,7 +202,7 @@ class ReportModel(Record):
     digests of the bench programs by name; none where the build does not know them. ``curve`` has
     the misses per operation by size of the instruction cache, the smallest first; none where
     nothing was counted. ``contract`` is what `pipeline layout check` says of this version; None
-    where its code could not be read.
+    where its code could not be read. ``origin`` says of a rebuild what it was made from.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -224,6 +224,7 @@ class ReportModel(Record):
     code_reason: str
     functions: tuple[FunctionRow, ...]
     contract: tuple[ContractFinding, ...] | None = None
+    origin: str | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.store import Receipt
@@ -12,13 +13,15 @@ from pipeline.layout.check import Finding, check_layout
 from pipeline.layout.subject import Subject, excuse_for
 from pipeline.release.contents import PROFDATA
 from pipeline.release.version import Version, current, published
+from pipeline.stages.baseline import STAGE as BASELINE
 from pipeline.stages.bolt import UNSTRIPPED
+from pipeline.stages.compile import LIBRARY
 from pipeline.stages.merge import function_counts
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import read_lists
 
 if TYPE_CHECKING:  # the judge's numpy and scipy come with it
-    from pipeline.report.facts import Facts
+    from pipeline.report.facts import Build, Facts
     from pipeline.report.model import ReportModel
     from pipeline.stages.publish import Release
 
@@ -44,6 +47,7 @@ def make_report(
             facts=_facts(shop, release, older),
             previous=previous,
             previous_reason=reason,
+            origin=_origin(release.rebuilt_from),
         ),
     )
 
@@ -93,13 +97,9 @@ def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
     from pipeline.report.facts import Build, Facts, read_code, read_inlined, read_overlap
 
     counts = function_counts(shop, release.profile.path)
-    library = release.tuned.artifact.path(UNSTRIPPED)
+    tuned = Build(release.tuned.artifact.path(UNSTRIPPED), counts, release.edges.path)
     lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
-    code, reason = read_code(
-        Build(Path(release.verdict.result().baseline.path), counts),
-        Build(library, counts, release.edges.path),
-        read_lists(lists),
-    )
+    code, reason = read_code(Build(_baseline(shop, release), counts), tuned, read_lists(lists))
     overlap = read_overlap(
         release.profile.path,
         older.profile / PROFDATA if older else None,
@@ -111,13 +111,29 @@ def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
         code=code,
         reason=reason,
         overlap=overlap,
-        inlined=read_inlined(code, library) if code else {},
-        contract=_contract(shop, release, library, lists),
+        inlined=read_inlined(code, tuned.library) if code else {},
+        contract=_contract(shop, tuned, lists),
     )
 
 
-def _contract(shop: Workshop, release: Release, library: Path, lists: Path) -> tuple[Finding, ...]:
+def _baseline(shop: Workshop, release: Release) -> Path:
+    """Return the baseline of this tree: a verdict that came with a bundle names another one's."""
+    made = (one for one in shop.store.used if one.receipt.stage == BASELINE)
+    artifact = next(made, None)
+    return artifact.path(LIBRARY) if artifact else Path(release.verdict.result().baseline.path)
+
+
+def _contract(shop: Workshop, tuned: Build, lists: Path) -> tuple[Finding, ...]:
     """Hold the library against the lists, as `pipeline layout check` does."""
     excuse = excuse_for(shop.profile.name, shop.profile.layout.name, shop.options.quick)
-    subject = Subject(shop.tree, library, release.edges.path, lists, excuse)
+    subject = Subject(shop.tree, tuned.library, tuned.edges, lists, excuse)
     return tuple(check_layout(subject.text, subject.promise()))
+
+
+def _origin(rebuilt: Mapping[str, Any] | None) -> str | None:
+    """Return what there is to say of a build that was made from a bundle."""
+    if rebuilt is None:
+        return None
+    bytes_ = "the same bytes" if rebuilt["bit_identical"] else "other bytes"
+    kept = "kept from it" if rebuilt["verdict_kept"] else "new"
+    return f"rebuilt from the bundle of {rebuilt['version']}: {bytes_}, the verdict is {kept}"

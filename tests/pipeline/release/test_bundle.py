@@ -14,6 +14,7 @@ from conftest import Sandbox, make_sandbox
 from pipeline.core.errors import ArtifactError, DataError, ExitCode
 from pipeline.release.bundle import BUNDLE, pack, unpack
 from pipeline.release.version import Version
+from pipeline.report.files import read_report
 
 PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")
 
@@ -248,3 +249,13 @@ def test_version_without_a_profile_cannot_be_exported(built: Sandbox, tmp_path: 
 )
 def test_bad_wishes(arguments: tuple[str, ...], code: ExitCode, built: Sandbox) -> None:
     assert built.run("bundle", *arguments)[0] == code
+
+
+def test_report_of_a_rebuild_says_where_it_comes_from(bundle: Path, elsewhere: Sandbox) -> None:
+    code, said = elsewhere.run("bundle", "import", str(bundle))
+    assert code == 0, said
+    model = read_report(elsewhere.current.resolve())
+    assert model.origin is not None
+    assert model.origin.endswith("the same bytes, the verdict is kept from it")
+    assert model.code is not None
+    assert model.training is None
