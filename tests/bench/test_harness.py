@@ -156,7 +156,7 @@ def test_the_commands_start(command: str) -> None:
     assert "--ours" in done.stdout
 
 
-def test_memory_has_a_line_for_each_row_figure_and_setting(tmp_path: Path) -> None:
+def test_memory_has_a_line_for_each_row_figure_and_setting() -> None:
     def measured(peaks: dict[str, float]) -> Comparison:
         result = RunResult("idle/1t", timed=False)
         for name, peak in peaks.items():

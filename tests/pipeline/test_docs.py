@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from pipeline.core.errors import ExitCode, exit_code_page
+from pipeline.layout.marks import VARIANTS
 from pipeline.profile import schema
 from pipeline.stages import NAMES
 from pipeline.toolchain import flags
@@ -52,8 +53,9 @@ def test_each_flag_has_its_reason(table: flags.Flags) -> None:
 
 def test_file_names_of_sources_are_unique() -> None:
     # -static-func-full-module-prefix=false tells static functions apart by them.
-    names = [path.name for path in (ROOT / "allocator").rglob("*.c")]
-    assert len(names) == len(set(names))
+    sources = (ROOT / "allocator").rglob("*.c")
+    names = [p.name for p in sources if p.parent.name not in VARIANTS]  # never trained
+    assert len(names) == len(set(names)) > 10
 
 
 def test_forbidden_flags_are_not_used() -> None:
