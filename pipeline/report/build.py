@@ -25,6 +25,7 @@ from pipeline.report.model import (
 from pipeline.report.summary import summary_rows
 
 Notes = Mapping[str, Any]
+FULL = "bolt"  # the last step of the chain of builds
 BENCH = "bench/"  # where the baseline stage keeps the programs that the judge runs
 
 
@@ -98,7 +99,7 @@ def report_model(
         previous_reason=inputs.previous_reason,
         stages=_stages(receipts),
         training=_training(receipts, facts),
-        layout=_layout(receipts),
+        layout=_layout(receipts, inputs.evidence),
     )
     return against(model, inputs.previous) if inputs.previous else model
 
@@ -187,8 +188,13 @@ def _training_row(name: str, row: Notes, branches: Notes) -> TrainingRow:
     )
 
 
-def _layout(receipts: Mapping[str, Receipt]) -> Layout | None:
-    """Return the order as read back from the last binary that a layout stage has made."""
+def _layout(receipts: Mapping[str, Receipt], evidence: Evidence | None) -> Layout | None:
+    """Return the order as read back from the last binary that a layout stage has made.
+
+    None where a simpler build was chosen than that one: what BOLT says is not about it.
+    """
+    if evidence and evidence.ablation and evidence.ablation.chosen != FULL:
+        return None
     stage = next((name for name in ("bolt", "pgo") if name in receipts), None)
     if stage is None:
         return None

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge.model import Counting
-from pipeline.report.build import against, report_model
+from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
 from pipeline.report.diff import render_diff
 from pipeline.report.files import JSON, read_report, render_json, write_reports
@@ -21,7 +21,7 @@ from pipeline.report.schema import schema_page
 from pipeline.report.view import changed_functions
 
 sys.path.insert(0, str(Path(__file__).parent))
-from report_support import bad, good, older
+from report_support import RECEIPTS, bad, evidence, good, older
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "docs" / "report.schema.json"
@@ -177,9 +177,22 @@ def test_the_border_is_where_listed_hot_code_ends() -> None:
     assert model.code[1].hot_end == free.address + free.size
 
 
-def test_a_model_needs_nothing_but_the_judgement() -> None:
-    from pipeline.report.build import Inputs
+def test_what_bolt_says_is_left_out_where_a_simpler_build_was_chosen() -> None:
+    whole = evidence()
+    assert whole.ablation is not None
+    simple = whole.ablation.model_copy(update={"chosen": "pgo"})
+    model = report_model(
+        profile="p",
+        version="v",
+        result=good().verify,
+        allow_neutral=False,
+        inputs=Inputs(RECEIPTS, evidence=whole.model_copy(update={"ablation": simple})),
+    )
+    assert good().layout is not None
+    assert model.layout is None
 
+
+def test_a_model_needs_nothing_but_the_judgement() -> None:
     model = report_model(
         profile="p", version="v", result=good().verify, allow_neutral=False, inputs=Inputs({})
     )
