@@ -1,11 +1,13 @@
 /* A recorded program's allocations again: the same calls, in the same threads, in the same order.
- * One thread runs at a time; the turn passes as it did in the trace. */
+ * One thread runs at a time, and the turn passes as it did in the trace; or they run freely, and
+ * wait for each other only where they touch the same block. */
 #include "common/block.h"
 #include "replay_plan.h"
 
 #include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -15,8 +17,10 @@
 static bench_config config = {.ops = 0, .seed = 1, .threads = 1};
 
 enum { TOUCH_NONE, TOUCH_ENDS, TOUCH_PAGES };
+enum { ORDER_EXACT, ORDER_FREE };
+static const char *const order_names[] = {"exact", "free", NULL};
 static const char *const touch_names[] = {"none", "ends", "pages", NULL};
-static uint64_t trace, process = UINT64_MAX, touch = TOUCH_PAGES, later;
+static uint64_t trace, process = UINT64_MAX, touch = TOUCH_PAGES, later, order;
 
 static const bench_option options[] = {
     {.name = "trace",
@@ -32,6 +36,11 @@ static const bench_option options[] = {
      .value = &touch,
      .choices = touch_names,
      .help = "what is written into a new block"},
+    {.name = "order",
+     .kind = BENCH_CHOICE,
+     .value = &order,
+     .choices = order_names,
+     .help = "of threads: one at a time as recorded, or all at once"},
     {.name = "later",
      .kind = BENCH_COUNT,
      .value = &later,
@@ -53,6 +62,7 @@ static replay_counts *counts;
 static replay_large *larges;
 static replay_thread *threads;
 static void **slots;
+static _Atomic uint32_t *steps; /* by slot: operations done on a block that threads share */
 static uint64_t rounds;
 static volatile unsigned char seen; /* later touches end here */
 
@@ -78,7 +88,8 @@ static void await_turn(replay_thread *self) {
 
 static void *run_thread(void *argument) {
     replay_thread *self = argument;
-    await_turn(self);
+    if (order == ORDER_EXACT)
+        await_turn(self);
     bench_measured(&self->worker);
     return NULL;
 }
@@ -86,6 +97,21 @@ static void *run_thread(void *argument) {
 static void spawn(uint32_t number) {
     if (pthread_create(&threads[number].thread, NULL, run_thread, &threads[number]) != 0)
         bench_fail("cannot start thread %u", number);
+}
+
+/* With REPLAY_LARGE one more operation on the block is done; else so many are waited for. */
+static void keep_step(replay_op op) {
+    if (op.what & REPLAY_LARGE) {
+        atomic_fetch_add_explicit(&steps[op.slot], 1, memory_order_release);
+        return;
+    }
+    uint32_t wanted = op.what >> REPLAY_SHIFT;
+    for (int i = 0; atomic_load_explicit(&steps[op.slot], memory_order_acquire) < wanted; i++) {
+        if (i < SPINS)
+            __builtin_ia32_pause();
+        else
+            sched_yield();
+    }
 }
 
 /* ---- operations ---- */
@@ -123,7 +149,9 @@ static void look_at(uint64_t random) {
 }
 
 BENCH_INLINE void perform(replay_op op) {
-    size_t size = op.what & REPLAY_LARGE ? size_of(op).size : op.what >> REPLAY_SHIFT;
+    size_t size = op.what >> REPLAY_SHIFT;
+    if (bench_unlikely(op.what & REPLAY_LARGE) && (op.what & REPLAY_KIND_MASK) < REPLAY_FREE)
+        size = size_of(op).size;
     switch ((replay_kind)(op.what & REPLAY_KIND_MASK)) {
     case REPLAY_MALLOC:
         keep(op.slot, malloc(size), size);
@@ -143,11 +171,15 @@ BENCH_INLINE void perform(replay_op op) {
             bench_touch(slots[op.slot], size);
         break;
     case REPLAY_FREE:
+        if (op.what & REPLAY_LARGE) {
+            free(NULL);
+            break;
+        }
         free(slots[op.slot]);
         slots[op.slot] = NULL;
         break;
-    case REPLAY_FREE_NULL:
-        free(NULL);
+    case REPLAY_AWAIT:
+        keep_step(op);
         break;
     case REPLAY_SPAWN:
         spawn(op.slot);
@@ -184,6 +216,7 @@ static void free_the_rest(void) {
     for (uint32_t i = 0; i < counts->slots; i++) {
         free(slots[i]);
         slots[i] = NULL;
+        atomic_store_explicit(&steps[i], 0, memory_order_relaxed);
     }
 }
 
@@ -191,6 +224,8 @@ static void play(bench_worker *worker) {
     (void)worker;
     for (uint64_t round = 0; round < rounds; round++) {
         bench_measured(&threads[0].worker);
+        for (uint32_t i = 1; order == ORDER_FREE && i < counts->threads; i++)
+            pthread_join(threads[i].thread, NULL);
         if (round + 1 < rounds)
             free_the_rest();
     }
@@ -229,7 +264,12 @@ static void make_threads(replay_op *ops) {
 static void setup(bench_config *all) {
     if (trace == 0)
         bench_fail("which trace? replay FILE; see --help");
-    replay_wish wish = {(const char *)(uintptr_t)trace, process, all->ops ? all->ops : UINT64_MAX};
+    if (order == ORDER_FREE && later != 0)
+        bench_fail("--later looks at blocks that other threads may free: not with --order free");
+    replay_wish wish = {.path = (const char *)(uintptr_t)trace,
+                        .process = process,
+                        .limit = all->ops ? all->ops : UINT64_MAX,
+                        .freely = order == ORDER_FREE};
     counts = bench_table(sizeof *counts);
     in_child(COUNT, &wish, NULL);
     uint64_t total = 0;
@@ -238,6 +278,7 @@ static void setup(bench_config *all) {
     replay_op *ops = bench_table((total + 1) * sizeof *ops);
     larges = bench_table((counts->larges + 1) * sizeof *larges);
     slots = bench_table((counts->slots + 1) * sizeof *slots);
+    steps = bench_table((counts->slots + 1) * sizeof *steps);
     in_child(FILL, &wish, ops);
     make_threads(ops);
     rounds = all->ops > counts->events ? all->ops / counts->events : 1;

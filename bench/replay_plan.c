@@ -5,18 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NONE = UINT32_MAX };
+enum { NONE = UINT32_MAX, SHARED = UINT32_MAX - 1 };
+
+typedef struct planned {
+    uint32_t slot;
+    uint32_t thread; /* of the trace, whose it is alone, or SHARED */
+    uint32_t steps;  /* operations on it so far, if it is shared */
+} planned;
 
 typedef struct builder {
     replay_counts *counts;
     replay_op **ends;     /* by thread: where its next operation goes; NULL while counting */
     replay_large *larges; /* NULL while counting */
     uint32_t *numbers;    /* thread of the trace -> thread of the plan */
-    uint32_t *slot_of;    /* object -> slot */
-    uint32_t *spare;      /* slots of objects that died: the last one is used first */
-    uint64_t objects_room, spare_count;
+    planned *objects;
+    uint64_t room; /* of objects and links */
+    /* Slots of objects that died: the last one is used first. Threads that run freely keep lists of
+     * their own, else the first list is everybody's. By slot + 1; 0 ends a list. */
+    uint32_t *spare, *links;
     uint32_t current; /* the thread whose turn it is */
-    bool failed;
+    bool freely, failed;
 } builder;
 
 static void fail(builder *b, const char *what) {
@@ -41,28 +49,45 @@ static uint32_t sized(builder *b, uint64_t size, unsigned align) {
     return index << REPLAY_SHIFT | REPLAY_LARGE;
 }
 
-/* Table of slots by object, larger by powers of two. */
+/* Tables by object, and by slot, of which there are no more; larger by powers of two. */
 static bool make_room(builder *b, uint32_t object) {
-    if (object < b->objects_room)
+    if (object < b->room)
         return true;
-    uint64_t room = b->objects_room ? 2 * b->objects_room : 1 << 16;
-    uint32_t *slots = realloc(b->slot_of, room * sizeof *slots);
-    b->slot_of = slots ? slots : b->slot_of;
-    uint32_t *spare = realloc(b->spare, room * sizeof *spare);
-    b->spare = spare ? spare : b->spare;
-    if (slots == NULL || spare == NULL)
+    uint64_t room = b->room ? 2 * b->room : 1 << 16;
+    planned *objects = realloc(b->objects, room * sizeof *objects);
+    b->objects = objects ? objects : b->objects;
+    uint32_t *links = realloc(b->links, room * sizeof *links);
+    b->links = links ? links : b->links;
+    if (objects == NULL || links == NULL) {
+        fail(b, "no memory for the plan");
         return false;
-    b->objects_room = room;
+    }
+    memset(objects + b->room, 0xff, (room - b->room) * sizeof *objects);
+    b->room = room;
     return true;
 }
 
-static uint32_t take_slot(builder *b, uint32_t object) {
-    if (!make_room(b, object)) {
-        fail(b, "no memory for the plan");
-        return 0;
-    }
-    uint32_t slot = b->spare_count ? b->spare[--b->spare_count] : b->counts->slots++;
-    return b->slot_of[object] = slot;
+static bool is_shared(const builder *b, uint32_t object) {
+    return b->freely && b->objects[object].thread == SHARED;
+}
+
+static void take_slot(builder *b, uint32_t object, uint32_t thread) {
+    uint32_t *spare = &b->spare[b->freely ? thread : 0], slot = *spare;
+    if (slot == 0 || is_shared(b, object))
+        slot = ++b->counts->slots;
+    else
+        *spare = b->links[slot - 1];
+    b->objects[object].slot = slot - 1;
+    b->objects[object].steps = 0;
+}
+
+/* The slot of a shared object is nobody's afterwards: who knows who is late. */
+static void give_slot(builder *b, uint32_t object, uint32_t thread) {
+    uint32_t *spare = &b->spare[b->freely ? thread : 0], slot = b->objects[object].slot;
+    if (is_shared(b, object))
+        return;
+    b->links[slot] = *spare;
+    *spare = slot + 1;
 }
 
 /* Numbers the thread, and gives it the turn if another one had it. */
@@ -78,41 +103,70 @@ static uint32_t turn_to(builder *b, uint32_t thread) {
     }
     if (fresh && number > 0)
         emit(b, b->current, (replay_op){number, REPLAY_SPAWN});
-    if (number != b->current)
+    if (number != b->current && !b->freely)
         emit(b, b->current, (replay_op){number, REPLAY_PASS});
     return b->current = number;
 }
 
+/* An operation on an object, in its turn if other threads touch it too. */
+static void emit_for(builder *b, uint32_t thread, uint32_t object, uint32_t what) {
+    planned *plan = &b->objects[object];
+    bool shared = is_shared(b, object), last = (what & REPLAY_KIND_MASK) == REPLAY_FREE;
+    if (shared && plan->steps > 0)
+        emit(b, thread, (replay_op){plan->slot, plan->steps << REPLAY_SHIFT | REPLAY_AWAIT});
+    emit(b, thread, (replay_op){plan->slot, what});
+    if (shared && !last) {
+        emit(b, thread, (replay_op){plan->slot, REPLAY_AWAIT | REPLAY_LARGE});
+        plan->steps++;
+    }
+}
+
+static void add_birth(builder *b, const trace_event *event, uint32_t thread) {
+    uint32_t kind = event->kind == TRACE_MALLOC   ? REPLAY_MALLOC
+                    : event->kind == TRACE_CALLOC ? REPLAY_CALLOC
+                                                  : REPLAY_ALIGNED;
+    unsigned align = event->kind == TRACE_ALIGNED ? event->align | 64u : 0;
+    if (!make_room(b, event->object))
+        return;
+    take_slot(b, event->object, thread);
+    emit_for(b, thread, event->object, sized(b, event->size, align) | kind);
+}
+
+static void add_free(builder *b, const trace_event *event, uint32_t thread) {
+    if (event->object == UINT32_MAX) {
+        emit(b, thread, (replay_op){0, REPLAY_FREE | REPLAY_LARGE});
+        return;
+    }
+    emit_for(b, thread, event->object, REPLAY_FREE);
+    give_slot(b, event->object, thread);
+}
+
 static void add(builder *b, const trace_event *event) {
     uint32_t thread = turn_to(b, event->thread);
-    switch (event->kind) {
-    case TRACE_MALLOC:
-    case TRACE_CALLOC:
-    case TRACE_ALIGNED: {
-        uint32_t kind = event->kind == TRACE_MALLOC   ? REPLAY_MALLOC
-                        : event->kind == TRACE_CALLOC ? REPLAY_CALLOC
-                                                      : REPLAY_ALIGNED;
-        unsigned align = event->kind == TRACE_ALIGNED ? event->align | 64u : 0;
-        emit(b, thread,
-             (replay_op){take_slot(b, event->object), sized(b, event->size, align) | kind});
-        break;
+    if (b->failed)
+        return;
+    if (event->kind <= TRACE_ALIGNED)
+        add_birth(b, event, thread);
+    else if (event->kind == TRACE_FREE)
+        add_free(b, event, thread);
+    else if (event->kind == TRACE_REALLOC)
+        emit_for(b, thread, event->object, sized(b, event->size, 0) | REPLAY_REALLOC);
+}
+
+/* Who touches each object: what runs freely must know it from the birth on. */
+static void find_shared(builder *b, trace_part *part, uint64_t limit) {
+    trace_objects objects;
+    trace_event event;
+    bool begun = trace_objects_begin(&objects, part);
+    for (uint64_t i = 0; begun && i < limit && trace_objects_next(&objects, &event);) {
+        i += event.kind != TRACE_END;
+        if (event.object == UINT32_MAX || !make_room(b, event.object))
+            continue;
+        uint32_t *thread = &b->objects[event.object].thread;
+        *thread = event.kind <= TRACE_ALIGNED || *thread == event.thread ? event.thread : SHARED;
     }
-    case TRACE_REALLOC:
-        emit(b, thread,
-             (replay_op){b->slot_of[event->object], sized(b, event->size, 0) | REPLAY_REALLOC});
-        break;
-    case TRACE_FREE:
-        if (event->object == UINT32_MAX) {
-            emit(b, thread, (replay_op){0, REPLAY_FREE_NULL});
-            break;
-        }
-        emit(b, thread, (replay_op){b->slot_of[event->object], REPLAY_FREE});
-        b->spare[b->spare_count++] = b->slot_of[event->object];
-        break;
-    case TRACE_MOVE:
-    case TRACE_END:
-        break;
-    }
+    if (begun)
+        trace_objects_end(&objects);
 }
 
 static trace_part *choose(trace_file *file, uint64_t process) {
@@ -129,7 +183,10 @@ static void add_all(builder *b, trace_part *part, uint64_t limit) {
     trace_objects objects;
     trace_event event;
     b->numbers = malloc((part->threads + 1) * sizeof *b->numbers);
-    if (b->numbers == NULL || !trace_objects_begin(&objects, part)) {
+    b->spare = calloc(part->threads + 1, sizeof *b->spare);
+    if (b->freely)
+        find_shared(b, part, limit);
+    if (!b->numbers || !b->spare || !trace_objects_begin(&objects, part)) {
         fail(b, "no memory for the plan");
         return;
     }
@@ -141,7 +198,7 @@ static void add_all(builder *b, trace_part *part, uint64_t limit) {
             events++;
         }
     b->counts->events = events;
-    if (b->current != 0)
+    if (b->current != 0 && !b->freely)
         emit(b, b->current, (replay_op){0, REPLAY_PASS});
 }
 
@@ -162,7 +219,7 @@ static void build(builder *b, const replay_wish *wish) {
 }
 
 void replay_count(const replay_wish *wish, replay_counts *counts) {
-    builder b = {.counts = counts};
+    builder b = {.counts = counts, .freely = wish->freely};
     build(&b, wish);
 }
 
@@ -175,7 +232,7 @@ static void mark_ends(replay_op **ends, uint32_t threads) {
 void replay_fill(const replay_wish *wish, const replay_counts *counts, replay_op *ops,
                  replay_large *larges) {
     replay_counts again = {0};
-    builder b = {.counts = &again, .larges = larges};
+    builder b = {.counts = &again, .larges = larges, .freely = wish->freely};
     b.ends = malloc((counts->threads + 1) * sizeof *b.ends);
     if (b.ends == NULL)
         return;
@@ -184,5 +241,6 @@ void replay_fill(const replay_wish *wish, const replay_counts *counts, replay_op
         ops += counts->ops[i];
     }
     build(&b, wish);
-    mark_ends(b.ends, counts->threads);
+    if (!wish->freely)
+        mark_ends(b.ends, counts->threads);
 }

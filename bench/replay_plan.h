@@ -11,14 +11,19 @@
 enum { REPLAY_THREADS_MAX = 1 << 16, REPLAY_ERROR = 256 };
 
 /* Low three bits of `what`. The rest is the size, or with REPLAY_LARGE the index of a replay_large.
- * SPAWN and PASS name a thread in `slot`; PASS with REPLAY_LARGE is the last of its thread. */
+ * SPAWN and PASS name a thread in `slot`; PASS with REPLAY_LARGE is the last of its thread. FREE
+ * with REPLAY_LARGE is free(NULL).
+ *
+ * PASS is for one thread at a time, AWAIT for threads that run freely: blocks that several threads
+ * touch count the operations on them; AWAIT waits until the upper bits of `what` are reached, with
+ * REPLAY_LARGE it counts one more. */
 typedef enum replay_kind {
     REPLAY_MALLOC,
     REPLAY_CALLOC,
     REPLAY_ALIGNED,
-    REPLAY_FREE,
     REPLAY_REALLOC,
-    REPLAY_FREE_NULL,
+    REPLAY_FREE,
+    REPLAY_AWAIT,
     REPLAY_SPAWN,
     REPLAY_PASS,
 } replay_kind;
@@ -42,10 +47,12 @@ typedef struct replay_counts {
     char error[REPLAY_ERROR];         /* a sentence, or "" */
 } replay_counts;
 
-/* Which events: of process `process` (UINT64_MAX: the one with the most), at most `limit`. */
+/* Which events: of process `process` (UINT64_MAX: the one with the most), at most `limit`. In what
+ * order: that of the trace, or for each block that of the trace and else as the threads run. */
 typedef struct replay_wish {
     const char *path;
     uint64_t process, limit;
+    bool freely;
 } replay_wish;
 
 /* Both run in the child. `ops` has room for all threads, one after the other. */

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trace_support import HANDED, LOOPED, Recorder, births, deaths
+from trace_support import HANDED, LOOPED, PASSED, Recorder, births, deaths
 
 from pipeline.judge.bench import parse_bench_line
-from pipeline.trace.read import Kind, change
+from pipeline.trace.read import NO_OBJECT, Kind, change
 from pipeline.trace.record import record
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,6 +71,24 @@ def test_a_hundred_threads_are_replayed(recorder: Recorder, replay: Path) -> Non
     assert trace.process.foreign == trace.process.unseen == 0
 
 
+@pytest.mark.parametrize("mode", ["handed", "passed"])
+def test_threads_that_run_freely_touch_each_block_in_order(
+    recorder: Recorder, replay: Path, mode: str
+) -> None:
+    """Every call comes again, from the same thread; each block's calls in the recorded order."""
+    path, again = recorder.record(mode), recorder.folder / "again.trace"
+    assert record(recorder.tools, [str(replay), str(path), "--order", "free"], again) == 0
+    lives = []
+    for rows in (recorder.read(p).rows for p in (path, again)):
+        ours = np.isin(rows["object"], rows["object"][np.isin(rows["size"], (HANDED, PASSED))])
+        by_object = rows[ours & (rows["object"] != NO_OBJECT)]
+        order = np.argsort(by_object["object"], kind="stable")
+        columns = [by_object[name][order].tolist() for name in ("kind", "size", "before")]
+        lives.append(sorted(zip(*columns, strict=True)))
+        assert len(by_object) >= 10_000
+    assert lives[0] == lives[1]
+
+
 def test_the_line_of_results_is_that_of_a_bench_program(recorder: Recorder, replay: Path) -> None:
     path = recorder.record("handed")
     done = play(replay, path)
@@ -95,6 +113,7 @@ def test_length(recorder: Recorder, replay: Path, ops: str, expected: int) -> No
         ("--touch", "ends"),
         ("--later", "10"),
         ("--ops", "60k"),
+        ("--order", "free", "--ops", "60k"),
         ("--seed", "9"),
     ],
 )
@@ -111,6 +130,7 @@ def test_options(recorder: Recorder, replay: Path, options: tuple[str, ...]) -> 
         (("README.md",), 1, "README.md: not a trace"),
         (("{trace}", "--process", "7"), 1, "there is no such process in it"),
         (("{trace}", "--touch", "all"), 2, "'all' is not allowed"),
+        (("{trace}", "--order", "free", "--later", "9"), 1, "not with --order free"),
         (("--trace",), 2, "--trace needs a value"),
     ],
 )

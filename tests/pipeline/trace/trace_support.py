@@ -14,7 +14,7 @@ from pipeline.trace.record import EVERYTHING, Wishes, record
 from pipeline.trace.tools import RecorderTools, recorder_tools
 
 HERE = Path(__file__).parent
-EARLY, LATE, CHILD, EXECED, HANDED, LOOPED = range(30001, 30007)
+EARLY, LATE, CHILD, EXECED, HANDED, LOOPED, PASSED = range(30001, 30008)
 
 
 @dataclass(frozen=True)

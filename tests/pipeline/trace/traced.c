@@ -9,7 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EARLY = 30001, LATE = 30002, CHILD = 30003, EXECED = 30004, HANDED = 30005, LOOPED = 30006 };
+enum {
+    EARLY = 30001,
+    LATE = 30002,
+    CHILD = 30003,
+    EXECED = 30004,
+    HANDED = 30005,
+    LOOPED = 30006,
+    PASSED = 30007
+};
 
 static void *volatile kept;
 
@@ -61,6 +69,31 @@ static void *take(void *unused) {
     for (size_t i = 0; i < HANDED_BLOCKS; i++)
         free(handed[i]);
     return unused;
+}
+
+/* Two threads let every block grow in turn: 30007 bytes, 60014, ... */
+enum { PASSED_BLOCKS = 2500, ROUNDS = 4 };
+static pthread_barrier_t both;
+
+static void *pass(void *parity) {
+    for (size_t round = 0; round < ROUNDS; round++) {
+        if (round % 2 == (size_t)parity)
+            for (size_t i = 0; i < PASSED_BLOCKS; i++)
+                handed[i] = realloc(handed[i], PASSED * (round + 1));
+        pthread_barrier_wait(&both);
+    }
+    for (size_t i = (size_t)parity; i < PASSED_BLOCKS; i += 2)
+        free(handed[i]);
+    return NULL;
+}
+
+static void pass_on(void) {
+    pthread_t threads[2];
+    pthread_barrier_init(&both, NULL, 2);
+    for (size_t i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, pass, (void *)i);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void *churn(void *count) {
@@ -126,6 +159,8 @@ int main(int argc, char **argv) {
         each_call();
     else if (strcmp(mode, "handed") == 0)
         in_threads(1, give, 0), in_threads(1, take, 0);
+    else if (strcmp(mode, "passed") == 0)
+        pass_on();
     else if (strcmp(mode, "threads") == 0)
         in_threads(100, churn, times);
     else if (strcmp(mode, "churn") == 0)
