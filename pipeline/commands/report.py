@@ -11,19 +11,30 @@ from pipeline.commands.versions import complete_version, profile_option
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from click.shell_completion import CompletionItem
+
     from pipeline.judge import VerifyResult
     from pipeline.report.model import ReportModel
 
 BASELINE = "baseline"
 
 
+def complete_wish(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Return versions for shell completion, and the words that stand for one."""
+    words = ["current", "last", *([BASELINE] if parameter.name == "against" else ())]
+    named = complete_version(context, parameter, incomplete)
+    return [*named, *(word for word in words if word.startswith(incomplete))]
+
+
 @click.command("report")
 @profile_option
-@click.argument("version", required=False, shell_complete=complete_version)
+@click.argument("version", required=False, shell_complete=complete_wish)
 @click.option(
     "--against",
     metavar="VERSION|baseline",
-    shell_complete=complete_version,
+    shell_complete=complete_wish,
     help="Compare with this version; with `baseline` alone, with no version at all.",
 )
 @click.option(
@@ -74,8 +85,8 @@ def report_command(
 
 @click.command("diff")
 @profile_option
-@click.argument("older", shell_complete=complete_version)
-@click.argument("newer", required=False, shell_complete=complete_version)
+@click.argument("older", shell_complete=complete_wish)
+@click.argument("newer", required=False, shell_complete=complete_wish)
 @click.option(
     "--format",
     "form",

@@ -195,6 +195,9 @@ def test_completion_knows_versions(built: Sandbox) -> None:
     words = f"pipeline report --profile tiny {version(built).name[:7]}"
     _, said = built.run(_PIPELINE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD="4")
     assert f"plain,{version(built).name}" in said.splitlines()
+    words = "pipeline report --profile tiny --against "
+    _, said = built.run(_PIPELINE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD="5")
+    assert {"plain,baseline", "plain,last"} <= set(said.splitlines())
 
 
 def test_workflow_uses_commands_that_exist() -> None:
