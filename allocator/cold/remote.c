@@ -1,6 +1,7 @@
 #include "cold/remote.h"
 
 #include "cold/arm.h"
+#include "cold/link.h"
 #include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
@@ -11,7 +12,7 @@ static void send(struct hak_chain *chain) {
     _Atomic(hak_link *) *remote = &chain->owner->remote;
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
     do
-        chain->last->next = head;
+        hak_link_to(chain->last, head);
     while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first, memory_order_release,
                                                   memory_order_relaxed));
     chain->owner = NULL;
@@ -30,7 +31,7 @@ static void start(struct hak_chain *chain, hak_heap *owner, hak_link *link) {
         send(chain);
     chain->owner = owner;
     chain->last = link;
-    link->next = NULL;
+    hak_link_to(link, NULL);
 }
 
 /* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
@@ -45,7 +46,7 @@ void hak_chains_add(hak_chains *chains, hak_heap *owner, void *block) {
     if (chain->owner != owner)
         start(chain, owner, link);
     else
-        link->next = chain->first;
+        hak_link_to(link, chain->first);
     chain->first = link;
 }
 
@@ -68,7 +69,7 @@ void hak_remote_drain(hak_heap *heap) {
         uintptr_t owner = hak_owner_of(block);
         if (HAK_UNLIKELY(owner == 0))
             hak_slab_refuse(hak_run_of(block), block);
-        link = link->next;
+        link = hak_link_next(link);
         if (HAK_LIKELY(hak_heap_in(owner) == heap))
             take_home(heap, hak_class_of_owner(owner), block);
         else

@@ -3,9 +3,6 @@
 #include "base/attributes.h"
 #include "os/guard.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 static HAK_TLS uint64_t state; /* 0: not seeded yet */
 
 static uint64_t seed(void) {
@@ -23,14 +20,4 @@ uint32_t hak_random_below(uint32_t below) {
     state = x;
     uint64_t high = (x * UINT64_C(0x2545f4914f6cdd1d)) >> 32;
     return (uint32_t)((high * below) >> 32);
-}
-
-uint64_t hak_secret(void) {
-    static _Atomic uint64_t secret;
-    uint64_t known = atomic_load_explicit(&secret, memory_order_relaxed);
-    if (HAK_LIKELY(known != 0))
-        return known;
-    uint64_t fresh = seed();
-    bool first = atomic_compare_exchange_strong(&secret, &known, fresh);
-    return first ? fresh : known;
 }

@@ -7,7 +7,4 @@
 /* A number from 0 to below - 1; 1 <= below. */
 uint32_t hak_random_below(uint32_t below);
 
-/* Differs from process to process, the same within one. Never 0. */
-uint64_t hak_secret(void);
-
 #endif

@@ -131,6 +131,10 @@ misuse(write_to_freed_by_other "write to blocks that another thread freed, over 
        PRODUCTION "heap corruption" free "a block was written to after its free"
        GUARD "use after free|heap corruption" free "${why}|a block was written to after its free")
 
+misuse(forge_link "a freed block's link made to lead to a block in use, without quarantine"
+       PRODUCTION unnoticed
+       GUARD "heap corruption" free "a block was written to after its free")
+
 misuse(delete_of_malloc "malloc, then delete"
        PRODUCTION unnoticed GUARD "mismatched free" "operator delete" "the block came from malloc")
 misuse(free_of_new "new, then free"
