@@ -135,18 +135,19 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
-    void **bottom[HAK_CLASSES];     /* the NULL below each magazine's first slot */
-    uint16_t depth[HAK_CLASSES];    /* slots of each magazine, now */
-    uint16_t batch[HAK_CLASSES];    /* blocks that the next refill asks for */
-    bool spilled[HAK_CLASSES];      /* gave blocks of this heap back since the last refill */
-    hak_slab *partial[HAK_CLASSES]; /* slabs with room, the one to allocate from first */
-    void **held_top[HAK_CLASSES];   /* cold/arm.h: the real tops of armed magazines, ... */
-    uint16_t hit_at[HAK_CLASSES];   /* ... the tick in which each was last hit, */
-    uint8_t hits[HAK_CLASSES];      /* how often within it, */
-    uint64_t armed_at_ms;           /* when all of them were armed, */
-    uint64_t seen_at_ms;            /* and when the slow paths were last visited */
-    uint32_t armed_hits;            /* counts operations on armed magazines */
-    uint32_t epoch_seen;            /* the purge epoch for which the heap was trimmed last */
+    void **bottom[HAK_CLASSES];        /* the NULL below each magazine's first slot */
+    uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now */
+    uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */
+    bool spilled[HAK_CLASSES];         /* gave blocks of this heap back since the last refill */
+    hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
+    bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
+    void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */
+    uint16_t hit_at[HAK_CLASSES];      /* ... the tick in which each was last hit, */
+    uint8_t hits[HAK_CLASSES];         /* how often within it, */
+    uint64_t armed_at_ms;              /* when all of them were armed, */
+    uint64_t seen_at_ms;               /* and when the slow paths were last visited */
+    uint32_t armed_hits;               /* counts operations on armed magazines */
+    uint32_t epoch_seen;               /* the purge epoch for which the heap was trimmed last */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */

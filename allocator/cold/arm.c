@@ -1,6 +1,9 @@
 #include "cold/arm.h"
 
+#include "base/classes.h"
 #include "cold/magazine.h"
+
+#include <string.h>
 
 enum {
     WINDOW_MS = 50, /* all magazines are armed at most once in this time ... */
@@ -22,7 +25,26 @@ static void arm_class(hak_heap *heap, unsigned cls) {
     heap->top[cls] = heap->end[cls] = (void **)hak_nothing;
 }
 
+/* Makes the sizes of a class lead to class `to`. */
+static void lead_sizes(hak_heap *heap, unsigned cls, unsigned to) {
+    size_t above = hak_classes[cls - 1].size, last = hak_classes[cls].size;
+    size_t first = cls == 1 ? 0 : above / HAK_SMALL_STEP + 1;
+    if (last <= HAK_SMALL_MAX)
+        memset(heap->class_of_small + first, (int)to, last / HAK_SMALL_STEP - first + 1);
+    first = above / HAK_MEDIUM_STEP + 1;
+    if (last > HAK_SMALL_MAX)
+        memset(heap->class_of_medium + first, (int)to, last / HAK_MEDIUM_STEP - first + 1);
+}
+
+void hak_arm_malloc(hak_heap *heap, unsigned cls) {
+    heap->malloc_is_armed[cls] = true;
+    lead_sizes(heap, cls, HAK_CLASS_NONE);
+}
+
 void hak_disarm(hak_heap *heap, unsigned cls) {
+    if (heap->malloc_is_armed[cls])
+        lead_sizes(heap, cls, cls);
+    heap->malloc_is_armed[cls] = false;
     if (!hak_is_armed(heap, cls))
         return;
     heap->top[cls] = heap->held_top[cls];

@@ -29,6 +29,11 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 void *hak_armed_pop(hak_heap *heap, unsigned cls);
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
 
+/* Makes malloc alone come to the slow path, once, by leading the sizes of a class to no class; free
+ * stays as it is. It costs nothing in a burst of frees, and after it the first malloc looks at the
+ * clock. By the owner. */
+void hak_arm_malloc(hak_heap *heap, unsigned cls);
+
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
 void hak_disarm(hak_heap *heap, unsigned cls);
 

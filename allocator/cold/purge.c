@@ -22,6 +22,10 @@ static _Atomic uint64_t epoch_ends_ms; /* 0: no epoch runs, nothing waits */
 static _Atomic uint32_t epoch;         /* counts epochs; each heap is trimmed once in each */
 static _Atomic bool expected;          /* something was freed or left over since the epoch began */
 
+bool hak_purge_is_pending(void) {
+    return atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0;
+}
+
 static void set_end(uint64_t ms) {
     atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
 }
@@ -131,7 +135,7 @@ void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (now >= ends)
         end_epoch(now, now - heap->seen_at_ms);
     trim_once_per_epoch(heap);
-    if (atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed) != 0)
+    if (hak_purge_is_pending())
         hak_arm(heap, cls, now);
 }
 

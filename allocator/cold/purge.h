@@ -14,6 +14,9 @@
  * something waits for that. `cls` is the class that was asked for or freed. By the owner. */
 void hak_purge_tick(hak_heap *heap, unsigned cls);
 
+/* True while something waits for the end of an epoch. */
+bool hak_purge_is_pending(void);
+
 /* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
  * once when it is very much: cold/excess.h. */
 void hak_purge_expect(void);

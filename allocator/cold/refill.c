@@ -18,10 +18,24 @@ enum { FIRST_BATCH = 8 };
 
 /* ---- refill ---- */
 
+/* The class of a size that malloc is armed for. */
+static unsigned class_by_search(size_t size) {
+    unsigned low = 1, high = HAK_CLASSES - 1;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (hak_classes[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static unsigned class_for(const hak_heap *heap, size_t size) {
-    if (size <= HAK_SMALL_MAX)
-        return heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT];
-    return heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+    unsigned cls = size <= HAK_SMALL_MAX
+                       ? heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT]
+                       : heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+    return cls != HAK_CLASS_NONE ? cls : class_by_search(size);
 }
 
 static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
@@ -125,6 +139,9 @@ void hak_retire(void *block) {
         push(heap, cls, block);
     else
         push_to_owner(block);
-    if (heap != NULL)
-        hak_purge_tick(heap, cls);
+    if (heap == NULL)
+        return;
+    hak_purge_tick(heap, cls);
+    if (cls != HAK_CLASS_NONE && !hak_is_armed(heap, cls) && hak_purge_is_pending())
+        hak_arm_malloc(heap, cls);
 }
