@@ -13,6 +13,7 @@ from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
 from pipeline.stages.record import record
+from pipeline.stages.slowdown import slowdown
 from pipeline.stages.static import static
 from pipeline.stages.train import train
 from pipeline.stages.verify import verify
@@ -23,7 +24,7 @@ def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published.
 
     Order: configure, baseline, record, (tune has its place here), instrument, train, merge, pgo,
-    static, bolt-instrument, bolt-train, bolt, verify, publish.
+    static, bolt-instrument, bolt-train, bolt, slowdown, verify, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
     if shop.options.branch_stacks:
@@ -42,6 +43,6 @@ def build(shop: Workshop) -> Published:
         counted = bolt_instrument(shop, compiled)
         edges = bolt_train(shop, setup, plain, training, counted)
     tuned = bolt(shop, setup, compiled, edges)
-    verdict = verify(shop, setup, plain, tuned)
+    verdict = verify(shop, setup, plain, tuned, slowdown(shop, setup))
     release = Release(tuned, archive, profile, edges, training.factors, verdict)
     return publish(shop, release)

@@ -83,14 +83,20 @@ def preload(library: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library)}
 
 
-def timed_run(bench: BenchCommand, library: Path, padding: int, log: Path) -> RunSample:
+def timed_run(
+    bench: BenchCommand,
+    library: Path,
+    padding: int,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+) -> RunSample:
     """Run ``bench`` once with ``library`` preloaded and return what it measured.
 
-    ``padding`` bytes are added to the environment. Raises WorkloadError, with the log, when the
-    program fails, hangs, prints no result, or ran without the library.
+    ``padding`` bytes are added to the environment, and the variables ``env``. Raises WorkloadError,
+    with the log, when the program fails, hangs, prints no result, or ran without the library.
     """
-    env = {**bench.env, **preload(library), PADDING_VARIABLE: "x" * padding}
-    done = run_workload(bench, bench.argv, env, bench.timeout_s, log)
+    variables = {**bench.env, **(env or {}), **preload(library), PADDING_VARIABLE: "x" * padding}
+    done = run_workload(bench, bench.argv, variables, bench.timeout_s, log, tied=False)
     return read_result(bench, done, library).sample()
 
 
@@ -100,10 +106,11 @@ def run_workload(
     env: Mapping[str, str],
     timeout_s: float,
     log: Path,
+    tied: bool = True,
 ) -> Completed:
     """Run ``argv`` for ``bench``; every way to fail becomes a WorkloadError that names it."""
     try:
-        return run(argv, env=env, timeout_s=timeout_s, log=log)
+        return run(argv, env=env, timeout_s=timeout_s, log=log, tied=tied)
     except ChildError as error:
         raise WorkloadError(
             f"verify workload {bench.name}: {error.message}",

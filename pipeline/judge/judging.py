@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from pipeline.core.errors import SpaceError, ToolError
+from pipeline.core.errors import ToolError
 from pipeline.judge import environment
 from pipeline.judge.counting.count import count
 from pipeline.judge.counting.elf import read_elf
@@ -18,9 +17,10 @@ from pipeline.judge.geometry import SWEEP, machine_l1i
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import rss_guard, throughput_key
-from pipeline.judge.model import SIDES, Counting, Keys, Library, Side, VerifyResult
-from pipeline.judge.pairing import PairedRunner
-from pipeline.judge.request import CacheGeometry, JudgeRequest
+from pipeline.judge.model import SIDES, Counting, Keys, Library, VerifyResult
+from pipeline.judge.pairing import PairedRunner, stage
+from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
+from pipeline.judge.selfcheck import check
 from pipeline.judge.throughput import measure
 
 Progress = Callable[[str], None]
@@ -35,7 +35,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
     """
     started, load_before = time.monotonic(), environment.load()
     libraries = {side: describe(_library(request, side)) for side in SIDES}
-    sides = stage(request)
+    sides = stage({side: _library(request, side) for side in SIDES}, request.logs)
     health = check_all(request.health, sides["tuned"], request.logs / "health", progress)
     counting = _count(request, sides, progress)
     runner = PairedRunner(sides, request.logs / "throughput")
@@ -57,7 +57,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
         ),
         rss=rss_guard(throughput, request.margins),
         health=health,
-        self_check=None,
+        self_check=check(request, progress),
         environment=environment.record(request.tools, load_before),
     )
 
@@ -76,24 +76,6 @@ def describe(library: Path) -> Library:
         file_bytes=len(content),
         text_bytes=facts.text_bytes,
     )
-
-
-def stage(request: JudgeRequest) -> dict[Side, Path]:
-    """Copy both libraries to paths of equal length, and return these.
-
-    The path is part of the environment of each run: a longer one would move the stack of that
-    side alone. The copies also keep what was judged, whatever happens to the originals.
-    """
-    staged: dict[Side, Path] = {}
-    for side, folder in zip(SIDES, "ab", strict=True):
-        target = request.logs.resolve() / folder / "libhakmem.so"
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(_library(request, side), target)
-        except OSError as error:
-            raise SpaceError(f"cannot write {target}: {error.strerror}") from error
-        staged[side] = target
-    return staged
 
 
 def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:

@@ -10,8 +10,8 @@ from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-MANY_PAIRS = 1000
-"""Beyond this, the number of pairs still needed is a way of saying: find a quieter machine."""
+MANY_TIMES = 1000
+"""Beyond this, how much more it takes is a way of saying: find a quieter machine."""
 
 
 def percent(ratio: float) -> str:
@@ -32,20 +32,24 @@ def spread(interval: Interval) -> str:
 def throughput_key(throughput: Throughput, margins: Margins) -> Key:
     """Return the verdict on speed.
 
-    GO: the whole interval lies above +margin. NO-GO: the whole interval lies below -margin, or a
-    single workload is shown to lose more than its allowance (with threads, by either clock).
-    NEUTRAL: the whole interval lies inside the margins. Else INCONCLUSIVE.
+    GO: the whole interval lies above +margin, and no workload seems to lose more than its
+    allowance. NO-GO: the whole interval lies below -margin, or a single workload is shown to lose
+    more than its allowance (with threads, by either clock). NEUTRAL: the whole interval lies
+    inside the margins. Else INCONCLUSIVE.
     """
     overall, margin = throughput.overall, margins.throughput
-    loser = _worst_loser(throughput, margins)
+    loser, suspect = _worst_loser(throughput), _suspect(throughput)
     verdict = Verdict.NO_GO if loser else compare(overall, margin)
+    if verdict is Verdict.GO and suspect:
+        verdict = Verdict.INCONCLUSIVE
+    reason = _loss(loser) if loser else _sentence(verdict, throughput, margin)
     return Key(
         verdict=verdict,
         margin=margin,
         measure="operations per second, tuned / baseline",
-        reason=_loss(loser, margins) if loser else _sentence(verdict, throughput, margin),
+        reason=reason if loser or not suspect else f"{reason}; {_doubt(suspect)}",
         ratio=overall,
-        not_worse=loser is None and overall.low > 1 - margin,
+        not_worse=loser is None and suspect is None and overall.low > 1 - margin,
     )
 
 
@@ -60,10 +64,19 @@ def compare(interval: Interval, margin: float) -> Verdict:
     return Verdict.INCONCLUSIVE
 
 
-def _worst_loser(throughput: Throughput, margins: Margins) -> WorkloadThroughput | None:
-    border = 1 - margins.workload
-    losers = [one for one in throughput.workloads if _worse_clock(one)[1].high < border]
+def _worst_loser(throughput: Throughput) -> WorkloadThroughput | None:
+    losers = [one for one in throughput.workloads if _worse_clock(one)[1].high < _border(one)]
     return min(losers, key=lambda one: _worse_clock(one)[1].value, default=None)
+
+
+def _suspect(throughput: Throughput) -> WorkloadThroughput | None:
+    """Return the workload that seems to lose most beyond its allowance, shown or not."""
+    suspects = [one for one in throughput.workloads if one.ratio.value < _border(one)]
+    return min(suspects, key=lambda one: one.ratio.value, default=None)
+
+
+def _border(workload: WorkloadThroughput) -> float:
+    return 1 - workload.allowance
 
 
 def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
@@ -77,11 +90,19 @@ def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
     return min(own, ("wall time", workload.wall), key=lambda one: one[1].high)
 
 
-def _loss(loser: WorkloadThroughput, margins: Margins) -> str:
+def _loss(loser: WorkloadThroughput) -> str:
     clock, ratio = _worse_clock(loser)
     return (
         f"{loser.name} changes by {percent(ratio.value)} {spread(ratio)} in {clock}, "
-        f"more than one workload may lose (-{share(margins.workload)})"
+        f"more than it may lose (-{share(loser.allowance)})"
+    )
+
+
+def _doubt(suspect: WorkloadThroughput) -> str:
+    ratio = suspect.ratio
+    return (
+        f"{suspect.name} seems to change by {percent(ratio.value)} {spread(ratio)}, "
+        f"more than it may lose (-{share(suspect.allowance)})"
     )
 
 
@@ -100,12 +121,15 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
 
 
 def _how_many_more(throughput: Throughput) -> str:
-    needed = throughput.pairs_to_decide
-    if needed is None:
+    pairs, seconds = throughput.pairs_to_decide, throughput.seconds_to_decide
+    if pairs is None or seconds is None:
         return "; the change lies on the border, more pairs would not help"
-    if needed > MANY_PAIRS:
-        return f"; it would take over {MANY_PAIRS} pairs on a machine as noisy as this"
-    return f"; about {needed} pairs would decide it"
+    more = pairs - throughput.pairs
+    if more <= 0:
+        return ""
+    if pairs > MANY_TIMES * throughput.pairs:
+        return f"; it would take over {MANY_TIMES} times as long on a machine as noisy as this"
+    return f"; about {more} more pairs ({seconds - throughput.seconds:.0f} s) would decide it"
 
 
 def rss_guard(throughput: Throughput, margins: Margins) -> Guard:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from pipeline.judge.publishing import may_publish
-from pipeline.judge.request import CacheGeometry, Margins, Mode
+from pipeline.judge.request import CacheGeometry, Margins, Mode, Side
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
@@ -23,7 +23,6 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-Side = Literal["baseline", "tuned"]
 SIDES: tuple[Side, Side] = ("baseline", "tuned")
 Clock = Literal["cpu", "wall"]
 CountingSource = Literal["hardware", "valgrind", "static"]
@@ -58,7 +57,7 @@ class PairSample(Record):
 
 
 class WorkloadThroughput(Record):
-    """One workload's pairs and what they say.
+    """One workload's pairs and what they say; ``allowance`` is how much it may lose (a fraction).
 
     ``ratio`` is tuned / baseline in operations per second of ``clock``, ``wall`` the same in wall
     time; it is None for pairs that ran together, whose wall time means nothing.
@@ -66,6 +65,7 @@ class WorkloadThroughput(Record):
 
     name: str
     weight: float
+    allowance: float
     argv: tuple[str, ...]
     env: dict[str, str]
     clock: Clock
@@ -83,17 +83,17 @@ class WorkloadThroughput(Record):
 class Throughput(Record):
     """All workloads; ``overall`` is the weighted geometric mean of their median ratios.
 
-    ``pairs`` is the number of rounds; quiet workloads may have fewer pairs than that.
+    ``pairs`` is how many there are over all workloads, ``looks`` how often a verdict was sought.
     ``pairs_to_decide`` and ``seconds_to_decide`` say how much it would take in all to decide, if
-    the estimate stays where it is; None when no number of pairs would. ``seconds`` were spent.
+    the estimate stays where it is; None when no number of pairs would.
     """
 
     workloads: tuple[WorkloadThroughput, ...]
     overall: Interval
     pairs: int
-    looks: tuple[int, ...]
+    looks: int
     stopped: str
-    seconds: float | None = None
+    seconds: float
     pairs_to_decide: int | None = None
     seconds_to_decide: float | None = None
 

@@ -10,15 +10,35 @@ means something: they run *in turn*, A B B A.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from pipeline.core.errors import SpaceError
 from pipeline.judge.bench import timed_run
-from pipeline.judge.model import PairSample, RunSample, Side
-from pipeline.judge.request import BenchCommand
-from pipeline.judge.schedule import PlannedPair
+from pipeline.judge.model import PairSample, RunSample
+from pipeline.judge.request import BenchCommand, Side
+from pipeline.judge.schedule import BLOCK, PlannedPair
+
+
+def stage(libraries: Mapping[Side, Path], folder: Path) -> dict[Side, Path]:
+    """Copy both libraries to paths of equal length below ``folder``, and return these.
+
+    The path is part of the environment of each run: a longer one would move the stack of that
+    side alone. The copies also keep what was judged, whatever happens to the originals.
+    """
+    staged: dict[Side, Path] = {}
+    for (side, library), name in zip(libraries.items(), "ab", strict=True):
+        target = folder.resolve() / name / "libhakmem.so"
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(library, target)
+        except OSError as error:
+            raise SpaceError(f"cannot write {target}: {error.strerror}") from error
+        staged[side] = target
+    return staged
 
 
 class PairedRunner:
@@ -50,7 +70,8 @@ class PairedRunner:
         """
         if bench.name not in self._single:
             log = self._logs / bench.name / "warm-up.log"
-            sample = timed_run(bench, self._sides["baseline"], 0, log)
+            env = bench.side_env.get("baseline")
+            sample = timed_run(bench, self._sides["baseline"], 0, log, env)
             self._single[bench.name] = sample.threads == 1 and sample.clock == "cpu"
         return self._single[bench.name]
 
@@ -58,9 +79,9 @@ class PairedRunner:
         return {side: self._run(bench, pair, side) for side in pair.order}
 
     def _together(self, bench: BenchCommand, pair: PlannedPair) -> dict[Side, RunSample]:
-        """Run both sides at once on one CPU, another one each round; the first one starts first."""
+        """Run both sides at once on one CPU, another one each block; the first one starts first."""
         cpus = sorted(os.sched_getaffinity(0))
-        cpu = cpus[pair.round % len(cpus)]
+        cpu = cpus[pair.round // BLOCK % len(cpus)]
         patient = replace(bench, timeout_s=2 * bench.timeout_s)
 
         def pinned(side: Side) -> RunSample:
@@ -74,4 +95,5 @@ class PairedRunner:
     def _run(self, bench: BenchCommand, pair: PlannedPair, side: Side) -> RunSample:
         log = self._logs / bench.name / f"{pair.round:03d}-{side}.log"
         named = replace(bench, name=f"{bench.name} ({side})")  # for messages
-        return timed_run(named, self._sides[side], pair.padding, log)
+        env = bench.side_env.get(side)
+        return timed_run(named, self._sides[side], pair.padding, log, env)

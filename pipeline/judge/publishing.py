@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from pipeline.judge.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pipeline.judge.model import Key, VerifyResult
+    from pipeline.judge.model import Key, SelfJudgement, VerifyResult
 
 Answer = tuple[bool, str]
 
 
 def may_publish(result: VerifyResult, allow_neutral: bool) -> Answer:
     """Return (yes or no, why) for a judged build; every rule that objects is heard."""
-    rules = (_unhealthy, _worse, _too_much_memory, _not_shown_harmless)
+    rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
     objections = [reason for rule in rules if (reason := rule(result))]
     if objections:
         return False, "; ".join(objections)
@@ -30,6 +30,31 @@ def _named_keys(result: VerifyResult) -> tuple[tuple[str, Key], tuple[str, Key]]
 
 def _unhealthy(result: VerifyResult) -> str | None:
     return None if result.health.sound else result.health.reason
+
+
+def _misjudged(result: VerifyResult) -> str | None:
+    wrong = [one for one in _self_judgements(result) if one.wrong]
+    return (
+        "; ".join(f"the judge calls {_calls(one)}: nothing it says counts" for one in wrong) or None
+    )
+
+
+def _unseen(result: VerifyResult) -> str | None:
+    """Object where "not worse" is all there is, and a known loss was not seen."""
+    if result.keys.throughput.verdict is Verdict.GO:
+        return None
+    weak = [one for one in _self_judgements(result) if not one.passed and not one.wrong]
+    why = "so a loss of that size may hide in this build"
+    return "; ".join(f"the judge calls {_calls(one)}, {why}" for one in weak) or None
+
+
+def _self_judgements(result: VerifyResult) -> tuple[SelfJudgement, ...]:
+    return result.self_check.judgements if result.self_check else ()
+
+
+def _calls(judged: SelfJudgement) -> str:
+    what = "a build against itself" if judged.name == "same build" else "a slowdown of 2 %"
+    return f"{what} {judged.verdict.value} ({judged.reason})"
 
 
 def _too_much_memory(result: VerifyResult) -> str | None:

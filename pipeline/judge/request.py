@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+Side = Literal["baseline", "tuned"]
 Mode = Literal["quick", "default", "thorough"]
 CountingWish = Literal["auto", "hardware", "valgrind", "static"]
 
@@ -25,9 +26,11 @@ class BenchCommand:
     ``argv`` is the timed run, with an absolute program path. ``count_argv`` is a shorter run for
     counting, or None to leave this workload uncounted. ``env`` is added to the clean
     environment, and ``count_env`` on top of it in simulated runs: time passes 50 to 100 times
-    slower there, so whatever a library does by the clock must be switched off. ``weight`` is this
-    workload's share of time, above 0; shares need not sum to 1. ``timeout_s`` limits one timed
-    run; a counted run gets COUNTING_SLOWDOWN times as long.
+    slower there, so whatever a library does by the clock must be switched off. ``side_env`` has
+    variables for timed runs of one side: a difference other than the library. ``weight`` is this
+    workload's share of time, above 0; shares need not sum to 1. ``allowance`` is how much this
+    workload may lose (a fraction; None: as Margins has it). ``timeout_s`` limits one timed run; a
+    counted run gets COUNTING_SLOWDOWN times as long.
     """
 
     name: str
@@ -36,6 +39,8 @@ class BenchCommand:
     env: Mapping[str, str] = field(default_factory=dict)
     count_env: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
+    allowance: float | None = None
+    side_env: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
     timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
@@ -47,6 +52,8 @@ class BenchCommand:
             raise ValueError(f"{self.name}: count_argv is empty; None means do not count")
         if not (math.isfinite(self.weight) and self.weight > 0):
             raise ValueError(f"{self.name}: weight must be above 0, got {self.weight}")
+        if self.allowance is not None and not 0 < self.allowance < 1:
+            raise ValueError(f"{self.name}: the allowance must lie between 0 and 1")
 
 
 @dataclass(frozen=True)
@@ -123,10 +130,12 @@ class Tools:
 class JudgeRequest:
     """Everything one judgement needs.
 
-    ``pairs`` (even, at least MIN_PAIRS) is the first look; while the verdict is INCONCLUSIVE the
-    number is doubled up to ``max_pairs`` or until ``time_budget_s`` seconds of timed runs would
-    be exceeded. ``geometries`` are the simulated instruction caches, the first one decides; empty
+    ``pairs`` (even, at least MIN_PAIRS) of each workload come before the first look; while the
+    verdict is INCONCLUSIVE more are added until ``time_budget_s`` seconds of timed runs are used
+    up. ``geometries`` are the simulated instruction caches, the first one decides; empty
     means this machine's own. ``logs`` is a folder of this judgement alone.
+    ``slowed`` is a library built with HAKMEM_SLOWDOWN, by which the judge is judged for
+    ``self_check_s`` seconds a time; None leaves that out.
     ``mode`` and ``left_out`` (a sentence for each thing the caller leaves out) go into the result.
     """
 
@@ -137,20 +146,22 @@ class JudgeRequest:
     health: tuple[HealthCommand, ...] = ()
     margins: Margins = field(default_factory=Margins)
     pairs: int = MIN_PAIRS
-    max_pairs: int = 4 * MIN_PAIRS
     time_budget_s: float = 120.0
     seed: int = 1
     tools: Tools = field(default_factory=Tools)
     counting: CountingWish = "auto"
     geometries: tuple[CacheGeometry, ...] = ()
+    slowed: Path | None = None
+    self_check_s: float = 60.0
     mode: Mode = "default"
     left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.pairs < MIN_PAIRS or self.pairs % 2:
             raise ValueError(f"pairs must be even and at least {MIN_PAIRS}, got {self.pairs}")
-        if self.max_pairs < self.pairs or self.max_pairs % 2:
-            raise ValueError(f"max_pairs must be even and at least {self.pairs}")
+        for name in ("time_budget_s", "self_check_s"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         names = [bench.name for bench in self.benches]
         if not names:
             raise ValueError("there is no verify workload to judge with")

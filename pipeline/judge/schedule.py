@@ -1,12 +1,13 @@
-"""In which order pairs run: interleaved, balanced, and each pair at another stack placement."""
+"""Which pairs run, in which order: interleaved, balanced, each at another stack placement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from pipeline.judge.model import Side
+from pipeline.judge.request import Side
 
 MAX_PADDING = 4096
 """Bytes of environment that vary: one page, so every alignment of the stack comes up.
@@ -14,6 +15,9 @@ MAX_PADDING = 4096
 Mytkowicz et al. 2009 (Producing Wrong Data Without Doing Anything Obviously Wrong): the size of
 the environment alone moved run times by several per cent.
 """
+
+BLOCK = 2
+"""Pairs that follow each other at once, in the order A B B A."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +35,71 @@ class PlannedPair:
         return ("baseline", "tuned") if self.first == "baseline" else ("tuned", "baseline")
 
 
-def plan(workloads: Sequence[str], rounds: range, seed: int) -> Iterator[PlannedPair]:
-    """Yield every pair of ``rounds``.
+Block = tuple[PlannedPair, PlannedPair]
 
-    All workloads come once per round, so that slow drift of the machine falls on all alike; per
-    workload the order is A B B A, so that it falls on both sides alike.
+
+def plan(wanted: Mapping[str, range], seed: int) -> Iterator[Block]:
+    """Yield the pairs of each workload in blocks of two, A B B A.
+
+    Drift of the machine falls on both sides of a block alike. The blocks of a workload are spread
+    evenly over the whole, so that slow drift falls on all workloads alike. The ranges of numbers
+    begin and end with an even one.
     """
-    for number in rounds:
-        for workload in workloads:
-            starts_tuned = _dice(seed, workload, "start") % 2
-            first: Side = "tuned" if (number + starts_tuned) % 2 else "baseline"
-            yield PlannedPair(
-                round=number,
-                workload=workload,
-                first=first,
-                padding=_dice(seed, workload, str(number)) % MAX_PADDING,
-            )
+    places = [
+        ((number - numbers.start + 1) / len(numbers), name, number)
+        for name, numbers in wanted.items()
+        for number in numbers[::BLOCK]
+    ]
+    for _, name, number in sorted(places, key=lambda place: place[0]):
+        starts_tuned = _dice(seed, name, f"start {number}") % 2
+        yield (
+            _pair(seed, name, number, "tuned" if starts_tuned else "baseline"),
+            _pair(seed, name, number + 1, "baseline" if starts_tuned else "tuned"),
+        )
+
+
+def _pair(seed: int, workload: str, number: int, first: Side) -> PlannedPair:
+    padding = _dice(seed, workload, str(number)) % MAX_PADDING
+    return PlannedPair(round=number, workload=workload, first=first, padding=padding)
 
 
 def _dice(seed: int, *words: str) -> int:
     """Return a number that is the same on every machine for the same seed and words."""
     text = "\0".join([str(seed), *words])
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a workload has cost and told so far.
+
+    ``pairs`` were run, at ``seconds`` each; ``blur`` is its weight times the noise of one pair.
+    """
+
+    pairs: int
+    seconds: float
+    blur: float
+
+    def wanted(self, level: float) -> int:
+        """Return the even number of pairs, not below those there are, at a level of effort."""
+        ideal = level * self.blur / math.sqrt(self.seconds)
+        return max(self.pairs, BLOCK * round(ideal / BLOCK))
+
+
+def allot(efforts: Mapping[str, Effort], seconds: float) -> dict[str, int]:
+    """Return how many pairs each workload should have, when ``seconds`` more may be spent.
+
+    The overall ratio becomes as sharp as it can for the money when pairs are in proportion to
+    the blur and to one by the root of the cost (Neyman's allocation).
+    """
+    low, high = 0.0, 1.0
+    while high < 1e12 and _price(efforts, high) <= seconds:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _price(efforts, middle) <= seconds else (low, middle)
+    return {name: effort.wanted(low) for name, effort in efforts.items()}
+
+
+def _price(efforts: Mapping[str, Effort], level: float) -> float:
+    return sum((one.wanted(level) - one.pairs) * one.seconds for one in efforts.values())

@@ -1,75 +1,140 @@
-"""How often the judge errs on this machine: one library against itself, again and again.
+"""The judge judged, on this machine and these workloads: it must neither cry wolf nor sleep.
 
-    python -m pipeline.judge.selfcheck LIBRARY BENCH_FOLDER --runs 20
-
-Both sides are the same file, so GO and NO-GO are false alarms. docs/verdicts.md has results.
+Two comparisons whose answer is known. The tuned build against itself: GO and NO-GO would be false
+alarms. A build against itself with a slowdown of 2 % injected: it must be NO-GO. Both sides of the
+second one are the same file too, and the loss is dosed by a variable, so that nothing else differs.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-import click
+import numpy as np
 
-from pipeline.judge.judging import stage
+from pipeline.core.errors import ArtifactError
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import Throughput
-from pipeline.judge.pairing import PairedRunner
-from pipeline.judge.request import MIN_PAIRS, BenchCommand, JudgeRequest, Margins
-from pipeline.judge.throughput import measure
+from pipeline.judge.model import Dose, SelfCheck, SelfJudgement
+from pipeline.judge.pairing import PairedRunner, stage
+from pipeline.judge.request import MIN_PAIRS, BenchCommand, JudgeRequest, Side
+from pipeline.judge.schedule import plan
+from pipeline.judge.throughput import Runner, measure
+from pipeline.judge.verdict import Verdict
 
-WORKLOADS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("tiny_hot", ("--ops", "6M")),
-    ("random_mixed", ("--slots", "400", "--ops", "4M")),
-    ("random_mixed", ("--slots", "100k", "--ops", "1M")),
-    ("larson", ("--threads", "2", "--ops", "2M")),
-)
-"""Short runs of different kinds, 30 to 100 ms each; one of them has two threads."""
+Progress = Callable[[str], None]
+
+LOSS = 0.02
+"""The injected slowdown: each workload takes this much more time."""
+
+VARIABLE = "HAKMEM_SLOWDOWN"
+DIGITS = 12
+"""Every dose is written with as many digits: the size of the environment is part of a run."""
+
+FIRST_ROUNDS, MOST_ROUNDS = 1_000, 10**DIGITS - 1
+PROBED_LOSS = 1.0
+"""A probe at least doubles the time: noise of a few per cent then moves the dose by as little."""
+FEW_PAIRS = 2
+STEP = 50
 
 
-def workloads(folder: Path) -> tuple[BenchCommand, ...]:
-    """Return the workloads of the self-check, from the bench programs in ``folder``."""
-    return tuple(
-        BenchCommand(name=f"{program}-{number}", argv=(str(folder / program), *arguments))
-        for number, (program, arguments) in enumerate(WORKLOADS)
+def check(request: JudgeRequest, progress: Progress) -> SelfCheck | None:
+    """Return what the judge says where the answer is known; None without a library to slow down."""
+    if request.slowed is None:
+        return None
+    return SelfCheck(
+        same_build=same_build(request, progress),
+        slowdown=known_slowdown(request, request.slowed, progress),
     )
 
 
-def judge_against_itself(
-    library: Path, benches: tuple[BenchCommand, ...], seed: int, max_pairs: int
-) -> Throughput:
-    """Return the throughput of ``library`` against ``library``."""
-    with tempfile.TemporaryDirectory(prefix="selfcheck-") as folder:
-        request = JudgeRequest(
-            baseline=library,
-            tuned=library,
-            benches=benches,
-            logs=Path(folder),
-            max_pairs=max_pairs,
-            seed=seed,
-        )
-        runner = PairedRunner(stage(request), Path(folder) / "throughput")
-        return measure(request, runner, lambda _: None)
+def same_build(request: JudgeRequest, progress: Progress) -> SelfJudgement:
+    """Judge ``request.tuned`` against itself, on workloads and margins of ``request``."""
+    say = _prefixed(progress, "self-check, same build")
+    runner = _runner(request, request.tuned, "same-build")
+    return _judgement("same build", _asked(request), runner, say)
 
 
-@click.command()
-@click.argument("library", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--runs", default=20, show_default=True, help="Judgements to make.")
-@click.option("--max-pairs", default=4 * MIN_PAIRS, show_default=True, help="Pairs at most.")
-def main(library: Path, folder: Path, runs: int, max_pairs: int) -> None:
-    """Judge LIBRARY against itself with the programs in FOLDER and count the verdicts."""
-    benches, verdicts = workloads(folder.resolve()), Counter[str]()
-    for seed in range(1, runs + 1):
-        result = judge_against_itself(library, benches, seed, max_pairs)
-        key = throughput_key(result, Margins())
-        verdicts[key.verdict.value] += 1
-        noise = max(one.noise for one in result.workloads)
-        click.echo(f"{seed:3d} {key.verdict.value:12s} noisiest {noise:5.1%}  {key.reason}")
-    click.echo(", ".join(f"{name} {count}" for name, count in verdicts.most_common()))
+def known_slowdown(request: JudgeRequest, slowed: Path, progress: Progress) -> SelfJudgement:
+    """Judge ``slowed`` against itself with each workload's time made longer by LOSS."""
+    say = _prefixed(progress, "self-check, known slowdown")
+    runner = _runner(request, slowed, "slowdown")
+    doses = tuple(calibrate(bench, runner, say) for bench in request.benches)
+    benches = zip(request.benches, doses, strict=True)
+    dosed = tuple(slowed_by(bench, dose.rounds) for bench, dose in benches)
+    judged = _judgement("known slowdown", replace(_asked(request), benches=dosed), runner, say)
+    return judged.model_copy(update={"doses": doses})
 
 
-if __name__ == "__main__":
-    main()
+def calibrate(bench: BenchCommand, runner: Runner, progress: Progress) -> Dose:
+    """Return the dose that makes ``bench`` slower by LOSS.
+
+    The loss is in proportion to the rounds, so it is measured where it is large against the noise.
+    Raises ArtifactError when no number of rounds makes any difference.
+    """
+    rounds, pairs = FIRST_ROUNDS, FEW_PAIRS
+    while True:
+        progress(f"calibrating {bench.name}: {rounds} rounds")
+        loss = _loss(slowed_by(bench, rounds), runner, pairs)
+        if loss >= PROBED_LOSS and pairs == MIN_PAIRS:
+            return Dose(
+                workload=bench.name,
+                rounds=max(1, round(rounds * LOSS / loss)),
+                loss=LOSS,
+                probe_rounds=rounds,
+                probe_loss=loss,
+            )
+        if loss >= PROBED_LOSS:
+            pairs = MIN_PAIRS
+        elif rounds >= MOST_ROUNDS // STEP:
+            raise ArtifactError(f"{bench.name} does not become slower by {VARIABLE}={rounds}")
+        else:
+            rounds, pairs = _larger(rounds, loss), FEW_PAIRS
+
+
+def _larger(rounds: int, loss: float) -> int:
+    """Return how many rounds may lose half as much again as is wanted; STEP times at most."""
+    return min(STEP * rounds, round(rounds * 1.5 * PROBED_LOSS / max(loss, 0.02)))
+
+
+def _loss(bench: BenchCommand, runner: Runner, pairs: int) -> float:
+    blocks = plan({bench.name: range(pairs)}, seed=0)
+    samples = [runner(bench, pair) for block in blocks for pair in block]
+    times = [one.baseline.ops_per_sec / one.tuned.ops_per_sec for one in samples]
+    return float(np.median(times)) - 1
+
+
+def slowed_by(bench: BenchCommand, rounds: int) -> BenchCommand:
+    """Return ``bench`` with a dose for the tuned side alone, in environments of equal size."""
+    doses: dict[Side, int] = {"baseline": 0, "tuned": rounds}
+    env = {side: {VARIABLE: f"{dose:0{DIGITS}d}"} for side, dose in doses.items()}
+    return replace(bench, side_env=env)
+
+
+def _asked(request: JudgeRequest) -> JudgeRequest:
+    return replace(request, time_budget_s=request.self_check_s)
+
+
+def _runner(request: JudgeRequest, library: Path, name: str) -> PairedRunner:
+    folder = request.logs / name
+    return PairedRunner(stage({"baseline": library, "tuned": library}, folder), folder)
+
+
+def _judgement(
+    name: str, request: JudgeRequest, runner: Runner, progress: Progress
+) -> SelfJudgement:
+    throughput = measure(request, runner, progress)
+    key = throughput_key(throughput, request.margins)
+    same = name == "same build"
+    return SelfJudgement(
+        name="same build" if same else "known slowdown",
+        verdict=key.verdict,
+        expected=(Verdict.NEUTRAL, Verdict.INCONCLUSIVE) if same else (Verdict.NO_GO,),
+        alarming=(Verdict.GO, Verdict.NO_GO) if same else (Verdict.GO, Verdict.NEUTRAL),
+        reason=key.reason,
+        throughput=throughput,
+    )
+
+
+def _prefixed(progress: Progress, prefix: str) -> Progress:
+    return lambda line: progress(f"{prefix}: {line}")

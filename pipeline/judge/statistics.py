@@ -6,7 +6,8 @@ leaves this module is back on the ratio scale: tuned / baseline, 1.0 means equal
 
 Sources: Efron & Tibshirani, An Introduction to the Bootstrap (percentile interval); Hesterberg
 2015, What Teachers Should Know About the Bootstrap (its small-sample expansion); Schuirmann 1987
-(two one-sided tests); Kish 1965 (effective sample size); Bonferroni for repeated looks.
+(two one-sided tests); Satterthwaite 1946 (degrees of freedom of a sum); Lan & DeMets 1983 (each
+look spends alpha by its share of the budget), with Bonferroni in place of their correlations.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ Array = NDArray[np.float64]
 
 RESAMPLES = 4999
 """Bootstrap resamples: the ends of the interval then wobble by a few per cent of its width."""
+
+BATCH = 2_000_000
+"""Numbers drawn at once: 16 MB, however many pairs there are."""
 
 ALPHA = 0.05
 """Chance of a wrong interval over all looks at one comparison."""
@@ -121,6 +125,7 @@ def _percentiles(
         tuple(samples),
         statistic,
         n_resamples=RESAMPLES,
+        batch=max(1, BATCH // max(one.size for one in samples)),
         confidence_level=level,
         method="percentile",
         vectorized=True,
@@ -130,12 +135,15 @@ def _percentiles(
 
 
 def effective_pairs(samples: Sequence[Array], scaled: Array) -> float:
-    """Return how many pairs the overall ratio rests on (Kish).
+    """Return how many pairs of one workload would tell the overall ratio as surely (Satterthwaite).
 
-    Equal weights add all pairs up; one heavy workload counts little more than it would alone.
+    Quiet workloads and equal shares add their pairs up; one that blurs the whole counts alone.
     """
-    per_workload = float(np.mean([one.size for one in samples]))
-    return per_workload / float(np.square(scaled).sum())
+    blurs = [float(np.var(one) / one.size) * w * w for one, w in zip(samples, scaled, strict=True)]
+    if sum(blurs) == 0:
+        return float(min(one.size for one in samples))
+    parts = [blur * blur / (one.size - 1) for blur, one in zip(blurs, samples, strict=True)]
+    return 1 + float(sum(blurs)) ** 2 / float(sum(parts))
 
 
 def expanded_confidence(confidence: float, pairs: float) -> float:
@@ -150,29 +158,19 @@ def expanded_confidence(confidence: float, pairs: float) -> float:
     return 1 - 2 * float(stats.norm.cdf(quantile))
 
 
-def looks(pairs: int, max_pairs: int) -> tuple[int, ...]:
-    """Return the pair counts at which a verdict may be taken: pairs, doubled up to the maximum.
+def confidence(share: float, comparisons: int = 1) -> float:
+    """Return the confidence of one interval that may use ``share`` of ALPHA (Bonferroni).
 
-    They are fixed before the first run, so that looking again can be paid for in advance.
+    The shares of all looks at one comparison add up to 1. ``comparisons`` is how many intervals
+    are looked at each time.
     """
-    counts = [pairs]
-    while counts[-1] * 2 <= max_pairs:
-        counts.append(counts[-1] * 2)
-    if counts[-1] < max_pairs:
-        counts.append(max_pairs)
-    return tuple(counts)
+    if not 0 < share <= 1:
+        raise ValueError(f"a look may use more than none and at most all of alpha, not {share}")
+    return 1 - ALPHA * share / comparisons
 
 
-def confidence_per_look(number_of_looks: int, comparisons: int = 1) -> float:
-    """Return the confidence of one interval so that all together err at most ALPHA (Bonferroni).
-
-    ``comparisons`` is how many intervals are looked at each time.
-    """
-    return 1 - ALPHA / (number_of_looks * comparisons)
-
-
-def pairs_to_decide(interval: Interval, pairs: int, margin: float) -> int | None:
-    """Return about how many pairs in all would decide, if the estimate stays where it is.
+def times_as_much(interval: Interval, margin: float) -> float | None:
+    """Return about how many times as much measuring would decide, if the estimate stays.
 
     The interval narrows with the root of the number of pairs. None when the estimate lies on a
     border, where no number of pairs is enough.
@@ -182,4 +180,4 @@ def pairs_to_decide(interval: Interval, pairs: int, margin: float) -> int | None
     half = (math.log(interval.high) - math.log(interval.low)) / 2
     if gap < half / 100:
         return None
-    return max(pairs, math.ceil(pairs * (half / gap) ** 2))
+    return max(1.0, (half / gap) ** 2)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from pipeline.judge import statistics
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import Clock, PairSample, Side, Throughput, WorkloadThroughput
-from pipeline.judge.request import BenchCommand, JudgeRequest
-from pipeline.judge.schedule import PlannedPair, plan
+from pipeline.judge.model import Clock, PairSample, Throughput, WorkloadThroughput
+from pipeline.judge.request import BenchCommand, JudgeRequest, Side
+from pipeline.judge.schedule import BLOCK, Effort, PlannedPair, allot, plan
 from pipeline.judge.verdict import Verdict
 
 Samples = dict[str, list[PairSample]]
 CLOCKS = 2
 """Each workload is looked at by CPU time and by wall time."""
 
-WORTH_MORE_PAIRS = 0.25
-"""Share of the largest blur from which on a workload gets more pairs after the first look."""
+LEAST_NOISE = 0.001
+"""No workload is taken to be quieter than this, whatever its first pairs say."""
 
 Runner = Callable[[BenchCommand, PlannedPair], PairSample]
 
@@ -33,25 +34,23 @@ def measure(
 ) -> Throughput:
     """Run pairs up to each look; stop at the first clear verdict or at the end of the budget.
 
-    Every look pays its share of the error in advance (see statistics.confidence_per_look), so
-    looking again does not make a false verdict more likely.
+    Looks come when 1/8, 1/4, 1/2 and all of the time budget are used up (later ones only, if the
+    first pairs take longer than that). Each may err by the share of the budget that it adds, so
+    looking again does not make a false verdict more likely, and the last look is the sharpest.
     """
     campaign = _Campaign(request, runner, progress, clock)
-    looks: list[int] = []
-    planned = statistics.looks(request.pairs, request.max_pairs)
-    for upto in planned:
-        affordable = campaign.affordable(upto) if looks else upto
-        if affordable == campaign.rounds:
-            break
-        campaign.run_to(affordable)
-        looks.append(affordable)
-        result = summarise(request, campaign.samples, planned)
-        progress(f"{affordable} pairs: {describe(result)}")
+    campaign.run(dict.fromkeys((bench.name for bench in request.benches), request.pairs))
+    looks, used = 0, 0.0
+    while True:
+        looks, share = looks + 1, campaign.share()
+        result = summarise(request, campaign.samples, share - used, looks, campaign.seconds)
+        progress(f"{result.pairs} pairs in {campaign.seconds:.0f} s: {describe(result)}")
         if throughput_key(result, request.margins).verdict is not Verdict.INCONCLUSIVE:
-            return _ended(result, f"decided after {affordable} pairs")
-    if looks[-1] == planned[-1]:
-        return _ended(result, f"not decided within the limit of {planned[-1]} pairs")
-    return _ended(result, f"not decided within the time budget of {request.time_budget_s:g} s")
+            return _ended(result, f"decided after {result.pairs} pairs")
+        if share == 1:
+            return _ended(result, f"not decided within {request.time_budget_s:g} s")
+        used = share
+        campaign.go_on()
 
 
 def _ended(result: Throughput, why: str) -> Throughput:
@@ -69,79 +68,92 @@ class _Campaign:
         clock: Callable[[], float],
     ) -> None:
         self.samples: Samples = defaultdict(list)
-        self.rounds = 0
         self._request = request
+        self._benches = {bench.name: bench for bench in request.benches}
         self._runner = runner
         self._progress = progress
         self._clock = clock
         self._spent_s: dict[str, float] = defaultdict(float)
 
-    def run_to(self, rounds: int) -> None:
-        """Run rounds until there are ``rounds``, of the workloads that need them."""
-        benches = {bench.name: bench for bench in self._chosen()}
-        for pair in plan(list(benches), range(self.rounds, rounds), self._request.seed):
-            self._progress(f"pair {pair.round + 1} of {rounds}: {pair.workload}")
-            before = self._clock()
-            self.samples[pair.workload].append(self._runner(benches[pair.workload], pair))
-            self._spent_s[pair.workload] += self._clock() - before
-        self.rounds = rounds
+    @property
+    def seconds(self) -> float:
+        """Return the time that all pairs took."""
+        return sum(self._spent_s.values())
 
-    def affordable(self, wanted: int) -> int:
-        """Return how many rounds, ``wanted`` at most, fit into the budget; an even number."""
-        per_round = sum(
-            self._spent_s[bench.name] / len(self.samples[bench.name]) for bench in self._chosen()
-        )
-        left = self._request.time_budget_s - sum(self._spent_s.values())
-        more = wanted - self.rounds
-        if per_round * more > left:
-            more = 2 * max(0, int(left / per_round / 2))
-        return self.rounds + more
+    def share(self) -> float:
+        """Return the share of the budget that is used up; 1 when no block fits any more."""
+        left = self._request.time_budget_s - self.seconds
+        efforts = self._efforts()
+        if all(count == efforts[name].pairs for name, count in allot(efforts, left).items()):
+            return 1.0
+        return self.seconds / self._request.time_budget_s
 
-    def _chosen(self) -> list[BenchCommand]:
-        """Return the workloads that blur the whole; at first all of them.
+    def run(self, wanted: Mapping[str, int], until_s: float | None = None) -> None:
+        """Run blocks until each workload has its number of pairs, or the time is up."""
+        numbers = {name: range(len(self.samples[name]), count) for name, count in wanted.items()}
+        for block in plan(numbers, self._request.seed):
+            if until_s is not None and self.seconds >= until_s:
+                return
+            for pair in block:
+                self._run_one(pair)
 
-        A workload blurs the overall ratio by its weight times the standard error of its own. More
-        pairs of one that blurs it little would cost time and tell nothing.
-        """
-        if not self.samples:
-            return list(self._request.benches)
-        blur = {
-            bench.name: bench.weight * statistics.standard_error(_logs(self.samples[bench.name]))
-            for bench in self._request.benches
-        }
-        least = max(blur.values()) * WORTH_MORE_PAIRS
-        return [bench for bench in self._request.benches if blur[bench.name] >= least]
+    def _run_one(self, pair: PlannedPair) -> None:
+        done = sum(len(samples) for samples in self.samples.values())
+        self._progress(f"pair {done + 1}: {pair.workload}")
+        before = self._clock()
+        self.samples[pair.workload].append(self._runner(self._benches[pair.workload], pair))
+        self._spent_s[pair.workload] += self._clock() - before
+
+    def go_on(self) -> None:
+        """Run pairs up to the next look, of the workloads where they tell most."""
+        until_s = self._request.time_budget_s
+        while until_s / 2 > self.seconds * 1.25:
+            until_s /= 2
+        self.run(allot(self._efforts(), until_s - self.seconds), until_s)
+
+    def _efforts(self) -> dict[str, Effort]:
+        return {name: self._effort(bench) for name, bench in self._benches.items()}
+
+    def _effort(self, bench: BenchCommand) -> Effort:
+        samples = self.samples[bench.name]
+        noise = max(LEAST_NOISE, statistics.noise(_logs(samples)))
+        return Effort(len(samples), self._spent_s[bench.name] / len(samples), bench.weight * noise)
 
 
-def summarise(request: JudgeRequest, samples: Samples, looks: tuple[int, ...]) -> Throughput:
-    """Return what all pairs so far say together.
+def summarise(
+    request: JudgeRequest, samples: Samples, share: float, looks: int, seconds: float
+) -> Throughput:
+    """Return what all pairs so far say together, in intervals that use ``share`` of alpha.
 
     The intervals of single workloads, by two clocks each, hold for all of them together: with
     many workloads, one of them looks bad by chance.
     """
-    single = statistics.confidence_per_look(len(looks), CLOCKS * len(request.benches))
+    single = statistics.confidence(share, CLOCKS * len(request.benches))
     workloads = tuple(
-        _one_workload(bench, samples[bench.name], single, request.seed) for bench in request.benches
+        _one_workload(bench, samples[bench.name], single, request) for bench in request.benches
     )
     overall = statistics.overall_ratio(
         [_logs(samples[bench.name]) for bench in request.benches],
         [bench.weight for bench in request.benches],
-        statistics.confidence_per_look(len(looks)),
+        statistics.confidence(share),
         request.seed,
     )
-    pairs = max(len(one.samples) for one in workloads)
+    pairs = sum(len(one.samples) for one in workloads)
+    factor = statistics.times_as_much(overall, request.margins.throughput)
     return Throughput(
         workloads=workloads,
         overall=overall,
         pairs=pairs,
         looks=looks,
         stopped="",
-        pairs_to_decide=statistics.pairs_to_decide(overall, pairs, request.margins.throughput),
+        seconds=seconds,
+        pairs_to_decide=None if factor is None else BLOCK * math.ceil(factor * pairs / BLOCK),
+        seconds_to_decide=None if factor is None else factor * seconds,
     )
 
 
 def _one_workload(
-    bench: BenchCommand, pairs: list[PairSample], confidence: float, seed: int
+    bench: BenchCommand, pairs: list[PairSample], confidence: float, request: JudgeRequest
 ) -> WorkloadThroughput:
     logs, together = _logs(pairs), any(pair.together for pair in pairs)
     wall = None if together else _logs(pairs, "wall_ops_per_sec")
@@ -152,13 +164,14 @@ def _one_workload(
     return WorkloadThroughput(
         name=bench.name,
         weight=bench.weight,
+        allowance=bench.allowance or request.margins.workload,
         argv=bench.argv,
         env=dict(bench.env),
         clock=_clock(pairs),
         threads=pairs[0].baseline.threads,
         samples=tuple(pairs),
-        ratio=statistics.median_ratio(logs, confidence, seed),
-        wall=None if wall is None else statistics.median_ratio(wall, confidence, seed),
+        ratio=statistics.median_ratio(logs, confidence, request.seed),
+        wall=None if wall is None else statistics.median_ratio(wall, confidence, request.seed),
         baseline_ops_per_sec=middle("baseline", "ops_per_sec"),
         tuned_ops_per_sec=middle("tuned", "ops_per_sec"),
         baseline_rss_kib=middle("baseline", "peak_rss_kib"),

@@ -39,6 +39,7 @@ Count = Annotated[int, BeforeValidator(parse_count)]
 Size = Annotated[int, Field(ge=1, le=1 << 40)]
 Sizes = Annotated[tuple[Size, Size], AfterValidator(_ordered)]
 Seconds = Annotated[float, Field(gt=0, le=3600)]
+Budget = Annotated[float, Field(gt=0, le=86400)]
 Margin = Annotated[float, Field(gt=0, lt=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=60)]
 Symbol = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.$]*$")]
@@ -56,7 +57,8 @@ class Program(Strict):
 
     ``ops`` is the length of a run, ``quick_ops`` the one for ``--quick``, ``count_ops`` the one
     for counting under valgrind, which is about 50 times slower. ``sizes`` are the smallest and
-    largest request in bytes.
+    largest request in bytes. ``allowance`` is how much this workload may lose, as a fraction
+    (verify; without it, as the gate has it).
     """
 
     kind: Literal["program"]
@@ -70,6 +72,7 @@ class Program(Strict):
     sizes: Sizes | None = None
     env: dict[str, str] = {}
     weight: Annotated[float, Field(gt=0)]
+    allowance: Margin | None = None
     timeout_s: Seconds = 60
 
     @model_validator(mode="after")
@@ -200,12 +203,21 @@ class Layout(Strict):
 
 
 class Gate(Strict):
-    """Margins of the judge, as fractions, and the number of interleaved pairs of runs."""
+    """Margins of the judge, as fractions, and how much it may measure.
+
+    ``pairs`` of runs come before the first look; ``..._s`` are seconds of timed runs that may be
+    spent while nothing is decided, ``self_check_s`` on each half of the judge's check of itself.
+    """
 
     throughput_margin: Margin = 0.01
+    workload_allowance: Margin = 0.05
     icache_margin: Margin = 0.05
     rss_margin: Margin = 0.10
     pairs: Annotated[int, Field(ge=10, le=200, multiple_of=2)] = 10
+    budget_s: Budget = 60
+    quick_budget_s: Budget = 20
+    thorough_budget_s: Budget = 3600
+    self_check_s: Budget = 45
     seed: Annotated[int, Field(ge=0)] = 1
 
 

@@ -12,6 +12,7 @@ NAMES = (
     "bolt-instrument",
     "bolt-train",
     "bolt",
+    "slowdown",
     "verify",
     "publish",
 )

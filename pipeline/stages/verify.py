@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.schema import Command, Gate, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup, command_path, find_program
 from pipeline.stages.workloads import workload_key
-from pipeline.stages.workshop import Library, Workshop
+from pipeline.stages.workshop import Library, Mode, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
     from pipeline.judge import BenchCommand, HealthCommand, JudgeRequest, VerifyResult
 
 STAGE = "verify"
 VERDICT = "verdict.json"
-# Seconds of timed runs the judge may spend while its answer is INCONCLUSIVE.
-BUDGET_S, QUICK_BUDGET_S = 120.0, 30.0
-# Many short runs say more than few long ones, so the judge may add pairs up to this multiple.
-MORE_PAIRS, QUICK_MORE_PAIRS = 8, 4
 # Under valgrind time passes 50 times slower; what the library does by the clock is switched off.
 COUNT_ENV = {"HAKMEM_PURGE_DELAY": "3600000"}
 
@@ -42,11 +38,17 @@ class Verdict:
         return VerifyResult.model_validate_json(text)
 
 
-def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Verdict:
-    """Judge the tuned library against the baseline. A bad verdict is a result, not an error."""
+def verify(
+    shop: Workshop, setup: Setup, plain: Baseline, tuned: Library, slowed: Library | None
+) -> Verdict:
+    """Judge the tuned library against the baseline. A bad verdict is a result, not an error.
+
+    ``slowed`` is the library to check the judge with; None leaves that out.
+    """
     parts = {
         "baseline": plain.library.digest,
         "tuned": tuned.digest,
+        "slowed": slowed.digest if slowed else "none",
         "programs": setup.programs,
         "workloads": [workload_key(w, shop.options.quick) for w in setup.verifying],
         "gate": shop.profile.gate.model_dump(),
@@ -59,7 +61,7 @@ def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Ver
         line.step("loading the judge")
         from pipeline.judge import judge
 
-        result = judge(judge_request(shop, setup, plain, tuned), line.step)
+        result = judge(judge_request(shop, setup, plain, tuned, slowed), line.step)
         (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
         keys = {
             name: key.verdict.value
@@ -74,11 +76,16 @@ def verify(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> Ver
     return Verdict(made)
 
 
-def judge_request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library) -> JudgeRequest:
-    """Return what the judge is asked about ``tuned``."""
+def judge_request(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    tuned: Library,
+    slowed: Library | None = None,
+) -> JudgeRequest:
     from pipeline.judge import JudgeRequest, Margins, Tools
 
-    gate, quick = shop.profile.gate, shop.options.quick
+    gate = shop.profile.gate
     benches = [w for w in setup.verifying if isinstance(w, Program)]
     health = [w for w in setup.verifying if isinstance(w, Command)]
     return JudgeRequest(
@@ -87,18 +94,47 @@ def judge_request(shop: Workshop, setup: Setup, plain: Baseline, tuned: Library)
         benches=tuple(_bench(shop, w, plain) for w in benches),
         health=tuple(_health(shop, w) for w in health),
         margins=Margins(
-            throughput=gate.throughput_margin, icache=gate.icache_margin, rss=gate.rss_margin
+            throughput=gate.throughput_margin,
+            workload=gate.workload_allowance,
+            icache=gate.icache_margin,
+            rss=gate.rss_margin,
         ),
         pairs=gate.pairs,
-        max_pairs=gate.pairs * (QUICK_MORE_PAIRS if quick else MORE_PAIRS),
-        time_budget_s=QUICK_BUDGET_S if quick else BUDGET_S,
+        time_budget_s=budget_s(gate, shop.options.mode),
         seed=gate.seed,
+        slowed=slowed.path if slowed else None,
+        self_check_s=gate.self_check_s,
         mode=shop.options.mode,
+        left_out=left_out(gate, shop.options.mode),
         logs=shop.log(STAGE, "").parent,
         tools=Tools(
             valgrind=shop.tools.path("valgrind"),
             perf=shop.tools.path("perf") if shop.tools.has("perf") else None,
         ),
+    )
+
+
+def budget_s(gate: Gate, mode: Mode) -> float:
+    """Return the seconds of timed runs that the judge may spend while nothing is decided."""
+    budgets = {
+        "quick": gate.quick_budget_s,
+        "default": gate.budget_s,
+        "thorough": gate.thorough_budget_s,
+    }
+    return budgets[mode]
+
+
+def left_out(gate: Gate, mode: Mode) -> tuple[str, ...]:
+    """Return what this mode does not do, a sentence each."""
+    if mode == "thorough":
+        return ()
+    limit = f"judging ends after {budget_s(gate, mode):g} s of timed runs, decided or not"
+    if mode == "default":
+        return (f"{limit} (--thorough goes on)",)
+    return (
+        f"{limit} (a full run goes on for {gate.budget_s:g} s)",
+        "the judge is not checked: neither against the same build nor with a known slowdown",
+        "training and judging use the shorter runs of the profile",
     )
 
 
@@ -115,6 +151,7 @@ def _bench(shop: Workshop, workload: Program, plain: Baseline) -> BenchCommand:
         env=workload.environment(),
         count_env=COUNT_ENV,
         weight=workload.weight,
+        allowance=workload.allowance,
         timeout_s=workload.timeout_s,
     )
 

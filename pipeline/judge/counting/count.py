@@ -13,9 +13,9 @@ from pipeline.judge.counting import hardware
 from pipeline.judge.counting.hardware import HardwareSource
 from pipeline.judge.counting.source import Source, Unsupported
 from pipeline.judge.counting.valgrind import ValgrindSource
-from pipeline.judge.model import SIDES, Counting, LibraryCounts, Side, WorkloadCounts
+from pipeline.judge.model import SIDES, Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.pressure import presses
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side
 
 Progress = Callable[[str], None]
 Item = TypeVar("Item")
