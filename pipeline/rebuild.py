@@ -23,6 +23,7 @@ from pipeline.stages.pgo import pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
 from pipeline.stages.record import record
 from pipeline.stages.static import static
+from pipeline.stages.slowdown import slowdown
 from pipeline.stages.verify import Verdict, verify
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import read_lists
@@ -93,7 +94,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     alike = "bit-identical to" if identical else "other bytes than"
     shop.console.say(f"the rebuilt library: {alike} {bundle.version}")
     kept = _kept_verdict(imported) if identical else None
-    verdict = kept or verify(shop, record(shop, setup), plain, tuned)
+    verdict = kept or verify(shop, record(shop, setup), plain, tuned, slowdown(shop, setup))
     factors = json.loads((imported.profile / FACTORS).read_text(encoding="utf-8"))
     origin = {
         "version": bundle.version,

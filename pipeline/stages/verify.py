@@ -83,6 +83,7 @@ def judge_request(
     tuned: Library,
     slowed: Library | None = None,
 ) -> JudgeRequest:
+    """Return what the judge is asked: workloads and margins of the profile, budgets of the mode."""
     from pipeline.judge import JudgeRequest, Margins, Tools
 
     gate = shop.profile.gate
