@@ -22,8 +22,8 @@ from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
 from pipeline.stages.record import record
-from pipeline.stages.static import static
 from pipeline.stages.slowdown import slowdown
+from pipeline.stages.static import static
 from pipeline.stages.verify import Verdict, verify
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import read_lists

@@ -37,7 +37,7 @@ from pipeline.profile.load import load_profile
 from pipeline.stages.baseline import baseline
 from pipeline.stages.configure import configure
 from pipeline.stages.slowdown import slowdown
-from pipeline.stages.verify import request_of
+from pipeline.stages.verify import judge_request
 from pipeline.stages.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
 
@@ -133,7 +133,7 @@ def open_court(name: str, seconds: float, room: Path) -> Court:
     shop = Workshop(tree, profile, tools, store, open_console(False), Options())
     setup = configure(shop)
     plain = baseline(shop, setup)
-    request = request_of(shop, setup, plain, plain.library, slowdown(shop, setup))
+    request = judge_request(shop, setup, plain, plain.library, slowdown(shop, setup))
     return Court(shop, replace(request, self_check_s=seconds), build_archive(shop, room))
 
 

@@ -77,9 +77,9 @@ def request_of(names: Sequence[str], margins: Margins | None = None) -> JudgeReq
 
 def throughput_of(**samples: list[PairSample]) -> Throughput:
     """Return the summary of the given pairs per workload, as after the last look."""
-    summary = summarise(request_of(list(samples)), dict(samples), (10,))
+    summary = summarise(request_of(list(samples)), dict(samples), share=1.0, looks=1, seconds=10.0)
     clear = throughput_key(summary, Margins()).verdict is not Verdict.INCONCLUSIVE
-    stopped = "decided after 10 pairs" if clear else "not decided within the limit of 10 pairs"
+    stopped = "decided after 10 pairs" if clear else "not decided within 10 s"
     return summary.model_copy(update={"stopped": stopped})
 
 

@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from pipeline.core.errors import ArtifactError, WorkloadError
-from pipeline.judge import JudgeRequest, VerifyResult, judge, selfcheck
+from pipeline.judge import JudgeRequest, VerifyResult, judge
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
@@ -74,7 +73,7 @@ def request(built: Path, logs: Path, baseline: str, tuned: str) -> JudgeRequest:
         benches=(bench(built),),
         health=(HealthCommand(name="python", argv=(sys.executable, "-c", "print(abs(-3))")),),
         logs=logs,
-        max_pairs=10,
+        time_budget_s=1.0,
         tools=Tools(valgrind=Path(VALGRIND) if VALGRIND else None),
     )
 
@@ -172,18 +171,6 @@ def test_the_same_library_twice_is_neutral_on_the_icache_key(built: Path, tmp_pa
     assert result.keys.icache.verdict is Verdict.NEUTRAL
     counts = result.counting.workloads[0]
     assert counts.baseline == counts.tuned
-
-
-def test_the_self_check_counts_verdicts_of_a_library_against_itself(
-    built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(selfcheck, "WORKLOADS", (("bench", ("20000",)), ("bench", ("30000",))))
-    arguments = [str(built / "fast.so"), str(built), "--runs", "2", "--max-pairs", "10"]
-    done = CliRunner().invoke(selfcheck.main, arguments)
-    assert done.exit_code == 0, done.output
-    lines = done.output.splitlines()
-    assert [line.split()[0] for line in lines[:2]] == ["1", "2"]
-    assert sum(int(part.split()[-1]) for part in lines[2].split(",")) == 2
 
 
 @needs_valgrind

@@ -63,9 +63,9 @@ def test_throughput_verdicts(ratio: float, noise: float, verdict: Verdict, not_w
 
 def test_an_inconclusive_reason_says_how_many_pairs_it_would_take() -> None:
     key = throughput_key(throughput_of(mixed=pairs(1.0, noise=15)), MARGINS)
-    assert "pairs would decide" in key.reason
-    key = throughput_key(throughput_of(mixed=pairs(1.0, noise=90)), MARGINS)
-    assert "over 1000 pairs" in key.reason
+    assert "about 42 more pairs (41 s) would decide it" in key.reason
+    key = throughput_key(throughput_of(mixed=pairs(1.0, noise=400)), MARGINS)
+    assert "over 1000 times as long" in key.reason
 
 
 def test_one_workload_that_loses_too_much_vetoes_a_gain() -> None:
@@ -95,6 +95,25 @@ def test_threads_that_sleep_cost_no_cpu_time_but_are_seen() -> None:
     assert key.verdict is NO_GO
     assert "locked changes by -20" in key.reason
     assert "wall time" in key.reason
+
+
+def test_a_workload_that_only_seems_to_lose_too_much_holds_a_gain_back() -> None:
+    throughput = throughput_of(a=pairs(1.3), b=pairs(1.3), vague=pairs(0.94, noise=20))
+    key = throughput_key(throughput, MARGINS)
+    assert throughput.overall.low > 1.01
+    assert key.verdict is INCONCLUSIVE
+    assert not key.not_worse
+    assert "vague seems to change by -6.00 %" in key.reason
+
+
+def test_a_workload_may_have_an_allowance_of_its_own() -> None:
+    throughput = throughput_of(a=pairs(1.3), b=pairs(1.3), big=pairs(0.93))
+    patient = tuple(
+        one.model_copy(update={"allowance": 0.1}) if one.name == "big" else one
+        for one in throughput.workloads
+    )
+    key = throughput_key(throughput.model_copy(update={"workloads": patient}), MARGINS)
+    assert key.verdict is GO
 
 
 def test_a_small_loss_within_the_allowance_does_not_veto() -> None:

@@ -102,7 +102,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 
 @pytest.mark.parametrize("pairs", [10, 20])
 @pytest.mark.parametrize("draw", [normal, heavy_tails, order_bias])
-@pytest.mark.parametrize("confidence", [0.95, st.confidence_per_look(3)])
+@pytest.mark.parametrize("confidence", [0.95, st.confidence(1 / 3)])
 def test_the_interval_covers_the_truth_as_often_as_it_says(
     pairs: int, draw: Draw, confidence: float
 ) -> None:
@@ -140,31 +140,42 @@ def test_expansion_widens_small_samples_and_leaves_large_ones() -> None:
 
 
 def test_effective_pairs_count_one_heavy_workload_as_one() -> None:
-    samples = [np.zeros(10)] * 4
-    assert st.effective_pairs(samples, st.normalised([1, 1, 1, 1])) == pytest.approx(40)
+    rng = np.random.default_rng(12)
+    samples = [rng.normal(0, 0.01, 10) for _ in range(4)]
+    alike = [samples[0]] * 4
+    assert st.effective_pairs(alike, st.normalised([1, 1, 1, 1])) == pytest.approx(1 + 4 * 9)
     assert st.effective_pairs(samples, st.normalised([1e6, 1, 1, 1])) == pytest.approx(10, abs=0.01)
 
 
-def test_looks_double_and_end_at_the_limit() -> None:
-    assert st.looks(10, 10) == (10,)
-    assert st.looks(10, 40) == (10, 20, 40)
-    assert st.looks(10, 50) == (10, 20, 40, 50)
+def test_effective_pairs_count_one_noisy_workload_as_one() -> None:
+    rng = np.random.default_rng(13)
+    samples = [rng.normal(0, 1.0, 12), *(rng.normal(0, 0.001, 100) for _ in range(3))]
+    scaled = st.normalised([1, 1, 1, 1])
+    assert st.effective_pairs(samples, scaled) == pytest.approx(12, abs=0.1)
+    assert st.effective_pairs([np.zeros(10), np.zeros(20)], st.normalised([1, 1])) == 10
 
 
 def test_all_looks_together_err_by_alpha() -> None:
-    assert st.confidence_per_look(1) == pytest.approx(0.95)
-    assert 3 * (1 - st.confidence_per_look(3)) == pytest.approx(st.ALPHA)
-    assert 3 * 14 * (1 - st.confidence_per_look(3, 14)) == pytest.approx(st.ALPHA)
+    assert st.confidence(1.0) == pytest.approx(0.95)
+    spent = sum(1 - st.confidence(share) for share in (1 / 8, 1 / 8, 1 / 4, 1 / 2))
+    assert spent == pytest.approx(st.ALPHA)
+    assert 14 * (1 - st.confidence(0.5, 14)) == pytest.approx(st.ALPHA / 2)
 
 
-def test_pairs_to_decide() -> None:
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.01])
+def test_a_look_uses_some_of_alpha_and_not_more_than_there_is(share: float) -> None:
+    with pytest.raises(ValueError, match="alpha"):
+        st.confidence(share)
+
+
+def test_how_many_times_as_much_would_decide() -> None:
     wide = st.Interval(value=1.0, low=0.98, high=1.02, confidence=0.95)
-    # Half width 2 %, wanted 1 %: four times the pairs.
-    assert st.pairs_to_decide(wide, 10, 0.01) == pytest.approx(40, abs=1)
+    # Half width 2 %, wanted 1 %: four times as much.
+    assert st.times_as_much(wide, 0.01) == pytest.approx(4, rel=0.03)
     border = st.Interval(value=1.01, low=0.99, high=1.03, confidence=0.95)
-    assert st.pairs_to_decide(border, 10, 0.01) is None
+    assert st.times_as_much(border, 0.01) is None
     clear = st.Interval(value=1.2, low=1.19, high=1.21, confidence=0.95)
-    assert st.pairs_to_decide(clear, 10, 0.01) == 10
+    assert st.times_as_much(clear, 0.01) == 1
 
 
 def test_an_interval_knows_its_order() -> None:

@@ -5,7 +5,6 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from itertools import count as endless
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from pipeline.judge import statistics
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import PairSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
-from pipeline.judge.schedule import MAX_PADDING, PlannedPair, plan
+from pipeline.judge.schedule import MAX_PADDING, Effort, PlannedPair, allot, plan
 from pipeline.judge.throughput import Runner, measure
 from pipeline.judge.verdict import Verdict
 
@@ -66,23 +65,54 @@ def quiet(_: str) -> None:
     """Take a line of progress and drop it."""
 
 
-def test_every_workload_runs_once_per_round_in_order_abba() -> None:
-    planned = list(plan(["x", "y"], range(8), seed=1))
-    assert [one.workload for one in planned] == ["x", "y"] * 8
-    for name in ("x", "y"):
-        firsts = [one.first for one in planned if one.workload == name]
-        assert Counter(firsts) == {"baseline": 4, "tuned": 4}
-        assert all(left != right for left, right in pairwise(firsts))
+def ticking() -> Callable[[], float]:
+    """Return a clock on which every pair takes one second."""
+    seconds = endless(step=1.0)
+    return lambda: float(next(seconds))
 
 
-def test_later_rounds_go_on_where_earlier_ones_ended() -> None:
-    whole = list(plan(["x"], range(20), seed=2))
-    assert list(plan(["x"], range(10), 2)) + list(plan(["x"], range(10, 20), 2)) == whole
+def judged(machine: Runner, budget_s: float, seed: int = 1) -> Throughput:
+    return measure(request(time_budget_s=budget_s, seed=seed), machine, quiet, clock=ticking())
+
+
+def test_pairs_come_in_blocks_abba_spread_over_all_workloads() -> None:
+    blocks = list(plan({"x": range(20), "y": range(4)}, seed=1))
+    assert all(left.workload == right.workload for left, right in blocks)
+    assert all({left.first, right.first} == {"baseline", "tuned"} for left, right in blocks)
+    assert all((left.round + 1, left.round % 2) == (right.round, 0) for left, right in blocks)
+    starts = Counter(left.first for left, _ in blocks if left.workload == "x")
+    assert min(starts.values()) >= 2
+    rounds = [left.round for left, _ in blocks if left.workload == "x"]
+    assert rounds == list(range(0, 20, 2))
+    places = [place for place, (left, _) in enumerate(blocks) if left.workload == "y"]
+    assert 3 <= places[0] <= 7 <= places[1] - 2
+
+
+def test_later_blocks_go_on_where_earlier_ones_ended() -> None:
+    whole = list(plan({"x": range(20)}, seed=2))
+    assert list(plan({"x": range(10)}, 2)) + list(plan({"x": range(10, 20)}, 2)) == whole
+
+
+def test_pairs_are_allotted_by_blur_and_cost() -> None:
+    quiet_one = Effort(pairs=10, seconds=0.1, blur=0.0001)
+    noisy, dear = Effort(10, 0.1, 0.02), Effort(10, 1.6, 0.02)
+    wanted = allot({"quiet": quiet_one, "noisy": noisy, "dear": dear}, 100.0)
+    assert wanted["quiet"] == 10
+    assert wanted["noisy"] / wanted["dear"] == pytest.approx(4, rel=0.1)
+    spent = 0.1 * (wanted["noisy"] - 10) + 1.6 * (wanted["dear"] - 10)
+    assert 95 < spent <= 100
+    assert all(count % 2 == 0 for count in wanted.values())
+
+
+def test_no_pairs_are_allotted_without_money() -> None:
+    assert allot({"x": Effort(10, 1.0, 0.1)}, 1.9) == {"x": 10}
+    assert allot({"x": Effort(10, 1.0, 0.1)}, -5.0) == {"x": 10}
 
 
 def test_padding_varies_over_a_page_and_follows_the_seed() -> None:
     first, again, other = (
-        [one.padding for one in plan(["x"], range(40), seed)] for seed in (1, 1, 2)
+        [pair.padding for block in plan({"x": range(40)}, seed) for pair in block]
+        for seed in (1, 1, 2)
     )
     assert first == again != other
     assert len(set(first)) > 30
@@ -91,40 +121,38 @@ def test_padding_varies_over_a_page_and_follows_the_seed() -> None:
 
 
 def test_a_clear_gain_is_decided_at_the_first_look() -> None:
-    result = measure(request(), simulated(np.random.default_rng(1), 1.1, 0.005), quiet)
-    assert (result.pairs, result.stopped) == (10, "decided after 10 pairs")
+    result = judged(simulated(np.random.default_rng(1), 1.1, 0.005), 240)
+    assert (result.pairs, result.looks) == (30, 1)
+    assert result.stopped == "decided after 30 pairs"
     assert result.overall.value == pytest.approx(1.1, abs=0.01)
 
 
 def test_pairs_are_added_until_it_is_clear() -> None:
-    result = measure(request(max_pairs=160), simulated(np.random.default_rng(2), 1.0, 0.02), quiet)
-    assert result.pairs > 10
+    result = judged(simulated(np.random.default_rng(2), 1.0, 0.02), 480)
+    assert 30 < result.pairs <= 480
     assert throughput_key(result, Margins()).verdict is Verdict.NEUTRAL
-    assert max(len(one.samples) for one in result.workloads) == result.pairs
 
 
-def test_the_limit_of_pairs_ends_it() -> None:
-    result = measure(request(max_pairs=20), simulated(np.random.default_rng(3), 1.0, 0.3), quiet)
-    assert result.pairs == 20
-    assert "limit of 20 pairs" in result.stopped
-    assert result.pairs_to_decide is None or result.pairs_to_decide > 20
+@pytest.mark.parametrize(("budget_s", "looks"), [(1, 1), (30, 1), (48, 2), (60, 2), (120, 3)])
+def test_the_budget_is_used_up_and_not_exceeded(budget_s: float, looks: int) -> None:
+    """The first 30 pairs are always run; after that, looks come at halves of the budget."""
+    result = judged(simulated(np.random.default_rng(3), 1.0, 0.3), budget_s)
+    assert result.pairs == pytest.approx(max(30, budget_s), abs=2)
+    assert result.pairs <= max(30, budget_s)
+    assert result.looks == looks
+    assert result.stopped == f"not decided within {budget_s:g} s"
 
 
-@pytest.mark.parametrize(
-    ("budget_s", "pairs"), [(1.0, 10), (30.0, 10), (36.0, 12), (50.0, 16), (60.0, 20), (125.0, 40)]
-)
-def test_the_time_budget_is_used_up_and_not_exceeded(budget_s: float, pairs: int) -> None:
-    """Three workloads, one second each: a round takes three seconds."""
-    clock = endless(step=1.0)
-    result = measure(
-        request(time_budget_s=budget_s, max_pairs=40),
-        simulated(np.random.default_rng(3), 1.0, 0.3),
-        quiet,
-        clock=lambda: float(next(clock)),
-    )
-    assert result.pairs == pairs
-    ended = "limit of 40 pairs" if pairs == 40 else f"time budget of {budget_s:g} s"
-    assert ended in result.stopped
+def test_an_undecided_judgement_says_how_much_more_it_takes() -> None:
+    result = judged(simulated(np.random.default_rng(3), 1.0, 0.05), 60)
+    assert result.pairs_to_decide is not None
+    assert result.seconds_to_decide is not None
+    assert result.pairs_to_decide > result.pairs
+    # One second a pair; whole blocks of two.
+    assert result.pairs_to_decide == pytest.approx(result.seconds_to_decide, abs=2)
+    more = result.pairs_to_decide - result.pairs
+    reason = throughput_key(result, Margins()).reason
+    assert f"about {more} more pairs" in reason
 
 
 def test_more_pairs_go_to_the_workloads_that_blur_the_whole() -> None:
@@ -134,25 +162,25 @@ def test_more_pairs_go_to_the_workloads_that_blur_the_whole() -> None:
     def machine(bench: BenchCommand, planned: PlannedPair) -> PairSample:
         return (noisy if bench.name == "a" else still)(bench, planned)
 
-    result = measure(request(max_pairs=40), machine, quiet)
+    result = judged(machine, 120)
     pairs = {one.name: len(one.samples) for one in result.workloads}
-    assert pairs == {"a": 40, "b": 10, "c": 10}
+    assert pairs == {"a": 100, "b": 10, "c": 10}
     firsts = Counter(sample.first for sample in result.workloads[0].samples)
-    assert firsts == {"baseline": 20, "tuned": 20}
+    assert firsts == {"baseline": 50, "tuned": 50}
 
 
-def test_the_confidence_is_fixed_before_the_first_run() -> None:
-    one_look = measure(request(max_pairs=10), simulated(np.random.default_rng(4), 1.1, 0.01), quiet)
-    three_looks = measure(
-        request(max_pairs=40), simulated(np.random.default_rng(4), 1.1, 0.01), quiet
-    )
-    assert one_look.overall.confidence == pytest.approx(0.95)
-    assert three_looks.overall.confidence == pytest.approx(1 - 0.05 / 3)
+def test_each_look_uses_its_share_and_the_last_one_all_that_is_left() -> None:
+    machine = simulated(np.random.default_rng(4), 1.1, 0.01)
+    assert judged(machine, 10).overall.confidence == pytest.approx(0.95)
+    assert judged(machine, 240).overall.confidence == pytest.approx(1 - 0.05 / 8)
+    undecided = judged(simulated(np.random.default_rng(4), 1.0, 0.3), 240)
+    assert undecided.looks == 4
+    assert undecided.overall.confidence == pytest.approx(1 - 0.05 / 2, abs=0.001)
 
 
 def test_a_slower_second_run_does_not_favour_a_side() -> None:
     machine = simulated(np.random.default_rng(5), 1.0, 0.002, second_slower=0.05)
-    result = measure(request(max_pairs=40), machine, quiet)
+    result = judged(machine, 240)
     assert result.overall.low <= 1 <= result.overall.high
 
 
@@ -160,7 +188,7 @@ def verdicts(gain: float, noise: float, trials: int) -> Counter[Verdict]:
     found: Counter[Verdict] = Counter()
     for seed in range(trials):
         machine = simulated(np.random.default_rng(1000 + seed), gain, noise)
-        result: Throughput = measure(request(seed=seed), machine, quiet)
+        result = judged(machine, 120, seed=seed)
         found[throughput_key(result, Margins()).verdict] += 1
     return found
 
@@ -190,7 +218,9 @@ def test_gains_are_found() -> None:
     [
         lambda: request(pairs=8),
         lambda: request(pairs=11),
-        lambda: request(pairs=20, max_pairs=10),
+        lambda: request(time_budget_s=0.0),
+        lambda: request(self_check_s=-1.0),
+        lambda: BenchCommand(name="x", argv=("/bench",), allowance=1.5),
         lambda: request(names=("a", "a")),
         lambda: request(names=()),
         lambda: BenchCommand(name="x", argv=("relative/path",)),
