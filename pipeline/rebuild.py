@@ -17,6 +17,7 @@ from pipeline.release.version import PROFILE
 from pipeline.stages.baseline import baseline
 from pipeline.stages.bolt import bolt
 from pipeline.stages.bolt_train import EdgeProfile
+from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import Setup, configure
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import pgo
@@ -103,7 +104,15 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         "verdict_kept": kept is not None,
         "differences": differing,
     }
-    release = Release(tuned, archive, profile, edges, factors, verdict, imported.profile, origin)
+    release = Release(
+        candidate=Candidate("bolt", tuned, profile, edges),
+        archive=archive,
+        profile=profile,
+        factors=factors,
+        verdict=verdict,
+        inputs=imported.profile,
+        rebuilt_from=origin,
+    )
     return publish(shop, release)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pipeline.stages.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.baseline import baseline
 from pipeline.stages.bolt import bolt
 from pipeline.stages.bolt_instrument import bolt_instrument
 from pipeline.stages.bolt_train import bolt_train
 from pipeline.stages.branch_stacks import require_branch_stacks, sample_branches
+from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import configure
+from pipeline.stages.context import context
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
@@ -35,14 +38,20 @@ def build(shop: Workshop) -> Published:
     counting = instrument(shop, setup)
     training = train(shop, setup, plain, counting)
     profile = merge(shop, training)
-    compiled = pgo(shop, setup, plain, profile)
+    lto = Candidate("lto", pgo(shop, setup, plain, profile), profile)
     archive = static(shop, setup, profile)
+    last = lto if shop.options.quick else context(shop, setup, plain, training, profile)
     if shop.options.branch_stacks:
-        edges = sample_branches(shop, setup, plain, training, compiled)
+        edges = sample_branches(shop, setup, plain, training, last.library)
     else:
-        counted = bolt_instrument(shop, compiled)
+        counted = bolt_instrument(shop, last.library)
         edges = bolt_train(shop, setup, plain, training, counted)
-    tuned = bolt(shop, setup, compiled, edges)
-    verdict = verify(shop, setup, plain, tuned, slowdown(shop, setup))
-    release = Release(tuned, archive, profile, edges, training.factors, verdict)
+    full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
+    if shop.options.quick:
+        chosen = Chosen(full, None)
+    else:
+        simple = simple_steps(shop, setup, plain, profile)
+        chosen = ablation(shop, setup, plain, [*simple, lto, last, full])
+    verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
+    release = Release(chosen.candidate, archive, profile, training.factors, verdict)
     return publish(shop, release)

@@ -25,6 +25,7 @@ from pipeline.toolchain.elf import read_build_id
 ARCHIVE = "lib/libhakmem.a"
 HEADER = "include/hakmem.h"
 PROFDATA, FDATA, FACTORS = "hakmem.profdata", "bolt.fdata", "factors.json"
+CONTEXT_PROFDATA = "context.profdata"  # both training passes; only where the second was used
 LISTS = ("hot.txt", "cold.txt")
 # From lib/ to include/ in a version; the same place as in a prefix.
 LIB_TO_INCLUDE = "../include"

@@ -11,23 +11,20 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pipeline.core.console import StageLine
-from pipeline.core.errors import ArtifactError, BuildError, ChildError, DataError
-from pipeline.core.process import run
+from pipeline.core.errors import DataError
 from pipeline.core.store import Notes, require_content
 from pipeline.stages.bolt_instrument import bolt_run
 from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.compile import LIBRARY
 from pipeline.stages.configure import Setup
+from pipeline.stages.finish import UNSTRIPPED, split_debug
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import BOLT, BOLT_ORDER, STRIP, spelled, texts
 from pipeline.toolchain.symbols import check_order, functions, order_names, read_spelling
 
 STAGE = "bolt"
-UNSTRIPPED = "unstripped.so"
-DEBUG = f"{LIBRARY}.debug"
 ORDER = "order.txt"
-OBJCOPY_LIMIT_S = 60.0
 
 
 def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -> Library:
@@ -61,7 +58,7 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
         require_content(room / UNSTRIPPED, "BOLT's output")
         present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(STAGE, "nm"))
         placed = check_order(room / UNSTRIPPED, present, setup.lists)
-        _split_debug(shop, room)
+        split_debug(shop, STAGE, room)
         facts = check_library(room / LIBRARY, shop.log(STAGE, "probe"))
         return {
             "order": asdict(placed),
@@ -125,28 +122,6 @@ def _profile_quality(shop: Workshop, said: str, exact: bool) -> str:
             log=log,
         )
     return match[0]
-
-
-def _split_debug(shop: Workshop, room: Path) -> None:
-    """Make the stripped library and its debug file, tied together by a link and the build-id."""
-    objcopy = shop.tools.path("llvm-objcopy")
-    steps = (
-        ["--only-keep-debug", UNSTRIPPED, DEBUG],
-        [*texts(STRIP), f"--add-gnu-debuglink={DEBUG}", UNSTRIPPED, LIBRARY],
-    )
-    for number, arguments in enumerate(steps, start=1):
-        try:
-            run(
-                [objcopy, *arguments],
-                cwd=room,
-                log=shop.log(STAGE, f"objcopy{number}"),
-                timeout_s=OBJCOPY_LIMIT_S,
-            )
-        except ChildError as error:
-            raise BuildError(error.message, log=error.log) from error
-    before, after = (room / UNSTRIPPED).stat().st_size, (room / LIBRARY).stat().st_size
-    if after >= before:
-        raise ArtifactError(f"llvm-objcopy did not strip anything from {room / LIBRARY}")
 
 
 def _summary(notes: Notes) -> str:

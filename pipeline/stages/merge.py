@@ -1,4 +1,8 @@
-"""merge: one weighted profile from all raw ones, checked for the functions that must be hot."""
+"""merge: one weighted profile from all raw ones, checked for the functions that must be hot.
+
+The profile of a second pass is merged with the first one's: the file then has both levels, and the
+compiler takes each where it belongs.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.stages.train import Training
 from pipeline.stages.workshop import Workshop
 
-STAGE = "merge"
+STAGE, SECOND = "merge", "context-merge"
 PROFDATA = "hakmem.profdata"
 LIMIT_S = 120.0
 AGAIN = "train again: `.venv/bin/pipeline build --from train`"
@@ -29,50 +33,47 @@ class ProfileData:
     artifact: Artifact
 
 
-def merge(shop: Workshop, training: Training) -> ProfileData:
-    """Merge the raw profiles by their factors. DataError if nothing usable is left."""
+def merge(shop: Workshop, training: Training, first: ProfileData | None = None) -> ProfileData:
+    """Merge the raw profiles by their factors. DataError if nothing usable is left.
+
+    ``first`` is the profile of the first pass, when ``training`` is the second. Profiles from
+    elsewhere are part of the first.
+    """
+    stage = SECOND if first else STAGE
     imported = shop.tree.imported(shop.profile.name) / PROFDATA
+    taken = first is None and imported.exists()
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
         "factors": training.factors,
         "tools": shop.tools.versions,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
-        "imported": digest_file(imported) if imported.exists() else "",
+        "imported": digest_file(imported) if taken else "",
+        "first": first.digest if first else None,
     }
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("merging the raw profiles")
-        inputs = room / "inputs.txt"
-        inputs.write_text(
-            "".join(
-                f"{factor},{raw}\n"
-                for name, factor in training.factors.items()
-                for raw in training.raw(name)
-            ),
-            encoding="utf-8",
-        )
-        corrupt = _merge(shop, inputs, room / PROFDATA)
-        inputs.unlink()
-        if imported.exists():
+        corrupt = _merge(shop, stage, training, first, room)
+        if taken:
             _take_in(shop, imported, room / PROFDATA)
-        counts = function_counts(shop, room / PROFDATA)
+        counts = function_counts(shop, room / PROFDATA, second=first is not None)
         _require_hot(shop, counts)
         return {
             "functions": len(counts),
             "ran": sum(c > 0 for c in counts.values()),
             "corrupt": corrupt,
-            "imported": imported.exists(),
+            "imported": taken,
         }
 
-    made = shop.do(STAGE, parts, work, summary=_summary)
+    made = shop.do(stage, parts, work, summary=_summary)
     for name in made.receipt.notes["corrupt"]:
         shop.console.notice(f"the raw profile {name} is corrupt and was left out")
     return ProfileData(made.path(PROFDATA), made.digest(PROFDATA), made)
 
 
-def function_counts(shop: Workshop, profdata: Path) -> dict[str, int]:
-    """Return the highest block count of each function in an indexed profile."""
-    show = ("show", "--all-functions", "--counts")
+def function_counts(shop: Workshop, profdata: Path, *, second: bool = False) -> dict[str, int]:
+    """Return the highest block count of each function in an indexed profile, of one pass."""
+    show = ("show", "--all-functions", "--counts", *(("--showcs",) if second else ()))
     text = run(
         [shop.tools.path("llvm-profdata"), *show, profdata],
         log=shop.log(STAGE, "show"),
@@ -86,8 +87,17 @@ def function_counts(shop: Workshop, profdata: Path) -> dict[str, int]:
     return counts
 
 
-def _merge(shop: Workshop, inputs: Path, output: Path) -> list[str]:
-    """Merge and return the names of the raw files that could not be read."""
+def _merge(
+    shop: Workshop, stage: str, training: Training, first: ProfileData | None, room: Path
+) -> list[str]:
+    """Merge into the room and return the names of the raw files that could not be read."""
+    rows = [
+        f"{factor},{raw}\n"
+        for name, factor in training.factors.items()
+        for raw in training.raw(name)
+    ]
+    inputs, output = room / "inputs.txt", room / PROFDATA
+    inputs.write_text("".join([*rows, *([f"1,{first.path}\n"] if first else [])]), encoding="utf-8")
     argv: list[str | Path] = [
         shop.tools.path("llvm-profdata"),
         "merge",
@@ -97,11 +107,13 @@ def _merge(shop: Workshop, inputs: Path, output: Path) -> list[str]:
         output,
     ]
     try:
-        done = run(argv, log=shop.log(STAGE, "merge"), timeout_s=LIMIT_S)
+        done = run(argv, log=shop.log(stage, "merge"), timeout_s=LIMIT_S)
     except ChildError as error:
         raise DataError(
             f"no raw profile could be merged: {error.message}", hint=AGAIN, log=error.log
         ) from error
+    finally:
+        inputs.unlink()
     return [
         f"{Path(path).parent.name}/{Path(path).name}"
         for path in re.findall(r"^warning: (/\S+?\.profraw):", done.stderr, re.M)

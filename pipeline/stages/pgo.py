@@ -1,9 +1,12 @@
-"""pgo: the library compiled by the merged profile, its functions in the order of layouts/."""
+"""pgo: the library compiled by the merged profile, its functions in the order of layouts/.
+
+The same is done in simpler flavours, to see what each part is worth (docs/verdicts.md).
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipeline.core.console import StageLine
@@ -15,41 +18,76 @@ from pipeline.stages.configure import Setup
 from pipeline.stages.merge import ProfileData, function_counts
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
-from pipeline.toolchain.flags import COMPILE, LINK, LTO, PGO, PGO_LINK, TUNED, spelled, texts
+from pipeline.toolchain.flags import (
+    COMPILE,
+    LINK,
+    LTO,
+    LTO_LINK,
+    ORDER_LINK,
+    PGO,
+    TUNED,
+    Flags,
+    spelled,
+    texts,
+)
 from pipeline.toolchain.symbols import check_order, functions, order_names
 
 STAGE = "pgo"
 ORDER = "order.txt"
 
 
-def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> Library:
-    """Build the library by the profile and check that the order of its functions was honoured."""
+@dataclass(frozen=True)
+class Flavour:
+    """One way to compile the library: the stage it is, and its flags beside the common ones."""
+
+    stage: str
+    compile: tuple[Flags, ...]
+    link: tuple[Flags, ...]
+
+
+SECTIONS = Flavour("sections", (COMPILE, TUNED), (TUNED, LINK, ORDER_LINK))
+ONE_BY_ONE = Flavour("pgo-only", (COMPILE, TUNED, PGO), (TUNED, LINK, ORDER_LINK))
+WHOLE = Flavour(STAGE, (COMPILE, TUNED, PGO, LTO), (TUNED, LINK, LTO_LINK, ORDER_LINK))
+CONTEXT = Flavour("context", WHOLE.compile, WHOLE.link)
+
+
+def pgo(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    profile: ProfileData | None,
+    flavour: Flavour = WHOLE,
+) -> Library:
+    """Build the library by the profile and check that the order of its functions was honoured.
+
+    ``profile`` is None for a flavour that is compiled without one.
+    """
     parts = {
         "sources": setup.sources,
-        "profile": profile.digest,
+        "profile": profile.digest if profile else None,
         "tools": shop.tools.versions,
         "hot": list(setup.lists.hot),
         "cold": list(setup.lists.cold),
-        "flags": spelled(COMPILE, TUNED, PGO, LTO, LINK, PGO_LINK),
+        "flags": spelled(*flavour.compile, *flavour.link),
     }
 
     def work(room: Path, line: StageLine) -> Notes:
-        line.step("compiling by the profile")
+        line.step("compiling by the profile" if profile else "compiling")
         build, order = room / "build", room / ORDER
         _write_order(shop, setup, plain, profile, order)
+        path = profile.path if profile else None
+        names = {"root": shop.tree.root, "room": build, "profile": path, "order": order}
         cmake_build(
             shop,
-            STAGE,
+            flavour.stage,
             build,
-            compile_flags=texts(
-                COMPILE, TUNED, PGO, LTO, root=shop.tree.root, room=build, profile=profile.path
-            ),
-            link_flags=texts(TUNED, LINK, PGO_LINK, profile=profile.path, order=order),
+            compile_flags=texts(*flavour.compile, **names),
+            link_flags=texts(*flavour.link, **names),
         )
-        stale = _stale_profiles(shop)
+        stale = _stale_profiles(shop, flavour.stage)
         library = take_library(build, room)
-        check_library(library, shop.log(STAGE, "probe"))
-        present = functions(shop.tools.path("llvm-nm"), library, shop.log(STAGE, "nm"))
+        check_library(library, shop.log(flavour.stage, "probe"))
+        present = functions(shop.tools.path("llvm-nm"), library, shop.log(flavour.stage, "nm"))
         placed = check_order(library, present, setup.lists)
         return {
             "order": asdict(placed),
@@ -58,18 +96,20 @@ def pgo(shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData) -> 
             "bytes": library.stat().st_size,
         }
 
-    made = shop.do(STAGE, parts, work, summary=_summary)
+    made = shop.do(flavour.stage, parts, work, summary=_summary)
     return shop.library(made)
 
 
 def _write_order(
-    shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData, order: Path
+    shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData | None, order: Path
 ) -> None:
     """Write every name that may occur: lld puts unlisted functions behind the cold ones."""
     placed = functions(shop.tools.path("llvm-nm"), plain.library.path, shop.log(STAGE, "names"))
     known = [function.name for function in placed]
-    compiled = function_counts(shop, profile.path)  # before inlining, so it knows all of them
-    _refuse_unknown(shop, setup, {*known, *compiled})
+    # The profile is of code before inlining, so it knows all functions.
+    compiled = function_counts(shop, profile.path) if profile else {}
+    if profile:
+        _refuse_unknown(shop, setup, {*known, *compiled})
     names = order_names(setup.lists, [*known, *compiled], placed)
     order.write_text("\n".join(names) + "\n", encoding="utf-8")
 
@@ -86,19 +126,19 @@ def _refuse_unknown(shop: Workshop, setup: Setup, known: set[str]) -> None:
             )
 
 
-def _stale_profiles(shop: Workshop) -> list[str]:
+def _stale_profiles(shop: Workshop, stage: str) -> list[str]:
     """Return functions whose counts did not fit the code; DataError if they must be hot.
 
     The compiler only warns, builds them without a profile, and says success.
     """
-    log = shop.log(STAGE, "compile").read_text(encoding="utf-8")
+    log = shop.log(stage, "compile").read_text(encoding="utf-8")
     names = stale_functions(log)
     needed = [name for name in names if name in shop.profile.layout.must_be_hot]
     if needed:
         raise DataError(
             f"the profile does not fit the code of {', '.join(needed)}",
             hint="train again: `.venv/bin/pipeline build --from train`",
-            log=shop.log(STAGE, "compile"),
+            log=shop.log(stage, "compile"),
         )
     return names
 

@@ -19,6 +19,7 @@ from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.store import Receipt, sync, sync_tree
 from pipeline.release.check_version import require_good
 from pipeline.release.contents import (
+    CONTEXT_PROFDATA,
     FACTORS,
     FDATA,
     LISTS,
@@ -36,16 +37,17 @@ from pipeline.release.version import (
     current,
     point_current,
 )
-from pipeline.stages.bolt import DEBUG
-from pipeline.stages.bolt_train import EdgeProfile
+from pipeline.stages.candidate import Candidate
 from pipeline.stages.compile import LIBRARY
+from pipeline.stages.finish import DEBUG
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.reporting import keep_report, make_report
 from pipeline.stages.static import Archive
 from pipeline.stages.verify import VERDICT, Verdict
-from pipeline.stages.workshop import Library, Workshop
+from pipeline.stages.workshop import Workshop
 
 if TYPE_CHECKING:
+    from pipeline.evidence.model import Evidence
     from pipeline.report.model import ReportModel
 
 STAGE = "publish"
@@ -58,17 +60,19 @@ MANIFEST_VERSION = 2
 class Release:
     """What is to be published: the libraries, the profiles they were made by, the verdict.
 
-    ``factors`` are the whole-number weights of the training workloads. A rebuild from a bundle has
-    its lists and profile file in ``inputs`` instead of the tree, and tells in ``rebuilt_from``
-    which bundle that was and what was different there.
+    ``profile`` is the first training's, which the archive was compiled by; the candidate may have
+    one of two trainings. ``factors`` are the whole-number weights of the training workloads. A
+    rebuild from a bundle has its lists and profile file in ``inputs`` instead of the tree, and
+    tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` is
+    None where none was gathered.
     """
 
-    tuned: Library
+    candidate: Candidate
     archive: Archive
     profile: ProfileData
-    edges: EdgeProfile
     factors: dict[str, int]
     verdict: Verdict
+    evidence: Evidence | None = None
     inputs: Path | None = None
     rebuilt_from: dict[str, Any] | None = None
 
@@ -125,7 +129,7 @@ def publish(shop: Workshop, release: Release) -> Published:
 def _version(shop: Workshop, release: Release) -> str:
     key = digest_value(
         [
-            release.tuned.digest,
+            release.candidate.library.digest,
             release.archive.digest,
             release.verdict.artifact.digest(VERDICT),
         ]
@@ -173,16 +177,26 @@ def _product(shop: Workshop, release: Release) -> Product:
     lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
     profile_file = (release.inputs or shop.tree.profiles) / f"{shop.profile.name}.toml"
     return Product(
-        library=release.tuned.path,
-        debug=release.tuned.artifact.path(DEBUG),
+        library=release.candidate.library.path,
+        debug=release.candidate.library.artifact.path(DEBUG),
         archive=release.archive.path,
         profile={
             PROFDATA: release.profile.path,
-            FDATA: release.edges.path,
+            **_further_profiles(release),
             profile_file.name: profile_file,
             **{name: lists / name for name in LISTS},
         },
     )
+
+
+def _further_profiles(release: Release) -> dict[str, Path]:
+    """Return the profiles that only some steps of the chain use."""
+    candidate, found = release.candidate, {}
+    if candidate.profile is not None and candidate.profile.digest != release.profile.digest:
+        found[CONTEXT_PROFDATA] = candidate.profile.path
+    if candidate.edges is not None:
+        found[FDATA] = candidate.edges.path
+    return found
 
 
 def _write_factors(room: Path, release: Release) -> None:
@@ -204,6 +218,7 @@ def _write_manifest(
         "files": file_digests(room),
         "verdict": _verdict_summary(shop, release.verdict),
         "stages": {r.stage: _stage_record(r) for r in receipts},
+        "step": release.candidate.name,
         "rebuilt_from": release.rebuilt_from,
     }
     text = json.dumps(manifest, indent=2, sort_keys=True)

@@ -14,8 +14,8 @@ from pipeline.layout.subject import Subject, excuse_for
 from pipeline.release.contents import PROFDATA
 from pipeline.release.version import Version, current, published
 from pipeline.stages.baseline import STAGE as BASELINE
-from pipeline.stages.bolt import UNSTRIPPED
 from pipeline.stages.compile import LIBRARY
+from pipeline.stages.finish import UNSTRIPPED
 from pipeline.stages.merge import function_counts
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import read_lists
@@ -44,6 +44,7 @@ def make_report(
         allow_neutral=shop.options.allow_neutral,
         inputs=Inputs(
             receipts={receipt.stage: receipt for receipt in receipts},
+            evidence=release.evidence,
             facts=_facts(shop, release, older),
             previous=previous,
             previous_reason=reason,
@@ -97,7 +98,9 @@ def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
     from pipeline.report.facts import Build, Facts, read_code, read_inlined, read_overlap
 
     counts = function_counts(shop, release.profile.path)
-    tuned = Build(release.tuned.artifact.path(UNSTRIPPED), counts, release.edges.path)
+    candidate = release.candidate
+    edges = candidate.edges.path if candidate.edges else None
+    tuned = Build(candidate.library.artifact.path(UNSTRIPPED), counts, edges)
     lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
     code, reason = read_code(Build(_baseline(shop, release), counts), tuned, read_lists(lists))
     overlap = read_overlap(

@@ -18,10 +18,10 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup
-from pipeline.stages.workloads import prepare, train_on, workload_key
+from pipeline.stages.workloads import Prepared, prepare, train_on, workload_key
 from pipeline.stages.workshop import Library, Workshop
 
-STAGE = "train"
+STAGE, SECOND = "train", "context-train"
 FACTORS = "factors.json"
 # The largest factor. Rounding to whole numbers then costs at most 0.1 % of the heaviest workload.
 SCALE = 1000
@@ -69,6 +69,30 @@ def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) ->
     return Training(made, factors, {name: row["processes"] for name, row in rows.items()})
 
 
+def train_again(
+    shop: Workshop, setup: Setup, programs: Baseline, library: Library, first: Training
+) -> Training:
+    """Run them with the counters of the second pass; times and factors are the first one's."""
+    parts = {
+        "library": library.digest,
+        "programs": setup.programs,
+        "factors": first.factors,
+        "workloads": [workload_key(w, shop.options.quick) for w in setup.training],
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        rows = {}
+        for number, workload in enumerate(setup.training, start=1):
+            line.step(f"{workload.name} ({number} of {len(setup.training)})")
+            prepared = prepare(shop, workload, programs)
+            rows[workload.name] = _count(shop, SECOND, room, workload, prepared, library)
+        return {"workloads": rows}
+
+    made = shop.do(SECOND, parts, work, summary=_summary)
+    rows = made.receipt.notes["workloads"]
+    return Training(made, first.factors, {name: row["processes"] for name, row in rows.items()})
+
+
 def time_factors(shares: dict[str, tuple[float, float]]) -> dict[str, int]:
     """Return whole-number factors from (wished share, measured seconds) per workload, 1..SCALE."""
     wanted = {name: share / max(seconds, SHORTEST_S) for name, (share, seconds) in shares.items()}
@@ -86,6 +110,19 @@ def _train_one(
         programs.library.path,
         log=shop.log(STAGE, f"{workload.name}.plain"),
     )
+    row = _count(shop, STAGE, room, workload, prepared, library)
+    return {"weight": workload.weight, "seconds": round(plain.cpu_seconds, 3), **row}
+
+
+def _count(
+    shop: Workshop,
+    stage: str,
+    room: Path,
+    workload: Program | Command,
+    prepared: Prepared,
+    library: Library,
+) -> dict[str, Any]:
+    """Run a workload with counters; DataError if no process of it wrote a profile."""
     raw = room / "raw" / workload.name
     raw.mkdir(parents=True)
     # %c: counters are mapped from the file, nothing is lost. %p: one file per process.
@@ -94,7 +131,7 @@ def _train_one(
         workload,
         prepared,
         library.path,
-        log=shop.log(STAGE, workload.name),
+        log=shop.log(stage, workload.name),
         env={"LLVM_PROFILE_FILE": f"{raw}/%c%p-%m.profraw"},
     )
     processes = len(list(raw.glob("*.profraw")))
@@ -104,12 +141,7 @@ def _train_one(
             hint="is it statically linked, or does it clear LD_PRELOAD?",
             log=counted.log,
         )
-    return {
-        "weight": workload.weight,
-        "seconds": round(plain.cpu_seconds, 3),
-        "instrumented_seconds": round(counted.cpu_seconds, 3),
-        "processes": processes,
-    }
+    return {"instrumented_seconds": round(counted.cpu_seconds, 3), "processes": processes}
 
 
 def _summary(notes: Notes) -> str:

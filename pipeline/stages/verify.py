@@ -82,8 +82,13 @@ def judge_request(
     plain: Baseline,
     tuned: Library,
     slowed: Library | None = None,
+    *,
+    brief: bool = False,
 ) -> JudgeRequest:
-    """Return what the judge is asked: workloads and margins of the profile, budgets of the mode."""
+    """Return what the judge is asked: workloads and margins of the profile, budgets of the mode.
+
+    ``brief`` takes the short runs of --quick.
+    """
     from pipeline.judge import JudgeRequest, Margins, Tools
 
     gate = shop.profile.gate
@@ -92,7 +97,7 @@ def judge_request(
     return JudgeRequest(
         baseline=plain.library.path,
         tuned=tuned.path,
-        benches=tuple(_bench(shop, w, plain) for w in benches),
+        benches=tuple(_bench(w, plain, brief or shop.options.quick) for w in benches),
         health=tuple(_health(shop, w) for w in health),
         margins=Margins(
             throughput=gate.throughput_margin,
@@ -139,11 +144,11 @@ def left_out(gate: Gate, mode: Mode) -> tuple[str, ...]:
     )
 
 
-def _bench(shop: Workshop, workload: Program, plain: Baseline) -> BenchCommand:
+def _bench(workload: Program, plain: Baseline, quick: bool) -> BenchCommand:
     from pipeline.judge import BenchCommand
 
     program = str(plain.program(workload.program))
-    ops = workload.quick_ops if shop.options.quick else workload.ops
+    ops = workload.quick_ops if quick else workload.ops
     counted = workload.count_ops
     return BenchCommand(
         name=workload.name,

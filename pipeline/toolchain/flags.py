@@ -74,16 +74,34 @@ PGO: Flags = (
 LTO: Flags = (
     Flag("-flto", "inlines across files, by the profile; full LTO keeps static names unique"),
 )
-PGO_LINK: Flags = (
+LTO_LINK: Flags = (
     Flag("-flto", "link time optimisation, as compiled"),
     Flag("-fprofile-use={profile}", "link time passes read the same profile"),
     Flag("-Wl,--lto-O2", "the level of the compile step"),
+)
+ORDER_LINK: Flags = (
     Flag("-Wl,--emit-relocs", "BOLT can only move functions when it sees every relocation"),
     Flag("-Wl,--symbol-ordering-file={order}", "hot.txt first, cold.txt last"),
     Flag(
         "-Wl,--no-warn-symbol-ordering",
         "malloc also exists in libc, which lld warns about; the "
         "stage reads the order back from the library instead",
+    ),
+)
+# The second training pass counts after inlining, which with LTO happens in the linker: what is
+# said to the compiler for the first pass has to be said to the linker here.
+CONTEXT: Flags = (
+    Flag("-fcs-profile-generate", "counters of the second pass: each inlined copy by itself"),
+)
+CONTEXT_LINK: Flags = (
+    Flag("-fcs-profile-generate", "the linker's compiler inserts these counters"),
+    Flag("-Wl,-mllvm,-instrprof-atomic-counter-update-all", "-fprofile-update=atomic"),
+    Flag("-Wl,-mllvm,-runtime-counter-relocation", "as in the first pass"),
+    Flag("-Wl,-mllvm,-disable-vp=true", "as in the first pass"),
+    Flag(
+        "{bias}",
+        "a source file with the one variable that relocated counters need: the linker would take "
+        "the runtime's weak definition, and the profile be refused at run time",
     ),
 )
 BOLT_INSTRUMENT: Flags = (
@@ -119,7 +137,11 @@ BOLT: Flags = (
     Flag("--dyno-stats", "estimated branches and instructions before and after, for the report"),
 )
 STRIP: Flags = (
-    Flag("--strip-unneeded", "by llvm-objcopy; GNU strip breaks what BOLT has written"),
+    Flag(
+        "--strip-all",
+        "symbols, and relocations that only BOLT wanted; by llvm-objcopy, because GNU strip "
+        "breaks what BOLT has written",
+    ),
 )
 
 

@@ -1,0 +1,134 @@
+"""The ablation chain: what each step of the build is worth, counted exactly and timed briefly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.evidence.choice import Standing, choose, few_misses
+from pipeline.evidence.counts import BuildCounter, Counts, pressed, weighted
+from pipeline.evidence.model import Ablation, AblationStep
+from pipeline.judge.counting.elf import read_elf
+from pipeline.judge.geometry import machine_l1i
+from pipeline.judge.judging import stage
+from pipeline.judge.model import Throughput
+from pipeline.judge.pairing import PairedRunner
+from pipeline.judge.request import MIN_PAIRS, JudgeRequest
+from pipeline.judge.throughput import measure
+
+Progress = Callable[[str], None]
+
+BRIEF_PAIRS, MORE_PAIRS = MIN_PAIRS, 8 * MIN_PAIRS
+"""Pairs of a build that is out by its misses, and the limit of one that may be chosen."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """One step: its name, what it adds to the one before, its library."""
+
+    name: str
+    adds: str
+    library: Path
+
+
+def judge_chain(
+    builds: Sequence[Build], request: JudgeRequest, budget_s: float, progress: Progress
+) -> Ablation:
+    """Count and time all ``builds``, from the baseline to the full one, and choose.
+
+    Workloads, margins, tools and logs are those of ``request``. At most ``budget_s`` seconds are
+    spent timing a build, beyond its first look.
+    """
+    counts = _count(builds, request, progress)
+    rows = [_Row(build, counts[build.name], _means(request, counts, build)) for build in builds]
+    speeds = _time_all(rows, request, budget_s, progress)
+    margins = request.margins
+    standings = [
+        Standing(row.build.name, row.means["i1_misses"], speed.overall if speed else None)
+        for row, speed in zip(rows, speeds, strict=True)
+    ]
+    choice = choose(standings, margins.icache, margins.throughput)
+    told = zip(rows, speeds, choice.few_misses, choice.fast, strict=True)
+    return Ablation(
+        steps=tuple(_step(row, speed, few, fast) for row, speed, few, fast in told),
+        chosen=choice.chosen,
+        reason=choice.reason,
+        icache_margin=margins.icache,
+        throughput_margin=margins.throughput,
+    )
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A build, its counts by workload, and their means by the field of LibraryCounts."""
+
+    build: Build
+    counts: Counts
+    means: Mapping[str, float | None]
+
+
+def _count(builds: Sequence[Build], request: JudgeRequest, progress: Progress) -> dict[str, Counts]:
+    """Return what each build executed; nothing at all where there is no valgrind."""
+    if request.tools.valgrind is None:
+        return {build.name: {} for build in builds}
+    progress(f"counting {len(builds)} builds")
+    counter = BuildCounter(request.tools.valgrind, machine_l1i()[0], request.logs / "count")
+    libraries = {build.name: build.library for build in builds}
+    return counter.count(libraries, request.benches, lambda name: progress(f"counted {name}"))
+
+
+def _means(
+    request: JudgeRequest, counts: Mapping[str, Counts], build: Build
+) -> dict[str, float | None]:
+    """Return misses over the workloads under pressure, the rest over all counted ones."""
+    weights = {bench.name: bench.weight for bench in request.benches}
+    own, everywhere = counts[build.name], tuple(counts[build.name])
+    return {
+        "i1_misses": weighted(own, weights, "i1_misses", pressed(counts)),
+        "instructions": weighted(own, weights, "instructions", everywhere),
+        "hot_lines": weighted(own, weights, "hot_lines", everywhere),
+    }
+
+
+def _time_all(
+    rows: Sequence[_Row], request: JudgeRequest, budget_s: float, progress: Progress
+) -> list[Throughput | None]:
+    """Return the throughput of each build against the full one, which has none itself.
+
+    A build with too many misses cannot be chosen, nor can the baseline: one look is enough.
+    """
+    few = few_misses([row.means["i1_misses"] for row in rows], request.margins.icache)
+    full = rows[-1].build
+    found: list[Throughput | None] = []
+    for number, row in enumerate(rows[:-1]):
+        pairs = MORE_PAIRS if number > 0 and few[number] else BRIEF_PAIRS
+        brief = replace(
+            request,
+            baseline=full.library,
+            tuned=row.build.library,
+            pairs=BRIEF_PAIRS,
+            max_pairs=pairs,
+            time_budget_s=budget_s,
+            logs=request.logs / "timed" / row.build.name,
+        )
+        found.append(_time(row.build.name, brief, progress))
+    return [*found, None]
+
+
+def _time(name: str, request: JudgeRequest, progress: Progress) -> Throughput:
+    runner = PairedRunner(stage(request), request.logs)
+    return measure(request, runner, lambda text: progress(f"{name}: {text}"))
+
+
+def _step(row: _Row, speed: Throughput | None, few: bool, fast: bool) -> AblationStep:
+    return AblationStep(
+        name=row.build.name,
+        adds=row.build.adds,
+        **row.means,
+        text_bytes=read_elf(row.build.library).text_bytes,
+        speed=speed.overall if speed else None,
+        pairs=speed.pairs if speed else None,
+        as_few_misses=few,
+        as_fast=fast,
+    )
