@@ -1,0 +1,43 @@
+"""Means over workloads: by weight, under pressure, and unknown where a part is unknown."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
+
+from judge_support import counts
+
+from pipeline.evidence.counts import pressed, weighted
+from pipeline.judge.model import LibraryCounts
+
+UNKNOWN = LibraryCounts(operations=10)
+
+
+def test_the_mean_goes_by_weight() -> None:
+    build = {"a": counts(4.0, 20), "b": counts(1.0, 10)}
+    weights = {"a": 1.0, "b": 3.0}
+    assert weighted(build, weights, "i1_misses", ("a", "b")) == pytest.approx(1.75)
+    assert weighted(build, weights, "hot_lines", ("a", "b")) == pytest.approx(12.5)
+    assert weighted(build, weights, "i1_misses", ("a",)) == pytest.approx(4.0)
+
+
+def test_a_zero_is_a_count() -> None:
+    assert weighted({"a": counts(0.0)}, {"a": 1.0}, "i1_misses", ("a",)) == 0.0
+
+
+def test_unknown_in_one_workload_is_unknown_in_all() -> None:
+    build = {"a": counts(4.0), "b": UNKNOWN}
+    assert weighted(build, {"a": 1.0, "b": 1.0}, "i1_misses", ("a", "b")) is None
+    assert weighted(build, {"a": 1.0, "b": 1.0}, "i1_misses", ()) is None
+
+
+def test_pressure_in_any_build_counts_for_all() -> None:
+    builds = {
+        "x": {"a": counts(0.0), "b": counts(0.01), "c": UNKNOWN},
+        "y": {"a": counts(3.0), "b": counts(0.02), "c": UNKNOWN},
+    }
+    assert pressed(builds) == ("a",)
