@@ -11,6 +11,7 @@ from pipeline.stages.branch_stacks import require_branch_stacks, sample_branches
 from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import configure
 from pipeline.stages.context import context
+from pipeline.stages.evidence import gather
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
@@ -27,7 +28,8 @@ def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published.
 
     Order: configure, baseline, record, (tune has its place here), instrument, train, merge, pgo,
-    static, bolt-instrument, bolt-train, bolt, slowdown, verify, publish.
+    static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
+    choice of what is judged), slowdown, verify, layout-null, programs, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
     if shop.options.branch_stacks:
@@ -48,10 +50,12 @@ def build(shop: Workshop) -> Published:
         edges = bolt_train(shop, setup, plain, training, counted)
     full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
     if shop.options.quick:
+        chain = [last, full]
         chosen = Chosen(full, None)
     else:
-        simple = simple_steps(shop, setup, plain, profile)
-        chosen = ablation(shop, setup, plain, [*simple, lto, last, full])
+        chain = [*simple_steps(shop, setup, plain, profile), lto, last, full]
+        chosen = ablation(shop, setup, plain, chain)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
-    release = Release(chosen.candidate, archive, profile, training.factors, verdict)
+    evidence = gather(shop, setup, plain, chain, chosen, verdict)
+    release = Release(chosen.candidate, archive, profile, training.factors, verdict, evidence)
     return publish(shop, release)

@@ -22,5 +22,7 @@ NAMES = (
     "finish",
     "slowdown",
     "verify",
+    "layout-null",
+    "programs",
     "publish",
 )

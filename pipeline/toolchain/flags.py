@@ -136,6 +136,14 @@ BOLT: Flags = (
     Flag("--bolt-info=0", "no command line in the output: equal inputs give equal bytes"),
     Flag("--dyno-stats", "estimated branches and instructions before and after, for the report"),
 )
+# The same code in a random layout. Nothing is split: to part hot from cold is layout as well.
+BOLT_RANDOM: Flags = (
+    Flag("--reorder-functions=random", "functions in any order"),
+    Flag("--reorder-blocks=cluster-shuffle", "and so the blocks of each function"),
+    Flag("--bolt-seed={seed}", "the same layouts each time"),
+    *(flag for flag in BOLT if flag.text.startswith(("--no-huge", "--align-f", "--use-compact"))),
+    Flag("--bolt-info=0", "equal inputs give equal bytes"),
+)
 STRIP: Flags = (
     Flag(
         "--strip-all",

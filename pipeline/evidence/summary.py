@@ -1,0 +1,74 @@
+"""What follows from counts and files that are there already: per operation, and without running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pipeline.core.errors import ArtifactError
+from pipeline.evidence.counts import Counts, weighted
+from pipeline.evidence.model import PerOperation, StaticText
+from pipeline.judge.counting.elf import read_elf
+from pipeline.judge.model import SIDES, Counting, Side, WorkloadCounts
+from pipeline.judge.pressure import presses
+from pipeline.layout.model import LINE, Function
+from pipeline.layout.textmap import read_text_map
+from pipeline.toolchain.symbols import SymbolLists
+
+PAGE = 4096
+FIELDS = ("instructions", "branches", "i1_misses", "lines")
+UNLIKELY = (".text.unlikely", ".text.cold")
+
+
+def per_operation(counting: Counting) -> tuple[PerOperation, ...]:
+    """Return what both builds cost per operation, with and without instruction pressure."""
+    groups = (
+        (True, [one for one in counting.workloads if presses(one)]),
+        (False, [one for one in counting.workloads if not presses(one)]),
+    )
+    return tuple(_mean(side, pressure, rows) for pressure, rows in groups if rows for side in SIDES)
+
+
+def _mean(side: Side, pressure: bool, rows: Sequence[WorkloadCounts]) -> PerOperation:
+    counts: Counts = {row.name: getattr(row, side) for row in rows}
+    weights = {row.name: row.weight for row in rows}
+    means = {name: weighted(counts, weights, name, tuple(counts)) for name in FIELDS}
+    return PerOperation(build=side, pressure=pressure, workloads=tuple(counts), **means)
+
+
+def static_text(
+    build: Literal["baseline", "tuned"], library: Path, lists: SymbolLists
+) -> StaticText:
+    """Return the bytes, lines and pages of a library's hot and cold code, without running it."""
+    text_bytes = read_elf(library).text_bytes
+    try:
+        functions = read_text_map(library).functions
+    except ArtifactError:  # no symbols: only the size is known
+        return StaticText(build=build, text_bytes=text_bytes)
+    hot = [one for one in functions if one.part != "cold" and set(one.names) & set(lists.hot)]
+    cold = [one for one in functions if one not in hot and _is_cold(one, lists)]
+    return StaticText(
+        build=build,
+        text_bytes=text_bytes,
+        hot_bytes=sum(one.size for one in hot),
+        cold_bytes=sum(one.size for one in cold),
+        hot_lines=_spanned(hot, LINE),
+        hot_pages=_spanned(hot, PAGE),
+    )
+
+
+def _is_cold(function: Function, lists: SymbolLists) -> bool:
+    return (
+        function.part == "cold"
+        or function.section.startswith(UNLIKELY)
+        or bool(set(function.names) & set(lists.cold))
+    )
+
+
+def _spanned(functions: Sequence[Function], unit: int) -> int | None:
+    """Return the blocks of ``unit`` bytes from the first byte to the last; None for no code."""
+    if not functions:
+        return None
+    first, last = min(one.address for one in functions), max(one.end for one in functions) - 1
+    return last // unit - first // unit + 1

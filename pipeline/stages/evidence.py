@@ -1,0 +1,70 @@
+"""Gathering the evidence of a build from the stages that measured it. Not a stage: it is quick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.stages.ablation import Chosen
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.candidate import Candidate
+from pipeline.stages.configure import Setup
+from pipeline.stages.finish import UNSTRIPPED
+from pipeline.stages.layout_null import layout_null
+from pipeline.stages.programs import programs
+from pipeline.stages.verify import Verdict
+from pipeline.stages.workshop import Workshop
+
+if TYPE_CHECKING:
+    from pipeline.evidence.model import Evidence, LayoutNull
+
+QUICK = (
+    "the chain of builds, random layouts, and the library's share of real programs: "
+    "not with --quick",
+)
+NO_PRESSURE = "random layouts: no workload presses on the I-cache"
+OTHER_CODE = "random layouts: the chosen build is not the code that BOLT laid out"
+
+
+def gather(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    chain: Sequence[Candidate],
+    chosen: Chosen,
+    verdict: Verdict,
+) -> Evidence:
+    """Measure what is not measured yet, and return all of it.
+
+    ``chain`` ends with the build that BOLT took and the one that it made, in this order. With
+    --quick nothing further is measured.
+    """
+    from pipeline.evidence.model import Evidence
+    from pipeline.evidence.summary import per_operation, static_text
+
+    tuned = chosen.candidate.library
+    known = Evidence(
+        mode=shop.options.mode,
+        left_out=QUICK if shop.options.quick else (),
+        per_operation=per_operation(verdict.result().counting),
+        static=(
+            static_text("baseline", plain.library.path, setup.lists),
+            static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
+        ),
+    )
+    if shop.options.quick:
+        return known
+    linked, full = chain[-2:]
+    null: LayoutNull | None = None
+    left_out: tuple[str, ...] = (OTHER_CODE,)
+    if chosen.candidate.name in (linked.name, full.name) and full.edges is not None:
+        null = layout_null(shop, setup, plain, tuned, linked.library, full.edges)
+        left_out = () if null else (NO_PRESSURE,)
+    return known.model_copy(
+        update={
+            "left_out": left_out,
+            "programs": programs(shop, plain, tuned),
+            "layout_null": null,
+            "ablation": chosen.result(),
+        }
+    )
