@@ -42,19 +42,19 @@ def build(shop: Workshop) -> Published:
     profile = merge(shop, training)
     lto = Candidate("lto", pgo(shop, setup, plain, profile), profile)
     archive = static(shop, setup, profile)
-    last = lto if shop.options.quick else context(shop, setup, plain, training, profile)
+    last = context(shop, setup, plain, training, profile) if shop.chain else lto
     if shop.options.branch_stacks:
         edges = sample_branches(shop, setup, plain, training, last.library)
     else:
         counted = bolt_instrument(shop, last.library)
         edges = bolt_train(shop, setup, plain, training, counted)
     full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
-    if shop.options.quick:
-        chain = [last, full]
-        chosen = Chosen(full, None)
-    else:
+    if shop.chain:
         chain = [*simple_steps(shop, setup, plain, profile), lto, last, full]
         chosen = ablation(shop, setup, plain, chain)
+    else:
+        chain = [last, full]
+        chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
     evidence = gather(shop, setup, plain, chain, chosen, verdict)
     release = Release(chosen.candidate, archive, profile, training.factors, verdict, evidence)

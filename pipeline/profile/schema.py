@@ -207,6 +207,7 @@ class Gate(Strict):
 
     ``pairs`` of runs come before the first look; ``..._s`` are seconds of timed runs that may be
     spent while nothing is decided, ``self_check_s`` on each half of the judge's check of itself.
+    ``chain`` is whether builds that are not quick make the chain of builds and random layouts.
     """
 
     throughput_margin: Margin = 0.01
@@ -219,6 +220,7 @@ class Gate(Strict):
     thorough_budget_s: Budget = 3600
     self_check_s: Budget = 45
     seed: Annotated[int, Field(ge=0)] = 1
+    chain: bool = True
 
 
 class Profile(Strict):

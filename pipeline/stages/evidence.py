@@ -18,9 +18,9 @@ from pipeline.stages.workshop import Workshop
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence, LayoutNull
 
-QUICK = (
+NO_CHAIN = (
     "the chain of builds, random layouts, and the library's share of real programs: "
-    "not with --quick",
+    "not with --quick, nor with gate.chain = false in the profile",
 )
 NO_PRESSURE = "random layouts: no workload presses on the I-cache"
 OTHER_CODE = "random layouts: the chosen build is not the code that BOLT laid out"
@@ -36,8 +36,8 @@ def gather(
 ) -> Evidence:
     """Measure what is not measured yet, and return all of it.
 
-    ``chain`` ends with the build that BOLT took and the one that it made, in this order. With
-    --quick nothing further is measured.
+    ``chain`` ends with the build that BOLT took and the one that it made, in this order. Without
+    a chain nothing further is measured.
     """
     from pipeline.evidence.model import Evidence
     from pipeline.evidence.summary import per_operation, static_text
@@ -45,14 +45,14 @@ def gather(
     tuned = chosen.candidate.library
     known = Evidence(
         mode=shop.options.mode,
-        left_out=QUICK if shop.options.quick else (),
+        left_out=() if shop.chain else NO_CHAIN,
         per_operation=per_operation(verdict.result().counting),
         static=(
             static_text("baseline", plain.library.path, setup.lists),
             static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
         ),
     )
-    if shop.options.quick:
+    if not shop.chain:
         return known
     linked, full = chain[-2:]
     null: LayoutNull | None = None

@@ -60,6 +60,11 @@ class Workshop:
     console: BuildConsole
     options: Options
 
+    @property
+    def chain(self) -> bool:
+        """Whether the chain of builds, random layouts and real programs are measured."""
+        return self.profile.gate.chain and not self.options.quick
+
     def log(self, stage: str, name: str) -> Path:
         """Return the path of a child process log of this profile."""
         return self.tree.logs(self.profile.name) / stage / f"{name}.log"

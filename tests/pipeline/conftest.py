@@ -36,6 +36,9 @@ description = "small enough for tests"
 name = "mixed"
 must_be_hot = ["hak_malloc", "hak_free"]
 
+[gate]
+chain = false
+
 [[workload]]
 name = "mixed-sizes"
 kind = "program"
