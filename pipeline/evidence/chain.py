@@ -11,16 +11,15 @@ from pipeline.evidence.counts import BuildCounter, Counts, pressed, weighted
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.geometry import machine_l1i
-from pipeline.judge.judging import stage
 from pipeline.judge.model import Throughput
-from pipeline.judge.pairing import PairedRunner
+from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import MIN_PAIRS, JudgeRequest
 from pipeline.judge.throughput import measure
 
 Progress = Callable[[str], None]
 
-BRIEF_PAIRS, MORE_PAIRS = MIN_PAIRS, 8 * MIN_PAIRS
-"""Pairs of a build that is out by its misses, and the limit of one that may be chosen."""
+BRIEF_S = 1.0
+"""Budget of a build that is out by its misses: it ends with the first look."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +101,12 @@ def _time_all(
     full = rows[-1].build
     found: list[Throughput | None] = []
     for number, row in enumerate(rows[:-1]):
-        pairs = MORE_PAIRS if number > 0 and few[number] else BRIEF_PAIRS
         brief = replace(
             request,
             baseline=full.library,
             tuned=row.build.library,
-            pairs=BRIEF_PAIRS,
-            max_pairs=pairs,
-            time_budget_s=budget_s,
+            pairs=MIN_PAIRS,
+            time_budget_s=budget_s if number > 0 and few[number] else BRIEF_S,
             logs=request.logs / "timed" / row.build.name,
         )
         found.append(_time(row.build.name, brief, progress))
@@ -117,7 +114,8 @@ def _time_all(
 
 
 def _time(name: str, request: JudgeRequest, progress: Progress) -> Throughput:
-    runner = PairedRunner(stage(request), request.logs)
+    sides = stage({"baseline": request.baseline, "tuned": request.tuned}, request.logs)
+    runner = PairedRunner(sides, request.logs)
     return measure(request, runner, lambda text: progress(f"{name}: {text}"))
 
 

@@ -21,8 +21,7 @@ from pipeline.evidence.model import ProgramShare
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.valgrind import Simulation, simulate
-from pipeline.judge.model import SIDES, Side
-from pipeline.judge.request import CacheGeometry
+from pipeline.judge.request import SIDES, CacheGeometry, Side
 
 LIMIT_S = 120.0
 CONNECT_LIMIT_S = 60.0
