@@ -21,7 +21,8 @@ from pipeline.evidence.model import ProgramShare
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.valgrind import Simulation, simulate
-from pipeline.judge.request import SIDES, CacheGeometry, Side
+from pipeline.judge.model import SIDES
+from pipeline.judge.request import CacheGeometry, Side
 
 LIMIT_S = 120.0
 CONNECT_LIMIT_S = 60.0

@@ -10,9 +10,9 @@ from pipeline.core.errors import ArtifactError
 from pipeline.evidence.counts import Counts, weighted
 from pipeline.evidence.model import PerOperation, StaticText
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.model import Counting, WorkloadCounts
+from pipeline.judge.model import SIDES, Counting, WorkloadCounts
 from pipeline.judge.pressure import presses
-from pipeline.judge.request import SIDES, Side
+from pipeline.judge.request import Side
 from pipeline.layout.model import LINE, Function
 from pipeline.layout.textmap import read_text_map
 from pipeline.toolchain.symbols import SymbolLists
