@@ -1,5 +1,7 @@
 /* Every kind of request, by one thread and by others, where each may be refused: a refusal is NULL
- * and ENOMEM, leaves the block that realloc was given, and everything that was given is good. */
+ * and ENOMEM, leaves the block that realloc was given, and everything that was given is good. What
+ * was given back is free again: no refusal leaves a block behind. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -7,6 +9,7 @@
 #include "../support/check.h"
 #include "../support/pattern.h"
 #include "../support/threads.h"
+#include "hakmem.h"
 
 static const size_t sizes[] = {16, 200, 1500, 6000, 30000, 100000, 300000, 1 << 20};
 enum { SIZES = sizeof sizes / sizeof *sizes, EACH = 30, SOME = 2 };
@@ -75,12 +78,30 @@ static void in_a_thread(void) {
         thread_join(thread);
 }
 
+static size_t live_blocks(void) {
+    hak_usage usage;
+    void *address = dlsym(RTLD_DEFAULT, "hak_get_usage");
+    CHECK(address);
+    ((__typeof__(&hak_get_usage))address)(&usage);
+    return usage.blocks;
+}
+
+/* libc itself keeps some blocks: of its first thread, of a stack that it may use again. */
+static size_t may_stay(void) {
+    const char *more = getenv("TEST_BLOCKS_MAY_STAY");
+    return 8 + (more ? strtoul(more, NULL, 10) : 0);
+}
+
 int main(void) {
+    size_t before = live_blocks();
     all_sizes(NULL);
     in_a_thread();
     one_huge((size_t)300 << 20);
     malloc_trim(0);
     all_sizes(NULL);
     in_a_thread();
+    malloc_trim(0); /* takes home what is on its way to another thread */
+    size_t after = live_blocks();
+    CHECK_THAT(after <= before + may_stay(), "%zu blocks, at the start %zu", after, before);
     return 0;
 }
