@@ -1,0 +1,96 @@
+"""Chain, random layouts and programs on real processes, with toy libraries of known worth."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
+
+from test_judge_end_to_end import compile_c
+
+from pipeline.evidence.chain import Build, judge_chain
+from pipeline.evidence.model import Ablation
+from pipeline.evidence.null import judge_layout
+from pipeline.evidence.programs import Program, Survey
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
+
+VALGRIND = shutil.which("valgrind")
+pytestmark = pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed")
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toys")
+    for name, rounds in (("slow", 80), ("fast", 20), ("full", 20)):
+        flags = ("-shared", "-fPIC", '-DPLACE=".text"', f"-DROUNDS={rounds}")
+        compile_c("toy_library.c", folder / f"{name}.so", *flags)
+    compile_c("toy_bench.c", folder / "bench", "-DMEASURED=bench_measured")
+    return folder
+
+
+def request(toys: Path, logs: Path, **tools: Path) -> JudgeRequest:
+    path = str(toys / "bench")
+    bench = BenchCommand(name="toy", argv=(path, "300000"), count_argv=(path, "1000"))
+    return JudgeRequest(
+        baseline=toys / "slow.so",
+        tuned=toys / "full.so",
+        benches=(bench,),
+        logs=logs,
+        tools=Tools(**tools),
+    )
+
+
+def chain(toys: Path, request: JudgeRequest) -> Ablation:
+    builds = [Build(name, f"adds {name}", toys / f"{name}.so") for name in ("slow", "fast", "full")]
+    return judge_chain(builds, request, 1.0, lambda _: None)
+
+
+def test_each_step_is_counted_and_timed_against_the_full_build(toys: Path, tmp_path: Path) -> None:
+    result = chain(toys, request(toys, tmp_path, valgrind=Path(VALGRIND or "")))
+    slow, fast, full = result.steps
+    assert slow.instructions is not None
+    assert fast.instructions is not None
+    assert slow.instructions > fast.instructions == full.instructions
+    assert slow.speed is not None
+    assert slow.speed.high < 0.9
+    assert full.speed is None
+    assert not slow.as_fast
+    assert full.as_fast
+    assert result.chosen in ("fast", "full")  # as much as so few pairs on this machine can show
+    assert Ablation.model_validate_json(result.model_dump_json()) == result
+
+
+def test_without_a_counter_nothing_is_known_and_the_full_build_stays(
+    toys: Path, tmp_path: Path
+) -> None:
+    result = chain(toys, request(toys, tmp_path))
+    assert [step.instructions for step in result.steps] == [None, None, None]
+    assert [step.i1_misses for step in result.steps] == [None, None, None]
+    assert result.chosen == "full"
+
+
+def test_without_pressure_there_is_no_layout_to_prove(toys: Path, tmp_path: Path) -> None:
+    asked = request(toys, tmp_path, valgrind=Path(VALGRIND or ""))
+    assert judge_layout(asked, {1: toys / "fast.so"}, lambda _: None) is None
+    assert judge_layout(request(toys, tmp_path), {1: toys / "fast.so"}, lambda _: None) is None
+
+
+def test_a_program_is_counted_as_a_whole(toys: Path, tmp_path: Path) -> None:
+    survey = Survey(
+        valgrind=Path(VALGRIND or ""),
+        libraries={"baseline": toys / "slow.so", "tuned": toys / "fast.so"},
+        geometry=CacheGeometry(32 * 1024, 8),
+        env={},
+        logs=tmp_path,
+    )
+    share = survey.of(Program("toy", "bench", ("20000",)), toys / "bench")
+    assert share.status == "counted", share.detail
+    assert share.baseline_instructions is not None
+    assert share.tuned_instructions is not None
+    assert 1 > share.baseline_instructions > share.tuned_instructions > 0
+    assert share.total_instructions is not None
+    assert share.total_instructions > 100_000  # the dynamic linker, and all before main
