@@ -53,7 +53,7 @@ enum {
 #undef HAK_CLASS
 
 /* Bytes that a guard build sets aside for each page: eight for each block that it may hold. */
-#define HAK_RECORD_BYTES (HAK_SLAB_MAX_BLOCKS * 8)
+#define HAK_RECORD_BYTES ((size_t)HAK_SLAB_MAX_BLOCKS * 8)
 
 /* Slots of a magazine that has not grown yet. */
 #define HAK_SMALL_DEPTH 16u
