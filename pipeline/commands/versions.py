@@ -105,7 +105,7 @@ def _describe(version: Version) -> tuple[str, ...]:
         keys = [str(verdict[key]) for key in ("throughput", "icache")]
     except (ArtifactError, KeyError, TypeError):
         return ("unknown",) * 4 + (*sizes, "DAMAGED: its manifest cannot be read")
-    mode = str(version.manifest.get("mode") or ("quick" if version.manifest.get("quick") else ""))
+    mode = str(verdict.get("mode", "unknown"))
     state = "DAMAGED" if version.damaged_files() else ""
     return (day(version.created), *keys, mode, *sizes, state)
 

@@ -232,6 +232,7 @@ def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
         "throughput": result.keys.throughput.verdict.value,
         "icache": result.keys.icache.verdict.value,
         "rss_holds": result.rss.holds,
+        "mode": result.mode,
         "reason": reason,
         "allow_neutral": shop.options.allow_neutral,
     }

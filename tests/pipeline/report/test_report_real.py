@@ -188,7 +188,7 @@ def test_list_shows_what_a_reader_wants(built: Sandbox) -> None:
     current = [row for row in rows if row.startswith("*")]
     assert len(current) == 1
     assert version(built).name in current[0]
-    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC .* KiB +\d", current[0])
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC .* default +\d.* KiB +\d", current[0])
 
 
 def test_completion_knows_versions(built: Sandbox) -> None:
