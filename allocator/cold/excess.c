@@ -92,3 +92,7 @@ void hak_excess_purged(void) {
     carried = 0;
     hak_lock_give(&lock);
 }
+
+void hak_excess_after_fork_in_child(void) {
+    hak_lock_reset(&lock);
+}

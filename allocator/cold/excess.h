@@ -29,4 +29,7 @@ bool hak_excess_huge(size_t pages, uint64_t faults);
 /* They go now. Under the purge lock, before they do. */
 void hak_excess_purged(void);
 
+/* In a forked child, where the thread that held the lock may not exist any more. */
+void hak_excess_after_fork_in_child(void);
+
 #endif

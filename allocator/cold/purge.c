@@ -146,5 +146,6 @@ void hak_purge_after_fork_in_parent(void) {
     hak_lock_give(&purge_lock);
 }
 void hak_purge_after_fork_in_child(void) {
+    hak_excess_after_fork_in_child();
     hak_lock_reset(&purge_lock);
 }
