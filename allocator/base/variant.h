@@ -33,8 +33,8 @@
 #define HAK_VARIANT_OPTIONS "policy/options_production.def"
 #endif
 
-_Static_assert(!(HAK_GUARD && HAK_RESEARCH), "a library is a guard or a research build, not both");
-_Static_assert(!HAK_WRAPPED || HAK_GUARD || HAK_RESEARCH, "production wraps nothing");
+_Static_assert(HAK_GUARD + HAK_RESEARCH <= 1, "a library is a guard or a research build, not both");
+_Static_assert(HAK_WRAPPED <= HAK_GUARD + HAK_RESEARCH, "production wraps nothing");
 
 #if HAK_WRAPPED
 #include "base/core_names.h"

@@ -38,8 +38,8 @@ static hak_heap *borrowed;
 enum { WALL = HAK_GUARD, HEAP_PAGES = (HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT };
 
 static void raise_walls(const hak_slab *run) {
-    uintptr_t behind = run->start + ((uintptr_t)(run->pages - 1) << HAK_PAGE_SHIFT);
     if (HAK_GUARD) {
+        uintptr_t behind = run->start + ((uintptr_t)(run->pages - 1) << HAK_PAGE_SHIFT);
         hak_os_protect((void *)run->start, HAK_PAGE_SIZE);
         hak_os_protect((void *)behind, HAK_PAGE_SIZE);
     }

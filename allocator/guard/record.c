@@ -5,8 +5,7 @@
 #include "cold/range.h"
 #include "os/os.h"
 
-_Static_assert(sizeof(hak_record) * HAK_SLAB_MAX_BLOCKS == HAK_RECORD_BYTES,
-               "a page has room for the records of its blocks");
+_Static_assert(sizeof(hak_record) == 8, "a page has room for records of eight bytes");
 
 enum { STEP = 128 }; /* pages whose records are committed at a time: 4 MiB */
 
