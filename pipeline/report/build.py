@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.judge.model import VerifyResult
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
-from pipeline.report.curve import curve_points
 from pipeline.report.facts import Facts
 from pipeline.report.findings import findings
 from pipeline.report.model import (

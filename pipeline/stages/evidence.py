@@ -39,14 +39,18 @@ def gather(
     ``chain`` ends with the build that BOLT took and the one that it made, in this order. Without
     a chain nothing further is measured.
     """
+    from pipeline.evidence.curve import curve_points
     from pipeline.evidence.model import Evidence
     from pipeline.evidence.summary import per_operation, static_text
+    from pipeline.judge.icache import under_pressure
 
-    tuned = chosen.candidate.library
+    tuned, counting = chosen.candidate.library, verdict.result().counting
     known = Evidence(
         mode=shop.options.mode,
         left_out=() if shop.chain else NO_CHAIN,
-        per_operation=per_operation(verdict.result().counting),
+        per_operation=per_operation(counting),
+        curve=curve_points(counting),
+        curve_workloads=tuple(one.name for one in under_pressure(counting)),
         static=(
             static_text("baseline", plain.library.path, setup.lists),
             static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
