@@ -2,7 +2,7 @@
 
 /* Where each magazine begins: an enumerator's value is one more than its predecessor's, which is
  * the last slot of the magazine before it. */
-#define HAK_CLASS(id, size, pages, depth)                                                          \
+#define HAK_CLASS(id, size, pages, depth, route)                                                   \
     FIRST_SLOT_##id, LAST_SLOT_##id = FIRST_SLOT_##id + HAK_DEEPEST(size, depth),
 enum {
     FIRST_SLOT_NONE,
@@ -10,7 +10,7 @@ enum {
 };
 #undef HAK_CLASS
 
-#define HAK_CLASS(id, size_, pages_, depth_)                                                       \
+#define HAK_CLASS(id, size_, pages_, depth_, route_)                                               \
     {.size = (size_),                                                                              \
      .pages = (pages_),                                                                            \
      .depth = (depth_),                                                                            \
@@ -20,6 +20,12 @@ enum {
      .reciprocal = (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size_) - 1) / (size_)},
 const hak_class hak_classes[HAK_CLASSES] = {
     {.size = 0},
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
+
+#define HAK_CLASS(id, size, pages, depth, route) [id] = (route),
+const uint8_t hak_routes[HAK_CLASSES] = {
 #include HAK_CLASS_TABLE
 };
 #undef HAK_CLASS

@@ -20,6 +20,15 @@ typedef struct hak_class {
 #define HAK_RECIPROCAL_SHIFT 40
 
 extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];
+extern HAK_HIDDEN const uint8_t hak_routes[HAK_CLASSES]; /* enum hak_route */
+
+/* Questions of the hot path: no instruction in a build where no class, or each small one, is so. */
+HAK_INLINE bool hak_is_hot(unsigned cls) {
+    return HAK_HOT_CLASSES != 0 && hak_routes[cls] == HAK_ROUTE_HOT;
+}
+HAK_INLINE bool hak_is_list(unsigned cls) {
+    return HAK_LIST_CLASSES != 0 && hak_routes[cls] == HAK_ROUTE_ULTRA_LIST;
+}
 
 /* Fills a heap's two tables: size in steps of 16 (256) bytes -> smallest class that holds it. */
 void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]);

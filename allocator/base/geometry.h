@@ -25,6 +25,33 @@
 #define HAK_SEGMENT_SHIFT (HAK_PAGE_SHIFT + 5)
 #define HAK_SEGMENT_SIZE ((size_t)1 << HAK_SEGMENT_SHIFT)
 
+/* How the blocks of a class come and go. What a build does not use, it does not contain.
+ *
+ *   route        for    malloc takes from            free gives to                   file
+ *   HOT          small  a word of a page's bitmap    the page's bitmap               hot/page.h
+ *   ULTRA        small  the thread's magazine        the same: an array of pointers  hot/magazine.h
+ *   ULTRA_LIST   small  the thread's list            the same: links in the blocks   hot/list.h
+ *   MID          medium a magazine, one call further the same                        hot/magazine.h
+ *   POOL         medium a page's bitmap, each time   the page's bitmap               cold/pool.h
+ *   LARGE        medium whole pages                  the pages                       cold/large.h
+ *
+ * What each is worth: docs/experiments.md. */
+enum hak_route {
+    HAK_ROUTE_NONE,
+    HAK_ROUTE_HOT,
+    HAK_ROUTE_ULTRA,
+    HAK_ROUTE_ULTRA_LIST,
+    HAK_ROUTE_MID,
+    HAK_ROUTE_POOL,
+    HAK_ROUTE_LARGE
+};
+#ifndef HAK_SMALL_ROUTE
+#define HAK_SMALL_ROUTE HAK_ROUTE_ULTRA
+#endif
+#ifndef HAK_MEDIUM_ROUTE
+#define HAK_MEDIUM_ROUTE HAK_ROUTE_MID
+#endif
+
 /* Alignment of every block: what max_align_t asks for on the systems we build for. */
 #define HAK_MIN_ALIGN 16u
 
@@ -44,7 +71,7 @@
 #define HAK_BITMAP_WORDS 64u
 #define HAK_SLAB_MAX_BLOCKS (HAK_BITMAP_WORDS * 64u)
 
-#define HAK_CLASS(id, size, pages, depth) HAK_CLASS_##id,
+#define HAK_CLASS(id, size, pages, depth, route) HAK_CLASS_##id,
 enum {
     HAK_CLASS_NONE, /* not a size class: large, free or foreign */
 #include HAK_CLASS_TABLE
@@ -54,6 +81,20 @@ enum {
 
 /* Bytes that a guard build sets aside for each page: eight for each block that it may hold. */
 #define HAK_RECORD_BYTES ((size_t)HAK_SLAB_MAX_BLOCKS * 8)
+
+/* How many classes take each of the routes that malloc and free ask for. */
+#define HAK_CLASS(id, size, pages, depth, route) +((route) == HAK_ROUTE_HOT)
+enum {
+    HAK_HOT_CLASSES = 0
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
+#define HAK_CLASS(id, size, pages, depth, route) +((route) == HAK_ROUTE_ULTRA_LIST)
+enum {
+    HAK_LIST_CLASSES = 0
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
 
 /* Slots of a magazine that has not grown yet. */
 #define HAK_SMALL_DEPTH 16u
@@ -67,7 +108,7 @@ enum {
      : HAK_DEEP_FOR(size) > (depth)     ? HAK_DEEP_FOR(size)                                       \
                                         : (depth))
 /* Slots of all grown magazines of a thread: the deepest of each, and one below that stays empty. */
-#define HAK_CLASS(id, size, pages, depth) +HAK_DEEPEST(size, depth) + 1
+#define HAK_CLASS(id, size, pages, depth, route) +HAK_DEEPEST(size, depth) + 1
 enum {
     HAK_MAGAZINE_SLOTS = 1
 #include HAK_CLASS_TABLE
@@ -79,7 +120,7 @@ _Static_assert(HAK_PAGE_SHIFT >= 16 && HAK_PAGE_SHIFT <= 18,
 /* A class fits into one byte of the class map. */
 #define HAK_CLASS_LIMIT 256u
 _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 classes");
-#define HAK_CLASS(id, size, pages, depth)                                                          \
+#define HAK_CLASS(id, size, pages, depth, route)                                                   \
     _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
     _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \
     _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 65536");         \
@@ -89,6 +130,12 @@ _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 cla
                    "class " #id ": a slab must fit into one segment");                             \
     _Static_assert((pages) * HAK_PAGE_SIZE / (size) <= HAK_SLAB_MAX_BLOCKS,                        \
                    "class " #id ": at most 4096 blocks in a slab");                                \
+    _Static_assert((size) > HAK_SMALL_MAX ||                                                       \
+                       ((route) >= HAK_ROUTE_HOT && (route) <= HAK_ROUTE_ULTRA_LIST),              \
+                   "class " #id ": small classes take HOT, ULTRA or ULTRA_LIST");                  \
+    _Static_assert((size) <= HAK_SMALL_MAX ||                                                      \
+                       ((route) >= HAK_ROUTE_MID && (route) <= HAK_ROUTE_LARGE),                   \
+                   "class " #id ": classes above 2048 bytes take MID, POOL or LARGE");             \
     _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": magazine depth 2 to 1024");
 #include HAK_CLASS_TABLE
 #undef HAK_CLASS

@@ -135,6 +135,11 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
+    uint64_t word[HAK_HOT_CLASSES ? HAK_CLASSES : 1];       /* hot/page.h: free blocks ... */
+    char *word_start[HAK_HOT_CLASSES ? HAK_CLASSES : 1];    /* ... from here on */
+    hak_link *list[HAK_LIST_CLASSES ? HAK_CLASSES : 1];     /* hot/list.h: free blocks, ... */
+    uint16_t list_room[HAK_LIST_CLASSES ? HAK_CLASSES : 1]; /* ... and how many more it takes */
+
     void **bottom[HAK_CLASSES];        /* the NULL below each magazine's first slot */
     uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now */
     uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */

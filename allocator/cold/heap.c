@@ -2,10 +2,12 @@
 
 #include "base/classes.h"
 #include "cold/arm.h"
+#include "cold/list.h"
 #include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/remote.h"
+#include "cold/route.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
 #include "os/guard.h"
@@ -56,6 +58,7 @@ static hak_heap *make_heap(void) {
     if (!zeroed)
         *heap = (hak_heap){0};
     hak_magazines_lay_out(heap);
+    hak_lists_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
     heap->registry_next = registry;
     registry = heap;
@@ -105,9 +108,9 @@ static hak_heap *obtain(void) {
 
 /* ---- the calling thread ---- */
 
-static void flush_magazines(hak_heap *heap) {
+static void flush_all(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        hak_magazine_flush(heap, cls);
+        hak_route_flush(heap, cls);
 }
 
 /* Empty slabs stay with the heap for the next thread; the purge epoch takes them if none comes. */
@@ -117,7 +120,7 @@ static void thread_exits(void) {
     if (heap == NULL)
         return;
     hak_remote_drain(heap);
-    flush_magazines(heap);
+    flush_all(heap);
     hak_lock_take(&registry_lock);
     push_idle(heap);
     hak_lock_give(&registry_lock);
@@ -215,7 +218,7 @@ static void release_empty(hak_heap *heap, unsigned cls) {
 
 void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap);
-    flush_magazines(heap);
+    flush_all(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         release_empty(heap, cls);
 }
@@ -244,7 +247,7 @@ static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {
 
 /* Goes round the idle heaps, a few at each call: there may be thousands. What was freed to them
  * remotely is taken back once per purge epoch. */
-bool hak_heap_adopt(hak_heap *heap, unsigned cls) {
+static bool adopt(hak_heap *heap, unsigned cls) {
     bool adopted = false;
     if (atomic_load_explicit(&idle_count, memory_order_relaxed) == 0)
         return false;
@@ -259,6 +262,12 @@ bool hak_heap_adopt(hak_heap *heap, unsigned cls) {
     }
     hak_lock_give(&registry_lock);
     return adopted;
+}
+
+hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
+    if (heap->partial[cls] != NULL || adopt(heap, cls))
+        return heap->partial[cls];
+    return hak_slab_make(heap, cls);
 }
 
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) {

@@ -27,8 +27,9 @@ hak_heap *hak_heap_self(void);
 hak_heap *hak_heap_borrow(void);
 void hak_heap_return(void);
 
-/* Takes over a slab of `class` with room from a heap without a thread. False: there is none. */
-bool hak_heap_adopt(hak_heap *heap, unsigned cls);
+/* A slab of the class with room: one of the heap's own, else one taken over from a heap without a
+ * thread, else a new one. NULL: out of memory. By the owner. */
+hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls);
 
 /* Calls visit for each heap without a thread, as its owner, under the registry lock. Returns the
  * sum of what the visits return. */

@@ -3,14 +3,9 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/arm.h"
-#include "cold/range.h"
-#include "cold/remote.h"
-#include "cold/slab.h"
 #include "os/os.h"
 
 #include <string.h>
-
-enum { FEW_SHARE = 8, FEW = 2 };
 
 /* ---- depth ---- */
 
@@ -28,13 +23,25 @@ static void **large_place(hak_heap *heap, unsigned cls) {
     return heap->slots + (size_t)HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + hak_classes[cls].first_slot;
 }
 
+static void lay_out(hak_heap *heap, unsigned cls) {
+    unsigned depth = hak_classes[cls].depth;
+    heap->bottom[cls] = heap->top[cls] = small_place(heap, cls);
+    *heap->bottom[cls] = NULL;
+    set_depth(heap, cls, depth < HAK_SMALL_DEPTH ? depth : HAK_SMALL_DEPTH);
+}
+
+/* Armed for ever: malloc finds it empty, free finds it full. */
+static void leave_out(hak_heap *heap, unsigned cls) {
+    heap->bottom[cls] = heap->top[cls] = heap->end[cls] = (void **)hak_nothing;
+    heap->held_top[cls] = (void **)hak_nothing;
+}
+
 void hak_magazines_lay_out(hak_heap *heap) {
-    for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
-        unsigned depth = hak_classes[cls].depth;
-        heap->bottom[cls] = heap->top[cls] = small_place(heap, cls);
-        *heap->bottom[cls] = NULL;
-        set_depth(heap, cls, depth < HAK_SMALL_DEPTH ? depth : HAK_SMALL_DEPTH);
-    }
+    for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
+        if (hak_routes[cls] == HAK_ROUTE_POOL || hak_routes[cls] == HAK_ROUTE_LARGE)
+            leave_out(heap, cls);
+        else
+            lay_out(heap, cls);
 }
 
 static void move_to_large_place(hak_heap *heap, unsigned cls) {
@@ -48,12 +55,16 @@ static void move_to_large_place(hak_heap *heap, unsigned cls) {
     heap->top[cls] = to + count;
 }
 
+void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
+    move_to_large_place(heap, cls);
+    set_depth(heap, cls, depth);
+}
+
 bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
     unsigned usual = hak_classes[cls].depth;
     if (heap->bottom[cls] != small_place(heap, cls) || heap->depth[cls] == usual)
         return false;
-    move_to_large_place(heap, cls);
-    set_depth(heap, cls, usual);
+    hak_magazine_set_depth(heap, cls, usual);
     return true;
 }
 
@@ -62,8 +73,7 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     if (!heap->spilled[cls])
         return;
     heap->spilled[cls] = false;
-    move_to_large_place(heap, cls);
-    set_depth(heap, cls, twice < deepest ? twice : deepest);
+    hak_magazine_set_depth(heap, cls, twice < deepest ? twice : deepest);
 }
 
 /* The slots beyond the usual depth were touched, perhaps. */
@@ -96,75 +106,4 @@ size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     size_t count = (size_t)(top - heap->bottom[cls]);
     return count <= heap->depth[cls] ? count
                                      : 0; /* another thread's magazine that moves just now */
-}
-
-/* ---- giving blocks back ---- */
-
-/* To its slab, when that is one of this heap and of the first range: nearly all of them are. */
-static bool give_home(hak_heap *heap, unsigned cls, void *block) {
-    const hak_range *r = &hak_ranges[0];
-    size_t page = hak_page_index(r, block);
-    if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)) ||
-        atomic_load_explicit(&r->owners[page], memory_order_relaxed) != hak_owner_word(heap, cls))
-        return false;
-    hak_slab_put_as(heap, hak_run_at(r, page), block, &hak_classes[cls]);
-    return true;
-}
-
-/* True: it belongs to another heap, and is on its way in a chain. */
-static HAK_DOOR bool give_elsewhere(hak_heap *heap, unsigned cls, void *block, hak_chains *chains) {
-    uintptr_t owner = hak_owner_of(block);
-    if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
-        hak_slab_refuse(hak_run_of(block), block);
-    if (hak_heap_in(owner) != heap) {
-        HAK_TALLY(heap, cls, remote);
-        hak_chains_add(chains, hak_heap_in(owner), block);
-        return true;
-    }
-    hak_slab_put(heap, hak_run_of(block), block);
-    return false;
-}
-
-/* Gives blocks back: returns how many of them other heaps own. */
-static size_t give_back(hak_heap *heap, unsigned cls, void **blocks, size_t count) {
-    size_t foreign = 0;
-    hak_chains elsewhere = {0};
-    for (size_t i = 0; i < count; i++)
-        if (HAK_UNLIKELY(!give_home(heap, cls, blocks[i])))
-            foreign += give_elsewhere(heap, cls, blocks[i], &elsewhere);
-    hak_chains_send(&elsewhere);
-    return foreign;
-}
-
-void hak_magazine_flush(hak_heap *heap, unsigned cls) {
-    hak_disarm(heap, cls);
-    give_back(heap, cls, heap->bottom[cls] + 1, hak_magazine_count(heap, cls));
-    heap->top[cls] = heap->bottom[cls];
-}
-
-/* A thread that frees what others allocate will hardly need it: it only gathers blocks for the way
- * home, and more than fill some cache lines would be missed elsewhere. */
-static void keep_few(hak_heap *heap, unsigned cls) {
-    hak_magazine_flush(heap, cls);
-    move_to_large_place(heap, cls);
-    unsigned few = hak_classes[cls].depth / FEW_SHARE;
-    set_depth(heap, cls, few > FEW ? few : FEW);
-}
-
-/*   | oldest ......... | given back: half the usual depth | newest: the other half |
- *
- * The oldest of a magazine deeper than usual stay where they are, so that a free never has to move
- * or to give back more than a few hundred blocks. */
-void hak_magazine_make_room(hak_heap *heap, unsigned cls) {
-    if (hak_owner_of(*heap->top[cls]) == hak_owner_word(heap, cls) && hak_magazine_grow(heap, cls))
-        return;
-    size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
-    size_t most = count < usual ? count : usual, newest = most / 2, given = most - newest;
-    void **from = heap->top[cls] + 1 - most;
-    size_t foreign = give_back(heap, cls, from, given);
-    memmove(from, from + given, newest * sizeof *from);
-    heap->top[cls] -= given;
-    heap->spilled[cls] = foreign <= given / 2;
-    if (!heap->spilled[cls])
-        keep_few(heap, cls);
 }

@@ -18,6 +18,10 @@ void hak_magazines_lay_out(hak_heap *heap);
 /* True, and the magazine has its usual depth: it was small. False: nothing happened. */
 bool hak_magazine_grow(hak_heap *heap, unsigned cls);
 
+/* Sets the depth of a magazine that is empty or not deeper than it. Moves it out of its first,
+ * small place. */
+void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
+
 /* Doubles the depth, up to the deepest, of a magazine that runs empty after it had to give blocks
  * of this heap back: those would be wanted now. Not armed. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls);
@@ -37,11 +41,5 @@ size_t hak_magazine_count(const hak_heap *heap, unsigned cls);
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
     return heap->bottom[cls] + heap->depth[cls];
 }
-
-/* Gives all blocks of a magazine back. */
-void hak_magazine_flush(hak_heap *heap, unsigned cls);
-
-/* Makes room in a full magazine that is not armed. */
-void hak_magazine_make_room(hak_heap *heap, unsigned cls);
 
 #endif

@@ -1,20 +1,15 @@
 #include "cold/refill.h"
 
 #include "base/classes.h"
-#include "base/fatal.h"
 #include "cold/arm.h"
 #include "cold/heap.h"
 #include "cold/large.h"
-#include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/remote.h"
-#include "cold/slab.h"
+#include "cold/route.h"
 
 #include <errno.h>
-#include <string.h>
-
-enum { FIRST_BATCH = 8 };
 
 /* ---- refill ---- */
 
@@ -38,49 +33,12 @@ static unsigned class_for(const hak_heap *heap, size_t size) {
     return cls != HAK_CLASS_NONE ? cls : class_by_search(size);
 }
 
-static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
-    while (want > 0 && heap->partial[cls] != NULL) {
-        void **slots = heap->top[cls] + 1;
-        size_t taken = hak_slab_take(heap, heap->partial[cls], slots, want);
-        heap->top[cls] += taken;
-        want -= taken;
-    }
-}
-
-/* A class that is used rarely takes few blocks; each refill doubles the next, up to an eighth of a
- * magazine: blocks that nobody asked for are memory that nobody else can use. */
-static size_t next_batch(hak_heap *heap, unsigned cls) {
-    unsigned most = (hak_classes[cls].depth + 7u) / 8u;
-    unsigned batch = heap->batch[cls] < FIRST_BATCH ? FIRST_BATCH : heap->batch[cls];
-    heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
-    return batch < most ? batch : most;
-}
-
-/* Puts at least one block into the empty magazine. False: out of memory. */
-static bool fill(hak_heap *heap, unsigned cls) {
-    hak_magazine_deepen(heap, cls);
-    hak_remote_drain(heap);
-    if (*heap->top[cls] != NULL)
-        return true;
-    if (heap->partial[cls] == NULL && !hak_heap_adopt(heap, cls) &&
-        hak_slab_make(heap, cls) == NULL)
-        return false;
-    size_t batch = next_batch(heap, cls);
-    if (batch > heap->depth[cls] && !hak_magazine_grow(heap, cls))
-        batch = heap->depth[cls];
-    take_from_slabs(heap, cls, batch);
-    HAK_TALLY(heap, cls, refill);
-    return true;
-}
-
-static void *allocate(hak_heap *heap, unsigned cls) {
+static void *allocate(hak_heap *heap, unsigned cls, size_t size) {
     HAK_TALLY(heap, cls, fallback);
-    hak_disarm(heap, cls);
-    if (*heap->top[cls] == NULL && !fill(heap, cls)) {
+    void *block = hak_route_take(heap, cls, size);
+    if (HAK_UNLIKELY(block == NULL))
         errno = ENOMEM;
-        return NULL;
-    }
-    return *heap->top[cls]--;
+    return block;
 }
 
 static HAK_COLD void *allocate_borrowed(size_t size) {
@@ -89,7 +47,7 @@ static HAK_COLD void *allocate_borrowed(size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    void *block = allocate(heap, class_for(heap, size));
+    void *block = allocate(heap, class_for(heap, size), size);
     hak_heap_return();
     return block;
 }
@@ -102,22 +60,12 @@ void *hak_refill(size_t size) {
     void *block = hak_armed_pop(heap, cls);
     if (block != NULL)
         return block;
-    block = allocate(heap, cls);
+    block = allocate(heap, cls, size);
     hak_purge_tick(heap, cls);
     return block;
 }
 
 /* ---- retire ---- */
-
-static void push(hak_heap *heap, unsigned cls, void *block) {
-    HAK_TALLY(heap, cls, retire);
-    hak_disarm(heap, cls);
-    if (HAK_UNLIKELY(*heap->top[cls] == block))
-        hak_fatal("double free", "free", block, "it is the block freed last");
-    if (heap->top[cls] == heap->end[cls])
-        hak_magazine_make_room(heap, cls);
-    *++heap->top[cls] = block;
-}
 
 /* A thread that has no heap any more hands each block straight to its owner. */
 static HAK_COLD void push_to_owner(void *block) {
@@ -133,10 +81,12 @@ void hak_retire(void *block) {
     hak_heap *heap = hak_heap_self();
     if (heap != NULL && hak_armed_push(heap, cls, block))
         return;
-    if (cls == HAK_CLASS_NONE)
+    if (heap != NULL)
+        HAK_TALLY(heap, cls, retire);
+    if (heap != NULL)
+        hak_route_give(heap, cls, block);
+    else if (cls == HAK_CLASS_NONE)
         hak_large_free(block);
-    else if (heap != NULL)
-        push(heap, cls, block);
     else
         push_to_owner(block);
     if (heap == NULL)

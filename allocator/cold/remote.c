@@ -1,10 +1,9 @@
 #include "cold/remote.h"
 
-#include "cold/arm.h"
 #include "cold/link.h"
-#include "cold/magazine.h"
 #include "cold/purge.h"
 #include "cold/range.h"
+#include "cold/route.h"
 #include "cold/slab.h"
 #include "stats/stats.h"
 
@@ -50,15 +49,6 @@ void hak_chains_add(hak_chains *chains, hak_heap *owner, void *block) {
     chain->first = link;
 }
 
-/* A block that came home, to be handed out again soon. An armed magazine takes none. */
-static void take_home(hak_heap *heap, unsigned cls, void *block) {
-    if (hak_is_armed(heap, cls) ||
-        (heap->top[cls] == heap->end[cls] && !hak_magazine_grow(heap, cls)))
-        hak_slab_put(heap, hak_run_of(block), block);
-    else
-        *++heap->top[cls] = block;
-}
-
 void hak_remote_drain(hak_heap *heap) {
     if (atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
         return;
@@ -71,7 +61,7 @@ void hak_remote_drain(hak_heap *heap) {
             hak_slab_refuse(hak_run_of(block), block);
         link = hak_link_next(link);
         if (HAK_LIKELY(hak_heap_in(owner) == heap))
-            take_home(heap, hak_class_of_owner(owner), block);
+            hak_route_take_home(heap, hak_class_of_owner(owner), block);
         else
             hak_chains_add(&elsewhere, hak_heap_in(owner), block);
     }

@@ -117,6 +117,8 @@ void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
 
 /* ---- taking blocks ---- */
 
+enum { FRESH_WORD = 32 }; /* blocks never handed out that are taken at a time */
+
 /* Both fill slots downward from slots[want - 1]; they return how many slots are left. */
 
 static size_t take_freed(hak_slab *slab, void **slots, size_t want) {
@@ -142,17 +144,44 @@ static size_t take_fresh(hak_slab *slab, void **slots, size_t want) {
     return want;
 }
 
-size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) {
-    size_t left = take_fresh(slab, slots, take_freed(slab, slots, want));
-    size_t taken = want - left;
+static void note_taken(hak_heap *heap, hak_slab *slab, size_t taken) {
     slab->used = (uint16_t)(slab->used + taken);
     slab->pulse = HAK_PULSE_LIVELY;
     set_low_mark(slab);
     if (slab->used == capacity_of(slab))
         hak_slab_unlink(heap, slab);
+}
+
+size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) {
+    size_t left = take_fresh(slab, slots, take_freed(slab, slots, want));
+    size_t taken = want - left;
+    note_taken(heap, slab, taken);
     if (left != 0)
         memmove(slots, slots + left, taken * sizeof slots[0]);
     return taken;
+}
+
+static uint64_t take_freed_word(hak_slab *slab, unsigned *first) {
+    unsigned word = hak_lowest_bit(slab->summary);
+    uint64_t ones = slab->bitmap[word];
+    slab->bitmap[word] = 0;
+    slab->summary &= slab->summary - 1;
+    *first = word * 64;
+    return ones;
+}
+
+static uint64_t take_fresh_word(hak_slab *slab, unsigned *first) {
+    unsigned left = capacity_of(slab) - slab->carved, count = left < FRESH_WORD ? left : FRESH_WORD;
+    *first = slab->carved;
+    slab->carved = (uint16_t)(slab->carved + count);
+    return ((uint64_t)1 << count) - 1;
+}
+
+uint64_t hak_slab_take_word(hak_heap *heap, hak_slab *slab, unsigned *first) {
+    uint64_t ones =
+        slab->summary != 0 ? take_freed_word(slab, first) : take_fresh_word(slab, first);
+    note_taken(heap, slab, hak_count_bits(ones));
+    return ones;
 }
 
 /* ---- taking blocks back ---- */

@@ -4,6 +4,7 @@
 
 #include "base/classes.h"
 #include "base/types.h"
+#include "cold/range.h"
 
 /* A new slab on the heap's partial list, where it comes first. NULL: out of memory. */
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);
@@ -14,6 +15,10 @@ void hak_slab_own(const hak_heap *heap, const hak_slab *slab);
 /* Moves up to `want` free blocks of the slab into slots[0 .. n), lowest address last, so that a
  * magazine hands them out in the order of their addresses. Returns n. */
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
+
+/* Takes the free blocks of one word of the bitmap, or up to a word's worth that were never handed
+ * out: bit i of the result is block *first + i. The slab has room. */
+uint64_t hak_slab_take_word(hak_heap *heap, hak_slab *slab, unsigned *first);
 
 /* Looks after a slab whose `used` has sunk to its low mark: links it when it was full, lets it be
  * purged when it is half empty, and gives its pages back when it is empty and not the only slab of
@@ -42,6 +47,18 @@ HAK_INLINE void hak_slab_put_as(hak_heap *heap, hak_slab *slab, void *block, con
 
 HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
     hak_slab_put_as(heap, slab, block, &hak_classes[slab->cls]);
+}
+
+/* Takes a block back when its slab is one of this heap and lies in the first range, as nearly all
+ * do. False: it is not, and nothing happened. */
+HAK_INLINE bool hak_slab_give_home(hak_heap *heap, unsigned cls, void *block) {
+    const hak_range *r = &hak_ranges[0];
+    size_t page = hak_page_index(r, block);
+    if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)) ||
+        atomic_load_explicit(&r->owners[page], memory_order_relaxed) != hak_owner_word(heap, cls))
+        return false;
+    hak_slab_put_as(heap, hak_run_at(r, page), block, &hak_classes[cls]);
+    return true;
 }
 
 /* Puts a slab on / takes it off the heap's partial list of its class. */

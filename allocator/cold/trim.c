@@ -5,6 +5,7 @@
 #include "cold/heap.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
+#include "cold/route.h"
 #include "cold/slab.h"
 #include "os/os.h"
 #include "policy/policy.h"
@@ -99,7 +100,7 @@ size_t hak_heap_trim(hak_heap *heap) {
     hak_remote_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         more += age_class(heap, cls);
-        hak_magazine_flush(heap, cls);
+        hak_route_flush(heap, cls);
         hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
     }
     return more;

@@ -2,10 +2,10 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/magazine.h"
 #include "cold/heap.h"
 #include "cold/range.h"
 #include "cold/room.h"
+#include "cold/route.h"
 #include "cold/segment.h"
 #include "cold/slab.h"
 #include "stats/stats.h"
@@ -38,7 +38,7 @@ static void add_segment(hak_usage *usage, const hak_segment *s) {
 static void subtract_magazines(hak_heap *heap, void *context) {
     hak_usage *usage = context;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        size_t blocks = hak_magazine_count(heap, cls);
+        size_t blocks = hak_route_count(heap, cls);
         size_t bytes = blocks * hak_classes[cls].size;
         usage->blocks -= blocks < usage->blocks ? blocks : usage->blocks;
         usage->used -= bytes < usage->used ? bytes : usage->used;

@@ -10,7 +10,7 @@
 #include "cold/large.h"
 #include "cold/range.h"
 #include "cold/refill.h"
-#include "hot/magazine.h"
+#include "hot/lane.h"
 #include "include/hakmem.h"
 #include "stats/slowdown.h"
 
@@ -52,7 +52,7 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     if (HAK_LIKELY(size <= HAK_SMALL_MAX)) {
         hak_heap *heap = hak_this_thread.heap;
         unsigned cls = heap->class_of_small[small_step(size)];
-        void *block = hak_magazine_pop(heap, cls);
+        void *block = hak_lane_pop(heap, cls);
         if (HAK_LIKELY(block != NULL))
             return block;
         HAK_NOT_A_CONDITIONAL_TAIL_CALL();
@@ -64,7 +64,7 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
     unsigned cls = hak_class_in(&hak_ranges[0], block);
-    if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, cls, block)))
+    if (HAK_LIKELY(hak_lane_push(hak_this_thread.heap, cls, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     hak_retire(block);

@@ -1,0 +1,117 @@
+#include "cold/ultra.h"
+
+#include "base/classes.h"
+#include "base/fatal.h"
+#include "cold/arm.h"
+#include "cold/give.h"
+#include "cold/heap.h"
+#include "cold/magazine.h"
+#include "cold/range.h"
+#include "cold/remote.h"
+#include "cold/slab.h"
+
+#include <string.h>
+
+enum {
+    FIRST_BATCH = 8, /* blocks of a first refill */
+    FEW_SHARE = 8,   /* the share of its usual depth that a magazine keeps of foreign blocks, */
+    FEW = 2,         /* and the least */
+};
+
+/* ---- the magazine is empty ---- */
+
+static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
+    while (want > 0 && heap->partial[cls] != NULL) {
+        void **slots = heap->top[cls] + 1;
+        size_t taken = hak_slab_take(heap, heap->partial[cls], slots, want);
+        heap->top[cls] += taken;
+        want -= taken;
+    }
+}
+
+/* A class that is used rarely takes few blocks; each refill doubles the next, up to an eighth of a
+ * magazine: blocks that nobody asked for are memory that nobody else can use. */
+static size_t next_batch(hak_heap *heap, unsigned cls) {
+    unsigned most = (hak_classes[cls].depth + 7u) / 8u;
+    unsigned batch = heap->batch[cls] < FIRST_BATCH ? FIRST_BATCH : heap->batch[cls];
+    heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
+    return batch < most ? batch : most;
+}
+
+/* Puts at least one block into the empty magazine. False: out of memory. */
+static bool fill(hak_heap *heap, unsigned cls) {
+    hak_magazine_deepen(heap, cls);
+    hak_remote_drain(heap);
+    if (*heap->top[cls] != NULL)
+        return true;
+    if (hak_heap_slab(heap, cls) == NULL)
+        return false;
+    size_t batch = next_batch(heap, cls);
+    if (batch > heap->depth[cls] && !hak_magazine_grow(heap, cls))
+        batch = heap->depth[cls];
+    take_from_slabs(heap, cls, batch);
+    HAK_TALLY(heap, cls, refill);
+    return true;
+}
+
+void *hak_ultra_take(hak_heap *heap, unsigned cls) {
+    hak_disarm(heap, cls);
+    if (*heap->top[cls] == NULL && !fill(heap, cls))
+        return NULL;
+    return *heap->top[cls]--;
+}
+
+/* ---- the magazine is full ---- */
+
+void hak_ultra_flush(hak_heap *heap, unsigned cls) {
+    hak_disarm(heap, cls);
+    hak_give_back(heap, cls, heap->bottom[cls] + 1, hak_magazine_count(heap, cls));
+    heap->top[cls] = heap->bottom[cls];
+}
+
+/* A thread that frees what others allocate will hardly need it: it only gathers blocks for the way
+ * home, and more than fill some cache lines would be missed elsewhere. */
+static void keep_few(hak_heap *heap, unsigned cls) {
+    unsigned few = hak_classes[cls].depth / FEW_SHARE;
+    hak_ultra_flush(heap, cls);
+    hak_magazine_set_depth(heap, cls, few > FEW ? few : FEW);
+}
+
+/*   | oldest ......... | given back: half the usual depth | newest: the other half |
+ *
+ * The oldest of a magazine deeper than usual stay where they are, so that a free never has to move
+ * or to give back more than a few hundred blocks. */
+static void spill(hak_heap *heap, unsigned cls) {
+    size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
+    size_t most = count < usual ? count : usual, newest = most / 2, given = most - newest;
+    void **from = heap->top[cls] + 1 - most;
+    size_t foreign = hak_give_back(heap, cls, from, given);
+    memmove(from, from + given, newest * sizeof *from);
+    heap->top[cls] -= given;
+    heap->spilled[cls] = foreign <= given / 2;
+    if (!heap->spilled[cls])
+        keep_few(heap, cls);
+}
+
+static void make_room(hak_heap *heap, unsigned cls) {
+    bool ours = hak_owner_of(*heap->top[cls]) == hak_owner_word(heap, cls);
+    if (!ours || !hak_magazine_grow(heap, cls))
+        spill(heap, cls);
+}
+
+void hak_ultra_give(hak_heap *heap, unsigned cls, void *block) {
+    hak_disarm(heap, cls);
+    if (HAK_UNLIKELY(*heap->top[cls] == block))
+        hak_fatal("double free", "free", block, "it is the block freed last");
+    if (heap->top[cls] == heap->end[cls])
+        make_room(heap, cls);
+    *++heap->top[cls] = block;
+}
+
+void hak_ultra_take_home(hak_heap *heap, unsigned cls, void *block) {
+    if (hak_is_armed(heap, cls) ||
+        (heap->top[cls] == heap->end[cls] && !hak_magazine_grow(heap, cls)))
+        hak_slab_put(heap, hak_run_of(block), block);
+    else
+        *++heap->top[cls] = block;
+}
