@@ -30,9 +30,10 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
 }
 
 /* A class that is used rarely takes few blocks; each refill doubles the next, up to an eighth of a
- * magazine: blocks that nobody asked for are memory that nobody else can use. */
+ * magazine (half of a shallow one): blocks that nobody asked for are memory that nobody else can
+ * use. */
 static size_t next_batch(hak_heap *heap, unsigned cls) {
-    unsigned most = (hak_classes[cls].depth + 7u) / 8u;
+    unsigned depth = hak_classes[cls].depth, most = depth / (depth > 32 ? 8 : 2);
     unsigned batch = heap->batch[cls] < FIRST_BATCH ? FIRST_BATCH : heap->batch[cls];
     heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;
