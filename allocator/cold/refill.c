@@ -68,8 +68,12 @@ void *hak_refill(size_t size) {
 /* ---- retire ---- */
 
 /* A thread that has no heap any more hands each block straight to its owner. */
-static HAK_COLD void push_to_owner(void *block) {
+static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     hak_chains chain = {0};
+    if (cls == HAK_CLASS_NONE) {
+        hak_large_free(block);
+        return;
+    }
     hak_chains_add(&chain, hak_heap_in(hak_owner_of(block)), block);
     hak_chains_send(&chain);
 }
@@ -79,18 +83,14 @@ void hak_retire(void *block) {
         return;
     unsigned cls = hak_class_of(block);
     hak_heap *heap = hak_heap_self();
-    if (heap != NULL && hak_armed_push(heap, cls, block))
+    if (HAK_UNLIKELY(heap == NULL)) {
+        retire_without_heap(cls, block);
         return;
-    if (heap != NULL)
-        HAK_TALLY(heap, cls, retire);
-    if (heap != NULL)
-        hak_route_give(heap, cls, block);
-    else if (cls == HAK_CLASS_NONE)
-        hak_large_free(block);
-    else
-        push_to_owner(block);
-    if (heap == NULL)
+    }
+    if (hak_armed_push(heap, cls, block))
         return;
+    HAK_TALLY(heap, cls, retire);
+    hak_route_give(heap, cls, block);
     hak_purge_tick(heap, cls);
     if (cls != HAK_CLASS_NONE && !hak_is_armed(heap, cls) && hak_purge_is_pending())
         hak_arm_malloc(heap, cls);

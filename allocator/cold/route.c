@@ -1,6 +1,7 @@
 #include "cold/route.h"
 
 #include "base/classes.h"
+#include "cold/arm.h"
 #include "cold/large.h"
 #include "cold/list.h"
 #include "cold/magazine.h"
@@ -11,6 +12,7 @@
 #include "cold/ultra.h"
 
 void *hak_route_take(hak_heap *heap, unsigned cls, size_t size) {
+    hak_disarm(heap, cls);
     switch (hak_routes[cls]) {
     case HAK_ROUTE_HOT:
         return hak_page_take(heap, cls);
@@ -26,6 +28,7 @@ void *hak_route_take(hak_heap *heap, unsigned cls, size_t size) {
 }
 
 void hak_route_give(hak_heap *heap, unsigned cls, void *block) {
+    hak_disarm(heap, cls);
     switch (hak_routes[cls]) {
     case HAK_ROUTE_NONE:
         hak_large_free(block);

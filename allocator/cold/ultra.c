@@ -56,7 +56,6 @@ static bool fill(hak_heap *heap, unsigned cls) {
 }
 
 void *hak_ultra_take(hak_heap *heap, unsigned cls) {
-    hak_disarm(heap, cls);
     if (*heap->top[cls] == NULL && !fill(heap, cls))
         return NULL;
     return *heap->top[cls]--;
@@ -101,7 +100,6 @@ static void make_room(hak_heap *heap, unsigned cls) {
 }
 
 void hak_ultra_give(hak_heap *heap, unsigned cls, void *block) {
-    hak_disarm(heap, cls);
     if (HAK_UNLIKELY(*heap->top[cls] == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
     if (heap->top[cls] == heap->end[cls])

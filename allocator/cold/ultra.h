@@ -1,5 +1,5 @@
 /* The routes ULTRA and MID behind the hot path: a thread's magazine is empty, or full. All by the
- * heap's owner; `cls` takes one of these routes. */
+ * heap's owner; the class is not armed. */
 #ifndef HAK_COLD_ULTRA_H
 #define HAK_COLD_ULTRA_H
 
