@@ -10,18 +10,22 @@ from pipeline.judge.icache import under_pressure
 from pipeline.judge.model import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.request import CacheGeometry
 
+Rows = list[WorkloadCounts]
+
 
 def curve_points(counting: Counting) -> tuple[CurvePoint, ...]:
     """Return the weighted misses of both builds in each cache, the smallest first.
 
-    Over the workloads under instruction pressure, as the I-cache key; one cache is no curve.
+    Over the workloads under instruction pressure, as the I-cache key; one cache is no curve. Of
+    two caches of one size it is the judged one that counts.
     """
     pressed = {one.name for one in under_pressure(counting)}
-    found: dict[CacheGeometry, list[WorkloadCounts]] = defaultdict(list)
+    found: dict[CacheGeometry, Rows] = defaultdict(list)
     for one in (*counting.workloads, *counting.curve):
         if one.name in pressed and one.geometry is not None:
             found[one.geometry].append(one)
     complete = {cache: rows for cache, rows in found.items() if len(rows) == len(pressed)}
+    complete = _one_per_size(complete)
     if len(complete) < 2:
         return ()
     return tuple(
@@ -32,6 +36,12 @@ def curve_points(counting: Counting) -> tuple[CurvePoint, ...]:
         )
         for cache in sorted(complete, key=lambda cache: cache.size)
     )
+
+
+def _one_per_size(caches: dict[CacheGeometry, Rows]) -> dict[CacheGeometry, Rows]:
+    """Keep the first cache of each size: those of the judged counts come first."""
+    first = {cache.size: cache for cache in reversed(caches)}
+    return {cache: rows for cache, rows in caches.items() if first[cache.size] == cache}
 
 
 def _mean(sides: Sequence[tuple[float, LibraryCounts]]) -> float | None:

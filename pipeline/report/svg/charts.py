@@ -29,7 +29,7 @@ def curve_chart(name: str, points: Sequence[CurvePoint]) -> Markup:
     """Return misses per operation over the size of the instruction cache, both builds."""
     across = _sizes(points)
     known = [v for one in points for v in (one.baseline, one.tuned) if v is not None]
-    up = Scale(0, max([*known, 1e-9]) * 1.08, HEIGHT - BOTTOM, TOP)
+    up = Scale(0, max([*known, 1e-9]) * 1.04, HEIGHT - BOTTOM, TOP + 24)
     parts = [*_grid(up), *_size_axis(across, points)]
     for build, look in (("baseline", "before"), ("tuned", "after")):
         parts += _series(build, look, across, up, points)
@@ -131,8 +131,8 @@ def _series(
 
 
 def _legend(build: str, look: str) -> list[Markup]:
-    """Return the name of a curve, at the top right: misses fall as caches grow."""
-    x, y = WIDTH - RIGHT - 110, TOP + (12 if look == "before" else 32)
+    """Return the name of a curve, above the plot."""
+    x, y = LEFT + (0 if look == "before" else 130), TOP
     stroke = path([(x, y - 4), (x + 28, y - 4)], f"curve {look}")
     return [
         stroke,

@@ -12,8 +12,10 @@ from jsonschema import Draft202012Validator
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge.model import Counting
+from pipeline.judge.request import CacheGeometry
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
+from pipeline.report.curve import curve_points
 from pipeline.report.diff import render_diff
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import Comparison, ReportModel
@@ -21,6 +23,8 @@ from pipeline.report.schema import schema_page
 from pipeline.report.view import changed_functions
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
+from judge_support import counting_of, counts, workload_counts
 from report_support import RECEIPTS, bad, evidence, good, older
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -198,3 +202,16 @@ def test_a_model_needs_nothing_but_the_judgement() -> None:
     )
     assert (model.code, model.previous, model.training, model.evidence) == (None,) * 4
     assert all((model.code_reason, model.previous_reason, model.evidence_reason))
+
+
+def test_the_curve_has_one_point_for_each_size() -> None:
+    judged = workload_counts("mixed", counts(4.0), counts(3.0))
+    caches = [CacheGeometry(size=size, ways=4) for size in (1024, 32 * 1024)]
+    swept = [
+        judged.model_copy(update={"geometry": cache, "baseline": counts(9.0)}) for cache in caches
+    ]
+    counting = counting_of(judged).model_copy(update={"curve": tuple(swept)})
+    points = curve_points(counting)
+    assert [one.geometry.size for one in points] == [1024, 32 * 1024]
+    assert [one.baseline for one in points] == [9.0, 4.0]  # 32 KiB is what was judged
+    assert curve_points(counting_of(judged)) == ()
