@@ -26,7 +26,8 @@ static void **large_place(hak_heap *heap, unsigned cls) {
 static void lay_out(hak_heap *heap, unsigned cls) {
     unsigned depth = hak_classes[cls].depth;
     heap->bottom[cls] = heap->top[cls] = small_place(heap, cls);
-    *heap->bottom[cls] = NULL;
+    if (*heap->bottom[cls] != NULL) /* in fresh memory it is, and stays untouched */
+        *heap->bottom[cls] = NULL;
     set_depth(heap, cls, depth < HAK_SMALL_DEPTH ? depth : HAK_SMALL_DEPTH);
 }
 
