@@ -1,7 +1,7 @@
 """The command bench/verdict_rates: how often the judge errs, on this machine, in many judgements.
 
 Three kinds of judgement whose answer is known: a build against itself, a build against itself with
-2 % more time injected, and a shuffled layout against the plain one. Each judgement is one line of a
+2 % more time injected, and a shuffled layout against the listed one. Each judgement is one line of a
 file; a command that was stopped goes on where that file ends.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from rich.table import Table
 
 from bench.harness.compare import terminal
-from bench.harness.shuffle import build_archive, link_shuffled
+from bench.harness.shuffle import SECTIONS, build_archive, link_listed, link_shuffled
 from pipeline.core.console import open_console
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
@@ -70,10 +70,11 @@ class Judged:
 
 @dataclass(frozen=True)
 class Court:
-    """What is judged: the plain library, one that can be slowed down, one to be shuffled."""
+    """What is judged: the request of a full build, a listed layout, an archive to be shuffled."""
 
     shop: Workshop
     request: JudgeRequest
+    listed: Path
     archive: Path
 
     def judge(self, kind: str, seed: int, room: Path) -> Judged:
@@ -101,7 +102,7 @@ class Court:
     def _shuffled(self, request: JudgeRequest) -> Answer:
         output = request.logs / "shuffled.so"
         link_shuffled(self.shop, self.archive, request.seed, output)
-        sides: dict[Side, Path] = {"baseline": request.baseline, "tuned": output}
+        sides: dict[Side, Path] = {"baseline": self.listed, "tuned": output}
         counting = count(request, sides, geometries(request)[:1], _quiet)
         key = icache_key(counting, request.margins)
         return key.verdict, key.ratio, None
@@ -134,7 +135,8 @@ def open_court(name: str, seconds: float, room: Path) -> Court:
     setup = configure(shop)
     plain = baseline(shop, setup)
     request = judge_request(shop, setup, plain, plain.library, slowdown(shop, setup))
-    return Court(shop, replace(request, self_check_s=seconds), build_archive(shop, room))
+    archive = build_archive(shop, room / "shuffled", SECTIONS)
+    return Court(shop, replace(request, self_check_s=seconds), link_listed(shop, room), archive)
 
 
 def read(file: Path) -> list[Judged]:

@@ -1,0 +1,138 @@
+"""The judge's check of itself: doses, right answers, and what a wrong one means for publishing."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judge_support import pairs, request_of, result_of, run_sample, throughput_of
+
+from pipeline.core.errors import ArtifactError
+from pipeline.judge import selfcheck
+from pipeline.judge.model import PairSample, SelfCheck, SelfJudgement, VerifyResult
+from pipeline.judge.request import BenchCommand
+from pipeline.judge.schedule import PlannedPair
+from pipeline.judge.selfcheck import VARIABLE, calibrate, check, slowed_by
+from pipeline.judge.throughput import Runner
+from pipeline.judge.verdict import Verdict
+
+BENCH = BenchCommand(name="toy", argv=("/bench/toy",))
+
+
+def quiet(_: str) -> None:
+    """Take a line of progress and drop it."""
+
+
+def machine(per_round: float, noise: float = 0.01) -> Runner:
+    """Return a machine on which each round makes an operation longer by ``per_round``."""
+    rng = np.random.default_rng(1)
+
+    def run_pair(bench: BenchCommand, planned: PlannedPair) -> PairSample:
+        def rate(side: str) -> float:
+            rounds = int(bench.side_env[side][VARIABLE])  # type: ignore[index]
+            return 1e7 / (1 + per_round * rounds) * math.exp(rng.normal(0, noise))
+
+        return PairSample(
+            round=planned.round,
+            first=planned.first,
+            padding=planned.padding,
+            together=True,
+            baseline=run_sample(rate("baseline")),
+            tuned=run_sample(rate("tuned")),
+        )
+
+    return run_pair
+
+
+@pytest.mark.parametrize("per_round", [1e-3, 1e-5, 3e-8])
+def test_the_dose_costs_two_per_cent(per_round: float) -> None:
+    dose = calibrate(BENCH, machine(per_round), quiet)
+    assert dose.rounds * per_round == pytest.approx(0.02, rel=0.05)
+    assert dose.probe_loss >= 1
+
+
+def test_a_library_that_cannot_be_slowed_is_an_error() -> None:
+    with pytest.raises(ArtifactError, match="does not become slower"):
+        calibrate(BENCH, machine(0.0), quiet)
+
+
+def test_both_sides_have_environments_of_equal_size() -> None:
+    env = slowed_by(BENCH, 77).side_env
+    assert len(env["baseline"][VARIABLE]) == len(env["tuned"][VARIABLE])
+    assert (int(env["baseline"][VARIABLE]), int(env["tuned"][VARIABLE])) == (0, 77)
+
+
+def test_the_slowdown_is_found_and_the_same_build_is_not_blamed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a simulated machine where a round costs 1e-5 of an operation."""
+
+    def simulated(*_: object) -> Runner:
+        noisy = machine(1e-5)
+        return lambda bench, planned: noisy(
+            bench if bench.side_env else slowed_by(bench, 0), planned
+        )
+
+    monkeypatch.setattr(selfcheck, "_runner", simulated)
+    request = dataclasses.replace(
+        request_of(["a", "b"]), slowed=tmp_path / "slowed.so", self_check_s=0.2
+    )
+    found = check(request, quiet)
+    assert found is not None
+    assert found.slowdown.verdict is Verdict.NO_GO
+    assert found.slowdown.passed
+    assert [dose.workload for dose in found.slowdown.doses] == ["a", "b"]
+    assert found.same_build.passed
+    assert not found.same_build.wrong
+    assert SelfCheck.model_validate_json(found.model_dump_json()) == found
+
+
+def test_without_a_library_to_slow_down_nothing_is_checked() -> None:
+    assert check(request_of(["a"]), quiet) is None
+
+
+def judgement(name: str, verdict: Verdict) -> SelfJudgement:
+    same = name == "same build"
+    return SelfJudgement(
+        name="same build" if same else "known slowdown",
+        verdict=verdict,
+        expected=(Verdict.NEUTRAL, Verdict.INCONCLUSIVE) if same else (Verdict.NO_GO,),
+        alarming=(Verdict.GO, Verdict.NO_GO) if same else (Verdict.GO, Verdict.NEUTRAL),
+        reason="so it was measured",
+        throughput=throughput_of(mixed=pairs(1.0)),
+    )
+
+
+def checked(ratio: float, same: Verdict, slowed: Verdict) -> VerifyResult:
+    both = SelfCheck(
+        same_build=judgement("same build", same), slowdown=judgement("known slowdown", slowed)
+    )
+    return result_of(throughput_of(mixed=pairs(ratio))).model_copy(update={"self_check": both})
+
+
+GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
+
+
+@pytest.mark.parametrize(
+    ("ratio", "same", "slowed", "published"),
+    [
+        (1.05, NEUTRAL, NO_GO, True),
+        (1.05, INCONCLUSIVE, NO_GO, True),
+        (1.0, NEUTRAL, NO_GO, True),
+        (1.05, GO, NO_GO, False),
+        (1.05, NO_GO, NO_GO, False),
+        (1.05, NEUTRAL, NEUTRAL, False),
+        (1.05, NEUTRAL, GO, False),
+        (1.05, NEUTRAL, INCONCLUSIVE, True),
+        (1.0, NEUTRAL, INCONCLUSIVE, False),
+    ],
+)
+def test_what_a_check_means_for_publishing(
+    ratio: float, same: Verdict, slowed: Verdict, published: bool
+) -> None:
+    """The I-cache key is GO throughout; a judge that errs publishes nothing."""
+    answer, reason = checked(ratio, same, slowed).publishable(False)
+    assert answer is published
+    if not published:
+        assert "the judge calls" in reason
