@@ -1,8 +1,8 @@
 """The command bench/verdict_rates: how often the judge errs, on this machine, in many judgements.
 
 Three kinds of judgement whose answer is known: a build against itself, a build against itself with
-2 % more time injected, and a shuffled layout against the listed one. Each judgement is one line of a
-file; a command that was stopped goes on where that file ends.
+2 % more time injected, and a shuffled layout against the listed one. Each judgement is one line of
+a file; a command that was stopped goes on where that file ends.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pipeline.core.process import run
 from pipeline.stages.compile import cmake_build
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.flags import COMPILE, LINK, TUNED, texts
-from pipeline.toolchain.symbols import functions, order_names, read_lists
+from pipeline.toolchain.symbols import functions, read_lists
 
 STAGE = "shuffle"
 LIMIT_S = 60.0
@@ -24,7 +24,9 @@ def link_listed(shop: Workshop, room: Path) -> Path:
     """Return the library with its functions in the order of the profile's lists, aligned."""
     lists = read_lists(shop.tree.layout(shop.profile.layout.name))
     archive = build_archive(shop, room / "listed", texts(TUNED))
-    return link(shop, archive, order_names(lists, names_in(shop, archive)), room / "listed.so")
+    listed = {*lists.hot, *lists.cold}
+    middle = [name for name in names_in(shop, archive) if name not in listed]
+    return link(shop, archive, [*lists.hot, *middle, *lists.cold], room / "listed.so")
 
 
 def link_shuffled(shop: Workshop, archive: Path, seed: int, output: Path) -> Path:
