@@ -1,5 +1,8 @@
 """What measured numbers make of each key, and what the keys make of publishing."""
 
+import itertools
+from pathlib import Path
+
 import pytest
 from judge_support import (
     counting_of,
@@ -214,39 +217,51 @@ VAGUE, VAGUE_BUT_NOT_SLOWER = pairs(1.0, noise=15), pairs(1.015, noise=4)
 BETTER, ALIKE, WORSE, UNKNOWN = (4.0, 3.0), (4.0, 4.0), (4.0, 5.0), (4.0, None)
 
 
-@pytest.mark.parametrize(
-    ("speed", "misses", "published", "with_neutral"),
-    [
-        (FAST, BETTER, True, True),
-        (FAST, ALIKE, True, True),
-        (FAST, WORSE, False, False),
-        (FAST, UNKNOWN, True, True),
-        (SAME, BETTER, True, True),
-        (SAME, ALIKE, False, True),
-        (SAME, WORSE, False, False),
-        (SAME, UNKNOWN, False, False),
-        (SLOW, BETTER, False, False),
-        (SLOW, UNKNOWN, False, False),
-        (VAGUE, BETTER, False, False),
-        (VAGUE, ALIKE, False, False),
-        (VAGUE_BUT_NOT_SLOWER, BETTER, True, True),
-        (VAGUE_BUT_NOT_SLOWER, ALIKE, False, True),
-        (VAGUE_BUT_NOT_SLOWER, UNKNOWN, False, False),
-    ],
-)
-def test_every_combination_of_the_table(
-    speed: list[object],
-    misses: tuple[float, float | None],
-    published: bool,
-    with_neutral: bool,
-) -> None:
+NOT_WORSE = "INCONCLUSIVE, not worse"
+SPEEDS = {
+    "GO": FAST,
+    "NEUTRAL": SAME,
+    "NO-GO": SLOW,
+    "INCONCLUSIVE": VAGUE,
+    NOT_WORSE: VAGUE_BUT_NOT_SLOWER,
+}
+MISSES = {"GO": BETTER, "NEUTRAL": ALIKE, "NO-GO": WORSE, "INCONCLUSIVE": UNKNOWN}
+PAGE = Path(__file__).parents[3] / "docs" / "verdicts.md"
+
+
+def table() -> dict[tuple[str, str], tuple[bool, bool]]:
+    """Return what docs/verdicts.md says of every combination; NO-GO of I-cache beats the rest."""
+    section = PAGE.read_text(encoding="utf-8").split("## What is published")[1]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    said: dict[tuple[str, str], tuple[bool, bool]] = {}
+    for row in rows[2:12]:
+        speed, misses, published, with_neutral = (cell.strip() for cell in row)
+        speeds = list(SPEEDS) if speed == "any" else [speed]
+        wanted = list(MISSES) if misses == "any" else misses.replace(" or ", ", ").split(", ")
+        for pair in itertools.product(speeds, wanted):
+            said[pair] = (published.startswith("yes"), with_neutral.startswith("yes"))
+    return said
+
+
+def test_the_table_in_the_documentation_is_complete() -> None:
+    assert set(table()) == set(itertools.product(SPEEDS, MISSES))
+
+
+@pytest.mark.parametrize("misses", MISSES)
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_every_combination_is_published_as_the_table_says(speed: str, misses: str) -> None:
+    baseline, tuned = MISSES[misses]
     result = result_of(
-        throughput_of(mixed=speed),  # type: ignore[arg-type]
-        counting_of(workload_counts("mixed", counts(misses[0]), counts(misses[1]))),
+        throughput_of(mixed=SPEEDS[speed]),
+        counting_of(workload_counts("mixed", counts(baseline), counts(tuned))),
     )
-    assert result.publishable(False)[0] is published
-    assert result.publishable(True)[0] is with_neutral
-    assert result.publishable(False)[1]
+    throughput, icache = result.keys.throughput, result.keys.icache
+    assert throughput.verdict.value == speed.split(",", maxsplit=1)[0]
+    assert icache.verdict.value == misses
+    if throughput.verdict is INCONCLUSIVE:
+        assert throughput.not_worse is (speed == NOT_WORSE)
+    answers = tuple(result.publishable(neutral)[0] for neutral in (False, True))
+    assert answers == table()[speed, misses]
 
 
 def good() -> Throughput:
