@@ -37,6 +37,8 @@ name = "mixed"
 must_be_hot = ["hak_malloc", "hak_free"]
 
 [gate]
+budget_s = 2
+self_check_s = 2
 chain = false
 
 [[workload]]
