@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pipeline.core.errors import ArtifactError
+from pipeline.evidence.curve import curve_points
 from pipeline.judge.model import Counting
 from pipeline.judge.request import CacheGeometry
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
-from pipeline.report.curve import curve_points
 from pipeline.report.diff import render_diff
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import Comparison, ReportModel
