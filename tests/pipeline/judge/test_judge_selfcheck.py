@@ -48,13 +48,19 @@ def machine(per_round: float, noise: float = 0.01) -> Runner:
 @pytest.mark.parametrize("per_round", [1e-3, 1e-5, 3e-8])
 def test_the_dose_costs_two_per_cent(per_round: float) -> None:
     dose = calibrate(BENCH, machine(per_round), quiet)
+    assert dose is not None
     assert dose.rounds * per_round == pytest.approx(0.02, rel=0.05)
     assert dose.probe_loss >= 1
 
 
-def test_a_library_that_cannot_be_slowed_is_an_error() -> None:
-    with pytest.raises(ArtifactError, match="does not become slower"):
-        calibrate(BENCH, machine(0.0), quiet)
+def test_a_workload_that_cannot_be_slowed_has_no_dose() -> None:
+    assert calibrate(BENCH, machine(0.0), quiet) is None
+
+
+def test_nothing_to_slow_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(selfcheck, "_runner", lambda *_: machine(0.0))
+    with pytest.raises(ArtifactError, match="no workload becomes slower"):
+        selfcheck.known_slowdown(request_of(["a"]), tmp_path / "slowed.so", quiet)
 
 
 def test_both_sides_have_environments_of_equal_size() -> None:
