@@ -12,24 +12,27 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, DataError, ToolError
 from pipeline.core.store import Artifact, Store
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
-from pipeline.release.contents import FACTORS, FDATA, PROFDATA
+from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, PROFDATA
 from pipeline.release.version import PROFILE
-from pipeline.stages.baseline import baseline
+from pipeline.stages.baseline import Baseline, baseline
 from pipeline.stages.bolt import bolt
 from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import Setup, configure
+from pipeline.stages.finish import finish
 from pipeline.stages.merge import ProfileData
-from pipeline.stages.pgo import pgo
+from pipeline.stages.pgo import CONTEXT, ONE_BY_ONE, SECTIONS, WHOLE, pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
 from pipeline.stages.record import record
 from pipeline.stages.slowdown import slowdown
-from pipeline.stages.static import static
+from pipeline.stages.static import Archive, static
 from pipeline.stages.verify import Verdict, verify
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import read_lists
 
 STAGE = "bundle"
+# How the library of each step is compiled; BOLT's stands on one of the last two.
+FLAVOURS = {"sections": SECTIONS, "pgo": ONE_BY_ONE, "lto": WHOLE, "context": CONTEXT}
 # What may differ from the build that the bundle comes from, if the user allows it by name.
 DIFFERENCES = ("sources", "tools", "flags")
 
@@ -46,6 +49,21 @@ class Imported:
     def profile(self) -> Path:
         """The folder with profiles, weights and symbol lists."""
         return self.artifact.folder / PROFILE
+
+    def has(self, name: str) -> bool:
+        """Tell whether the bundle has this profile."""
+        return f"{PROFILE}/{name}" in self.artifact.receipt.outputs
+
+    def input(self, name: str) -> tuple[Path, str]:
+        """Return path and digest of a profile; DataError if the bundle has it not."""
+        if not self.has(name):
+            raise DataError(f"the bundle of {self.bundle.version} has no {name}, which it needs")
+        full = f"{PROFILE}/{name}"
+        return self.artifact.path(full), self.artifact.digest(full)
+
+    def profdata(self, name: str) -> ProfileData:
+        """Return a PGO profile; DataError if the bundle has it not."""
+        return ProfileData(*self.input(name), self.artifact)
 
 
 def take_in(store: Store, file: Path) -> Imported:
@@ -69,24 +87,40 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     The same bytes carry the verdict that the bundle brings; other bytes are judged anew. What
     differs and is not ``allowed`` is refused: ToolError or DataError.
     """
-    bundle = imported.bundle
     check_writable(shop.tree.dist(shop.profile.name))
     setup = replace(configure(shop), lists=read_lists(imported.profile))
-    early = refuse_others(_differences(shop, setup, bundle), allowed)
+    early = refuse_others(_differences(shop, setup, imported.bundle), allowed)
     plain = baseline(shop, setup)
-    profile = _profile(imported)
-    edges = EdgeProfile(
-        imported.artifact.path(f"{PROFILE}/{FDATA}"),
-        imported.artifact.digest(f"{PROFILE}/{FDATA}"),
-        imported.artifact,
-    )
-    compiled = pgo(shop, setup, plain, profile)
+    profile = imported.profdata(PROFDATA)
     archive = static(shop, setup, profile)
-    tuned = bolt(shop, setup, compiled, edges)
-    flags = _flag_differences(shop, bundle)
-    differing = {**early, **refuse_others(flags, allowed)}
-    identical = (tuned.digest, archive.digest) == (bundle.library, bundle.archive)
-    if not identical and not differing and not allowed:
+    candidate = compile_step(shop, setup, plain, imported)
+    late = refuse_others(_flag_differences(shop, imported.bundle), allowed)
+    identical = _compare(shop, imported.bundle, candidate, archive, {*early, *late, *allowed})
+    kept = _kept_verdict(imported) if identical else None
+    release = Release(
+        candidate=candidate,
+        archive=archive,
+        profile=profile,
+        factors=json.loads((imported.profile / FACTORS).read_text(encoding="utf-8")),
+        verdict=kept or _judge(shop, setup, plain, candidate),
+        inputs=imported.profile,
+        rebuilt_from={
+            "version": imported.bundle.version,
+            "bundle": imported.digest,
+            "bit_identical": identical,
+            "verdict_kept": kept is not None,
+            "differences": {**early, **late},
+        },
+    )
+    return publish(shop, release)
+
+
+def _compare(
+    shop: Workshop, bundle: Bundle, candidate: Candidate, archive: Archive, expected: set[str]
+) -> bool:
+    """Tell whether both libraries have the bundle's bytes; ArtifactError if they had to."""
+    identical = (candidate.library.digest, archive.digest) == (bundle.library, bundle.archive)
+    if not identical and not expected:
         raise ArtifactError(
             "the rebuilt library is not bit-identical to the one that the bundle was made with, "
             "though sources, tools and flags are the same",
@@ -94,26 +128,27 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         )
     alike = "bit-identical to" if identical else "other bytes than"
     shop.console.say(f"the rebuilt library: {alike} {bundle.version}")
-    kept = _kept_verdict(imported) if identical else None
-    verdict = kept or verify(shop, record(shop, setup), plain, tuned, slowdown(shop, setup))
-    factors = json.loads((imported.profile / FACTORS).read_text(encoding="utf-8"))
-    origin = {
-        "version": bundle.version,
-        "bundle": imported.digest,
-        "bit_identical": identical,
-        "verdict_kept": kept is not None,
-        "differences": differing,
-    }
-    release = Release(
-        candidate=Candidate("bolt", tuned, profile, edges),
-        archive=archive,
-        profile=profile,
-        factors=factors,
-        verdict=verdict,
-        inputs=imported.profile,
-        rebuilt_from=origin,
-    )
-    return publish(shop, release)
+    return identical
+
+
+def _judge(shop: Workshop, setup: Setup, plain: Baseline, candidate: Candidate) -> Verdict:
+    slowed = slowdown(shop, setup)
+    return verify(shop, record(shop, setup), plain, candidate.library, slowed)
+
+
+def compile_step(shop: Workshop, setup: Setup, plain: Baseline, imported: Imported) -> Candidate:
+    """Do the step that the bundle's version ended with, and those that it stands on."""
+    step = imported.bundle.step
+    twice = imported.has(CONTEXT_PROFDATA)
+    flavour = FLAVOURS.get(step) or (CONTEXT if twice else WHOLE)
+    name = CONTEXT_PROFDATA if flavour is CONTEXT else PROFDATA
+    profile = None if flavour is SECTIONS else imported.profdata(name)
+    linked = pgo(shop, setup, plain, profile, flavour)
+    if step != "bolt":
+        return Candidate(step, finish(shop, linked), profile)
+    path, digest = imported.input(FDATA)
+    edges = EdgeProfile(path, digest, imported.artifact)
+    return Candidate(step, bolt(shop, setup, linked, edges), profile, edges)
 
 
 def _kept_verdict(imported: Imported) -> Verdict | None:
@@ -136,13 +171,6 @@ def refuse_others(differing: dict[str, str], allowed: frozenset[str]) -> dict[st
                 hint=f"use the same, or `--allow {kind}`: the result is then judged as a new build",
             )
     return differing
-
-
-def _profile(imported: Imported) -> ProfileData:
-    name = f"{PROFILE}/{PROFDATA}"
-    return ProfileData(
-        imported.artifact.path(name), imported.artifact.digest(name), imported.artifact
-    )
 
 
 def _differences(shop: Workshop, setup: Setup, bundle: Bundle) -> dict[str, str]:

@@ -27,6 +27,14 @@ from pipeline.toolchain.find import LLVM_PARTS
 BUNDLE, VERDICT = "bundle.json", "verdict.json"
 # A real bundle has some hundred KiB. Beyond this many bytes, unpacked, somebody means ill.
 LARGEST = 64 << 20
+# The stages whose flags decide the bytes of each step's library. BOLT's follows on either PGO.
+_STAGES = {
+    "sections": ("sections", "finish"),
+    "pgo": ("pgo-only", "finish"),
+    "lto": ("pgo", "finish"),
+    "context": ("context", "finish"),
+    "bolt": ("pgo", "context", "bolt"),
+}
 _NAME = re.compile(r"(bundle|manifest|verdict)\.json|profile/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeError)
 
@@ -34,7 +42,8 @@ _READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeEr
 class Bundle(BaseModel):
     """bundle.json: what the library was compiled from, and what came of it. Digests are SHA-256.
 
-    ``tools`` are those that decide the bytes of the library, with the versions they report.
+    ``step`` is the step of the build that was chosen. ``tools`` are those that decide the bytes of
+    the library, with the versions they report.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +53,7 @@ class Bundle(BaseModel):
     version: str
     quick: bool
     allow_neutral: bool
+    step: Literal["sections", "pgo", "lto", "context", "bolt"]
     sources: str
     flags: dict[str, tuple[str, ...]]
     tools: dict[str, str]
@@ -57,7 +67,8 @@ def pack(version: Version) -> bytes:
     contents = {MANIFEST: version.folder / MANIFEST, VERDICT: version.folder / VERDICT}
     contents |= {f"{PROFILE}/{path.name}": path for path in version.profile.glob("*")}
     toml = f"{version.manifest.get('profile')}.toml"
-    needed = {f"{PROFILE}/{name}" for name in (PROFDATA, FDATA, FACTORS, toml, *LISTS)}
+    edges = (FDATA,) if version.manifest.get("step") == "bolt" else ()
+    needed = {f"{PROFILE}/{name}" for name in (PROFDATA, *edges, FACTORS, toml, *LISTS)}
     missing = sorted(needed - contents.keys())
     if missing:
         raise ArtifactError(
@@ -74,17 +85,18 @@ def describe(version: Version, files: dict[str, str]) -> Bundle:
     """Return bundle.json for a version; ``files`` are the digests of what goes with it."""
     manifest = version.manifest
     try:
-        stages, tools = manifest["stages"], manifest["tools"]
+        stages, tools, step = manifest["stages"], manifest["tools"], manifest["step"]
         return Bundle(
             profile=manifest["profile"],
             version=version.name,
             quick=manifest["quick"],
             allow_neutral=manifest["verdict"]["allow_neutral"],
-            sources=stages["pgo"]["inputs"]["sources"],
+            step=step,
+            sources=stages["static"]["inputs"]["sources"],
             flags={
                 name: tuple(stage["inputs"]["flags"])
                 for name, stage in stages.items()
-                if name in ("pgo", "static", "bolt")
+                if name in ("static", *_STAGES[step])
             },
             tools={name: tools[name] for name in LLVM_PARTS},
             library=manifest["files"][LIBRARY],

@@ -6,15 +6,27 @@ import gzip
 import io
 import json
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import Sandbox, make_sandbox
 
+from pipeline.core.console import open_console
 from pipeline.core.errors import ArtifactError, DataError, ExitCode
+from pipeline.core.paths import Tree
+from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.profile.load import parse_profile
+from pipeline.rebuild import compile_step, take_in
 from pipeline.release.bundle import BUNDLE, pack, unpack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.candidate import Candidate
+from pipeline.stages.configure import configure
+from pipeline.stages.workshop import Options, Workshop
+from pipeline.toolchain.find import find_toolchain
+from pipeline.toolchain.symbols import read_lists
 
 PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")
 
@@ -259,3 +271,34 @@ def test_report_of_a_rebuild_says_where_it_comes_from(bundle: Path, elsewhere: S
     assert model.origin.endswith("the same bytes, the verdict is kept from it")
     assert model.code is not None
     assert model.training is None
+
+
+@pytest.mark.parametrize("step", ["sections", "context"])
+def test_each_step_of_the_chain_has_the_same_bytes_everywhere(
+    step: str, built: Sandbox, bundle: Path, elsewhere: Sandbox, tmp_path: Path
+) -> None:
+    files = contents(bundle)
+    files["profile/context.profdata"] = files["profile/hakmem.profdata"]
+    described = json.loads(files[BUNDLE])
+    described["files"]["profile/context.profdata"] = described["files"]["profile/hakmem.profdata"]
+    described["step"] = step
+    file = write(tmp_path / "step.tar.gz", files | {BUNDLE: json.dumps(described).encode()})
+    first, second = (step_again(file, sandbox, tmp_path) for sandbox in (built, elsewhere))
+    assert first.name == second.name == step
+    assert first.library.digest == second.library.digest
+    assert (first.profile is None) == (step == "sections")
+    assert first.edges is None
+
+
+def step_again(file: Path, sandbox: Sandbox, folder: Path) -> Candidate:
+    """Do the last step of a bundle in the tree of a sandbox, with a store of its own."""
+    store = Store(folder / sandbox.root.parent.name)
+    imported = take_in(store, file)
+    profile, tree = parse_profile(imported.profile / "tiny.toml"), Tree(sandbox.root)
+    shop = Workshop(tree, profile, find_toolchain(), store, open_console(False), Options())
+    setup = replace(configure(shop), lists=read_lists(imported.profile))
+    folder = sandbox.artifacts("baseline")[-1]
+    receipt = read_receipt(folder)
+    assert receipt is not None
+    plain = Artifact(folder, receipt, fresh=False)
+    return compile_step(shop, setup, Baseline(shop.library(plain), plain), imported)
