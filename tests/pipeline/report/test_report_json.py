@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from pipeline.report.curve import curve_points
 
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points
