@@ -116,12 +116,18 @@ size_t hak_heap_trim_idle(hak_heap *heap) {
     return more;
 }
 
+/* What was purged already and not used since stays as it is. */
+static size_t purge_now(hak_slab *slab) {
+    size_t bytes = slab->pulse != HAK_PULSE_PURGED ? purge_free_blocks(slab) : 0;
+    return slab->dirty_tail != 0 ? bytes + purge_tail(slab) : bytes;
+}
+
 size_t hak_heap_trim_now(hak_heap *heap) {
     size_t bytes = 0;
     hak_heap_flush(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         for (hak_slab *slab = heap->partial[cls]; slab != NULL; slab = slab->next)
-            bytes += purge_free_blocks(slab) + purge_tail(slab);
+            bytes += purge_now(slab);
     HAK_COUNT(trimmed_bytes, bytes);
     hak_magazines_purge(heap);
     return bytes;
