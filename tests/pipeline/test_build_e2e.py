@@ -35,7 +35,8 @@ def test_killed_runs_go_on_from_the_last_good_stage(fresh: Sandbox) -> None:
         child.wait()
         for earlier in done:  # what was good before is not done again
             assert any(f"{earlier}: unchanged" in line for line in seen), (earlier, seen)
-        done = list(NAMES[: NAMES.index(stage)])
+        ran = {line.split(":")[0] for line in seen}  # not all stages belong to every build
+        done = [name for name in NAMES[: NAMES.index(stage)] if name in ran]
         assert fresh.artifacts(stage) == []
         assert not fresh.current.exists()
     code, output = fresh.build()

@@ -43,7 +43,7 @@ def test_nothing_to_do_is_quick_and_says_why(built: Sandbox) -> None:
     code, output = built.build()
     assert code == 0
     line = next(text for text in output.splitlines() if text.startswith("nothing to do: "))
-    assert float(line.split("checked in ")[1].split(" s")[0]) < 2
+    assert float(line.split("checked in ")[1].split(" s")[0]) < 5  # seconds, also on a busy machine
     assert "LD_PRELOAD=" in output.splitlines()[-1]
 
 
@@ -201,7 +201,8 @@ def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
     assert code == ExitCode.GATE
     assert "not published: the gate of the test says False" in output
     assert "error: the gate did not let this build pass" in output
-    assert Path(output.split("log: ")[1].strip()).read_text(encoding="utf-8").startswith("#")
+    report = Path(output.split("log: ")[1].strip()).read_text(encoding="utf-8")
+    assert report.startswith("<!doctype html>")
     assert published(built) == before
 
 
@@ -252,7 +253,7 @@ def test_rollback_and_list(built: Sandbox) -> None:
     assert code == 0
     new = published(built)
     _, listing = built.run("list", "--profile", "tiny")
-    assert listing.startswith(f"* {new}")
+    assert any(line.split()[:2] == ["*", new] for line in listing.splitlines())
     code, output = built.run("rollback", "--profile", "tiny")
     assert code == 0
     old = published(built)
