@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import NoReturn
 
 import click
@@ -23,6 +21,7 @@ from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
 from pipeline.commands.verify import verify_command
 from pipeline.commands.versions import list_command, rollback_command
+from pipeline.core import interrupts
 from pipeline.core.errors import ExitCode
 
 
@@ -75,12 +74,8 @@ for _command in (
 
 def main() -> NoReturn:
     """Run the command line and leave with one of the codes of docs/exit-codes.md."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupts.install()
     sys.exit(_guarded(lambda: cli.main(standalone_mode=False, prog_name="pipeline")))
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _guarded(action: Callable[[], object]) -> int:

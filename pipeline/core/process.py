@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from pipeline.core import interrupts
 from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
 
 # Everything else in the caller's environment stays outside.
@@ -101,7 +102,8 @@ def run(
     if echo is not None:
         echo(line)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child, started = _start(words, env, cwd, stdin, out, err, tied), time.monotonic()
+        with interrupts.held():
+            child, started = _start(words, env, cwd, stdin, out, err, tied), time.monotonic()
         finished = _wait(child, timeout_s)
         seconds = time.monotonic() - started
         cpu_seconds = _reap(child)
@@ -206,6 +208,7 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
     """
     finished = False
     try:
+        interrupts.check()
         descriptor = os.pidfd_open(child.pid)
         try:
             poller = select.poll()

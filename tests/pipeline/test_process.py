@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core import process
+from pipeline.core import interrupts, process
 from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,3 +113,16 @@ def test_killed_pipeline_takes_its_child_along(tmp_path: Path) -> None:
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     assert wait_until_gone(int(note.read_text()))
+
+
+def test_an_interrupt_while_a_child_starts_is_raised_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    interrupts.install()
+    try:
+        with interrupts.held():
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            process.run(["sleep", "30"])
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
