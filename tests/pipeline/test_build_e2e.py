@@ -14,7 +14,7 @@ from conftest import ROOT, Sandbox, make_sandbox
 from pipeline.core import process
 from pipeline.core.errors import ExitCode
 from pipeline.stages import NAMES
-from pipeline.toolchain.elf import read_facts
+from pipeline.toolchain.elf import read_build_id, read_facts
 from pipeline.toolchain.find import find_llvm
 
 pytestmark = pytest.mark.e2e
@@ -102,17 +102,16 @@ def test_published_library_is_stripped_safe_and_serves(quick: Sandbox) -> None:
 
 def test_debug_file_belongs_to_the_library(quick: Sandbox) -> None:
     folder = version(quick) / "lib"
-    assert (
-        read_facts(folder / "libhakmem.so.debug").build_id
-        == read_facts(folder / "libhakmem.so").build_id
-    )
+    debug_id = read_build_id(folder / "libhakmem.so.debug")
+    assert debug_id == read_facts(folder / "libhakmem.so").build_id != ""
 
 
 def test_manifest_tells_how_it_was_made(quick: Sandbox) -> None:
     manifest = json.loads((version(quick) / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["version"] == version(quick).name
-    # without traces there is nothing to record
-    assert list(manifest["stages"]) == sorted(set(NAMES[:-1]) - {"record"})
+    # without traces there is nothing to record; --quick leaves the chain and the evidence out
+    assert {"baseline", "train", "merge", "pgo", "bolt", "verify"} <= set(manifest["stages"])
+    assert set(manifest["stages"]) <= set(NAMES[:-1]) - {"record"}
     assert "clang version" in manifest["tools"]["clang"]
     assert "--reorder-functions=user" in manifest["stages"]["bolt"]["inputs"]["flags"]
     train = manifest["stages"]["train"]["notes"]["workloads"]
