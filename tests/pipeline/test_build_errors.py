@@ -42,7 +42,8 @@ def published(sandbox: Sandbox) -> str:
 def test_nothing_to_do_is_quick_and_says_why(built: Sandbox) -> None:
     code, output = built.build()
     assert code == 0
-    line = next(text for text in output.splitlines() if text.startswith("nothing to do: "))
+    line = next((text for text in output.splitlines() if text.startswith("nothing to do: ")), "")
+    assert line, output
     assert float(line.split("checked in ")[1].split(" s")[0]) < 5  # seconds, also on a busy machine
     assert "LD_PRELOAD=" in output.splitlines()[-1]
 
