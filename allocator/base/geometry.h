@@ -5,20 +5,32 @@
  *   page      64 KiB of a segment; what a size class or a large block owns
  *   block     what malloc returns
  *
- * A profile may override the constants below on the compiler's command line and may name its own
- * class table (HAK_CLASS_TABLE). Combinations that cannot work are refused at compile time. */
+ * A profile may name tables of its own, of constants (HAK_CONSTANT_TABLE) and of size classes
+ * (HAK_CLASS_TABLE). Combinations that cannot work are refused at compile time: docs/geometry.md.
+ */
 #ifndef HAK_BASE_GEOMETRY_H
 #define HAK_BASE_GEOMETRY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef HAK_PAGE_SHIFT
-#define HAK_PAGE_SHIFT 16
+#ifndef HAK_CONSTANT_TABLE
+#define HAK_CONSTANT_TABLE "base/constants.def"
 #endif
 #ifndef HAK_CLASS_TABLE
 #define HAK_CLASS_TABLE "base/classes.def"
 #endif
+
+#define HAK_CONSTANT(name, value, lowest, highest, help) name = (value),
+enum {
+#include HAK_CONSTANT_TABLE
+};
+#undef HAK_CONSTANT
+#define HAK_CONSTANT(name, value, lowest, highest, help)                                           \
+    _Static_assert((name) >= (lowest) && (name) <= (highest),                                      \
+                   #name " must be from " #lowest " to " #highest);
+#include HAK_CONSTANT_TABLE
+#undef HAK_CONSTANT
 
 #define HAK_PAGE_SIZE ((size_t)1 << HAK_PAGE_SHIFT)
 #define HAK_PAGES_PER_SEGMENT 32u
@@ -96,15 +108,14 @@ enum {
 };
 #undef HAK_CLASS
 
-/* Slots of a magazine that has not grown yet. */
-#define HAK_SMALL_DEPTH 16u
-/* Slots that the magazine of a class may grow to: a megabyte of small blocks. For larger ones the
- * work of giving a block back and taking it again matters less, and its memory matters more, so the
- * megabyte shrinks with the size from 128 bytes on. */
-#define HAK_DEEP_MOST 49152u
-#define HAK_DEEP_FOR(size) ((size) <= 128 ? 1048576u / (size) : (1u << 27) / (size) / (size))
+/* Slots that the magazine of a class may grow to: HAK_DEEP_BYTES of small blocks. For larger ones
+ * the work of giving a block back and taking it again matters less, and its memory matters more, so
+ * the bytes shrink with the size from 128 bytes on. */
+#define HAK_DEEP_FOR(size)                                                                         \
+    ((size) <= 128 ? (unsigned)HAK_DEEP_BYTES / (size)                                             \
+                   : (unsigned)((uint64_t)HAK_DEEP_BYTES * 128 / (size) / (size)))
 #define HAK_DEEPEST(size, depth)                                                                   \
-    (HAK_DEEP_FOR(size) > HAK_DEEP_MOST ? HAK_DEEP_MOST                                            \
+    (HAK_DEEP_FOR(size) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                                  \
      : HAK_DEEP_FOR(size) > (depth)     ? HAK_DEEP_FOR(size)                                       \
                                         : (depth))
 /* Slots of all grown magazines of a thread: the deepest of each, and one below that stays empty. */
@@ -115,13 +126,22 @@ enum {
 };
 #undef HAK_CLASS
 
-_Static_assert(HAK_PAGE_SHIFT >= 16 && HAK_PAGE_SHIFT <= 18,
-               "HAK_PAGE_SHIFT must be 16, 17 or 18: pages of 64 to 256 KiB");
 /* A class fits into one byte of the class map. */
 #define HAK_CLASS_LIMIT 256u
 _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 classes");
+/* An enumerator's value is one more than its predecessor's: the least size that may follow. */
+#define HAK_CLASS(id, size, pages, depth, route) HAK_LEAST_##id, HAK_SIZE_##id = (size),
+enum {
+    HAK_SIZE_NONE,
+#include HAK_CLASS_TABLE
+    HAK_LEAST_BEYOND
+};
+#undef HAK_CLASS
+_Static_assert(HAK_LEAST_BEYOND == HAK_MEDIUM_MAX + 1, "the last class must be of 65536 bytes");
 #define HAK_CLASS(id, size, pages, depth, route)                                                   \
     _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
+    _Static_assert((size) >= HAK_LEAST_##id,                                                       \
+                   "class " #id ": sizes must rise from class to class");                          \
     _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \
     _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 65536");         \
     _Static_assert((size) <= HAK_SMALL_MAX || (size) % (1 << HAK_MEDIUM_STEP_SHIFT) == 0,          \
@@ -136,7 +156,7 @@ _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 cla
     _Static_assert((size) <= HAK_SMALL_MAX ||                                                      \
                        ((route) >= HAK_ROUTE_MID && (route) <= HAK_ROUTE_LARGE),                   \
                    "class " #id ": classes above 2048 bytes take MID, POOL or LARGE");             \
-    _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": magazine depth 2 to 1024");
+    _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": depth must be 2 to 1024");
 #include HAK_CLASS_TABLE
 #undef HAK_CLASS
 

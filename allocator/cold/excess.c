@@ -7,8 +7,6 @@
 #include "policy/policy.h"
 
 enum {
-    KEEP = 256,           /* dirty pages that may always wait: 16 MiB */
-    SHARE_OF_USED = 2,    /* and half as many as are in use */
     SHARE_OF_HIGHEST = 8, /* of huge blocks an eighth of the highest resident memory may wait */
     PAUSE = 2 /* purge delays between two teardowns that have nothing to do with each other */
 };
@@ -38,7 +36,8 @@ static bool is_rare(size_t used) {
 
 size_t hak_excess_pages(void) {
     size_t dirty = hak_pages_dirty(), used = hak_pages_used();
-    size_t allowed = used / SHARE_OF_USED > KEEP ? used / SHARE_OF_USED : KEEP;
+    size_t allowed =
+        used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
     if (dirty <= allowed || !hak_lock_try(&lock))
         return 0;
     bool rare = is_rare(used);

@@ -8,8 +8,6 @@
 #include "cold/slab.h"
 #include "hot/list.h"
 
-enum { BATCH = 32 }; /* blocks that move at a time */
-
 void hak_lists_lay_out(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (hak_is_list(cls))
@@ -17,8 +15,8 @@ void hak_lists_lay_out(hak_heap *heap) {
 }
 
 static void fill(hak_heap *heap, unsigned cls, hak_slab *slab) {
-    void *blocks[BATCH];
-    size_t want = heap->list_room[cls] < BATCH ? heap->list_room[cls] : BATCH;
+    void *blocks[HAK_LIST_BATCH];
+    size_t want = heap->list_room[cls] < HAK_LIST_BATCH ? heap->list_room[cls] : HAK_LIST_BATCH;
     for (size_t taken = hak_slab_take(heap, slab, blocks, want), i = 0; i < taken; i++)
         hak_list_push(heap, cls, blocks[i]);
 }
@@ -38,9 +36,9 @@ void *hak_list_take(hak_heap *heap, unsigned cls) {
 /* The blocks freed last go: a list is reached from there alone. */
 static void give_back(hak_heap *heap, unsigned cls, size_t count) {
     while (count > 0) {
-        void *blocks[BATCH];
+        void *blocks[HAK_LIST_BATCH];
         size_t some = 0;
-        for (; some < BATCH && some < count; some++)
+        for (; some < HAK_LIST_BATCH && some < count; some++)
             blocks[some] = hak_list_pop(heap, cls);
         hak_give_back(heap, cls, blocks, some);
         count -= some;

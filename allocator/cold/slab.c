@@ -104,20 +104,25 @@ static void set_low_mark(hak_slab *slab) {
         slab->low_mark = (uint16_t)(slab->used > capacity / 2 ? capacity / 2 : 0);
 }
 
+/* True while the heap has no more slabs of the class with room than HAK_WARM_SLABS. */
+static bool has_few_slabs(const hak_heap *heap, unsigned cls) {
+    const hak_slab *slab = heap->partial[cls];
+    for (unsigned count = 0; slab != NULL && count < HAK_WARM_SLABS; count++)
+        slab = slab->next;
+    return slab == NULL;
+}
+
 void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
     if (slab->used + 1u == capacity_of(slab))
         hak_slab_link(heap, slab);
     if (slab->used <= capacity_of(slab) / 2)
         hak_purge_expect(); /* what lies free in it may be worth giving back */
     set_low_mark(slab);
-    bool alone = slab->next == NULL && slab->prev == NULL;
-    if (slab->used == 0 && !alone)
+    if (slab->used == 0 && !has_few_slabs(heap, slab->cls))
         hak_slab_release(heap, slab);
 }
 
 /* ---- taking blocks ---- */
-
-enum { FRESH_WORD = 32 }; /* blocks never handed out that are taken at a time */
 
 /* Both fill slots downward from slots[want - 1]; they return how many slots are left. */
 
@@ -171,7 +176,8 @@ static uint64_t take_freed_word(hak_slab *slab, unsigned *first) {
 }
 
 static uint64_t take_fresh_word(hak_slab *slab, unsigned *first) {
-    unsigned left = capacity_of(slab) - slab->carved, count = left < FRESH_WORD ? left : FRESH_WORD;
+    unsigned left = capacity_of(slab) - slab->carved,
+             count = left < HAK_FRESH_WORD ? left : HAK_FRESH_WORD;
     *first = slab->carved;
     slab->carved = (uint16_t)(slab->carved + count);
     return ((uint64_t)1 << count) - 1;

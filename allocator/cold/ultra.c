@@ -13,9 +13,8 @@
 #include <string.h>
 
 enum {
-    FIRST_BATCH = 8, /* blocks of a first refill */
-    FEW_SHARE = 8,   /* the share of its usual depth that a magazine keeps of foreign blocks, */
-    FEW = 2,         /* and the least */
+    SHALLOW = 32, /* a magazine with so few slots is refilled by half of them */
+    FEW = 2,      /* blocks of other threads that a magazine keeps at least */
 };
 
 /* ---- the magazine is empty ---- */
@@ -29,12 +28,12 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     }
 }
 
-/* A class that is used rarely takes few blocks; each refill doubles the next, up to an eighth of a
+/* A class that is used rarely takes few blocks; each refill doubles the next, up to a share of the
  * magazine (half of a shallow one): blocks that nobody asked for are memory that nobody else can
  * use. */
 static size_t next_batch(hak_heap *heap, unsigned cls) {
-    unsigned depth = hak_classes[cls].depth, most = depth / (depth > 32 ? 8 : 2);
-    unsigned batch = heap->batch[cls] < FIRST_BATCH ? FIRST_BATCH : heap->batch[cls];
+    unsigned depth = hak_classes[cls].depth, most = depth / (depth > SHALLOW ? HAK_BATCH_SHARE : 2);
+    unsigned batch = heap->batch[cls] < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->batch[cls];
     heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;
 }
@@ -72,7 +71,7 @@ void hak_ultra_flush(hak_heap *heap, unsigned cls) {
 /* A thread that frees what others allocate will hardly need it: it only gathers blocks for the way
  * home, and more than fill some cache lines would be missed elsewhere. */
 static void keep_few(hak_heap *heap, unsigned cls) {
-    unsigned few = hak_classes[cls].depth / FEW_SHARE;
+    unsigned few = hak_classes[cls].depth / HAK_FEW_SHARE;
     hak_ultra_flush(heap, cls);
     hak_magazine_set_depth(heap, cls, few > FEW ? few : FEW);
 }

@@ -23,6 +23,13 @@ static const option options[] = {
 };
 #undef HAK_OPTION
 
+#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
+    _Static_assert((standard) >= (lowest) && (standard) <= (highest),                              \
+                   variable ": its default must be from " #lowest " to " #highest);
+#include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
+#undef HAK_OPTION
+
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) .field = (standard),
 static const hak_policy standard_policy = {
 #include "policy/options.def"

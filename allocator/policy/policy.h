@@ -3,6 +3,7 @@
 #ifndef HAK_POLICY_POLICY_H
 #define HAK_POLICY_POLICY_H
 
+#include "base/geometry.h"
 #include "base/variant.h"
 
 typedef struct hak_policy {

@@ -1,8 +1,10 @@
 /* Prints docs/options.md from the tables of options; the build compares the two. */
+#include "base/geometry.h"
+
 #include <stdio.h>
 
 #define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
-    puts("| `" variable "` | " #standard " | " #lowest " to " #highest " | " help " |");
+    printf("| `%s` | %ld | %s to %s | %s |\n", variable, (long)(standard), #lowest, #highest, help);
 
 static void begin_table(const char *heading) {
     puts(heading);

@@ -52,6 +52,10 @@ class Tree:
         """Return the folder with the symbol lists of a layout."""
         return self.root / "layouts" / layout
 
+    def geometry(self, profile: str) -> Path:
+        """Return the file that says how the allocator is cut for a profile; it need not exist."""
+        return self.layout(profile) / "geometry.toml"
+
     def imported(self, profile: str) -> Path:
         """Return the folder of profiles from elsewhere that a profile's builds take in."""
         return self.root / "training" / "imported" / profile

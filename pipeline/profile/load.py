@@ -42,12 +42,12 @@ def require_profile(tree: Tree, name: str) -> Path:
 
 def parse_profile(path: Path) -> Profile:
     """Return the profile in the file ``path``; ProfileError names file, key and what is allowed."""
-    table = _read_table(path)
+    table = read_table(path)
     try:
         profile = Profile.model_validate(table)
     except ValidationError as error:
         raise ProfileError(
-            _sentences(path, table, error.errors()), hint="docs/pipeline.md describes every key"
+            sentences(path, table, error.errors()), hint="docs/pipeline.md describes every key"
         ) from error
     if profile.name != path.stem:
         raise ProfileError(
@@ -56,7 +56,8 @@ def parse_profile(path: Path) -> Profile:
     return profile
 
 
-def _read_table(path: Path) -> dict[str, Any]:
+def read_table(path: Path) -> dict[str, Any]:
+    """Return a TOML file as a table; ProfileError names the line that is not valid."""
     text = ""
     try:
         text = path.read_text(encoding="utf-8")
@@ -83,7 +84,8 @@ def _did_you_mean(name: str, names: list[str]) -> str:
     )
 
 
-def _sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:
+def sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:
+    """Return one line for each of the first mistakes: file, key, what is allowed."""
     lines = [
         f"{path}: {_key(table, mistake)}: {_problem(mistake)}"
         for mistake in mistakes[:SHOWN_MISTAKES]
@@ -98,7 +100,8 @@ def _key(table: dict[str, Any], mistake: ErrorDetails) -> str:
     place = [p for p in mistake["loc"] if p not in WORKLOAD_KINDS or p == mistake["loc"][-1]]
     if len(place) >= 2 and place[0] == "workload" and isinstance(place[1], int):
         place[:2] = [_workload_name(table, place[1])]
-    return ", ".join(str(p) for p in place) or "the whole file"
+    said = (f"number {p + 1}" if isinstance(p, int) else str(p) for p in place)
+    return ", ".join(said) or "the whole file"
 
 
 def _workload_name(table: dict[str, Any], index: int) -> str:

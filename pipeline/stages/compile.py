@@ -6,13 +6,20 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.core.errors import BuildError, ChildError
 from pipeline.core.process import run
 from pipeline.core.store import require_content
+from pipeline.geometry.tables import generate
 from pipeline.stages.workshop import Workshop
+from pipeline.toolchain.flags import COMPILE, LINK, texts
+
+if TYPE_CHECKING:
+    from pipeline.geometry.model import Geometry
 
 LIBRARY = "libhakmem.so"
+GEOMETRY = "geometry"
 # Compiling takes seconds; a compiler that needs this long hangs.
 COMPILE_LIMIT_S = 300.0
 
@@ -26,8 +33,15 @@ def cmake_build(
     link_flags: Sequence[str],
     targets: Sequence[str] = ("hakmem",),
     options: Mapping[str, str] | None = None,
+    geometry: Geometry | None = None,
 ) -> None:
-    """Configure the tree in ``build`` and build ``targets``; BuildError with the log if not."""
+    """Configure the tree in ``build`` and build ``targets``; BuildError with the log if not.
+
+    The tables of a ``geometry`` lie in the build folder, whose name no output contains.
+    """
+    if geometry is not None:
+        generate(geometry, build / GEOMETRY)
+        options = {**(options or {}), "HAKMEM_GEOMETRY": str(build / GEOMETRY)}
     settings = {
         "CMAKE_C_COMPILER": str(shop.tools.path("clang")),
         "CMAKE_MAKE_PROGRAM": str(shop.tools.path("ninja")),
@@ -63,6 +77,23 @@ def take_library(build: Path, room: Path) -> Path:
     shutil.move(built, target)
     shutil.rmtree(build)
     return target
+
+
+def build_plain(shop: Workshop, stage: str, room: Path, geometry: Geometry | None) -> Path:
+    """Compile the library as the baseline is, but cut by ``geometry``; return it in ``room``.
+
+    ``room`` is a folder of the caller's own. Raises BuildError if a compiler refuses.
+    """
+    build = room / "build"
+    cmake_build(
+        shop,
+        stage,
+        build,
+        compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
+        link_flags=texts(LINK),
+        geometry=geometry,
+    )
+    return take_library(build, room)
 
 
 def library_sources(shop: Workshop) -> list[str]:

@@ -1,0 +1,1 @@
+"""Geometry: how the allocator is cut for a profile, as a file that people read and edit."""

@@ -1,0 +1,121 @@
+"""The records of a geometry: every size class and every build constant, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from pipeline.core.digest import digest_value
+
+Route = Literal["HOT", "ULTRA", "ULTRA_LIST", "MID", "POOL", "LARGE"]
+ROUTES: tuple[Route, ...] = get_args(Route)
+
+
+class Record(BaseModel):
+    """Base of all records here: immutable, and strict about names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SizeClass(Record):
+    """One size class: ``size`` in bytes, ``pages`` of a slab, ``depth`` of a magazine in blocks.
+
+    ``why`` it is not as in the default table and what that was measured to be ``worth``; both are
+    empty where the table's own words say it.
+    """
+
+    size: int
+    pages: int
+    depth: int
+    route: Route
+    why: str = ""
+    worth: str = ""
+
+    @property
+    def values(self) -> tuple[int, int, int, Route]:
+        """What decides about the library: everything but the words."""
+        return self.size, self.pages, self.depth, self.route
+
+
+class Constant(Record):
+    """One build constant: HAK_SMALL_DEPTH is called small_depth here.
+
+    ``lowest``, ``highest`` and ``help`` are those of allocator/base/constants.def.
+    """
+
+    name: str
+    value: int
+    lowest: int
+    highest: int
+    help: str
+    why: str = ""
+    worth: str = ""
+
+
+class Geometry(Record):
+    """A whole geometry: what a file leaves out is there as well, with the default's value.
+
+    ``classes`` are in order of size. ``classes_why`` and ``classes_worth`` speak of the table as a
+    whole; both are empty where it is the default one.
+    """
+
+    classes: tuple[SizeClass, ...]
+    constants: tuple[Constant, ...]
+    classes_why: str = ""
+    classes_worth: str = ""
+
+    def constant(self, name: str) -> Constant:
+        """Return the constant ``name``, such as small_depth; KeyError if there is none."""
+        for one in self.constants:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    def value(self, name: str) -> int:
+        """Return the value of a constant; KeyError if there is none."""
+        return self.constant(name).value
+
+    def with_value(self, name: str, value: int, why: str = "", worth: str = "") -> Geometry:
+        """Return this geometry with another value of a constant; KeyError if there is none."""
+        old = self.constant(name)
+        new = old.model_copy(update={"value": value, "why": why, "worth": worth})
+        constants = tuple(new if one is old else one for one in self.constants)
+        return self.model_copy(update={"constants": constants})
+
+    def with_classes(
+        self, classes: Iterable[SizeClass], why: str = "", worth: str = ""
+    ) -> Geometry:
+        """Return this geometry with another table of size classes."""
+        return self.model_copy(
+            update={"classes": tuple(classes), "classes_why": why, "classes_worth": worth}
+        )
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what decides about the library: values, not the words about them."""
+        return digest_value(
+            {
+                "classes": [one.values for one in self.classes],
+                "constants": {one.name: one.value for one in self.constants},
+            }
+        )
+
+    @property
+    def page_bytes(self) -> int:
+        """The bytes of a page."""
+        return 1 << self.value("page_shift")
+
+
+class Difference(Record):
+    """One thing in which a geometry differs from the default, as texts for tables.
+
+    ``before`` or ``after`` is empty where a class is new or gone.
+    """
+
+    what: str
+    before: str
+    after: str
+    why: str
+    worth: str

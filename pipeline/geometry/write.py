@@ -1,0 +1,88 @@
+"""Writing geometry.toml: only what differs from the default, each value with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.geometry.difference import changed_fields
+from pipeline.geometry.load import NOT_MEASURED
+from pipeline.geometry.model import Constant, Geometry, SizeClass
+
+_HEAD = """\
+# How the allocator is cut for this profile, where that is not the default: docs/geometry.md says
+# what each value means and may be. It may be edited by hand; `pipeline build` reads it.
+schema_version = 1
+"""
+_UNSAID = "no reason was given"
+
+
+def write_toml(geometry: Geometry, default: Geometry, path: Path) -> None:
+    """Write what ``geometry`` has otherwise than ``default`` to ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render_toml(geometry, default), encoding="utf-8")
+
+
+def render_toml(geometry: Geometry, default: Geometry) -> str:
+    """Return the text of the file; :func:`~pipeline.geometry.load.parse_geometry` reads it back."""
+    parts = [_HEAD]
+    for one in geometry.constants:
+        standard = default.value(one.name)
+        if one.value != standard:
+            parts.append(_constant(one, standard))
+    if [one.values for one in geometry.classes] != [one.values for one in default.classes]:
+        parts.append("\n".join(_classes(geometry, default)) + "\n")
+    return "\n".join(parts)
+
+
+def _text(words: str) -> str:
+    """Return a TOML string; JSON's are the same."""
+    return json.dumps(words, ensure_ascii=False)
+
+
+def _words(why: str, worth: str) -> list[str]:
+    return [f"why = {_text(why or _UNSAID)}", f"worth = {_text(worth or NOT_MEASURED)}"]
+
+
+def _constant(one: Constant, standard: int) -> str:
+    lines = [
+        f"# {one.help}",
+        f"[constants.{one.name}]",
+        f"value = {one.value}  # default {standard}, from {one.lowest} to {one.highest}",
+        *_words(one.why, one.worth),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _classes(geometry: Geometry, default: Geometry) -> Iterator[str]:
+    before = {one.size: one for one in default.classes}
+    gone = [str(size) for size in before if size not in {one.size for one in geometry.classes}]
+    yield "# The whole table of size classes: bytes, pages of a slab, depth of a magazine, route."
+    if gone:
+        yield f"# Not in it: the default's classes of {', '.join(gone)} bytes."
+    yield "[classes]"
+    yield from _words(geometry.classes_why, geometry.classes_worth)
+    yield "table = ["
+    for one in geometry.classes:
+        yield _row(one, before.get(one.size))
+    yield "]"
+
+
+def _row(one: SizeClass, before: SizeClass | None) -> str:
+    words = [f"{key} = {_text(text)}" for key, text in (("why", one.why), ("worth", one.worth))]
+    fields = [
+        f"size = {one.size}",
+        f"pages = {one.pages}",
+        f"depth = {one.depth}",
+        f'route = "{one.route}"',
+        *(text for text, said in zip(words, (one.why, one.worth), strict=True) if said),
+    ]
+    return f"    {{ {', '.join(fields)} }},{_remark(one, before)}"
+
+
+def _remark(one: SizeClass, before: SizeClass | None) -> str:
+    if before is None:
+        return "  # new"
+    was = ", ".join(f"{name} {old}" for name, old, _ in changed_fields(before, one))
+    return f"  # default: {was}" if was else ""
