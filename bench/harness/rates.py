@@ -189,7 +189,7 @@ def _cells(ones: list[Judged]) -> list[str]:
 @click.option("--same", default=40, show_default=True, help="Judgements of a build against itself.")
 @click.option("--slowdown", "slowed", default=20, show_default=True, help="With 2 % more time.")
 @click.option("--shuffled", default=20, show_default=True, help="Of shuffled layouts.")
-@click.option("--seconds", default=20.0, show_default=True, help="Of timed runs, a judgement.")
+@click.option("--seconds", default=45.0, show_default=True, help="Of timed runs, a judgement.")
 @click.option("--limit", type=float, help="Start no judgement after so many seconds.")
 @click.option(
     "--file",

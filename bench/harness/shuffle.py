@@ -1,12 +1,15 @@
-"""Two layouts of one library: functions in the listed order on line starts, and in random order.
+"""Two layouts of one library: functions in the listed order on line starts, and shuffled.
 
-In the random one cold functions lie among hot ones, and nothing is aligned beyond what compilers do
-by themselves. Sources and all other flags are those of the plain library.
+A random order alone may be a lucky one, with hot functions side by side. So the shuffled layout has
+cold code between any two hot functions: hot ones in random order, all others dealt out behind them
+evenly by bytes. Nothing is aligned beyond what compilers do by themselves. Sources and all other
+flags are those of the plain library.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pipeline.core.process import run
@@ -25,15 +28,31 @@ def link_listed(shop: Workshop, room: Path) -> Path:
     lists = read_lists(shop.tree.layout(shop.profile.layout.name))
     archive = build_archive(shop, room / "listed", texts(TUNED))
     listed = {*lists.hot, *lists.cold}
-    middle = [name for name in names_in(shop, archive) if name not in listed]
+    middle = [name for name in sizes_in(shop, archive) if name not in listed]
     return link(shop, archive, [*lists.hot, *middle, *lists.cold], room / "listed.so")
 
 
 def link_shuffled(shop: Workshop, archive: Path, seed: int, output: Path) -> Path:
-    """Link ``archive`` into ``output`` with its functions in a random order, by ``seed``."""
-    names = names_in(shop, archive)
-    random.Random(seed).shuffle(names)
-    return link(shop, archive, names, output)
+    """Link ``archive`` into ``output``, cold functions mixed into hot ones by ``seed``."""
+    hot = read_lists(shop.tree.layout(shop.profile.layout.name)).hot
+    return link(shop, archive, mixed(sizes_in(shop, archive), hot, seed), output)
+
+
+def mixed(sizes: Mapping[str, int], hot: Collection[str], seed: int) -> list[str]:
+    """Return all names of ``sizes`` in a random order that has cold code behind each hot function.
+
+    Each gap gets about as many bytes of other functions; as long as there are enough of them, no
+    gap is empty.
+    """
+    dice = random.Random(seed)
+    first = [name for name in sorted(sizes) if name in hot]
+    others = [name for name in sorted(sizes) if name not in hot]
+    dice.shuffle(first)
+    dice.shuffle(others)
+    gaps: list[list[str]] = [[] for _ in first]
+    for name in others:
+        min(gaps, key=lambda gap: sum(sizes[one] for one in gap)).append(name)
+    return [name for one, gap in zip(first, gaps, strict=True) for name in (one, *gap)]
 
 
 def build_archive(shop: Workshop, build: Path, flags: tuple[str, ...] | list[str]) -> Path:
@@ -49,10 +68,10 @@ def build_archive(shop: Workshop, build: Path, flags: tuple[str, ...] | list[str
     return build / "lib" / "libhakmem.a"
 
 
-def names_in(shop: Workshop, archive: Path) -> list[str]:
-    """Return the names of all functions that the archive defines, sorted, each once."""
+def sizes_in(shop: Workshop, archive: Path) -> dict[str, int]:
+    """Return the functions that the archive defines with their sizes in bytes, sorted by name."""
     present = functions(shop.tools.path("llvm-nm"), archive, shop.log(STAGE, "nm"))
-    return sorted({function.name for function in present})
+    return {one.name: one.size for one in sorted(present, key=lambda one: one.name)}
 
 
 def link(shop: Workshop, archive: Path, names: list[str], output: Path) -> Path:

@@ -22,6 +22,9 @@ from pipeline.judge.model import PairSample, RunSample
 from pipeline.judge.request import BenchCommand, Side
 from pipeline.judge.schedule import BLOCK, PlannedPair
 
+KEPT_LOGS = 100
+"""Runs are short and many: the logs of the last so many pairs of a workload are kept."""
+
 
 def stage(libraries: Mapping[Side, Path], folder: Path) -> dict[Side, Path]:
     """Copy both libraries to paths of equal length below ``folder``, and return these.
@@ -93,7 +96,7 @@ class PairedRunner:
         return {side: future.result() for side, future in futures.items()}
 
     def _run(self, bench: BenchCommand, pair: PlannedPair, side: Side) -> RunSample:
-        log = self._logs / bench.name / f"{pair.round:03d}-{side}.log"
+        log = self._logs / bench.name / f"{pair.round % KEPT_LOGS:03d}-{side}.log"
         named = replace(bench, name=f"{bench.name} ({side})")  # for messages
         env = bench.side_env.get(side)
         return timed_run(named, self._sides[side], pair.padding, log, env)

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
 from bench.harness.rates import RIGHT, SAME, SHUFFLED, SLOWED, Judged, main, missing, read, table_of
+from bench.harness.shuffle import mixed
 
 
 def judged(kind: str, seed: int, verdict: str, right: bool = True) -> Judged:
@@ -39,3 +41,21 @@ def test_an_unknown_profile_is_an_error_in_one_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--profile", "nosuch", "--file", str(tmp_path / "x.jsonl")])
     assert done.exit_code == 1
     assert "unknown profile 'nosuch'" in done.output
+
+
+@pytest.mark.parametrize("seed", range(1, 21))
+def test_a_shuffled_layout_has_cold_code_between_any_two_hot_functions(seed: int) -> None:
+    sizes = {f"hot{n}": 100 + n for n in range(50)} | {f"cold{n}": 10 * n + 1 for n in range(200)}
+    order = mixed(sizes, {"gone", *(name for name in sizes if name.startswith("hot"))}, seed)
+    assert sorted(order) == sorted(sizes)
+    gaps = [0]
+    for name in order:
+        gaps = [*gaps, 0] if name.startswith("hot") else [*gaps[:-1], gaps[-1] + sizes[name]]
+    assert min(gaps[1:]) > 0.5 * max(gaps[1:])
+    assert order == mixed(sizes, {name for name in sizes if name.startswith("hot")}, seed)
+
+
+def test_seeds_differ() -> None:
+    sizes = {f"f{n}": 64 for n in range(40)}
+    hot = {f"f{n}" for n in range(20)}
+    assert len({tuple(mixed(sizes, hot, seed)) for seed in range(20)}) == 20
