@@ -32,10 +32,13 @@ void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
 /* ---- making and releasing ---- */
 
 /* The class of a slab's pages is written while nobody else knows a block of it, and never changes
- * until the slab is empty; the owner may change in between. */
+ * until the slab is empty; the owner may change in between. Stored byte by byte: a program that
+ * does little else would map a part of libc for memset alone. */
 static void name_class(const hak_slab *slab, unsigned cls) {
     hak_range *r = hak_range_of((void *)slab->start);
-    memset(&r->classes[slab - r->slabs], (int)cls, slab->pages);
+    size_t first = (size_t)(slab - r->slabs);
+    for (size_t page = first; page < first + slab->pages; page++)
+        __atomic_store_n(&r->classes[page], (uint8_t)cls, __ATOMIC_RELAXED);
 }
 
 static void name_owner(const hak_slab *slab, uintptr_t owner) {

@@ -32,7 +32,8 @@ static size_t purge_blocks(const hak_slab *slab, unsigned first, unsigned end) {
         return 0;
     bool lazily = hak_policy_now()->purge_lazily != 0;
     HAK_COUNT(purge_calls, 1);
-    bool given = (lazily ? hak_os_offer : hak_os_purge)((void *)from, to - from);
+    void *start = (void *)from;
+    bool given = lazily ? hak_os_offer(start, to - from) : hak_os_purge(start, to - from);
     return given ? to - from : 0;
 }
 

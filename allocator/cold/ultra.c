@@ -1,5 +1,6 @@
 #include "cold/ultra.h"
 
+#include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
 #include "cold/arm.h"
@@ -13,8 +14,11 @@
 #include <string.h>
 
 enum {
-    SHALLOW = 32, /* a magazine with so few slots is refilled by half of them */
-    FEW = 2,      /* blocks of other threads that a magazine keeps at least */
+    SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
+    FEW = 2,         /* blocks of other threads that a magazine keeps at least */
+    FIRST_FEW = 4,   /* blocks of a class that a thread takes from a coarser one first, ... */
+    FINEST = 64,     /* ... which has at least this size ... */
+    COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
 };
 
 /* ---- the magazine is empty ---- */
@@ -54,10 +58,50 @@ static bool fill(hak_heap *heap, unsigned cls) {
     return true;
 }
 
-void *hak_ultra_take(hak_heap *heap, unsigned cls) {
+static void *take(hak_heap *heap, unsigned cls) {
     if (*heap->top[cls] == NULL && !fill(heap, cls))
         return NULL;
     return *heap->top[cls]--;
+}
+
+/* ---- the first blocks of a class ---- */
+
+/* Two sizes of each power of two: 64, 96, 128, 192, 256, 384 ... */
+static size_t coarse_size(size_t size) {
+    return size <= FINEST ? FINEST
+                          : hak_round_up(size, (size_t)1 << (hak_highest_bit(size - 1) - 1));
+}
+
+/* The class that stands for cls while few blocks of it are wanted; its blocks are aligned at least
+ * as much. cls itself where nothing would be won. */
+static unsigned coarser(unsigned cls) {
+    size_t size = hak_classes[cls].size, unit = size & -size;
+    unsigned other = cls;
+    if (size > COARSEST)
+        return cls;
+    while (hak_classes[other].size < coarse_size(size) || hak_classes[other].size % unit != 0)
+        if (++other == HAK_CLASSES)
+            return cls;
+    return hak_routes[other] == hak_routes[cls] ? other : cls;
+}
+
+/* The first block of a slab costs a page of the system. A thread that wants little would pay that
+ * for each size it uses, and a process with a hundred such threads would pay it a hundred times: so
+ * it begins with few sizes, and gets a class of its own for what it uses more often. */
+static void *take_coarser(hak_heap *heap, unsigned cls) {
+    if (heap->batch[cls] >= FIRST_FEW || heap->partial[cls] != NULL)
+        return NULL;
+    unsigned other = coarser(cls);
+    if (other == cls)
+        return NULL;
+    heap->batch[cls]++;
+    hak_disarm(heap, other);
+    return take(heap, other);
+}
+
+void *hak_ultra_take(hak_heap *heap, unsigned cls) {
+    void *block = *heap->top[cls] == NULL ? take_coarser(heap, cls) : NULL;
+    return block != NULL ? block : take(heap, cls);
 }
 
 /* ---- the magazine is full ---- */

@@ -2,7 +2,7 @@
 #include "misuse.h"
 
 int main(void) {
-    allocate_neighbours(200);
+    allocate_neighbours(256);
     free(launder((char *)neighbours[0] + 16));
     free_neighbours();
     return 0;
