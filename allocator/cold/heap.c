@@ -24,7 +24,11 @@ const hak_heap hak_no_heap = {.top = {(void **)hak_nothing}, .end = {(void **)ha
 
 HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 
-enum { ADOPT_LOOKS = 8 };
+enum {
+    ADOPT_LOOKS = 8,
+    WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
+    WARM_BLOCKS = 16, /* ... of at most so many small blocks */
+};
 
 /* Lock order: borrow, purge, registry, segment. */
 static hak_lock registry_lock;
@@ -113,14 +117,25 @@ static void flush_all(hak_heap *heap) {
         hak_route_flush(heap, cls);
 }
 
-/* Empty slabs stay with the heap for the next thread; the purge epoch takes them if none comes. */
+/* Where threads follow each other, each would fill its magazines from the slabs and flush them at
+ * its end. So the last heaps keep a few small blocks ready for the next threads. */
+static void flush_most(hak_heap *heap) {
+    bool warm = atomic_load_explicit(&idle_count, memory_order_relaxed) < WARM_HEAPS;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (!warm || hak_classes[cls].size > HAK_SMALL_MAX ||
+            hak_route_count(heap, cls) > WARM_BLOCKS)
+            hak_route_flush(heap, cls);
+}
+
+/* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
+ * none comes. */
 static void thread_exits(void) {
     hak_heap *heap = hak_this_thread.owned;
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
     if (heap == NULL)
         return;
     hak_remote_drain(heap);
-    flush_all(heap);
+    flush_most(heap);
     hak_lock_take(&registry_lock);
     push_idle(heap);
     hak_lock_give(&registry_lock);

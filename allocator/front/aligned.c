@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/large.h"
+#include "hot/lane.h"
 #include "include/hakmem.h"
 #include "os/os.h"
 
@@ -48,16 +49,31 @@ static void *refuse_alignment(void) {
     return NULL;
 }
 
-HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
-    if (!hak_is_power_of_two(alignment) || alignment % sizeof(void *) != 0)
-        return EINVAL;
+/* As posix_memalign, where the lane had no block or one that is not aligned: `taken`. */
+static HAK_DOOR int memalign_elsewhere(void **out, size_t alignment, size_t size, void *taken) {
     int saved_errno = errno;
+    if (taken != NULL)
+        hak_free(taken);
     void *block = allocate(alignment, size);
     errno = saved_errno;
     if (block == NULL)
         return ENOMEM;
     *out = block;
     return 0;
+}
+
+HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
+    if (!hak_is_power_of_two(alignment) || alignment % sizeof(void *) != 0)
+        return EINVAL;
+    void *block = NULL;
+    if (HAK_LIKELY(size <= HAK_SMALL_MAX && alignment <= HAK_SMALL_MAX)) {
+        block = hak_take_small(hak_round_up(size, alignment));
+        if (HAK_LIKELY(block != NULL && ((uintptr_t)block & (alignment - 1)) == 0)) {
+            *out = block;
+            return 0;
+        }
+    }
+    return memalign_elsewhere(out, alignment, size, block);
 }
 
 HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {

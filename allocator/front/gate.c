@@ -19,14 +19,6 @@
 
 extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
 
-/* Index into class_of_small. In 32 bits, because that saves two bytes of code, and with them the
- * hot path of malloc lies in one cache line even when its slow calls are long jumps. */
-HAK_INLINE unsigned small_step(size_t size) {
-    unsigned rounded = (unsigned)size + 15;
-    HAK_KEEP_WIDTH(rounded);
-    return rounded >> HAK_SMALL_STEP_SHIFT;
-}
-
 static HAK_DOOR void *malloc_large(size_t size) {
     if (HAK_UNLIKELY(size > PTRDIFF_MAX)) {
         errno = ENOMEM;
@@ -50,9 +42,7 @@ static HAK_DOOR void *malloc_medium(size_t size) {
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     hak_slow_down();
     if (HAK_LIKELY(size <= HAK_SMALL_MAX)) {
-        hak_heap *heap = hak_this_thread.heap;
-        unsigned cls = heap->class_of_small[small_step(size)];
-        void *block = hak_lane_pop(heap, cls);
+        void *block = hak_take_small(size);
         if (HAK_LIKELY(block != NULL))
             return block;
         HAK_NOT_A_CONDITIONAL_TAIL_CALL();

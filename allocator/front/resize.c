@@ -4,6 +4,7 @@
 #include "cold/large.h"
 #include "cold/range.h"
 #include "cold/refill.h"
+#include "hot/lane.h"
 #include "include/hakmem.h"
 
 #include <errno.h>
@@ -18,14 +19,26 @@ static HAK_COLD void *refuse_size(void) {
     return NULL;
 }
 
-HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
-    size_t bytes;
-    if (HAK_UNLIKELY(hak_product_overflows(count, size, &bytes) || bytes > PTRDIFF_MAX))
+/* As calloc, where the lane had no block or the size is beyond it. */
+static HAK_DOOR void *calloc_elsewhere(size_t bytes) {
+    if (HAK_UNLIKELY(bytes > PTRDIFF_MAX))
         return refuse_size();
-    if (HAK_UNLIKELY(bytes > ZERO_BY_PAGES))
+    if (bytes > ZERO_BY_PAGES)
         return hak_large_allocate(bytes, 1, true); /* fresh memory is zero already */
     void *block = hak_malloc(bytes);
     return HAK_LIKELY(block != NULL) ? memset(block, 0, bytes) : NULL;
+}
+
+HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (HAK_UNLIKELY(hak_product_overflows(count, size, &bytes)))
+        return refuse_size();
+    if (HAK_LIKELY(bytes <= HAK_SMALL_MAX)) {
+        void *block = hak_take_small(bytes);
+        if (HAK_LIKELY(block != NULL))
+            return memset(block, 0, bytes);
+    }
+    return calloc_elsewhere(bytes);
 }
 
 static void *copy_to_new(void *block, size_t old_size, size_t size) {
