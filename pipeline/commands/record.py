@@ -63,7 +63,7 @@ def record_command(
 def summarise(tools: RecorderTools, output: Path) -> None:
     """Print on stderr what was recorded, lost, and what recording cost."""
     from pipeline.trace.read import busiest, processes
-    from pipeline.trace.words import overhead, size, warnings
+    from pipeline.trace.words import one_line, overhead, size, warnings
 
     found = processes(tools, output)
     main = found[busiest(found)]
@@ -73,7 +73,7 @@ def summarise(tools: RecorderTools, output: Path) -> None:
         f"{size(output.stat().st_size)}, {sum(p.lost for p in found):,} lost",
         err=True,
     )
-    click.echo(f"busiest: {main.name[:80]}; recording took {overhead(main)}", err=True)
+    click.echo(f"busiest: {one_line(main.name)}; recording took {overhead(main)}", err=True)
     for text in warnings(main):
         click.echo(f"warning: {text}", err=True)
     click.echo(f"look at it: .venv/bin/pipeline trace info {output}", err=True)

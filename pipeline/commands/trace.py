@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pipeline.trace.read import Process
     from pipeline.trace.tools import RecorderTools
 
+# Lines of a list of processes; a script may start hundreds.
+SHOWN_PROCESSES = 12
+
 _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _output = click.option(
     "--output",
@@ -172,10 +175,18 @@ def _say_what(tools: RecorderTools, output: Path) -> None:
 
 
 def _process_lines(found: list[Process], always: bool = False) -> list[str]:
-    """Return a line for each process, if there are several."""
+    """Return a line for each process if there are several; of many, the busiest."""
+    from pipeline.trace.words import one_line
+
     if len(found) < 2 and not always:
         return []
+    by_events = sorted(enumerate(found), key=lambda row: -row[1].about_events)
+    rest = len(found) - SHOWN_PROCESSES
     return [
-        f"process {number}: about {process.about_events:>10,} events  {process.name[:70]}"
-        for number, process in enumerate(found)
-    ] + ([""] if not always else [])
+        *(
+            f"process {number}: about {process.about_events:>10,} events  {one_line(process.name)}"
+            for number, process in by_events[:SHOWN_PROCESSES]
+        ),
+        *([f"and {rest} smaller ones" if rest > 1 else "and a smaller one"] if rest > 0 else []),
+        *([] if always else [""]),
+    ]

@@ -11,7 +11,7 @@ from pipeline.trace.read import Process
 from pipeline.trace.statistics import Bin, Statistics
 from pipeline.trace.words import facts, share, size, warnings
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 70, 34
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 720, 220, 70, 24, 34
 SHOWN_THREADS = 100
 
 
@@ -46,7 +46,7 @@ def render_page(name: str, processes: Sequence[Process], found: Statistics) -> s
 
 def histogram(bars: Sequence[Bar]) -> str:
     """Return bars side by side as SVG; what they say is in their tooltips and in the table."""
-    step = (WIDTH - LEFT) / max(1, len(bars))
+    step = (WIDTH - LEFT - RIGHT) / max(1, len(bars))
     room = HEIGHT - BOTTOM - 10
     parts = []
     for place, bar in enumerate(bars):

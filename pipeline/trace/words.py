@@ -5,6 +5,8 @@ from __future__ import annotations
 from pipeline.trace.read import Process, Resolved
 from pipeline.trace.statistics import Statistics
 
+# Characters of a command line where it stands in a list.
+NAME_WIDTH = 70
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 SITES_FLAG, RING_FLAG, DERIVED_FLAG = 1, 2, 4
 
@@ -48,7 +50,14 @@ def overhead(process: Process) -> str:
     if not process.cpu_ns or not process.recorder_ns:
         return "unknown"
     rest = max(1, process.cpu_ns - process.recorder_ns)
-    return f"about {100 * process.recorder_ns / rest:.0f} % of the program's processor time"
+    # Time inside the recorder. What its buffers cost the program's caches is not in it.
+    return f"at least {100 * process.recorder_ns / rest:.0f} % of the program's processor time"
+
+
+def one_line(name: str) -> str:
+    """Return the beginning of a command line; arguments may be whole scripts."""
+    words = " ".join(name.split())
+    return words if len(words) <= NAME_WIDTH else f"{words[: NAME_WIDTH - 1]}…"
 
 
 def warnings(process: Process) -> list[str]:

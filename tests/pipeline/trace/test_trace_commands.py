@@ -34,6 +34,16 @@ def test_record_and_info(recorder: Recorder) -> None:
         assert words in shown.stdout
 
 
+def test_of_many_processes_the_busiest_are_listed_in_a_line_each(recorder: Recorder) -> None:
+    trace = recorder.folder / "many.trace"
+    script = "for i in $(seq 20)\ndo env true\ndone; seq 9999 | sort -n >/dev/null"
+    assert pipeline("record", "-o", trace, "--", "sh", "-c", script).returncode == 0
+    lines = pipeline("trace", "info", trace).stdout.split("\n\n")[0].splitlines()
+    assert len(lines) == 13 and lines[-1].startswith("and ") and "smaller" in lines[-1]
+    assert all(line.startswith("process ") for line in lines[:-1])
+    assert "sort -n" in lines[0]
+
+
 def test_page_is_self_contained(recorder: Recorder) -> None:
     page = recorder.folder / "page.html"
     path = recorder.record("handed")
