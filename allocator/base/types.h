@@ -19,8 +19,9 @@
  * slab's class; 0 where there is no slab. It is what a thread reads of other threads' slabs, and
  * it stands apart from the slab table, whose lines their owners write all the time.
  *
- * Nothing lies inside free blocks but, for the moment of the handing over, the link of a remote
- * chain: a free block can be unmapped, and a write to it after free corrupts no list of ours. */
+ * Nothing lies inside free blocks but, for the moment of the handing over, the addresses in a
+ * carrier of a remote chain: a free block can be unmapped, and a write to it after free corrupts no
+ * list of ours. */
 #ifndef HAK_BASE_TYPES_H
 #define HAK_BASE_TYPES_H
 
@@ -37,7 +38,8 @@ typedef struct hak_heap hak_heap;
 typedef struct hak_slab hak_slab;
 typedef struct hak_range hak_range;
 
-/* A link of a remote chain, written into the freed blocks themselves. */
+/* An address in a carrier of a remote chain (cold/remote.h), or the link of a list (hot/list.h):
+ * written into the freed blocks themselves. */
 typedef struct hak_link {
     struct hak_link *next;
 } hak_link;

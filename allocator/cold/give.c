@@ -12,7 +12,7 @@ static HAK_DOOR bool give_elsewhere(hak_heap *heap, unsigned cls, void *block, h
         hak_slab_refuse(hak_run_of(block), block);
     if (hak_heap_in(owner) != heap) {
         HAK_TALLY(heap, cls, remote);
-        hak_chains_add(chains, hak_heap_in(owner), block);
+        hak_chains_add(chains, owner, block);
         return true;
     }
     hak_slab_put(heap, hak_run_of(block), block);

@@ -74,7 +74,7 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
         hak_large_free(block);
         return;
     }
-    hak_chains_add(&chain, hak_heap_in(hak_owner_of(block)), block);
+    hak_chains_add(&chain, hak_owner_of(block), block);
     hak_chains_send(&chain);
 }
 
