@@ -72,16 +72,15 @@ def propose_command(profile: str, version: str | None, data: str | None, write: 
     from pathlib import Path
 
     from pipeline.core.errors import DataError
-    from pipeline.layout.heat import callers
     from pipeline.layout.propose import propose
 
     subject = _open(profile, version, Path(data) if data else None)
-    if subject.fdata is None:
+    if subject.fdata is None and subject.profdata is None:
         raise DataError(
             f"no profile lies beside {subject.library}",
             hint="build again, which publishes one, or name a file with --data",
         )
-    changes, notes = propose(subject.text, subject.promise(), callers(subject.fdata))
+    changes, notes = propose(subject.text, subject.promise(), subject.callers)
     for note in notes:
         click.echo(f"# note: {note}")
     for change in changes:

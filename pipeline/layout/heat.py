@@ -1,13 +1,14 @@
-"""How hot each function is, by the edge counts that BOLT was given."""
+"""How hot each function is: by the edge counts that BOLT was given, or by the PGO profile."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
 
-from pipeline.core.errors import DataError
+from pipeline.core.errors import ChildError, DataError
 from pipeline.layout.model import Heat
 from pipeline.stages.fdata import Edges
+from pipeline.stages.merge import read_counts
 
 
 def read_heat(fdata: Path) -> dict[str, Heat]:
@@ -31,6 +32,19 @@ def read_heat(fdata: Path) -> dict[str, Heat]:
         name: Heat(entries=entries[name], blocks=entries[name] + blocks[name])
         for name in sorted({*entries, *blocks})
     }
+
+
+def read_block_heat(profdata: Path, tool: Path) -> dict[str, Heat]:
+    """Return the heat of each function in a PGO profile, by llvm-profdata; DataError if it is none.
+
+    It has blocks, and does not tell which of them is the entry: the hottest one stands for both.
+    What ran inlined in others counts as well, for it was counted before it was inlined.
+    """
+    try:
+        counts = read_counts(tool, profdata)
+    except ChildError as error:
+        raise DataError(f"{profdata} is not a profile: {error.message}") from error
+    return {name: Heat(entries=count, blocks=count) for name, count in counts.items()}
 
 
 def callers(fdata: Path) -> dict[str, Counter[str]]:

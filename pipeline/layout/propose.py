@@ -86,9 +86,10 @@ def _reason_to_come(
         calls.update(callers.get(name, {}))
     busiest = [name for name, _ in calls.most_common(2) if name != "[unknown]"]
     entries = function.heat.entries if function.heat else 0
-    reason = f"{entries:,} calls" + (f", most from {' and '.join(busiest)}" if busiest else "")
+    counted = "calls" if callers else "times"  # a PGO profile knows no callers, and counts blocks
+    origin = f", most from {' and '.join(busiest)}" if busiest else ""
     listed = [name for name, _ in calls.most_common() if name in promise.lists.hot]
-    return reason, listed[0] if listed else ""
+    return f"{entries:,} {counted}{origin}", listed[0] if listed else ""
 
 
 def _insert(lines: list[str], change: Change) -> None:

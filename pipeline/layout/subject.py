@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,21 +10,24 @@ from pathlib import Path
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
 from pipeline.layout.check import Promise, vanished
-from pipeline.layout.heat import read_heat
+from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked
-from pipeline.layout.model import TextMap
+from pipeline.layout.model import Heat, TextMap
 from pipeline.layout.textmap import find_debug_file, read_text_map
 from pipeline.profile.load import load_profile
-from pipeline.release.contents import FDATA
+from pipeline.release.contents import FDATA, PROFDATA
 from pipeline.release.version import LIBRARY, MANIFEST, Version, resolve
+from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A library and what it is held against. ``fdata`` is None where no profile is known.
+    """A library and what it is held against.
 
+    ``fdata`` are BOLT's edge counts, ``profdata`` the PGO profile, which is read where there are no
+    edges: versions that were built without BOLT have it alone. Both are None where none is known.
     ``excuse`` is why the training need not have run every hot function; empty if it has to.
     """
 
@@ -32,12 +36,24 @@ class Subject:
     fdata: Path | None
     lists_folder: Path
     excuse: str = ""
+    profdata: Path | None = None
 
     @cached_property
     def text(self) -> TextMap:
         """The library's text map, with heat if there is a profile."""
-        heat = None if self.fdata is None else read_heat(self.fdata)
-        return read_text_map(self.library, heat)
+        return read_text_map(self.library, self._heat())
+
+    def _heat(self) -> dict[str, Heat] | None:
+        if self.fdata is not None:
+            return read_heat(self.fdata)
+        if self.profdata is not None:
+            return read_block_heat(self.profdata, find_toolchain().path("llvm-profdata"))
+        return None
+
+    @property
+    def callers(self) -> dict[str, Counter[str]]:
+        """Who enters each function, and how often; empty where no edges were counted."""
+        return {} if self.fdata is None else callers(self.fdata)
 
     @cached_property
     def lists(self) -> SymbolLists:
@@ -70,10 +86,10 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
     version = resolve(tree, profile, wish)
     if not version.library.is_file():
         raise ArtifactError(f"{version.folder} has no {LIBRARY}")
-    own = _own_fdata(version)
+    edges = fdata or _own(version, FDATA)
     short = fdata is None and bool(version.manifest.get("quick"))
     excuse = excuse_for(profile, layout, short)
-    return Subject(tree, version.library, fdata or own, lists, excuse)
+    return Subject(tree, version.library, edges, lists, excuse, _own(version, PROFDATA))
 
 
 def excuse_for(profile: str, layout: str, short: bool) -> str:
@@ -83,8 +99,8 @@ def excuse_for(profile: str, layout: str, short: bool) -> str:
     return "the training was short: --quick" if short else ""
 
 
-def _own_fdata(version: Version) -> Path | None:
-    path = version.profile / FDATA
+def _own(version: Version, name: str) -> Path | None:
+    path = version.profile / name
     return path if path.is_file() else None
 
 

@@ -73,12 +73,16 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
 
 def function_counts(shop: Workshop, profdata: Path, *, second: bool = False) -> dict[str, int]:
     """Return the highest block count of each function in an indexed profile, of one pass."""
+    tool, log = shop.tools.path("llvm-profdata"), shop.log(STAGE, "show")
+    return read_counts(tool, profdata, log, second=second)
+
+
+def read_counts(
+    tool: Path, profdata: Path, log: Path | None = None, *, second: bool = False
+) -> dict[str, int]:
+    """Do the same with llvm-profdata alone; ChildError if it cannot read the file."""
     show = ("show", "--all-functions", "--counts", *(("--showcs",) if second else ()))
-    text = run(
-        [shop.tools.path("llvm-profdata"), *show, profdata],
-        log=shop.log(STAGE, "show"),
-        timeout_s=LIMIT_S,
-    ).stdout
+    text = run([tool, *show, profdata], log=log, timeout_s=LIMIT_S).stdout
     counts: dict[str, int] = {}
     for match in re.finditer(r"^  (\S.*):\n(?:    .*\n)*?    Block counts: \[(.*)\]$", text, re.M):
         name = match[1].rsplit(";", 1)[-1]  # static functions carry their file in front

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from judge_support import run_sample
 
-from pipeline.judge import statistics
+from pipeline.judge import statistics, throughput
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import PairSample, Throughput
+from pipeline.judge.model import PairSample, RunSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
 from pipeline.judge.schedule import MAX_PADDING, Effort, PlannedPair, allot, plan
 from pipeline.judge.throughput import Runner, measure
@@ -203,6 +203,44 @@ def test_the_same_build_against_itself_raises_no_alarm(noise: float) -> None:
 def test_a_true_change_at_the_margin_is_called_a_gain_at_most_as_often_as_promised() -> None:
     """The worst case for GO is exactly +1 %: 2.5 % were promised, 4 of 60 are allowed."""
     assert verdicts(1.01, 0.01, 60)[Verdict.GO] <= 4
+
+
+def moody(rng: np.random.Generator, gain: float) -> Runner:
+    """Return a machine where one process in ten runs twice as slow for all its life."""
+    usual = simulated(rng, gain, 0.04)
+
+    def run_pair(bench: BenchCommand, planned: PlannedPair) -> PairSample:
+        pair = usual(bench, planned)
+        slow: dict[str, RunSample] = {
+            side: run_sample(getattr(pair, side).ops_per_sec * (0.5 if rng.random() < 0.1 else 1))
+            for side in planned.order
+        }
+        return pair.model_copy(update=slow)
+
+    return run_pair
+
+
+def test_all_looks_together_are_wrong_as_seldom_as_one_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Looking again and again makes an error likelier, unless each look spends a share of alpha.
+
+    The truth lies on the border, so that hardly anything is decided before the last look.
+    """
+    missed, gain, trials = set[int](), 0.99, 60
+
+    def summarise(asked: JudgeRequest, *rest: object) -> Throughput:
+        result = summary(asked, *rest)  # type: ignore[arg-type]
+        if not result.overall.low <= gain <= result.overall.high:
+            missed.add(asked.seed)
+        return result
+
+    summary = throughput.summarise
+    monkeypatch.setattr(throughput, "summarise", summarise)
+    for seed in range(trials):
+        judged(moody(np.random.default_rng(3000 + seed), gain), 240, seed=seed)
+    # Three standard errors above the promise of 5 %.
+    assert len(missed) <= 0.05 * trials + 3 * math.sqrt(0.05 * 0.95 * trials)
 
 
 def test_slowdowns_are_found() -> None:

@@ -79,6 +79,26 @@ def test_a_library_alone_has_no_profile(built: Sandbox, tmp_path: Path) -> None:
     assert "--data" in output
 
 
+def test_without_edge_counts_the_profile_of_the_compiler_tells_the_heat(
+    built: Sandbox, tmp_path: Path
+) -> None:
+    """A version that was chosen without BOLT carries no edges."""
+    version = tmp_path / built.current.resolve().name
+    shutil.copytree(built.current.resolve(), version)
+    (version / "profile" / "bolt.fdata").unlink()
+    code, output = built.run("layout", "check", "--verbose", *TINY, str(version))
+    assert code == 0, output
+    assert "✓ every hot function ran in the training" in output
+    code, output = built.run("layout", "propose", *TINY, str(version))
+    assert code == 0, output
+    code, output = built.run("layout", "show", *TINY, str(version))
+    assert code == 0 and "█" in output
+    (version / "profile" / "hakmem.profdata").write_text("no profile\n", encoding="utf-8")
+    code, output = built.run("layout", "check", *TINY, str(version))
+    assert code == ExitCode.DATA
+    assert "is not a profile" in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
