@@ -49,7 +49,7 @@ def record(shop: Workshop, setup: Setup) -> Setup:
         events = {}
         for trace in setup.traces:
             line.step(f"recording {trace.name}")
-            events[trace.name] = _make_one(shop, tools, trace, room)
+            events[trace.name] = make_trace(shop, tools, trace, room)
         return {"events": events}
 
     made = shop.do(STAGE, parts, work, summary=_summary)
@@ -79,8 +79,11 @@ def _file_of(shop: Workshop, trace: Trace) -> Path:
     return path
 
 
-def _make_one(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -> int:
-    """Write NAME.trace into the room; return how many events it has."""
+def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -> int:
+    """Write NAME.trace into the room; return how many events it has.
+
+    Raises WorkloadError when the command fails, DataError when nothing was recorded.
+    """
     output = room / f"{trace.name}.trace"
     with tempfile.TemporaryDirectory(prefix="hakmem-") as name:
         folder = Path(name)

@@ -1,0 +1,103 @@
+"""Who runs the measurements: this machine, one at a time, or the workers of a Dask scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from pipeline.core.errors import ToolError, WorkloadError
+from pipeline.tune.measure import Job, Result, measure
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+Measure = Callable[[Job], Result]
+RESOURCE = "measuring"
+"""What a worker has one of, so that it measures one job at a time."""
+
+CONNECT_LIMIT_S = 30.0
+LOST_WORKERS = 5
+"""A job whose worker was lost so often is given up: it may be what kills them."""
+
+
+class Engine(Protocol):
+    """Runs jobs and returns each result as soon as it is there, in any order."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Result]:
+        """Run ``jobs``; the exception of a job that fails is raised here."""
+        ...
+
+
+class Local:
+    """Runs jobs on this machine, one after the other and nothing beside."""
+
+    def __init__(self, function: Measure = measure) -> None:
+        """Measure by ``function``."""
+        self._function = function
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Result]:
+        """Run ``jobs`` in order."""
+        for job in jobs:
+            yield self._function(job)
+
+
+class Cluster:
+    """Workers of a scheduler, each with one of the resource "measuring".
+
+    A worker that is lost gives its jobs back to the scheduler, which hands them to another one.
+    """
+
+    def __init__(self, address: str, function: Measure = measure) -> None:
+        """Connect to ``address``; ToolError without the extra or without a scheduler there."""
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise ToolError(
+                "--scheduler needs the package distributed",
+                hint=".venv/bin/pip install --require-hashes -r requirements-cluster.lock",
+            ) from error
+        self._function = function
+        try:
+            self._client = Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ToolError(
+                f"no scheduler answers at {address}",
+                hint="start one with `.venv/bin/dask scheduler` (docs/tuning.md)",
+            ) from error
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Result]:
+        """Run ``jobs``, as many at a time as there are workers."""
+        from distributed import KilledWorker, as_completed
+
+        waiting = iter(jobs)
+        running = as_completed([self._submit(job) for job in islice(waiting, self._workers() + 1)])
+        try:
+            for future in running:
+                result: Result = future.result()
+                yield result
+                for job in islice(waiting, 1):
+                    running.add(self._submit(job))
+        except KilledWorker as error:
+            raise WorkloadError(
+                f"a job was lost with its worker {LOST_WORKERS} times: {error}",
+                hint="see the workers' logs",
+            ) from error
+        finally:
+            running.clear()
+
+    def _workers(self) -> int:
+        return len(self._client.scheduler_info()["workers"])
+
+    def _submit(self, job: Job) -> Future:
+        resources = {RESOURCE: 1}
+        return self._client.submit(self._function, job, pure=False, resources=resources)
+
+    def close(self) -> None:
+        """Let go of the scheduler; it and its workers go on."""
+        self._client.close()
+
+
+def engine_for(scheduler: str | None) -> Engine:
+    """Return the engine: ``scheduler`` is an address such as tcp://host:8786, None this machine."""
+    return Local() if scheduler is None else Cluster(scheduler)

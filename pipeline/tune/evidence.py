@@ -1,0 +1,142 @@
+"""What the traces of a profile's training say, in the few figures that proposals go by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.geometry.model import Geometry
+from pipeline.geometry.rules import SMALL_MAX
+from pipeline.trace.read import Trace
+from pipeline.trace.statistics import statistics
+from pipeline.tune import demand as demands
+from pipeline.tune.demand import STEPS, Demand, Flow
+from pipeline.tune.models import class_of_steps, slab_traffic, trips_of, walks
+from pipeline.tune.tables import slabs
+
+RARE = 0.001
+"""A class with a smaller share of the requests is rare."""
+BUSY = 0.1
+"""A class with a larger share is busy."""
+
+
+@dataclass(frozen=True)
+class ClassUse:
+    """How a class of the default table is used.
+
+    ``share`` of all requests, ``reused``: the share of them for which a block freed before was
+    there.
+    """
+
+    size: int
+    requests: float
+    share: float
+    reused: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The figures. ``swing`` is in bytes; ``valley`` the lowest live share after the peak."""
+
+    demand: Demand
+    flows: tuple[Flow, ...]
+    uses: tuple[ClassUse, ...]
+    base: Geometry
+    seconds: float
+    valley: float
+    remote_share: float
+    slab_traffic: int
+    swing: float
+
+    @property
+    def used_classes(self) -> int:
+        """Return how many classes of the default table serve requests."""
+        return sum(one.requests > 0 for one in self.uses)
+
+    @property
+    def median_requests(self) -> float:
+        """Return the requests of the middle one of the classes that are used."""
+        used = [one.requests for one in self.uses if one.requests > 0]
+        return float(np.median(used)) if used else 0.0
+
+    def trips_at(self, depth: int) -> float:
+        """Return trips between magazines of ``depth`` slots and slabs, per request."""
+        sizes = [one.size for one in self.base.classes]
+        depths = [depth] * len(sizes)
+        made = sum(int(trips_of(walks(flow, sizes), depths).sum()) for flow in self.flows)
+        requests = sum(int((flow.change > 0).sum()) for flow in self.flows)
+        return made / max(requests, 1)
+
+    def rare_above(self, size: int) -> tuple[int, ...]:
+        """Return the classes above ``size`` bytes that are rare, from the largest one down.
+
+        They end where the first class that is not rare begins, so they are one range.
+        """
+        found = []
+        for one in reversed(self.uses):
+            if one.size <= size or one.share > RARE:
+                break
+            found.append(one.size)
+        return tuple(found)
+
+    def share_of(self, sizes: Sequence[int]) -> float:
+        """Return the share of all requests that these classes serve."""
+        return sum(one.share for one in self.uses if one.size in sizes)
+
+    def build_up(self, base: Geometry) -> list[ClassUse]:
+        """Return busy small classes of ``base`` whose blocks are mostly not reused."""
+        return [one for one in self._busy(base) if one.reused < 0.5]
+
+    def busiest(self, base: Geometry) -> list[ClassUse]:
+        """Return the small class of ``base`` with the most requests, if it is busy."""
+        return self._busy(base)[:1]
+
+    def _busy(self, base: Geometry) -> list[ClassUse]:
+        sizes = {one.size for one in base.classes}
+        busy = [
+            one
+            for one in self.uses
+            if one.size in sizes and one.size <= SMALL_MAX and one.share >= BUSY
+        ]
+        return sorted(busy, key=lambda one: one.share, reverse=True)
+
+
+def gather(traces: Sequence[tuple[Trace, float]], base: Geometry) -> Evidence:
+    """Return the evidence of traces with their weights. Raises ValueError without any."""
+    flows = tuple(demands.flow(trace) for trace, _ in traces)
+    weights = [weight for _, weight in traces]
+    parts = [demands.demand_of(flow) for flow in flows]
+    merged = demands.merge(list(zip(parts, weights, strict=True)))
+    told = [statistics(trace) for trace, _ in traces]
+    cut = slabs(base)
+    return Evidence(
+        demand=merged,
+        flows=flows,
+        uses=_uses(merged, base),
+        base=base,
+        seconds=max(trace.process.run_ns for trace, _ in traces) / 1e9,
+        valley=min(_valley([point.bytes for point in one.timeline]) for one in told),
+        remote_share=float(np.average([one.remote_share for one in told], weights=weights)),
+        slab_traffic=sum(slab_traffic(flow, cut) for flow in flows),
+        swing=float((merged.most * STEPS).max()),
+    )
+
+
+def _uses(demand: Demand, base: Geometry) -> tuple[ClassUse, ...]:
+    sizes = [one.size for one in base.classes]
+    place = class_of_steps(sizes)
+    count = np.bincount(place, demand.count, minlength=len(sizes))
+    most = np.bincount(place, demand.most, minlength=len(sizes))
+    total = max(float(count.sum()), 1.0)
+    return tuple(
+        ClassUse(size, float(n), float(n) / total, 1 - min(1.0, float(m) / max(float(n), 1.0)))
+        for size, n, m in zip(sizes, count, most, strict=True)
+    )
+
+
+def _valley(live: Sequence[int]) -> float:
+    """Return the lowest live bytes after the peak, as a share of it."""
+    peak = int(np.argmax(live)) if len(live) else 0
+    return min(live[peak:]) / max(live[peak], 1) if len(live) else 1.0

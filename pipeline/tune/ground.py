@@ -1,0 +1,142 @@
+"""The training workloads as commands that the judge's runner can time, and how many pairs of each.
+
+Programs and commands are run by `bench/command`, which measures them as a whole, from start to
+exit; a replayed trace measures its own operations. Verify workloads never come here.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline.core.errors import ProfileError
+from pipeline.judge.request import BenchCommand
+from pipeline.profile.schema import REPLAY, Command, Program
+
+LEAST_PAIRS, MOST_PAIRS = 2, 20
+"""Pairs of one workload in a block; even, for the order A B B A."""
+
+Find = Callable[[str], Path]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things are: our own programs, those of the machine, the root of the tree.
+
+    ``path`` is the PATH that commands run with.
+    """
+
+    ours: Find
+    others: Find
+    root: Path
+    path: str
+
+
+def commands(
+    training: Sequence[Program | Command], places: Places, quick: bool
+) -> tuple[BenchCommand, ...]:
+    """Return the workloads as commands. Raises ProfileError for one that does not train."""
+    return tuple(_command(workload, places, quick) for workload in training)
+
+
+def _command(workload: Program | Command, places: Places, quick: bool) -> BenchCommand:
+    if workload.role != "train":
+        raise ProfileError(f'workload "{workload.name}" judges: tuning must not see it')
+    if isinstance(workload, Program):
+        argv, env = _program(workload, places, quick), workload.environment()
+    else:
+        argv, env = _whole(workload, places), {"PATH": places.path, **workload.env}
+    return BenchCommand(
+        name=workload.name,
+        argv=argv,
+        env=env,
+        weight=workload.weight or 1.0,
+        timeout_s=workload.timeout_s,
+    )
+
+
+def _program(workload: Program, places: Places, quick: bool) -> tuple[str, ...]:
+    ops = workload.quick_ops if quick else workload.ops
+    line = (str(places.ours(workload.program)), *workload.arguments(ops))
+    if workload.program == REPLAY:
+        return line
+    words = dict(zip(workload.args, workload.args[1:], strict=False))
+    return (_runner(places), "--threads", words.get("--threads", "1"), *line)
+
+
+def _whole(workload: Command, places: Places) -> tuple[str, ...]:
+    program = str(places.others(workload.argv[0]))
+    if not workload.scratch:
+        return (_runner(places), "--in", str(places.root), program, *workload.argv[1:])
+    script = 'd=$(mktemp -d) && cd "$d" && "$@"; code=$?; rm -rf "$d"; exit $code'
+    return (_runner(places), "/bin/sh", "-c", script, "sh", program, *workload.argv[1:])
+
+
+def _runner(places: Places) -> str:
+    return str(places.ours("bench/command"))
+
+
+class Block(BaseModel):
+    """How many pairs of each workload make a block, and which workloads take too long for one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    pairs: dict[str, int]
+    left_out: tuple[str, ...]
+    seconds: float
+
+
+def block_of(benches: Sequence[BenchCommand], costs: Mapping[str, float], seconds: float) -> Block:
+    """Return a block that takes about ``seconds``; ``costs`` are seconds of one pair.
+
+    Workloads get pairs in proportion to their weight and to one by the root of their cost, which
+    makes the overall ratio as sharp as it can be. While even the fewest pairs take more than
+    twice as long as a block may, the dearest workload is left out.
+    """
+    kept = sorted(benches, key=lambda bench: costs[bench.name])
+    while len(kept) > 1 and LEAST_PAIRS * sum(costs[b.name] for b in kept) > 2 * seconds:
+        kept.pop()
+    low, high = 0.0, 1e6
+    for _ in range(60):
+        level = (low + high) / 2
+        price = sum(_pairs(b, costs, level) * costs[b.name] for b in kept)
+        low, high = (level, high) if price <= seconds else (low, level)
+    pairs = {bench.name: _pairs(bench, costs, low) for bench in kept}
+    out = tuple(bench.name for bench in benches if bench.name not in pairs)
+    spent = sum(n * costs[name] for name, n in pairs.items())
+    return Block(pairs=pairs, left_out=out, seconds=spent)
+
+
+def _pairs(bench: BenchCommand, costs: Mapping[str, float], level: float) -> int:
+    ideal = level * bench.weight / math.sqrt(costs[bench.name])
+    return max(LEAST_PAIRS, min(MOST_PAIRS, 2 * round(ideal / 2)))
+
+
+class _Remembered(BaseModel):
+    context: str
+    block: Block
+
+
+def remembered_block(path: Path, context: str, make: Callable[[], Block]) -> Block:
+    """Return the block that the last run with this ``context`` has used, else a new one.
+
+    A block that was measured anew, a little different each time, would make all earlier results
+    those of other jobs.
+    """
+    try:
+        known = _Remembered.model_validate_json(path.read_text(encoding="utf-8"))
+        if known.context == context:
+            return known.block
+    except (OSError, ValidationError):
+        pass  # none yet, or not one that we can use: it is made again
+    block = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(_Remembered(context=context, block=block).model_dump_json(), encoding="utf-8")
+    fresh.rename(path)
+    return block

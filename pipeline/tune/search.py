@@ -1,0 +1,214 @@
+"""The search: single moves raced by successive halving, the best combined, the result confirmed.
+
+    race        all single moves get a block of pairs; the better half gets as many again, and so on
+    combine     what pays is put together, best first: one move, two moves, three ...
+    confirm     the best combination, with fresh runs that nothing was chosen by
+
+Successive halving: Jamieson & Talwalkar 2016, Non-stochastic Best Arm Identification. Choosing the
+best of many by noisy runs makes it look better than it is; hence the fresh runs at the end, looked
+at once. Only they say what the result is worth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.judge.model import PairSample
+from pipeline.judge.request import BenchCommand, JudgeRequest
+from pipeline.tune.engine import Engine
+from pipeline.tune.measure import File, Job, Result
+from pipeline.tune.standing import Standing, standing
+from pipeline.tune.state import Journal
+
+RUNGS = 3
+"""Blocks of pairs a candidate may get in a race: 1, 2, 4."""
+
+CONFIRM_BLOCKS = (2, 8)
+"""Fresh blocks for the confirmation: at least, and at most if there is time."""
+
+FRESH = 1_000_000
+"""Added to the seed for the confirmation: other orders, other stack placements."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A library to measure. ``moves`` are the names of the changes it is made of."""
+
+    moves: tuple[str, ...]
+    library: File
+
+    @property
+    def name(self) -> str:
+        """Return a name for people."""
+        return " + ".join(self.moves)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all candidates of a search share.
+
+    ``block`` says how many pairs of each workload make a block (even numbers).
+    """
+
+    default: File
+    benches: tuple[BenchCommand, ...]
+    block: Mapping[str, int]
+    request: JudgeRequest
+    context: str
+
+    def job(self, candidate: Candidate, number: int, seed: int) -> Job:
+        """Return block ``number`` of a candidate, from 0."""
+        return Job(
+            name=candidate.name,
+            default=self.default,
+            candidate=candidate.library,
+            benches=self.benches,
+            pairs={name: (number * n, (number + 1) * n) for name, n in self.block.items()},
+            seed=seed,
+            context=self.context,
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How far a candidate came in a race, and how it stood then."""
+
+    candidate: Candidate
+    blocks: int
+    standing: Standing
+
+
+class Measurer:
+    """Measures blocks of candidates, each at most once in the life of the journal."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        engine: Engine,
+        journal: Journal,
+        say: Say,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Measure on ``ground`` by ``engine``; keep every result in ``journal`` at once."""
+        self.ground = ground
+        self.reused = self.made = 0
+        self._engine = engine
+        self._journal = journal
+        self._say = say
+        self._clock = clock
+        self._seconds: list[float] = []
+
+    def left(self, deadline: float) -> float:
+        """Return the seconds until ``deadline``."""
+        return deadline - self._clock()
+
+    def block_seconds(self) -> float | None:
+        """Return what a block takes, by those measured so far; None before the first one."""
+        return sum(self._seconds) / len(self._seconds) if self._seconds else None
+
+    def blocks(
+        self, candidates: Sequence[Candidate], count: int, seed: int, what: str, deadline: float
+    ) -> list[Trial]:
+        """Return the standing of each candidate after its first ``count`` blocks.
+
+        Blocks in the journal are taken from there. Those that would not be done by ``deadline``
+        are not begun, and their candidates are left out.
+        """
+        jobs = [(c, self.ground.job(c, n, seed)) for c in candidates for n in range(count)]
+        missing = [job for _, job in jobs if self._journal.find(job.key) is None]
+        self.reused += len(jobs) - len(missing)
+        self._run(missing, what, deadline)
+        found = [(c, [self._journal.find(job.key) for who, job in jobs if who is c])
+                 for c in candidates]  # fmt: skip
+        return [
+            Trial(c, count, self._standing([r for r in results if r is not None]))
+            for c, results in found
+            if all(result is not None for result in results)
+        ]
+
+    def _run(self, jobs: Sequence[Job], what: str, deadline: float) -> None:
+        total, batch = len(jobs), list(jobs)
+        started = self._clock()
+        timely = (job for job in batch if self._in_time(deadline))
+        for done, result in enumerate(self._engine.run(timely), start=1):
+            self._journal.add(result)
+            self._seconds.append(result.seconds)
+            self.made += 1
+            rest = (self._clock() - started) / done * (total - done)
+            self._say(f"{what}: {result.name}, {done} of {total}, about {rest:.0f} s to go")
+
+    def _in_time(self, deadline: float) -> bool:
+        return self.left(deadline) > (self.block_seconds() or 0.0)
+
+    def _standing(self, results: Sequence[Result]) -> Standing:
+        samples: dict[str, tuple[PairSample, ...]] = {
+            bench.name: tuple(p for r in results for p in r.samples[bench.name])
+            for bench in self.ground.benches
+        }
+        return standing(self.ground.request, samples)
+
+
+def race(measurer: Measurer, candidates: Sequence[Candidate], deadline: float) -> list[Trial]:
+    """Return how far each candidate came, best first, without those there was no time for.
+
+    After each rung those that are shown to be worse leave, then the worse half; whoever wins so
+    far stays.
+    """
+    last: dict[str, Trial] = {}
+    alive = list(candidates)
+    seed = measurer.ground.request.seed
+    for rung in range(RUNGS):
+        what = f"race, rung {rung + 1} of {RUNGS}"
+        trials = measurer.blocks(alive, 1 << rung, seed, what, deadline)
+        last |= {trial.candidate.name: trial for trial in trials}
+        alive = [trial.candidate for trial in _better_half(trials)]
+        if not alive:
+            break
+    return sorted(last.values(), key=_rank, reverse=True)
+
+
+def _rank(trial: Trial) -> tuple[bool, int, float]:
+    return (not trial.standing.out, trial.blocks, trial.standing.score)
+
+
+def _better_half(trials: Sequence[Trial]) -> list[Trial]:
+    ranked = sorted((t for t in trials if not t.standing.out), key=_rank, reverse=True)
+    half = (len(trials) + 1) // 2
+    return [t for place, t in enumerate(ranked) if place < half or t.standing.wins]
+
+
+def winners(trials: Sequence[Trial], topics: Mapping[str, str]) -> list[Trial]:
+    """Return the single moves that pay, best first, one for each topic."""
+    seen: set[str] = set()
+    paying = []
+    for trial in sorted(trials, key=lambda t: t.standing.score, reverse=True):
+        topic = topics[trial.candidate.moves[0]]
+        if trial.standing.wins and topic not in seen:
+            seen.add(topic)
+            paying.append(trial)
+    return paying
+
+
+def combinations(paying: Sequence[Trial]) -> list[tuple[str, ...]]:
+    """Return the best move with the second, with the second and third, and so on."""
+    names = [trial.candidate.moves[0] for trial in paying]
+    return [tuple(names[:length]) for length in range(2, len(names) + 1)]
+
+
+def confirm(measurer: Measurer, candidate: Candidate, deadline: float) -> Trial | None:
+    """Return how ``candidate`` stands by fresh runs alone; None if there was no time for them.
+
+    How many there are is decided before the first one, so that nothing is looked at in between.
+    """
+    least, most = CONFIRM_BLOCKS
+    cost = measurer.block_seconds()
+    affordable = most if cost is None else int(measurer.left(deadline) / cost)
+    count = max(least, min(most, affordable))
+    seed = measurer.ground.request.seed + FRESH
+    late = deadline + (cost or 0.0) * (least + 1)  # the least is done, even if it takes longer
+    trials = measurer.blocks([candidate], count, seed, "confirming", late)
+    return trials[0] if trials else None
