@@ -19,6 +19,7 @@ from pipeline.commands.record import record_command
 from pipeline.commands.report import diff_command, report_command
 from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
+from pipeline.commands.tune import tune_command
 from pipeline.commands.verify import verify_command
 from pipeline.commands.versions import list_command, rollback_command
 from pipeline.core import interrupts
@@ -67,6 +68,7 @@ for _command in (
     sample_command,
     import_command,
     trace_group,
+    tune_command,
     verify_command,
 ):
     cli.add_command(_command)

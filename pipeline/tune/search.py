@@ -120,7 +120,9 @@ class Measurer:
         """
         jobs = [(c, self.ground.job(c, n, seed)) for c in candidates for n in range(count)]
         missing = [job for _, job in jobs if self._journal.find(job.key) is None]
-        self.reused += len(jobs) - len(missing)
+        if known := len(jobs) - len(missing):
+            self.reused += known
+            self._say(f"{what}: {known} blocks are known already")
         self._run(missing, what, deadline)
         found = [(c, [self._journal.find(job.key) for who, job in jobs if who is c])
                  for c in candidates]  # fmt: skip
@@ -155,8 +157,8 @@ class Measurer:
 def race(measurer: Measurer, candidates: Sequence[Candidate], deadline: float) -> list[Trial]:
     """Return how far each candidate came, best first, without those there was no time for.
 
-    After each rung those that are shown to be worse leave, then the worse half; whoever wins so
-    far stays.
+    After each rung those that are shown to be worse leave, then the worse half; who is shown to be
+    better in one key stays, until it is clear whether the other one suffers.
     """
     last: dict[str, Trial] = {}
     alive = list(candidates)
@@ -178,7 +180,7 @@ def _rank(trial: Trial) -> tuple[bool, int, float]:
 def _better_half(trials: Sequence[Trial]) -> list[Trial]:
     ranked = sorted((t for t in trials if not t.standing.out), key=_rank, reverse=True)
     half = (len(trials) + 1) // 2
-    return [t for place, t in enumerate(ranked) if place < half or t.standing.wins]
+    return [t for place, t in enumerate(ranked) if place < half or t.standing.better]
 
 
 def winners(trials: Sequence[Trial], topics: Mapping[str, str]) -> list[Trial]:

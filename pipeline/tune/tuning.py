@@ -63,7 +63,8 @@ class Tuner:
         topics = {name: move.topic for name, move in self._moves.items()}
         paying = winners(singles, topics)
         if not paying:
-            return self._outcome("no change of the geometry pays", singles, None)
+            tried = f"none of the {len(singles)} changes that were measured pays"
+            return self._outcome(tried if singles else "nothing was measured", singles, None)
         joined = self._candidates(combinations(paying), start + COMBINED * budget_s)
         together = race(self._measurer, joined, start + COMBINED * budget_s)
         best = max([*paying, *together], key=_worth)

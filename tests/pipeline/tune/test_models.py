@@ -45,7 +45,7 @@ def test_best_tables_are_those_of_brute_force(round_: int) -> None:
     random = np.random.default_rng(round_)
     steps = STEPS[: random.integers(3, 10)]
     weight = random.integers(0, 50, len(steps)).astype(float)
-    asked = weight * steps - random.integers(0, 15, len(steps)) * (weight > 0)
+    asked = weight * steps - random.integers(0, 15, len(steps)).astype(float) * (weight > 0)
     costs = waste_costs(steps, weight, asked)
     found = best_tables(steps, costs, len(steps))
     assert [len(one.sizes) for one in found] == list(range(1, len(steps) + 1))
@@ -188,7 +188,9 @@ def test_walks_are_by_thread_and_class() -> None:
 def test_slabs_are_made_again_only_beyond_one_that_is_kept() -> None:
     def of(*changes: int) -> int:
         size = len(changes)
-        events = Flow(np.zeros(size, int), np.array(changes), np.zeros(size, int), np.ones(size, int))
+        events = Flow(
+            np.zeros(size, int), np.array(changes), np.zeros(size, int), np.ones(size, int)
+        )
         return slab_traffic(events, [Slab(16, 32), Slab(65536, 65536)])
 
     assert of(1, 1) == 1

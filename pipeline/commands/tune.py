@@ -1,0 +1,123 @@
+"""``pipeline tune``: choose the allocator's geometry for a profile, by measuring."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.build import complete_profile, open_workshop
+
+if TYPE_CHECKING:
+    from pipeline.core.console import BuildConsole
+    from pipeline.stages.workshop import Workshop
+    from pipeline.tune.tuning import Outcome
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+LEAST_S, MOST_S = 30.0, 7 * 86400.0
+
+
+class Duration(click.ParamType[float]):
+    """A time such as 90s, 10m or 2h, in seconds."""
+
+    name = "duration"
+
+    def convert(
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,  # noqa: ARG002  # click's signature
+    ) -> float:
+        """Return the seconds, or refuse with what is allowed."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
+        seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+        if not LEAST_S <= seconds <= MOST_S:
+            self.fail(f"{value!r} is not a time from 30s to 7 days, such as 90s, 10m or 2h", param)
+        return seconds
+
+
+@click.command(
+    "tune",
+    epilog="\b\nExamples:\n"
+    "  pipeline tune --profile mixed --tune-budget 10m\n"
+    "  pipeline tune -p mine --tune-budget 2h --scheduler tcp://farm:8786\n\n"
+    "How it works, and how to start workers: docs/tuning.md.",
+)
+@click.option(
+    "--profile",
+    "-p",
+    default="mixed",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="Profile: training/profiles/NAME.toml.",
+)
+@click.option(
+    "--tune-budget",
+    "budget_s",
+    type=Duration(),
+    required=True,
+    metavar="TIME",
+    help="About how long to search: 90s, 10m, 2h.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Measure on the workers of this Dask scheduler, such as tcp://host:8786.",
+)
+@click.option(
+    "--wait/--no-wait",
+    default=True,
+    show_default=True,
+    help="Wait for another run in this tree, or refuse.",
+)
+@click.option("--verbose", "-v", is_flag=True, help="Show child commands as lines to paste.")
+def tune_command(
+    profile: str, budget_s: float, scheduler: str | None, wait: bool, verbose: bool
+) -> None:
+    """Choose size classes, routes, magazines and policy for a profile's training workloads.
+
+    Proposals come from what the workloads allocate; each is compiled and measured against the
+    default in interleaved pairs of runs, the best are combined, and the combination is confirmed
+    by fresh runs. What pays is written to layouts/NAME/geometry.toml, which `pipeline build`
+    reads. A run that was stopped loses nothing: the next one goes on.
+    """
+    from pipeline.core.console import open_console
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import load_profile
+    from pipeline.stages.workshop import Options
+
+    tree, console = Tree.here(), open_console(verbose)
+    with open_workshop(tree, load_profile(tree, profile), Options(), console, wait=wait) as shop:
+        outcome = _run(shop, budget_s, scheduler)
+    show(console, outcome, str(tree.geometry(profile)))
+
+
+def _run(shop: Workshop, budget_s: float, scheduler: str | None) -> Outcome:
+    from pipeline.stages.baseline import baseline
+    from pipeline.stages.configure import configure
+    from pipeline.stages.record import record
+    from pipeline.stages.tune import tune
+
+    setup = configure(shop)
+    plain = baseline(shop, setup)
+    setup = record(shop, setup)
+    return tune(shop, setup, plain, budget_s, scheduler)
+
+
+def show(console: BuildConsole, outcome: Outcome, path: str) -> None:
+    """Print what was tried and what came of it."""
+    from pipeline.tune.tuning import describe
+
+    for trial in outcome.trials:
+        console.say(f"{trial.candidate.name}: {describe(trial.standing)}")
+    for name, reason in outcome.refused.items():
+        console.notice(f"{name} cannot be built: {reason}")
+    if outcome.untried:
+        console.notice(f"there was no time for: {', '.join(outcome.untried)}")
+    console.say(f"result: {outcome.why}")
+    if outcome.geometry is not None:
+        console.say(f"written: {path}; `pipeline build` reads it")
+    else:
+        console.say("no geometry was written: `pipeline build` goes on as before")

@@ -1,0 +1,198 @@
+"""tune: the geometry of the allocator chosen for the training workloads, by measuring.
+
+Not part of a build without --tune-budget: that takes layouts/<profile>/geometry.toml as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.console import StageLine
+from pipeline.core.digest import digest_file, digest_tree, digest_value
+from pipeline.core.errors import WorkloadError
+from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.write import write_toml
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.compile import LIBRARY, build_plain
+from pipeline.stages.configure import Setup, command_path, find_program
+from pipeline.stages.tune_traces import training_traces
+from pipeline.stages.workshop import Workshop
+from pipeline.toolchain.flags import COMPILE, LINK, spelled
+
+if TYPE_CHECKING:
+    from pipeline.geometry.model import Geometry
+    from pipeline.judge.request import BenchCommand
+    from pipeline.tune.ground import Block
+    from pipeline.tune.measure import File
+    from pipeline.tune.search import Ground
+    from pipeline.tune.tuning import Outcome
+
+STAGE = "tune"
+# What a block of pairs may take: shorter ones say nothing, longer ones leave no room to choose.
+LEAST_BLOCK_S, MOST_BLOCK_S = 3.0, 30.0
+# A block's share of the budget: a race of 20 moves, combinations and the confirmation are some 60
+# blocks, and compiling takes time as well.
+BLOCK_SHARE = 1 / 70
+# Seconds between two lines of progress where there is no terminal.
+QUIET_S = 20.0
+
+Say = Callable[[str], None]
+
+
+def tune(
+    shop: Workshop, setup: Setup, plain: Baseline, budget_s: float, scheduler: str | None = None
+) -> Outcome:
+    """Search for about ``budget_s`` seconds; write the profile's geometry if something pays.
+
+    ``setup`` is as the stage record leaves it. ``scheduler`` is the address of a Dask scheduler
+    whose workers measure; None: this machine does. Measurements of earlier runs are taken over.
+    """
+    started = time.monotonic()
+    traces = training_traces(shop, setup, plain)
+    with shop.console.stage(STAGE) as line:
+        say = _progress(shop, line)
+        say("loading the models")
+        from pipeline.tune.engine import engine_for
+        from pipeline.tune.evidence import gather
+        from pipeline.tune.moves import proposals
+        from pipeline.tune.search import Measurer
+        from pipeline.tune.state import Journal
+        from pipeline.tune.tuning import Tuner
+
+        folder, base = _folder(shop), default_geometry(shop.tree)
+        engine = engine_for(scheduler)
+        moves = proposals(gather(traces, base), base)
+        say(f"{len(moves)} changes to try")
+        ground = _ground(shop, setup, plain, budget_s)
+        measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
+        tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
+        outcome = tuner.run(budget_s - (time.monotonic() - started))
+        line.done(outcome.why)
+    if outcome.geometry is not None:
+        write_toml(outcome.geometry, base, shop.tree.geometry(shop.profile.name))
+    return outcome
+
+
+def _folder(shop: Workshop) -> Path:
+    return shop.tree.artifacts(shop.profile.name) / STAGE
+
+
+def _progress(shop: Workshop, line: StageLine) -> Say:
+    """Return how to tell what happens: on the live line, or now and then as a line of its own."""
+    last = 0.0
+
+    def say(text: str) -> None:
+        nonlocal last
+        line.step(text)
+        if not shop.console.live and time.monotonic() - last > QUIET_S:
+            last = time.monotonic()
+            shop.console.say(f"{STAGE}: {text}")
+
+    return say
+
+
+class _Builder:
+    """Compiles candidates as the baseline is compiled, each geometry once for these sources."""
+
+    def __init__(self, shop: Workshop, setup: Setup, say: Say) -> None:
+        self._shop = shop
+        self._say = say
+        made_by = [setup.sources, spelled(COMPILE, LINK), shop.tools.versions]
+        libraries = _folder(shop) / "libraries"
+        self._folder = libraries / digest_value(made_by)[:16]
+        for stale in libraries.glob("*"):
+            if stale != self._folder:
+                shutil.rmtree(stale, ignore_errors=True)
+
+    def __call__(self, geometry: Geometry) -> File:
+        """Return the library of a geometry. BuildError if the compiler refuses it."""
+        from pipeline.tune.measure import File
+
+        place = self._folder / geometry.digest[:16]
+        if not place.exists():
+            self._say(f"compiling candidate {len(list(self._folder.glob('[!.]*'))) + 1}")
+            room = place.with_name(f".{place.name}.{os.getpid()}")
+            shutil.rmtree(room, ignore_errors=True)
+            room.mkdir(parents=True)
+            build_plain(self._shop, STAGE, room, geometry)
+            room.rename(place)
+        library = place / LIBRARY
+        return File(library, digest_file(library))
+
+
+def _ground(shop: Workshop, setup: Setup, plain: Baseline, budget_s: float) -> Ground:
+    """Return what is measured, and against what: the training workloads, the baseline."""
+    from pipeline.judge.request import JudgeRequest, Margins
+    from pipeline.tune.ground import remembered_block
+    from pipeline.tune.measure import File
+    from pipeline.tune.search import Ground
+
+    benches = _benches(shop, setup, plain)
+    gate = shop.profile.gate
+    context = digest_value(
+        {
+            "programs": setup.programs,
+            "workloads": [[bench.name, *bench.argv, str(bench.weight)] for bench in benches],
+            "environment": [sorted(bench.env.items()) for bench in benches],
+            "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
+            "tools": shop.tools.versions,
+        }
+    )
+    block = remembered_block(
+        _folder(shop) / "block.json", context, lambda: _block(shop, benches, plain, budget_s)
+    )
+    if block.left_out:
+        shop.console.notice(
+            f"too long to be run again and again: {', '.join(block.left_out)}; "
+            "a larger --tune-budget (after removing the folder of the state) takes them in"
+        )
+    request = JudgeRequest(
+        baseline=plain.library.path,
+        tuned=plain.library.path,
+        benches=tuple(bench for bench in benches if bench.name in block.pairs),
+        logs=shop.log(STAGE, "").parent,
+        margins=Margins(
+            throughput=gate.throughput_margin,
+            workload=gate.workload_allowance,
+            rss=gate.rss_margin,
+        ),
+        seed=gate.seed,
+    )
+    default = File(plain.library.path, plain.library.digest)
+    return Ground(default, request.benches, block.pairs, request, context)
+
+
+def _benches(shop: Workshop, setup: Setup, plain: Baseline) -> tuple[BenchCommand, ...]:
+    from pipeline.tune.ground import Places, commands
+
+    def others(name: str) -> Path:
+        found = find_program(name)
+        if found is None:
+            raise WorkloadError(f"{name} has vanished from this machine")
+        return found
+
+    places = Places(plain.program, others, shop.tree.root, command_path())
+    return commands(setup.training, places, shop.options.quick)
+
+
+def _block(
+    shop: Workshop, benches: tuple[BenchCommand, ...], plain: Baseline, budget_s: float
+) -> Block:
+    """Run each workload twice, for its cost, and share out the time of a block by that."""
+    from pipeline.judge.bench import timed_run
+    from pipeline.tune.ground import block_of
+
+    costs = {}
+    for bench in benches:
+        log = shop.log(STAGE, f"cost-{bench.name}")
+        timed_run(bench, plain.library.path, 0, log)
+        before = time.monotonic()
+        timed_run(bench, plain.library.path, 0, log)
+        costs[bench.name] = 2 * (time.monotonic() - before)
+    seconds = min(MOST_BLOCK_S, max(LEAST_BLOCK_S, budget_s * BLOCK_SHARE))
+    return block_of(benches, costs, seconds)
