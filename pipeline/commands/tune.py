@@ -121,3 +121,5 @@ def show(console: BuildConsole, outcome: Outcome, path: str) -> None:
         console.say(f"written: {path}; `pipeline build` reads it")
     else:
         console.say("no geometry was written: `pipeline build` goes on as before")
+    if outcome.confirmed is not None:
+        console.say(f"its library, compiled plainly: {outcome.confirmed.candidate.library.path}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pipeline.tune.tuning import Outcome
 
 STAGE = "tune"
+BLOCK = "block.json"
 # What a block of pairs may take: shorter ones say nothing, longer ones leave no room to choose.
 LEAST_BLOCK_S, MOST_BLOCK_S = 3.0, 30.0
 # A block's share of the budget: a race of 20 moves, combinations and the confirmation are some 60
@@ -66,9 +67,10 @@ def tune(
 
         folder, base = _folder(shop), default_geometry(shop.tree)
         engine = engine_for(scheduler)
-        moves = proposals(gather(traces, base), base)
+        moves = proposals(gather(list(traces.values()), base), base)
         say(f"{len(moves)} changes to try")
-        ground = _ground(shop, setup, plain, budget_s)
+        threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
+        ground = _ground(shop, plain, _benches(shop, setup, plain, threads), budget_s)
         measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
         tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
         outcome = tuner.run(budget_s - (time.monotonic() - started))
@@ -125,18 +127,19 @@ class _Builder:
         return File(library, digest_file(library))
 
 
-def _ground(shop: Workshop, setup: Setup, plain: Baseline, budget_s: float) -> Ground:
+def _ground(
+    shop: Workshop, plain: Baseline, benches: tuple[BenchCommand, ...], budget_s: float
+) -> Ground:
     """Return what is measured, and against what: the training workloads, the baseline."""
     from pipeline.judge.request import JudgeRequest, Margins
     from pipeline.tune.ground import remembered_block
     from pipeline.tune.measure import File
     from pipeline.tune.search import Ground
 
-    benches = _benches(shop, setup, plain)
     gate = shop.profile.gate
     context = digest_value(
         {
-            "programs": setup.programs,
+            "programs": plain.artifact.receipt.outputs,
             "workloads": [[bench.name, *bench.argv, str(bench.weight)] for bench in benches],
             "environment": [sorted(bench.env.items()) for bench in benches],
             "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
@@ -144,12 +147,12 @@ def _ground(shop: Workshop, setup: Setup, plain: Baseline, budget_s: float) -> G
         }
     )
     block = remembered_block(
-        _folder(shop) / "block.json", context, lambda: _block(shop, benches, plain, budget_s)
+        _folder(shop) / BLOCK, context, lambda: _block(shop, benches, plain, budget_s)
     )
     if block.left_out:
         shop.console.notice(
             f"too long to be run again and again: {', '.join(block.left_out)}; "
-            "a larger --tune-budget (after removing the folder of the state) takes them in"
+            f"a larger --tune-budget takes them in, once {_folder(shop) / BLOCK} is removed"
         )
     request = JudgeRequest(
         baseline=plain.library.path,
@@ -167,7 +170,9 @@ def _ground(shop: Workshop, setup: Setup, plain: Baseline, budget_s: float) -> G
     return Ground(default, request.benches, block.pairs, request, context)
 
 
-def _benches(shop: Workshop, setup: Setup, plain: Baseline) -> tuple[BenchCommand, ...]:
+def _benches(
+    shop: Workshop, setup: Setup, plain: Baseline, threads: Mapping[str, int]
+) -> tuple[BenchCommand, ...]:
     from pipeline.tune.ground import Places, commands
 
     def others(name: str) -> Path:
@@ -177,7 +182,7 @@ def _benches(shop: Workshop, setup: Setup, plain: Baseline) -> tuple[BenchComman
         return found
 
     places = Places(plain.program, others, shop.tree.root, command_path())
-    return commands(setup.training, places, shop.options.quick)
+    return commands(setup.training, places, threads)
 
 
 def _block(

@@ -26,8 +26,8 @@ EVENTS = 400_000
 
 def training_traces(
     shop: Workshop, setup: Setup, plain: Baseline
-) -> tuple[tuple[Events, float], ...]:
-    """Return the events of each training workload with its weight.
+) -> dict[str, tuple[Events, float]]:
+    """Return the events of each training workload with its weight, by name.
 
     Workloads that play a trace are known; all others are recorded, in their short runs. Those of
     which nothing can be recorded are told and left out. DataError if that is all of them.
@@ -55,15 +55,15 @@ def training_traces(
     return _read(shop, setup, files)
 
 
-def _read(shop: Workshop, setup: Setup, files: dict[str, Path]) -> tuple[tuple[Events, float], ...]:
+def _read(shop: Workshop, setup: Setup, files: dict[str, Path]) -> dict[str, tuple[Events, float]]:
     from pipeline.trace.read import read
 
     tools = recorder_tools(shop.tree)
-    return tuple(
-        (read(tools, files[workload.name]), workload.weight or 1.0)
+    return {
+        workload.name: (read(tools, files[workload.name]), workload.weight or 1.0)
         for workload in setup.training
         if workload.name in files
-    )
+    }
 
 
 def _plays(workload: Program | Command) -> str | None:

@@ -38,19 +38,25 @@ class Places:
 
 
 def commands(
-    training: Sequence[Program | Command], places: Places, quick: bool
+    training: Sequence[Program | Command], places: Places, threads: Mapping[str, int]
 ) -> tuple[BenchCommand, ...]:
-    """Return the workloads as commands. Raises ProfileError for one that does not train."""
-    return tuple(_command(workload, places, quick) for workload in training)
+    """Return the workloads as commands, our own programs in their short runs.
+
+    Noise is that of a process, not of its length, so many short runs say more than few long ones.
+    ``threads`` are those that a recording has shown, by name: pairs of programs with one thread run
+    at the same time on one CPU, which hides most of what the machine does beside. Raises
+    ProfileError for a workload that does not train.
+    """
+    return tuple(_command(one, places, threads.get(one.name)) for one in training)
 
 
-def _command(workload: Program | Command, places: Places, quick: bool) -> BenchCommand:
+def _command(workload: Program | Command, places: Places, threads: int | None) -> BenchCommand:
     if workload.role != "train":
         raise ProfileError(f'workload "{workload.name}" judges: tuning must not see it')
     if isinstance(workload, Program):
-        argv, env = _program(workload, places, quick), workload.environment()
+        argv, env = _program(workload, places, threads), workload.environment()
     else:
-        argv, env = _whole(workload, places), {"PATH": places.path, **workload.env}
+        argv, env = _whole(workload, places, threads), {"PATH": places.path, **workload.env}
     return BenchCommand(
         name=workload.name,
         argv=argv,
@@ -60,25 +66,22 @@ def _command(workload: Program | Command, places: Places, quick: bool) -> BenchC
     )
 
 
-def _program(workload: Program, places: Places, quick: bool) -> tuple[str, ...]:
-    ops = workload.quick_ops if quick else workload.ops
-    line = (str(places.ours(workload.program)), *workload.arguments(ops))
-    if workload.program == REPLAY:
-        return line
-    words = dict(zip(workload.args, workload.args[1:], strict=False))
-    return (_runner(places), "--threads", words.get("--threads", "1"), *line)
+def _program(workload: Program, places: Places, threads: int | None) -> tuple[str, ...]:
+    line = (str(places.ours(workload.program)), *workload.arguments(workload.quick_ops))
+    return line if workload.program == REPLAY else (*_runner(places, threads), *line)
 
 
-def _whole(workload: Command, places: Places) -> tuple[str, ...]:
-    program = str(places.others(workload.argv[0]))
+def _whole(workload: Command, places: Places, threads: int | None) -> tuple[str, ...]:
+    runner, program = _runner(places, threads), str(places.others(workload.argv[0]))
     if not workload.scratch:
-        return (_runner(places), "--in", str(places.root), program, *workload.argv[1:])
+        return (*runner, "--in", str(places.root), program, *workload.argv[1:])
     script = 'd=$(mktemp -d) && cd "$d" && "$@"; code=$?; rm -rf "$d"; exit $code'
-    return (_runner(places), "/bin/sh", "-c", script, "sh", program, *workload.argv[1:])
+    return (*runner, "/bin/sh", "-c", script, "sh", program, *workload.argv[1:])
 
 
-def _runner(places: Places) -> str:
-    return str(places.ours("bench/command"))
+def _runner(places: Places, threads: int | None) -> tuple[str, ...]:
+    runner = str(places.ours("bench/command"))
+    return (runner,) if threads is None else (runner, "--threads", str(threads))
 
 
 class Block(BaseModel):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from pipeline.geometry.model import Geometry, Route, SizeClass
 from pipeline.geometry.rules import SMALL_MAX, check, usual_class, usual_pages
@@ -42,11 +43,15 @@ def apply(geometry: Geometry, moves: Sequence[Move]) -> Geometry:
 
 def proposals(evidence: Evidence, base: Geometry) -> list[Move]:
     """Return the moves that are legal by themselves and change something, most promising first."""
-    moves = [
-        *_table_moves(evidence, base),
-        *_constant_moves(evidence, base),
-        *_class_moves(evidence, base),
-    ]
+    families = (
+        _table_moves(evidence, base),
+        _magazine_moves(evidence, base),
+        _memory_moves(evidence, base),
+        _class_moves(evidence, base),
+        _page_moves(evidence, base),
+    )
+    # One of each family in turn: a short budget ends somewhere in this list.
+    moves = [move for rank in zip_longest(*families) for move in rank if move is not None]
     return [move for move in moves if _sensible(move, base)]
 
 
@@ -91,18 +96,10 @@ def _table(sizes: Sequence[int], why: str) -> Change:
 # ---- constants -----------------------------------------------------------------------------------
 
 
-def _constant_moves(evidence: Evidence, base: Geometry) -> list[Move]:
-    return [
-        *_magazine_moves(evidence, base),
-        *_memory_moves(evidence, base),
-        *_page_moves(evidence, base),
-    ]
-
-
 def _magazine_moves(evidence: Evidence, base: Geometry) -> list[Move]:
     small, deep = base.value("small_depth"), base.value("deep_bytes")
     moves = []
-    for depth in (small // 2, small * 2, small * 4):
+    for depth in (small * 2, small // 2, small * 4):
         reason = (
             f"magazines that have not grown: {evidence.trips_at(depth):.3f} trips to a slab per "
             f"request with {depth} slots, {evidence.trips_at(small):.3f} with {small} (model)"
