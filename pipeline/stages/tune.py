@@ -74,7 +74,8 @@ def tune(
         measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
         tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
         outcome = tuner.run(budget_s - (time.monotonic() - started))
-        line.done(outcome.why)
+        earlier = f" ({n} blocks by earlier runs)" if (n := measurer.taken_over) else ""
+        line.done(f"{outcome.why}; {n + measurer.made} blocks of pairs{earlier}")
     if outcome.geometry is not None:
         write_toml(outcome.geometry, base, shop.tree.geometry(shop.profile.name))
     return outcome

@@ -17,8 +17,6 @@ RESOURCE = "measuring"
 """What a worker has one of, so that it measures one job at a time."""
 
 CONNECT_LIMIT_S = 30.0
-LOST_WORKERS = 5
-"""A job whose worker was lost so often is given up: it may be what kills them."""
 
 
 class Engine(Protocol):
@@ -71,7 +69,8 @@ class Cluster:
         from distributed import KilledWorker, as_completed
 
         waiting = iter(jobs)
-        running = as_completed([self._submit(job) for job in islice(waiting, self._workers() + 1)])
+        first = [self._submit(job) for job in islice(waiting, self._workers() + 1)]
+        running = as_completed(first, loop=self._client.loop)
         try:
             for future in running:
                 result: Result = future.result()
@@ -80,8 +79,8 @@ class Cluster:
                     running.add(self._submit(job))
         except KilledWorker as error:
             raise WorkloadError(
-                f"a job was lost with its worker {LOST_WORKERS} times: {error}",
-                hint="see the workers' logs",
+                f"a job was lost with several workers: {error}",
+                hint="it may be what kills them: see the workers' logs",
             ) from error
         finally:
             running.clear()

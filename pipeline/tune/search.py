@@ -95,7 +95,7 @@ class Measurer:
     ) -> None:
         """Measure on ``ground`` by ``engine``; keep every result in ``journal`` at once."""
         self.ground = ground
-        self.reused = self.made = 0
+        self.taken_over = self.made = 0
         self._engine = engine
         self._journal = journal
         self._say = say
@@ -120,9 +120,9 @@ class Measurer:
         """
         jobs = [(c, self.ground.job(c, n, seed)) for c in candidates for n in range(count)]
         missing = [job for _, job in jobs if self._journal.find(job.key) is None]
-        if known := len(jobs) - len(missing):
-            self.reused += known
-            self._say(f"{what}: {known} blocks are known already")
+        if known := self._journal.take_over(job.key for _, job in jobs):
+            self.taken_over += known
+            self._say(f"{what}: {known} blocks were measured by an earlier run")
         self._run(missing, what, deadline)
         found = [(c, [self._journal.find(job.key) for who, job in jobs if who is c])
                  for c in candidates]  # fmt: skip

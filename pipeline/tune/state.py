@@ -8,6 +8,7 @@ of other sources or another default are never used; they stay until the journal 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -30,6 +31,13 @@ class Journal:
         self._whole = True  # whether the file ends with a complete line
         if path.exists():
             self._read(path.read_bytes())
+        self._inherited = set(self._results)
+
+    def take_over(self, keys: Iterable[str]) -> int:
+        """Return how many of ``keys`` an earlier run has measured; each is counted once."""
+        found = self._inherited.intersection(keys)
+        self._inherited -= found
+        return len(found)
 
     def __len__(self) -> int:
         return len(self._results)

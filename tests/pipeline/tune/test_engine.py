@@ -1,0 +1,103 @@
+"""Who runs the jobs: this machine in order, or a cluster of which a worker dies."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tune_support import World, ground, single
+
+from pipeline.core.errors import ToolError
+from pipeline.tune.engine import RESOURCE, Cluster, Local, engine_for
+from pipeline.tune.measure import Job, Result
+from pipeline.tune.state import Journal
+
+JOBS = 8
+needs_extra = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None,
+    reason="the extra 'cluster' is not installed: HAKMEM_CLUSTER=1 ./bootstrap --help",
+)
+
+
+def jobs() -> list[Job]:
+    return [ground().job(single("a"), number, 1) for number in range(JOBS)]
+
+
+def measure_slowly(job: Job) -> Result:
+    """Measure for a moment; leave a note of when, and in which process."""
+    began = time.time()
+    time.sleep(0.25)
+    note = f"{os.getpid()} {began} {time.time()}\n"
+    with Path(job.context).open("a", encoding="utf-8") as file:
+        file.write(note)
+    return World({"a": (1.0, 1.0)}).measure(job)
+
+
+def test_this_machine_runs_one_job_at_a_time_in_order_and_only_when_asked() -> None:
+    world = World({"a": (1.0, 1.0)})
+    results = Local(world.measure).run(iter(jobs()))
+    assert next(results).key == jobs()[0].key
+    assert len(world.jobs) == 1
+    assert [result.key for result in results] == [job.key for job in jobs()[1:]]
+
+
+def test_without_an_address_this_machine_measures() -> None:
+    assert isinstance(engine_for(None), Local)
+
+
+def test_without_the_extra_the_message_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ToolError, match="needs the package distributed") as error:
+        engine_for("tcp://127.0.0.1:1")
+    assert "requirements-cluster.lock" in error.value.hint
+
+
+@needs_extra
+def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.tune.engine.CONNECT_LIMIT_S", 1.0)
+    with pytest.raises(ToolError, match="no scheduler answers at tcp"):
+        engine_for("tcp://127.0.0.1:9")
+    with pytest.raises(ToolError, match="no scheduler answers at rubbish"):
+        engine_for("rubbish://")
+
+
+@needs_extra
+@pytest.mark.timeout(300)
+def test_a_killed_worker_loses_no_result_and_workers_run_one_job_at_a_time(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from distributed import LocalCluster
+
+    notes, journal = tmp_path / "notes", Journal(tmp_path / "results")
+    wanted = [replace(job, context=str(notes)) for job in jobs()]
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address=None
+    ) as cluster:
+        victim = cluster.workers[0].process.pid
+        engine = Cluster(cluster.scheduler_address, measure_slowly)
+        try:
+            for result in engine.run(wanted):
+                if len(journal) == 0:
+                    os.kill(victim, signal.SIGKILL)
+                journal.add(result)
+        finally:
+            engine.close()
+    assert all(journal.find(job.key) is not None for job in wanted)
+    assert len(Journal(tmp_path / "results")) == JOBS
+    rows = [line.split() for line in notes.read_text(encoding="utf-8").splitlines()]
+    assert_one_at_a_time([(pid, float(start), float(end)) for pid, start, end in rows])
+
+
+def assert_one_at_a_time(rows: list[tuple[str, float, float]]) -> None:
+    for pid in {pid for pid, _, _ in rows}:
+        spans = sorted((start, end) for who, start, end in rows if who == pid)
+        for (_, end), (start, _) in itertools.pairwise(spans):
+            assert end <= start

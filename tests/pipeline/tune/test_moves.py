@@ -1,0 +1,107 @@
+"""Proposals: legal, with a reason in numbers, and applied in an order that fits together."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_models import trace_of
+
+from pipeline.core.paths import Tree
+from pipeline.geometry.load import parse_geometry
+from pipeline.geometry.rules import check
+from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.write import write_toml
+from pipeline.trace.read import Kind, Trace
+from pipeline.tune.evidence import Evidence, gather
+from pipeline.tune.models import waste
+from pipeline.tune.moves import Move, apply, proposals
+from pipeline.tune.tables import slabs
+
+BASE = default_geometry(Tree.here())
+
+
+def program() -> Trace:
+    """Return a program with 3,000 live blocks of 72 bytes, some of 1000, and short lives of 24."""
+    rows = [(Kind.MALLOC, n, 0, 72, 0) for n in range(3000)]
+    rows += [(Kind.MALLOC, 3000 + n, 0, 1000, 0) for n in range(200)]
+    for n in range(500):
+        rows += [(Kind.MALLOC, 3200 + n, 0, 24, 0), (Kind.FREE, 3200 + n, 24, 0, 1)]
+    return trace_of(*rows)
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    return gather([(program(), 1.0)], BASE)
+
+
+@pytest.fixture(scope="module")
+def moves(evidence: Evidence) -> dict[str, Move]:
+    return {move.name: move for move in proposals(evidence, BASE)}
+
+
+def test_evidence_is_what_the_trace_says(evidence: Evidence) -> None:
+    assert evidence.demand.requests == 3700
+    assert evidence.used_classes == 3
+    assert evidence.remote_share == 1.0
+    assert evidence.trips_at(8) > evidence.trips_at(64) > 0
+    by_size = {use.size: use for use in evidence.uses}
+    assert by_size[80].requests == 3000
+    assert by_size[80].reused == 0.0
+    assert by_size[32].reused == pytest.approx(0.998)
+
+
+def test_every_move_is_legal_and_says_why_in_numbers(moves: dict[str, Move]) -> None:
+    assert len(moves) >= 12
+    for move in moves.values():
+        changed = move.change(BASE)
+        assert check(changed) == [], move.name
+        assert changed.digest != BASE.digest, move.name
+        assert any(character.isdigit() for character in move.reason), move.name
+        whys = {one.why for one in changed.constants} | {one.why for one in changed.classes}
+        assert move.reason in whys | {changed.classes_why}, move.name
+
+
+def test_tables_waste_less_than_the_default(moves: dict[str, Move], evidence: Evidence) -> None:
+    before = waste(evidence.demand, slabs(BASE))
+    tables = [move for name, move in moves.items() if name.startswith("table-")]
+    assert len(tables) >= 3
+    for move in tables:
+        changed = move.change(BASE)
+        after = waste(evidence.demand, slabs(changed))
+        assert after.peak <= before.peak
+        assert {one.size for one in changed.classes} >= {1 << n for n in range(4, 17)}
+
+
+def test_every_family_of_moves_comes_early(moves: dict[str, Move]) -> None:
+    assert len({move.topic.split(":")[0] for move in list(moves.values())[:5]}) >= 4
+
+
+def test_moves_of_all_topics_go_together_whatever_their_order(moves: dict[str, Move]) -> None:
+    wanted = ["hot-80", "small_depth=32", "shallow-medium", "table-48"]
+    one = apply(BASE, [moves[name] for name in wanted])
+    other = apply(BASE, [moves[name] for name in reversed(wanted)])
+    assert one == other
+    assert check(one) == []
+    assert one.value("small_depth") == 32
+    assert any(c.route == "HOT" and c.size == 80 for c in one.classes)
+
+
+def test_a_geometry_of_moves_is_the_same_after_a_trip_through_its_file(
+    moves: dict[str, Move], tmp_path: Path
+) -> None:
+    for name in ("table-48", "hot-80", "page_shift=17"):
+        geometry = moves[name].change(BASE)
+        write_toml(geometry, BASE, tmp_path / "geometry.toml")
+        assert parse_geometry(tmp_path / "geometry.toml", BASE).digest == geometry.digest
+
+
+def test_a_program_that_fits_the_default_gets_tables_that_change_nothing_for_it() -> None:
+    sizes = np.array([one.size for one in BASE.classes if one.size <= 2048])
+    rows = [(Kind.MALLOC, n, 0, int(size), 0) for n, size in enumerate(sizes)]
+    found = gather([(trace_of(*rows), 1.0)], BASE)
+    assert waste(found.demand, slabs(BASE)).peak == 0
+    for move in proposals(found, BASE):
+        assert all(a.size < b.size for a, b in pairwise(move.change(BASE).classes))
