@@ -105,8 +105,11 @@ class Tuner:
         """Return the geometry with what each of its moves was measured to be worth."""
         geometry = self._geometry(chosen.candidate.moves)
         standings = {trial.candidate.name: trial.standing for trial in trials}
+        together = describe(chosen.standing)
         for name in chosen.candidate.moves:
-            worth = f"alone, on the training: {describe(standings[name])}"
+            worth = f"measured on the training; alone: {describe(standings[name])}"
+            if len(chosen.candidate.moves) > 1:
+                worth += f"; all changes together, by fresh runs: {together}"
             geometry = _with_worth(geometry, self._moves[name].reason, worth)
         return geometry
 

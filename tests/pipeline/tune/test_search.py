@@ -125,7 +125,8 @@ def test_what_pays_is_combined_confirmed_and_written_with_its_worth(tmp_path: Pa
     assert outcome.geometry.digest == apply(BASE, moves()[:2]).digest
     depth = outcome.geometry.constant("small_depth")
     assert depth.why == "because of fast"
-    assert depth.worth.startswith("alone, on the training: speed +")
+    assert depth.worth.startswith("measured on the training; alone: speed +")
+    assert "all changes together, by fresh runs: speed +" in depth.worth
     assert outcome.refused == {"refused": "the compiler refuses it"}
     assert outcome.untried == ()
     assert "by fresh runs" in outcome.why
