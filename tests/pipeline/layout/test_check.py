@@ -139,7 +139,7 @@ def test_hot_function_outside_is_proposed_behind_its_caller() -> None:
 def test_proposed_function_without_a_listed_caller_gets_a_group() -> None:
     changes, _ = propose(good(other=function("other", 5000, calls=952)), PROMISE, {})
     after = apply_changes(HOT_LINES, "hot.txt", changes)
-    assert after[-3:] == ["", "# by the profile", "other  # 952 calls"]
+    assert after[-3:] == ["", "# by the profile", "other  # 952 times"]
 
 
 def test_function_that_never_ran_is_taken_out() -> None:
