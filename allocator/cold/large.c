@@ -136,9 +136,17 @@ static hak_slab *take_with_slack(size_t pages) {
     return run != NULL ? run : take(pages, 1, &zeroed);
 }
 
+/* A system that once took a target away would do it each time. */
+static _Atomic bool a_target_was_lost;
+
+static bool may_move(const hak_slab *from) {
+    return from->pages >= MOVE_PAGES && HAK_COUNTED(blocks_moved) < MOST_MOVES &&
+           !atomic_load_explicit(&a_target_was_lost, memory_order_relaxed);
+}
+
 static enum hak_move move_bytes(const hak_slab *from, const hak_slab *to) {
     enum hak_move done = HAK_NOT_MOVED;
-    if (from->pages >= MOVE_PAGES && HAK_COUNTED(blocks_moved) < MOST_MOVES)
+    if (may_move(from))
         done = hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
     if (done == HAK_NOT_MOVED)
         memcpy((void *)to->start, (void *)from->start, bytes_in(from));
@@ -150,8 +158,10 @@ static void *move(hak_slab *from, size_t size) {
     if (to == NULL)
         return NULL;
     enum hak_move done = move_bytes(from, to);
-    if (done == HAK_TARGET_LOST)
-        return move(from, size); /* that run stays taken: something else may be mapped there */
+    if (done == HAK_TARGET_LOST) { /* that run stays taken: something else may be mapped there */
+        atomic_store_explicit(&a_target_was_lost, true, memory_order_relaxed);
+        return move(from, size);
+    }
     set_size(to, size);
     give(from, done == HAK_MOVED);
     HAK_COUNT(blocks_moved, done == HAK_MOVED);

@@ -1,10 +1,8 @@
 # Each box by itself: programs that include the library's own headers and link its sources, under
 # the hak_ names alone (HAK_REPLACE=0). They are named after the folder and file that they test.
-add_library(hakmem_boxes STATIC ${library_sources})
+inside_library(hakmem_boxes)
 target_include_directories(hakmem_boxes PUBLIC ${library_folder})
-target_compile_definitions(hakmem_boxes PUBLIC _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0
-                           PRIVATE HAK_VERSION="${PROJECT_VERSION}")
-target_compile_options(hakmem_boxes PRIVATE -O1 -g -Wno-unused-function)
+target_compile_definitions(hakmem_boxes INTERFACE _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0)
 
 file(GLOB box_sources CONFIGURE_DEPENDS boxes/*.c)
 foreach(source IN LISTS box_sources)

@@ -11,12 +11,17 @@ foreach(option HAKMEM_GUARD_QUARANTINE=0 HAKMEM_GUARD_SHUFFLE=0)
   with_option(${option} unit.no_leak interface.hak_names stress.orphaned_blocks stress.remote_frees
               process.limited_start process.limit_lowered_later process.spike_returns process.thread_end
               static.thread_end)
+  if(HAKMEM_TEST_SANITIZERS)
+    with_option(${option} guard_address.orphaned_blocks guard_address.remote_frees
+                guard_thread.remote_frees)
+  endif()
 endforeach()
 with_option(HAKMEM_GUARD_FAMILY=0 interface.cxx_forms static.cxx_forms)
 with_option(HAKMEM_GUARD_FAULTS=0 process.leaves_no_trace)
 # A large block stays where it is when the system refuses to take its wall down; this program frees
 # some forty of them.
-with_option(TEST_BLOCKS_MAY_STAY=40 faults.all_requests)
+with_option(TEST_BLOCKS_MAY_STAY=160 faults.all_requests faults.every_site)
+with_option(HAKMEM_GUARD_QUARANTINE=1 faults.every_site)
 
 # Canaries and records cost memory; docs/guard.md says how much.
 set_tests_properties(unit.resident_cost process.idle_cost process.limited_data PROPERTIES DISABLED TRUE)

@@ -2,37 +2,57 @@
 # a malloc of their own, so the library keeps to its hak_ names here (HAK_REPLACE=0) and the
 # programs are led to them by support/hak_names.h.
 option(HAKMEM_TEST_SANITIZERS "Build and run the sanitizer tests" ON)
-set(sanitizers address thread undefined)
-set(sanitized_programs stress/shadow_model stress/ring_of_threads stress/remote_frees
-    stress/orphaned_blocks unit/alignments unit/calloc_is_zero)
+set(threaded_programs stress/shadow_model stress/ring_of_threads stress/remote_frees
+    process/fork_from_threads)
+set(sanitized_programs ${threaded_programs} stress/orphaned_blocks unit/alignments
+    unit/calloc_is_zero)
 
-function(sanitized_library target sanitizer)
-  add_library(${target} STATIC ${library_sources})
-  target_include_directories(${target} PRIVATE ${library_folder}
-                             PUBLIC ${library_folder}/include)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0
-                             HAK_VERSION="${PROJECT_VERSION}")
-  target_compile_options(${target} PUBLIC -fsanitize=${sanitizer} -fno-sanitize-recover=all
-                                          -fno-omit-frame-pointer -O1 -g
-                                   PRIVATE ${keep_calls} -Wno-unused-function)
-  target_link_options(${target} PUBLIC -fsanitize=${sanitizer})
+# A program asks for hak_validate by its name at run time: support/invariants.c.
+function(sanitized_program flavour program)
+  get_filename_component(name ${program} NAME)
+  set(target test_${flavour}_${name})
+  add_executable(${target} ${program}.c)
+  target_compile_options(${target} PRIVATE
+                         -include ${CMAKE_CURRENT_SOURCE_DIR}/support/hak_names.h)
+  target_link_libraries(${target} PRIVATE hakmem_${flavour} test_support)
+  target_link_options(${target} PRIVATE -Wl,-u,hak_validate)
+  set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  add_test(NAME ${flavour}.${name} COMMAND ${target})
+  # The programs use hak_malloc; what serves malloc itself is the sanitizer's affair.
+  set_tests_properties(${flavour}.${name} PROPERTIES LABELS sanitizer TIMEOUT 120
+                       ENVIRONMENT "TEST_MALLOC_FROM=/")
 endfunction()
 
-foreach(sanitizer IN LISTS sanitizers)
-  if(NOT HAKMEM_TEST_SANITIZERS)
-    break()
-  endif()
-  sanitized_library(hakmem_${sanitizer} ${sanitizer})
-  foreach(program IN LISTS sanitized_programs)
-    get_filename_component(name ${program} NAME)
-    set(target test_${sanitizer}_${name})
-    add_executable(${target} ${program}.c)
-    target_compile_options(${target} PRIVATE
-                           -include ${CMAKE_CURRENT_SOURCE_DIR}/support/hak_names.h)
-    target_link_libraries(${target} PRIVATE hakmem_${sanitizer} test_support)
-    add_test(NAME ${sanitizer}.${name} COMMAND ${target})
-    # The programs use hak_malloc; what serves malloc itself is the sanitizer's affair.
-    set_tests_properties(${sanitizer}.${name} PROPERTIES LABELS sanitizer TIMEOUT 120
-                         ENVIRONMENT "TEST_MALLOC_FROM=/")
+# sanitized(FLAVOUR SANITIZERS SHARE DEFINITIONS...): the programs, which do 1/SHARE of their work,
+# with a library built so.
+function(sanitized flavour sanitizers share)
+  set(flags -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  inside_library(hakmem_${flavour} ${flags})
+  target_compile_options(hakmem_${flavour} INTERFACE ${flags} -O1 -g -DTEST_SHARE=${share})
+  target_link_options(hakmem_${flavour} INTERFACE ${flags})
+  foreach(part hakmem_${flavour} hakmem_${flavour}_gate)
+    if(TARGET ${part})
+      target_compile_definitions(${part} PRIVATE ${ARGN})
+    endif()
   endforeach()
-endforeach()
+  foreach(program IN LISTS sanitized_programs)
+    sanitized_program(${flavour} ${program})
+  endforeach()
+endfunction()
+
+if(NOT HAKMEM_TEST_SANITIZERS)
+  return()
+endif()
+if(HAKMEM_VARIANT STREQUAL "production")
+  include(dealt_routes.cmake)
+  sanitized(address address 1)
+  sanitized(thread thread 4)
+  sanitized(undefined undefined 1)
+  set(sanitized_programs ${threaded_programs})
+  sanitized(dealt_address address,undefined 4 ${routes_dealt})
+  sanitized(dealt_thread thread 10 ${routes_dealt})
+elseif(HAKMEM_VARIANT STREQUAL "guard")
+  sanitized(guard_address address,undefined 10)
+  set(sanitized_programs ${threaded_programs})
+  sanitized(guard_thread thread 20)
+endif()

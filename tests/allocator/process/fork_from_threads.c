@@ -8,7 +8,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { THREADS = 4, ROUNDS = 40, CHILD_SECONDS = 20 };
+enum { THREADS = 4, ROUNDS = 40 / TEST_SHARE, CHILD_SECONDS = 20 };
 
 static void churn(Random *random, int count) {
     for (int i = 0; i < count; i++) {

@@ -10,7 +10,13 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { PAIRS = 2, CAPACITY = 512, WARM = 100000, BLOCKS = 700000, GROWTH_KIB = 24 * 1024 };
+enum {
+    PAIRS = 2,
+    CAPACITY = 512,
+    WARM = 100000,
+    BLOCKS = 700000 / TEST_SHARE,
+    GROWTH_KIB = 24 * 1024
+};
 
 typedef struct {
     pthread_mutex_t lock;

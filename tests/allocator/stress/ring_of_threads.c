@@ -10,7 +10,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { THREADS = 6, MAILBOX = 256, ROUNDS = 120000, STATIONS = 2 * THREADS };
+enum { THREADS = 6, MAILBOX = 256, ROUNDS = 120000 / TEST_SHARE, STATIONS = 2 * THREADS };
 
 typedef struct {
     size_t size;

@@ -14,7 +14,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { THREADS = 4, SLOTS = 4000, LOCKS = 64, OPERATIONS = 250000, HUGE_EVERY = 2048 };
+enum { THREADS = 4, SLOTS = 4000, LOCKS = 64, OPERATIONS = 250000 / TEST_SHARE, HUGE_EVERY = 2048 };
 
 typedef struct {
     void *block;

@@ -1,4 +1,4 @@
-/* Asks the library whether its own structures are sound, where the build can tell. */
+/* Asks the library whether its own structures are sound. */
 #ifndef HAKMEM_TESTS_INVARIANTS_H
 #define HAKMEM_TESTS_INVARIANTS_H
 

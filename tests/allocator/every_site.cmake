@@ -1,0 +1,31 @@
+# Each call of the system's memory functions in the library's code, made to fail: the program
+# faults/requests.c with a library of which no call is a jump (its place could not be told).
+set(memory_calls hak_os_reserve hak_os_commit hak_os_purge hak_os_offer hak_os_move hak_os_protect
+    mmap munmap mprotect madvise mremap)
+inside_library(hakmem_every_site -fno-optimize-sibling-calls)
+set(helpers support/check.c support/pattern.c support/threads.c support/memory.c)
+add_executable(test_faults_every_site faults/every_site.c faults/requests.c ${helpers})
+target_compile_definitions(test_faults_every_site PRIVATE _GNU_SOURCE)
+target_compile_options(test_faults_every_site PRIVATE -O1 -g ${keep_calls}
+  -include ${CMAKE_CURRENT_SOURCE_DIR}/support/hak_names.h)
+target_link_libraries(test_faults_every_site PRIVATE hakmem_every_site Threads::Threads
+                                                     ${CMAKE_DL_LIBS} hakmem_warnings)
+target_link_options(test_faults_every_site PRIVATE -Wl,-u,hak_get_usage)
+foreach(call IN LISTS memory_calls)
+  target_link_options(test_faults_every_site PRIVATE -Wl,--wrap=${call})
+endforeach()
+set_target_properties(test_faults_every_site PROPERTIES ENABLE_EXPORTS ON)
+find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-20 llvm-objdump-19
+             llvm-objdump objdump REQUIRED)
+# The guard moves blocks, and makes them zero, itself; and its requests leave no slab with a tail
+# that was used before.
+set(never_called "")
+if(HAKMEM_VARIANT STREQUAL "guard")
+  set(never_called move hak_os_move hak_large_allocate purge_tail)
+endif()
+add_test(NAME faults.every_site
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/faults/every_site.sh
+                 $<TARGET_FILE:test_faults_every_site> ${HAKMEM_OBJDUMP}
+                 ${CMAKE_CURRENT_BINARY_DIR}/every_site ${never_called})
+set_tests_properties(faults.every_site PROPERTIES LABELS process TIMEOUT 300
+                     ENVIRONMENT "TEST_MALLOC_FROM=libc.so")

@@ -1,0 +1,165 @@
+#include "requests.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "../support/check.h"
+#include "../support/pattern.h"
+#include "../support/threads.h"
+#include "hakmem.h"
+
+static const size_t sizes[] = {16, 200, 1500, 6000, 30000, 100000, 300000, 1 << 20};
+enum {
+    SIZES = sizeof sizes / sizeof *sizes,
+    EACH = 30,
+    SOME = 2,
+    MANY = 6000,
+    MANY_LARGE = 80,
+    SMALL = 64
+};
+
+static void *given(void *block, size_t size) {
+    CHECK_THAT(block || errno == ENOMEM, "errno %d for %zu", errno, size);
+    if (block)
+        pattern_mark(block, size, size);
+    errno = 0;
+    return block;
+}
+
+static void give_back(void *block, size_t size) {
+    if (block)
+        CHECK(pattern_marked(block, size, size));
+    free(block);
+}
+
+static void *resized(void *block, size_t old_size, size_t *size) {
+    void *other = realloc(block, *size);
+    if (!other) {
+        CHECK(errno == ENOMEM);
+        *size = old_size;
+        return block;
+    }
+    CHECK(pattern_holds(other, 256 < old_size ? 256 : old_size / 2, old_size));
+    pattern_mark(other, *size, *size);
+    return other;
+}
+
+static void one_size(size_t size) {
+    void *blocks[EACH] = {NULL};
+    int count = size < 10000 ? EACH : SOME;
+    for (int i = 0; i < count; i++)
+        blocks[i] = given(i % 2 ? malloc(size) : memalign(64, size), size);
+    unsigned char *zeroed = calloc(1, size);
+    CHECK(!zeroed || (zeroed[0] == 0 && zeroed[size - 1] == 0));
+    for (int i = 0; i < count; i++) {
+        size_t other_size = i % 2 ? size * 2 : size / 2 + 512;
+        if (blocks[i])
+            blocks[i] = resized(blocks[i], size, &other_size);
+        give_back(blocks[i], other_size);
+    }
+    free(zeroed);
+}
+
+static void *all_sizes(void *unused) {
+    for (int i = 0; i < SIZES; i++)
+        one_size(sizes[i]);
+    return unused;
+}
+
+/* Needs further tables and address space; not touched but at its ends. */
+static void one_huge(size_t size) {
+    errno = 0;
+    char *block = malloc(size);
+    CHECK(block || errno == ENOMEM);
+    if (block)
+        block[0] = block[size - 1] = 1;
+    free(block);
+}
+
+static void in_a_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, all_sizes, NULL) == 0)
+        thread_join(thread);
+}
+
+static size_t live_blocks(void) {
+    hak_usage usage;
+    void *address = dlsym(RTLD_DEFAULT, "hak_get_usage");
+    CHECK(address);
+    ((__typeof__(&hak_get_usage))address)(&usage);
+    return usage.blocks;
+}
+
+/* libc itself keeps some blocks: of its first thread, of a stack that it may use again. */
+static size_t may_stay(void) {
+    const char *more = getenv("TEST_BLOCKS_MAY_STAY");
+    return 8 + (more ? strtoul(more, NULL, 10) : 0);
+}
+
+/* Runs that grow in place, move, are made zero again; and enough blocks of a size, given back and
+ * wanted again, for the deepest magazine. */
+static void large_ones(void) {
+    size_t size = (size_t)3 << 20;
+    for (int i = 0; i < 3; i++) {
+        void *block = given(malloc(size), size), *behind = given(malloc(size), size);
+        size_t other_size = size * 2;
+        if (block)
+            block = resized(block, size, &other_size);
+        give_back(block, other_size);
+        give_back(behind, size);
+        unsigned char *zeroed = calloc(1, size);
+        CHECK(!zeroed || (zeroed[0] == 0 && zeroed[size / 2] == 0 && zeroed[size - 1] == 0));
+        free(zeroed);
+    }
+}
+
+/* More than the guard keeps back. Each shrinks a little where it is. */
+static void many_large_ones(void) {
+    size_t size = 200000, other_size = 190000;
+    for (int i = 0; i < MANY_LARGE; i++) {
+        void *block = given(malloc(size), size);
+        size_t now = other_size;
+        if (block)
+            block = resized(block, size, &now);
+        give_back(block, now);
+    }
+}
+
+static void many_of_a_size(void) {
+    static void *blocks[MANY];
+    for (int round = 0; round < 4; round++) {
+        int count = 0;
+        while (count < MANY && (blocks[count] = given(malloc(SMALL), SMALL)) != NULL)
+            count++;
+        while (count > 0)
+            give_back(blocks[--count], SMALL);
+    }
+}
+
+static void no_block_is_left(size_t before) {
+    malloc_trim(0); /* takes home what is on its way to another thread */
+    size_t after = live_blocks();
+    CHECK_THAT(after <= before + may_stay(), "%zu blocks, at the start %zu", after, before);
+}
+
+void requests_run(void) {
+    size_t before = live_blocks();
+    all_sizes(NULL);
+    in_a_thread();
+    one_huge((size_t)300 << 20);
+    malloc_trim(0);
+    all_sizes(NULL);
+    in_a_thread();
+    no_block_is_left(before);
+}
+
+void requests_run_rare(void) {
+    size_t before = live_blocks();
+    large_ones();
+    many_large_ones();
+    one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
+    many_of_a_size();
+    no_block_is_left(before);
+}
