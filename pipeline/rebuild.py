@@ -11,8 +11,11 @@ from pydantic import ValidationError
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, DataError, ToolError
 from pipeline.core.store import Artifact, Store
+from pipeline.geometry.load import parse_geometry
+from pipeline.geometry.model import Geometry
+from pipeline.geometry.tables import default_geometry
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
-from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, PROFDATA
+from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, GEOMETRY, PROFDATA
 from pipeline.release.version import PROFILE
 from pipeline.stages.baseline import Baseline, baseline
 from pipeline.stages.bolt import bolt
@@ -20,6 +23,7 @@ from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import Setup, configure
 from pipeline.stages.finish import finish
+from pipeline.stages.geometry import cut
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import CONTEXT, ONE_BY_ONE, SECTIONS, WHOLE, pgo
 from pipeline.stages.publish import Published, Release, check_writable, publish
@@ -88,7 +92,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     differs and is not ``allowed`` is refused: ToolError or DataError.
     """
     check_writable(shop.tree.dist(shop.profile.name))
-    setup = replace(configure(shop), lists=read_lists(imported.profile))
+    setup = imported_setup(shop, imported)
     early = refuse_others(_differences(shop, setup, imported.bundle), allowed)
     plain = baseline(shop, setup)
     profile = imported.profdata(PROFDATA)
@@ -103,6 +107,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         profile=profile,
         factors=json.loads((imported.profile / FACTORS).read_text(encoding="utf-8")),
         verdict=kept or _judge(shop, setup, plain, candidate),
+        geometry=setup.geometry,
         inputs=imported.profile,
         rebuilt_from={
             "version": imported.bundle.version,
@@ -113,6 +118,18 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
         },
     )
     return publish(shop, release)
+
+
+def imported_setup(shop: Workshop, imported: Imported) -> Setup:
+    """Return the checked inputs, with the symbol lists and the geometry of the bundle."""
+    lists = read_lists(imported.profile)
+    return replace(configure(shop), lists=lists, geometry=_geometry(shop, imported))
+
+
+def _geometry(shop: Workshop, imported: Imported) -> Geometry | None:
+    if not imported.has(GEOMETRY):
+        return None
+    return parse_geometry(imported.profile / GEOMETRY, default_geometry(shop.tree))
 
 
 def _compare(
@@ -139,6 +156,9 @@ def _judge(shop: Workshop, setup: Setup, plain: Baseline, candidate: Candidate) 
 def compile_step(shop: Workshop, setup: Setup, plain: Baseline, imported: Imported) -> Candidate:
     """Do the step that the bundle's version ended with, and those that it stands on."""
     step = imported.bundle.step
+    plain = cut(shop, setup, plain)
+    if step == "tune":
+        return Candidate(step, finish(shop, plain.library))
     twice = imported.has(CONTEXT_PROFDATA)
     flavour = FLAVOURS.get(step) or (CONTEXT if twice else WHOLE)
     name = CONTEXT_PROFDATA if flavour is CONTEXT else PROFDATA

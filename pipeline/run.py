@@ -12,6 +12,7 @@ from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import configure
 from pipeline.stages.context import context
 from pipeline.stages.evidence import gather
+from pipeline.stages.geometry import cut
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
@@ -27,9 +28,9 @@ from pipeline.stages.workshop import Workshop
 def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published.
 
-    Order: configure, baseline, record, (tune has its place here), instrument, train, merge, pgo,
-    static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
-    choice of what is judged), slowdown, verify, layout-null, programs, publish.
+    Order: configure, baseline, record, geometry, instrument, train, merge, pgo, static, a second
+    training pass (context), bolt-instrument, bolt-train, bolt, ablation (the choice of what is
+    judged), slowdown, verify, layout-null, programs, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
     if shop.options.branch_stacks:
@@ -37,12 +38,13 @@ def build(shop: Workshop) -> Published:
     setup = configure(shop)
     plain = baseline(shop, setup)
     setup = record(shop, setup)
+    tuned = cut(shop, setup, plain)
     counting = instrument(shop, setup)
     training = train(shop, setup, plain, counting)
     profile = merge(shop, training)
-    lto = Candidate("lto", pgo(shop, setup, plain, profile), profile)
+    lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
     archive = static(shop, setup, profile)
-    last = context(shop, setup, plain, training, profile) if shop.chain else lto
+    last = context(shop, setup, tuned, training, profile) if shop.chain else lto
     if shop.options.branch_stacks:
         edges = sample_branches(shop, setup, plain, training, last.library)
     else:
@@ -50,12 +52,14 @@ def build(shop: Workshop) -> Published:
         edges = bolt_train(shop, setup, plain, training, counted)
     full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
     if shop.chain:
-        chain = [*simple_steps(shop, setup, plain, profile), lto, last, full]
+        chain = [*simple_steps(shop, setup, plain, tuned, profile), lto, last, full]
         chosen = ablation(shop, setup, plain, chain)
     else:
         chain = [last, full]
         chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
     evidence = gather(shop, setup, plain, chain, chosen, verdict)
-    release = Release(chosen.candidate, archive, profile, training.factors, verdict, evidence)
+    release = Release(
+        chosen.candidate, archive, profile, training.factors, verdict, evidence, setup.geometry
+    )
     return publish(shop, release)

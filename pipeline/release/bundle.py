@@ -29,6 +29,7 @@ BUNDLE, VERDICT = "bundle.json", "verdict.json"
 LARGEST = 64 << 20
 # The stages whose flags decide the bytes of each step's library. BOLT's follows on either PGO.
 _STAGES = {
+    "tune": ("geometry", "finish"),
     "sections": ("sections", "finish"),
     "pgo": ("pgo-only", "finish"),
     "lto": ("pgo", "finish"),
@@ -53,7 +54,7 @@ class Bundle(BaseModel):
     version: str
     quick: bool
     allow_neutral: bool
-    step: Literal["sections", "pgo", "lto", "context", "bolt"]
+    step: Literal["tune", "sections", "pgo", "lto", "context", "bolt"]
     sources: str
     flags: dict[str, tuple[str, ...]]
     tools: dict[str, str]

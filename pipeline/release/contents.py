@@ -6,7 +6,7 @@ lib/libhakmem.so.debug                a link to the next, for debuggers that loo
 lib/debug/.build-id/xx/yyyy.debug     its debug information
 lib/cmake/hakmem/, lib/pkgconfig/     find_package(hakmem), pkg-config hakmem
 include/hakmem.h
-profile/                              profiles, weights and symbol lists it was compiled by
+profile/                              profiles, weights, symbol lists, geometry it was compiled by
 
 Beside these stand the records of publish: manifest, verdict, reports, checksums.
 """
@@ -26,6 +26,7 @@ ARCHIVE = "lib/libhakmem.a"
 HEADER = "include/hakmem.h"
 PROFDATA, FDATA, FACTORS = "hakmem.profdata", "bolt.fdata", "factors.json"
 CONTEXT_PROFDATA = "context.profdata"  # both training passes; only where the second was used
+GEOMETRY = "geometry.toml"  # only where the profile has one
 LISTS = ("hot.txt", "cold.txt")
 # From lib/ to include/ in a version; the same place as in a prefix.
 LIB_TO_INCLUDE = "../include"

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence
+from pipeline.geometry.model import Difference
 from pipeline.judge.model import VerifyResult
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
@@ -59,7 +60,8 @@ class Inputs:
 
     ``receipts`` are by stage, in order. ``evidence`` and ``facts`` are None where nothing was
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
-    says of a rebuild what it was made from; None for a build with its own training.
+    says of a rebuild what it was made from; None for a build with its own training. ``geometry``
+    is None where nobody has said it.
     """
 
     receipts: Mapping[str, Receipt]
@@ -68,6 +70,7 @@ class Inputs:
     previous: ReportModel | None = None
     previous_reason: str = "no version was published before this one"
     origin: str | None = None
+    geometry: tuple[Difference, ...] | None = None
 
 
 def report_model(
@@ -83,6 +86,7 @@ def report_model(
         published=published,
         reason=reason,
         origin=inputs.origin,
+        geometry=inputs.geometry,
         allow_neutral=allow_neutral,
         programs=_programs(receipts),
         findings=findings(result, None, facts.contract if facts else None),

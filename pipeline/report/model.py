@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from pipeline.evidence.model import CurvePoint, Evidence
+from pipeline.geometry.model import Difference
 from pipeline.judge.model import Record, VerifyResult
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
@@ -203,6 +204,8 @@ class ReportModel(Record):
     the misses per operation by size of the instruction cache, the smallest first; none where
     nothing was counted. ``contract`` is what `pipeline layout check` says of this version; None
     where its code could not be read. ``origin`` says of a rebuild what it was made from.
+    ``geometry`` has what is cut otherwise than the default: none where all is as there, None where
+    the report does not know.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -225,6 +228,7 @@ class ReportModel(Record):
     functions: tuple[FunctionRow, ...]
     contract: tuple[ContractFinding, ...] | None = None
     origin: str | None = None
+    geometry: tuple[Difference, ...] | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]

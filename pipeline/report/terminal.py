@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.geometry.model import Difference
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
 
@@ -50,12 +52,23 @@ def as_text(model: ReportModel) -> str:
     console = _console()
     console.print(head, markup=False, highlight=False)
     render_terminal(model, console)
+    if model.geometry:
+        console.print(_geometry(model.geometry))
     if model.previous is None:
         console.print(f"not compared with an older version: {model.previous_reason}")
     else:
         said = ", ".join(f"{row.name} {row.judgement}" for row in model.previous.rows)
         console.print(f"against {model.previous.version}: {said}")
     return _text(console)
+
+
+def _geometry(rows: Sequence[Difference]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("geometry", "default", "this version", "worth, when it was chosen"):
+        table.add_column(heading)
+    for row in rows:
+        table.add_row(*map(Text, (row.what, row.before or "-", row.after or "-", row.worth)))
+    return table
 
 
 def plain(*parts: RenderableType) -> str:

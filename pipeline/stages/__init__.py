@@ -4,6 +4,7 @@
 NAMES = (
     "baseline",
     "record",
+    "geometry",
     "instrument",
     "train",
     "merge",

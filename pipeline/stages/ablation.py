@@ -52,13 +52,17 @@ class Chosen:
 
 
 def simple_steps(
-    shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData
+    shop: Workshop, setup: Setup, plain: Baseline, tuned: Baseline, profile: ProfileData
 ) -> tuple[Candidate, ...]:
-    """Build the steps before LTO: nothing else needs them."""
-    ordered = pgo(shop, setup, plain, None, SECTIONS)
-    one_by_one = pgo(shop, setup, plain, profile, ONE_BY_ONE)
+    """Build the steps before LTO: nothing else needs them.
+
+    ``tuned`` is the baseline cut by the profile's geometry; ``plain`` again where it has none.
+    """
+    ordered = pgo(shop, setup, tuned, None, SECTIONS)
+    one_by_one = pgo(shop, setup, tuned, profile, ONE_BY_ONE)
     return (
         Candidate("baseline", plain.library),
+        *((Candidate("tune", tuned.library),) if setup.geometry else ()),
         Candidate("sections", ordered),
         Candidate("pgo", one_by_one, profile),
     )

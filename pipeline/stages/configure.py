@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import SpaceError
+from pipeline.geometry.load import load_geometry
+from pipeline.geometry.model import Geometry
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.check_names import check_names
 from pipeline.stages.compile import library_sources
@@ -26,19 +28,28 @@ PROGRAM_SOURCES = (".c", ".h", ".txt")
 
 @dataclass(frozen=True)
 class Setup:
-    """The checked inputs of a build. ``traces`` become programs in the stage record."""
+    """The checked inputs of a build. ``traces`` become programs in the stage record.
+
+    ``geometry`` is how the library is cut; None where that is the default.
+    """
 
     sources: str
     programs: str
     lists: SymbolLists
+    geometry: Geometry | None
     training: tuple[Program | Command, ...]
     verifying: tuple[Program | Command, ...]
     traces: tuple[Trace, ...]
     skipped: tuple[str, ...]
 
+    @property
+    def geometry_digest(self) -> str | None:
+        """What a stage's key knows of the geometry: its values, not the words about them."""
+        return self.geometry.digest if self.geometry else None
+
 
 def configure(shop: Workshop) -> Setup:
-    """Return the checked inputs. Raises ProfileError for unusable symbol lists."""
+    """Return the checked inputs. Raises ProfileError for unusable symbol lists or geometry."""
     with shop.console.stage("configure") as line:
         _check_place(shop.tree.root)
         setup = _read(shop)
@@ -79,6 +90,7 @@ def _read(shop: Workshop) -> Setup:
         sources=digest_tree(root, library_sources(shop)),
         programs=digest_tree(root, PROGRAM_FOLDERS, PROGRAM_SOURCES),
         lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
+        geometry=load_geometry(shop.tree, shop.profile.name),
         training=tuple(w for w in plain if w.role == "train"),
         verifying=tuple(w for w in plain if w.role == "verify"),
         traces=tuple(w for w in present if isinstance(w, Trace)),

@@ -57,6 +57,7 @@ def _build(
 ) -> Library:
     parts = {
         "sources": setup.sources,
+        "geometry": setup.geometry_digest,
         "tools": shop.tools.versions,
         "flags": spelled(*compile_flags, *link_flags),
         "profile": first.digest if first else None,
@@ -74,6 +75,7 @@ def _build(
             build,
             compile_flags=texts(*compile_flags, **names),
             link_flags=texts(*link_flags, **names),
+            geometry=setup.geometry,
         )
         library = take_library(build, room)
         bias.unlink()

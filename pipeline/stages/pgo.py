@@ -60,10 +60,12 @@ def pgo(
 ) -> Library:
     """Build the library by the profile and check that the order of its functions was honoured.
 
-    ``profile`` is None for a flavour that is compiled without one.
+    ``plain`` has the names of the functions: cut as this library, without a layout. ``profile`` is
+    None for a flavour that is compiled without one.
     """
     parts = {
         "sources": setup.sources,
+        "geometry": setup.geometry_digest,
         "profile": profile.digest if profile else None,
         "tools": shop.tools.versions,
         "hot": list(setup.lists.hot),
@@ -83,6 +85,7 @@ def pgo(
             build,
             compile_flags=texts(*flavour.compile, **names),
             link_flags=texts(*flavour.link, **names),
+            geometry=setup.geometry,
         )
         stale = _stale_profiles(shop, flavour.stage)
         library = take_library(build, room)

@@ -22,6 +22,7 @@ from pipeline.release.contents import (
     CONTEXT_PROFDATA,
     FACTORS,
     FDATA,
+    GEOMETRY,
     LISTS,
     PROFDATA,
     Product,
@@ -48,6 +49,7 @@ from pipeline.stages.workshop import Workshop
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence
+    from pipeline.geometry.model import Geometry
     from pipeline.report.model import ReportModel
 
 STAGE = "publish"
@@ -64,7 +66,7 @@ class Release:
     one of two trainings. ``factors`` are the whole-number weights of the training workloads. A
     rebuild from a bundle has its lists and profile file in ``inputs`` instead of the tree, and
     tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` is
-    None where none was gathered.
+    None where none was gathered, and ``geometry`` where the library is cut as the default.
     """
 
     candidate: Candidate
@@ -73,6 +75,7 @@ class Release:
     factors: dict[str, int]
     verdict: Verdict
     evidence: Evidence | None = None
+    geometry: Geometry | None = None
     inputs: Path | None = None
     rebuilt_from: dict[str, Any] | None = None
 
@@ -184,9 +187,17 @@ def _product(shop: Workshop, release: Release) -> Product:
             PROFDATA: release.profile.path,
             **_further_profiles(release),
             profile_file.name: profile_file,
+            **_geometry_file(shop, release),
             **{name: lists / name for name in LISTS},
         },
     )
+
+
+def _geometry_file(shop: Workshop, release: Release) -> dict[str, Path]:
+    if release.geometry is None:
+        return {}
+    inputs = release.inputs
+    return {GEOMETRY: inputs / GEOMETRY if inputs else shop.tree.geometry(shop.profile.name)}
 
 
 def _further_profiles(release: Release) -> dict[str, Path]:
@@ -219,6 +230,7 @@ def _write_manifest(
         "verdict": _verdict_summary(shop, release.verdict),
         "stages": {r.stage: _stage_record(r) for r in receipts},
         "step": release.candidate.name,
+        "geometry": release.geometry.digest if release.geometry else None,
         "rebuilt_from": release.rebuilt_from,
     }
     text = json.dumps(manifest, indent=2, sort_keys=True)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.store import Receipt
+from pipeline.geometry.difference import differences
+from pipeline.geometry.model import Difference
+from pipeline.geometry.tables import default_geometry
 from pipeline.layout.check import Finding, check_layout
 from pipeline.layout.subject import Subject, excuse_for
 from pipeline.release.contents import PROFDATA
@@ -49,8 +52,15 @@ def make_report(
             previous=previous,
             previous_reason=reason,
             origin=_origin(release.rebuilt_from),
+            geometry=_geometry(shop, release),
         ),
     )
+
+
+def _geometry(shop: Workshop, release: Release) -> tuple[Difference, ...]:
+    if release.geometry is None:
+        return ()
+    return differences(release.geometry, default_geometry(shop.tree))
 
 
 def keep_report(shop: Workshop, model: ReportModel) -> Path:

@@ -47,6 +47,7 @@ def static(shop: Workshop, setup: Setup, profile: ProfileData) -> Archive:
     """Build the static library by the profile, and try it in a program."""
     parts = {
         "sources": setup.sources,
+        "geometry": setup.geometry_digest,
         "profile": profile.digest,
         "tools": shop.tools.versions,
         "flags": spelled(COMPILE, TUNED, PGO),
@@ -64,6 +65,7 @@ def static(shop: Workshop, setup: Setup, profile: ProfileData) -> Archive:
             compile_flags=flags,
             link_flags=(),
             options={"CMAKE_AR": str(shop.tools.path("llvm-ar"))},
+            geometry=setup.geometry,
         )
         built = build / "lib" / ARCHIVE
         require_content(built, "the static library")

@@ -17,6 +17,7 @@ from pipeline.evidence.model import (
     ProgramShare,
     StaticText,
 )
+from pipeline.geometry.model import Difference
 from pipeline.judge.model import Counting, Dose, SelfCheck, SelfJudgement, Throughput, VerifyResult
 from pipeline.judge.request import CacheGeometry
 from pipeline.judge.statistics import Interval
@@ -41,6 +42,24 @@ from judge_support import (
 )
 
 LISTS = SymbolLists(hot=("hak_malloc", "hak_free", "pop"), cold=("hak_fatal",))
+
+
+GEOMETRY = (
+    Difference(
+        what="small_depth",
+        before="16",
+        after="32",
+        why="few threads, many sizes | each often",
+        worth="+1.2 % [0.4, 2.0] throughput",
+    ),
+    Difference(
+        what="class 424",
+        before="",
+        after="pages 1, depth 154, ULTRA",
+        why="nodes",
+        worth="RSS -3 %",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +124,13 @@ def good() -> ReportModel:
         version="0.1.0-abc",
         result=judged(),
         allow_neutral=False,
-        inputs=Inputs(receipts=RECEIPTS, evidence=evidence(), facts=facts(), previous=older()),
+        inputs=Inputs(
+            receipts=RECEIPTS,
+            evidence=evidence(),
+            facts=facts(),
+            previous=older(),
+            geometry=GEOMETRY,
+        ),
     )
 
 
@@ -264,7 +289,12 @@ def evidence() -> Evidence:
             reason="fewer misses than all 10 random layouts",
         ),
         ablation=Ablation(
-            steps=(_step("baseline", 0.96), _step("pgo", 0.99), _step("bolt", None)),
+            steps=(
+                _step("baseline", 0.95),
+                _step("tune", 0.97),
+                _step("pgo", 0.99),
+                _step("bolt", None),
+            ),
             chosen="bolt",
             reason="no simpler build is as good",
             icache_margin=0.05,

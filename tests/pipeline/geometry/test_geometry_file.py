@@ -1,0 +1,158 @@
+"""geometry.toml: what is written is read back, and mistakes are named with file and key."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from geometry_support import strange
+
+from pipeline.core.errors import ExitCode, ProfileError
+from pipeline.core.paths import Tree
+from pipeline.geometry.difference import differences
+from pipeline.geometry.load import load_geometry, parse_geometry
+from pipeline.geometry.model import Geometry
+from pipeline.geometry.rules import usual_class
+from pipeline.geometry.tables import (
+    default_geometry,
+    generate,
+    read_classes,
+    read_constants,
+)
+from pipeline.geometry.write import render_toml, write_toml
+
+DEFAULT = default_geometry(Tree.here())
+HEAD = "schema_version = 1\n"
+ROWS = "why = 'x'\ntable = [{ size = 16 }, { size = 65536 }%s]"
+
+
+def parse(folder: Path, text: str) -> Geometry:
+    path = folder / "geometry.toml"
+    path.write_text(text, encoding="utf-8")
+    return parse_geometry(path, DEFAULT)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "geometry.toml"
+    row = usual_class(48).model_copy(
+        update={"depth": 99, "why": 'a "quote" \\ and ä', "worth": "+1 %"}
+    )
+    geometry = strange(DEFAULT)
+    classes = [geometry.classes[0], row, *geometry.classes[2:]]
+    geometry = geometry.with_classes(classes, geometry.classes_why, geometry.classes_worth)
+    write_toml(geometry, DEFAULT, path)
+    assert parse_geometry(path, DEFAULT) == geometry
+
+
+def test_the_default_writes_no_value(tmp_path: Path) -> None:
+    text = render_toml(DEFAULT, DEFAULT)
+    assert parse(tmp_path, text) == DEFAULT
+    assert "value" not in text.split(HEAD)[1]
+    assert differences(DEFAULT, DEFAULT) == ()
+
+
+def test_what_is_left_out_is_the_default(tmp_path: Path) -> None:
+    text = f"{HEAD}[constants.small_depth]\nvalue = 32\nwhy = 'many sizes'\n"
+    geometry = parse(tmp_path, text)
+    assert geometry.value("small_depth") == 32
+    assert geometry.constant("small_depth").worth == "not measured"
+    assert geometry.with_value("small_depth", 16) == DEFAULT
+
+
+def test_a_row_of_a_size_alone_has_what_is_usual_for_it(tmp_path: Path) -> None:
+    text = f"{HEAD}[constants.page_shift]\nvalue = 17\nwhy = 'x'\n[classes]\nwhy = 'x'\n"
+    text += "table = [{ size = 32 }, { size = 6656, depth = 3 }, { size = 65536 }]"
+    geometry = parse(tmp_path, text)
+    assert [one.values for one in geometry.classes] == [
+        (32, 1, 1024, "ULTRA"),
+        (6656, 1, 3, "MID"),
+        (65536, 2, 4, "MID"),
+    ]
+
+
+def test_a_profile_without_a_file_has_no_geometry(tmp_path: Path) -> None:
+    assert load_geometry(Tree(tmp_path), "any") is None
+
+
+def test_words_do_not_change_the_digest() -> None:
+    said = DEFAULT.with_value("small_depth", 16, "why", "worth")
+    assert said.digest == DEFAULT.digest
+    assert said.with_value("small_depth", 17).digest != DEFAULT.digest
+
+
+def test_generated_tables_are_those_of_the_geometry(tmp_path: Path) -> None:
+    geometry = strange(DEFAULT)
+    generate(geometry, tmp_path)
+    assert read_classes(tmp_path / "classes.def") == geometry.classes
+    values = {one.name: one.value for one in read_constants(tmp_path / "constants.def")}
+    assert values == {one.name: one.value for one in geometry.constants}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "schema_version: is missing"),
+        ("schema_version = 2", "schema_version: is 2; Input should be 1"),
+        (
+            HEAD + "[constants.small_dept]\nvalue = 3\nwhy = 'x'",
+            "small_dept: unknown constant; there is",
+        ),
+        (HEAD + "[constants.small_depth]\nvalue = 32", "constants, small_depth, why: is missing"),
+        (HEAD + "[constants.small_depth]\nvalue = 32\nwhy = ' '", "small_depth, why: is ' '"),
+        (HEAD + "[constants.small_depth]\nvalue = 'x'\nwhy = 'x'", "small_depth, value: is 'x'"),
+        (
+            HEAD + "[constants.small_depth]\nvalue = 1\nwhy = 'x'",
+            "small_depth is 1; it must be from 2",
+        ),
+        (
+            HEAD + "[constants.page_shift]\nvalue = -1\nwhy = 'x'\n[classes]\n" + ROWS % "",
+            "page_shift is -1",
+        ),
+        (HEAD + "[constant]\nx = 1", "constant: unknown key"),
+        (HEAD + "[classes]\nwhy = 'x'", "classes, table: is missing"),
+        (HEAD + "[classes]\nwhy = 'x'\ntable = []", "classes, table"),
+        (
+            HEAD + "[classes]\n" + ROWS % ", { depth = 3 }",
+            "classes, table, number 3, size: is missing",
+        ),
+        (
+            HEAD + "[classes]\n" + ROWS % ", { size = 3, deep = 3 }",
+            "table, number 3, deep: unknown key",
+        ),
+        (HEAD + "[classes]\n" + ROWS % ", { size = 0 }", "table, number 3, size: is 0"),
+        (
+            HEAD + "[classes]\n" + ROWS % ", { size = 3, route = 'FAST' }",
+            "number 3, route: is 'FAST'",
+        ),
+        (
+            HEAD + "[classes]\n" + ROWS % ", { size = 40 }",
+            "class 3 (40 bytes): the size must be a multiple",
+        ),
+        (HEAD + "[classes", "not valid TOML"),
+    ],
+)
+def test_mistakes_are_named_with_file_and_key(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ProfileError) as caught:
+        parse(tmp_path, text)
+    assert f"{tmp_path}/geometry.toml: " in caught.value.message
+    assert said in caught.value.message
+    assert caught.value.exit_code == ExitCode.PROFILE
+    assert caught.value.hint
+
+
+def test_differences_name_each_value_and_each_class_that_has_words() -> None:
+    told = usual_class(48).model_copy(update={"depth": 99, "route": "HOT", "why": "nodes"})
+    new = usual_class(424).model_copy(update={"why": "buffers", "worth": "RSS -2 %"})
+    others = [one for one in DEFAULT.classes if one.size not in (48, 416, 448)]
+    classes = sorted([told, new, *others], key=lambda one: one.size)
+    geometry = DEFAULT.with_classes(classes, "fewer", "+1 %").with_value("warm_slabs", 2, "w", "v")
+    rows = [tuple(row.model_dump().values()) for row in differences(geometry, DEFAULT)]
+    assert rows == [
+        ("warm_slabs", "1", "2", "w", "v"),
+        ("size classes", "80", "79: 424 new; 416, 448 gone; 48 changed", "fewer", "+1 %"),
+        ("class 48", "depth 1024, route ULTRA", "depth 99, route HOT", "nodes", "+1 %"),
+        ("class 424", "", "pages 1, depth 154, ULTRA", "buffers", "RSS -2 %"),
+    ]
