@@ -18,18 +18,18 @@ static unsigned aligned_class(size_t alignment, size_t size) {
     return cls;
 }
 
-static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
-    unsigned cls = aligned_class(alignment, size);
-    if (cls < HAK_CLASSES)
-        return hak_malloc(hak_classes[cls].size);
-    return hak_large_allocate(size, alignment, false);
-}
-
 static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
     if (size <= PTRDIFF_MAX && alignment <= PTRDIFF_MAX)
         return hak_large_allocate(size != 0 ? size : 1, alignment, false);
     errno = ENOMEM;
     return NULL;
+}
+
+static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
+    unsigned cls = aligned_class(alignment, size);
+    if (cls < HAK_CLASSES)
+        return hak_malloc(hak_classes[cls].size);
+    return allocate_pages(alignment, size);
 }
 
 /* alignment is a power of two. NULL and errno = ENOMEM. In a table of classes with even steps, as

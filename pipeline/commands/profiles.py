@@ -9,7 +9,10 @@ import click
 
 @click.command("profiles")
 def profiles_command() -> None:
-    """List the profiles, one line each; * is published."""
+    """List the profiles, one line each; * is published.
+
+    One that is cut by a geometry.toml of its own says so (docs/geometry.md).
+    """
     from pipeline.core.paths import Tree
     from pipeline.profile.load import load_profile, profile_names
 
@@ -18,7 +21,8 @@ def profiles_command() -> None:
         profile = load_profile(tree, name)
         mark = "*" if (tree.dist(name) / "current").exists() else " "
         counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
-        click.echo(f"{mark} {name:12} {counts:19} {profile.description}")
+        cut = "own geometry" if tree.geometry(name).exists() else "default"
+        click.echo(f"{mark} {name:12} {counts:19} {cut:13} {profile.description}")
 
 
 @click.command(

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.core.digest import digest_bytes
 from pipeline.core.errors import ArtifactError, DataError
-from pipeline.release.contents import ARCHIVE, FACTORS, FDATA, LISTS, PROFDATA
+from pipeline.release.contents import ARCHIVE, FACTORS, FDATA, GEOMETRY, LISTS, PROFDATA
 from pipeline.release.version import LIBRARY, MANIFEST, PROFILE, Version
 from pipeline.toolchain.find import LLVM_PARTS
 
@@ -69,7 +69,8 @@ def pack(version: Version) -> bytes:
     contents |= {f"{PROFILE}/{path.name}": path for path in version.profile.glob("*")}
     toml = f"{version.manifest.get('profile')}.toml"
     edges = (FDATA,) if version.manifest.get("step") == "bolt" else ()
-    needed = {f"{PROFILE}/{name}" for name in (PROFDATA, *edges, FACTORS, toml, *LISTS)}
+    cut = (GEOMETRY,) if version.manifest.get("geometry") else ()
+    needed = {f"{PROFILE}/{name}" for name in (PROFDATA, *edges, *cut, FACTORS, toml, *LISTS)}
     missing = sorted(needed - contents.keys())
     if missing:
         raise ArtifactError(

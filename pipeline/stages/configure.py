@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.core.digest import digest_tree
@@ -59,6 +59,11 @@ def configure(shop: Workshop) -> Setup:
     for name in setup.skipped:
         shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
     return setup
+
+
+def read_geometry(shop: Workshop, setup: Setup) -> Setup:
+    """Return the setup with geometry.toml as it stands now, when a stage may have written it."""
+    return replace(setup, geometry=load_geometry(shop.tree, shop.profile.name))
 
 
 def _check_place(root: Path) -> None:

@@ -1,11 +1,13 @@
-# The routes that a profile may choose for its classes: the same programs with libraries built so.
-# In `dealt` each class takes another route than its neighbours.
+# How a profile may cut the library: the same programs with libraries built so. In `dealt` each class
+# takes another route than its neighbours; in `limits` all is at the least or the most that is legal;
+# `wide` has pages of 128 KiB, and so no class below 32 bytes.
 set(routes_hot_pool HAK_SMALL_ROUTE=HAK_ROUTE_HOT HAK_MEDIUM_ROUTE=HAK_ROUTE_POOL)
 set(routes_list_large HAK_SMALL_ROUTE=HAK_ROUTE_ULTRA_LIST HAK_MEDIUM_ROUTE=HAK_ROUTE_LARGE)
 
 include(dealt_routes.cmake)
+include(cut_tables.cmake)
 
-foreach(routes hot_pool list_large dealt)
+foreach(routes hot_pool list_large dealt limits wide)
   add_library(hakmem_${routes} SHARED ${library_sources})
   hakmem_configure(hakmem_${routes})
   target_include_directories(hakmem_${routes} PRIVATE ${library_folder})

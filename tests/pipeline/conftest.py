@@ -83,6 +83,14 @@ role = "verify"
 argv = ["sh", "-c", "seq 5000 | sort -r | sha256sum"]
 """
 
+# How `built` is cut. The sandboxes `fresh` are cut as the default.
+GEOMETRY = """
+schema_version = 1
+[constants.small_depth]
+value = 24
+why = "builds with a geometry are tested"
+"""
+
 # Noise of the machine must not decide these tests: what the judge says is replaced, not measured.
 GATE = """
 def may_publish(result, allow_neutral):
@@ -135,6 +143,11 @@ class Sandbox:
         return sorted(path.parent for path in folder.glob("[!.]*/receipt.json"))
 
     @property
+    def geometry(self) -> Path:
+        """The file that cuts ``tiny``; it need not exist."""
+        return self.root / "layouts" / "tiny" / "geometry.toml"
+
+    @property
     def current(self) -> Path:
         """The link to the published version of ``tiny``."""
         return self.root / "dist" / "tiny" / "current"
@@ -157,8 +170,13 @@ def make_sandbox(folder: Path) -> Sandbox:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """A sandbox in which ``tiny`` is built and published. Tests must leave it like that."""
+    """A sandbox in which ``tiny`` is built and published. Tests must leave it like that.
+
+    It has a geometry of its own, which the other sandboxes have not.
+    """
     sandbox = make_sandbox(tmp_path_factory.mktemp("built") / "tree")
+    sandbox.geometry.parent.mkdir()
+    sandbox.geometry.write_text(GEOMETRY, encoding="utf-8")
     code, output = sandbox.build()
     assert code == 0, output
     return sandbox

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import Sandbox
+from conftest import GEOMETRY, Sandbox
 
 from pipeline.core.paths import Tree
 from pipeline.profile.load import load_profile, parse_profile, profile_names
@@ -23,11 +23,14 @@ def parsed(folder: Path, text: str) -> tuple[dict[str, object], list[Command | T
 
 
 def test_each_profile_has_a_line(fresh: Sandbox) -> None:
+    fresh.geometry.parent.mkdir()
+    fresh.geometry.write_text(GEOMETRY, encoding="utf-8")
     code, output = fresh.run("profiles")
     assert code == 0
     lines = {line.split()[0]: line for line in output.splitlines()}
     assert set(lines) == {*profile_names(Tree.here()), "tiny"}
     assert "2 train, 3 verify" in lines["tiny"]
+    assert "own geometry" in lines["tiny"]
     assert lines["tiny"].endswith("small enough for tests")
 
 

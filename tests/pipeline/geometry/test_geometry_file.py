@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -15,6 +16,7 @@ from pipeline.core.paths import Tree
 from pipeline.geometry.difference import differences
 from pipeline.geometry.load import load_geometry, parse_geometry
 from pipeline.geometry.model import Geometry
+from pipeline.geometry.page import constants_table
 from pipeline.geometry.rules import usual_class
 from pipeline.geometry.tables import (
     default_geometry,
@@ -143,16 +145,25 @@ def test_mistakes_are_named_with_file_and_key(text: str, said: str, tmp_path: Pa
     assert caught.value.hint
 
 
+def test_the_page_has_the_table_and_an_example_that_is_legal(tmp_path: Path) -> None:
+    page = (Tree.here().root / "docs" / "geometry.md").read_text(encoding="utf-8")
+    assert constants_table(DEFAULT) in page
+    example = page.split("## The file\n\n")[1].split("\n| key")[0]
+    geometry = parse(tmp_path, dedent(example))
+    assert geometry.value("small_depth") == 32
+    assert [one.depth for one in geometry.classes] == [1024, 512, 151, 4]
+
+
 def test_differences_name_each_value_and_each_class_that_has_words() -> None:
     told = usual_class(48).model_copy(update={"depth": 99, "route": "HOT", "why": "nodes"})
-    new = usual_class(424).model_copy(update={"why": "buffers", "worth": "RSS -2 %"})
+    new = usual_class(432).model_copy(update={"why": "buffers", "worth": "RSS -2 %"})
     others = [one for one in DEFAULT.classes if one.size not in (48, 416, 448)]
     classes = sorted([told, new, *others], key=lambda one: one.size)
     geometry = DEFAULT.with_classes(classes, "fewer", "+1 %").with_value("warm_slabs", 2, "w", "v")
     rows = [tuple(row.model_dump().values()) for row in differences(geometry, DEFAULT)]
     assert rows == [
         ("warm_slabs", "1", "2", "w", "v"),
-        ("size classes", "80", "79: 424 new; 416, 448 gone; 48 changed", "fewer", "+1 %"),
+        ("size classes", "80", "79: 432 new; 416, 448 gone; 48 changed", "fewer", "+1 %"),
         ("class 48", "depth 1024, route ULTRA", "depth 99, route HOT", "nodes", "+1 %"),
-        ("class 424", "", "pages 1, depth 154, ULTRA", "buffers", "RSS -2 %"),
+        ("class 432", "", "pages 1, depth 151, ULTRA", "buffers", "RSS -2 %"),
     ]

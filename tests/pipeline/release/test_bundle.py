@@ -6,27 +6,24 @@ import gzip
 import io
 import json
 import tarfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Sandbox, make_sandbox
+from conftest import GEOMETRY, Sandbox, make_sandbox
 
 from pipeline.core.console import open_console
 from pipeline.core.errors import ArtifactError, DataError, ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import parse_profile
-from pipeline.rebuild import compile_step, take_in
+from pipeline.rebuild import compile_step, imported_setup, take_in
 from pipeline.release.bundle import BUNDLE, pack, unpack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.candidate import Candidate
-from pipeline.stages.configure import configure
 from pipeline.stages.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
-from pipeline.toolchain.symbols import read_lists
 
 PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")
 
@@ -80,6 +77,22 @@ def test_rebuild_elsewhere_is_bit_identical(
     record = json.loads((again / "manifest.json").read_text(encoding="utf-8"))["rebuilt_from"]
     assert (record["version"], record["bit_identical"]) == (original.name, True)
     assert (record["verdict_kept"], record["differences"]) == (True, {})
+
+
+def test_the_geometry_comes_from_the_bundle(
+    built: Sandbox, bundle: Path, elsewhere: Sandbox
+) -> None:
+    code, output = elsewhere.run("bundle", "import", str(bundle))
+    assert code == 0, output
+    assert not elsewhere.geometry.exists()
+    folders = (built.current, elsewhere.current)
+    assert {(one / "profile" / "geometry.toml").read_text() for one in folders} == {GEOMETRY}
+    digests = {json.loads((one / "manifest.json").read_text())["geometry"] for one in folders}
+    assert len(digests) == 1
+    assert None not in digests
+    for one in folders:
+        rows = read_report(one.resolve()).geometry or ()
+        assert [(row.what, row.before, row.after) for row in rows] == [("small_depth", "16", "24")]
 
 
 def test_bundle_of_a_rebuild_leads_to_the_same_bytes(bundle: Path, elsewhere: Sandbox) -> None:
@@ -273,7 +286,7 @@ def test_report_of_a_rebuild_says_where_it_comes_from(bundle: Path, elsewhere: S
     assert model.training is None
 
 
-@pytest.mark.parametrize("step", ["sections", "context"])
+@pytest.mark.parametrize("step", ["tune", "sections", "context"])
 def test_each_step_of_the_chain_has_the_same_bytes_everywhere(
     step: str, built: Sandbox, bundle: Path, elsewhere: Sandbox, tmp_path: Path
 ) -> None:
@@ -286,7 +299,7 @@ def test_each_step_of_the_chain_has_the_same_bytes_everywhere(
     first, second = (step_again(file, sandbox, tmp_path) for sandbox in (built, elsewhere))
     assert first.name == second.name == step
     assert first.library.digest == second.library.digest
-    assert (first.profile is None) == (step == "sections")
+    assert (first.profile is None) == (step in ("tune", "sections"))
     assert first.edges is None
 
 
@@ -296,7 +309,8 @@ def step_again(file: Path, sandbox: Sandbox, folder: Path) -> Candidate:
     imported = take_in(store, file)
     profile, tree = parse_profile(imported.profile / "tiny.toml"), Tree(sandbox.root)
     shop = Workshop(tree, profile, find_toolchain(), store, open_console(False), Options())
-    setup = replace(configure(shop), lists=read_lists(imported.profile))
+    setup = imported_setup(shop, imported)
+    assert setup.geometry is not None
     folder = sandbox.artifacts("baseline")[-1]
     receipt = read_receipt(folder)
     assert receipt is not None

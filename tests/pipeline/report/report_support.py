@@ -53,9 +53,9 @@ GEOMETRY = (
         worth="+1.2 % [0.4, 2.0] throughput",
     ),
     Difference(
-        what="class 424",
+        what="class 432",
         before="",
-        after="pages 1, depth 154, ULTRA",
+        after="pages 1, depth 151, ULTRA",
         why="nodes",
         worth="RSS -3 %",
     ),

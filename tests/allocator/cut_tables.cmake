@@ -1,0 +1,35 @@
+# Tables as a profile's geometry.toml makes them: `limits`, at the least and the most that is legal, and
+# `wide`, with pages of 128 KiB.
+
+# The table of constants with other values: set_constants(FILE NAME=VALUE ...)
+function(set_constants file)
+  file(READ ${library_folder}/base/constants.def table)
+  foreach(setting IN LISTS ARGN)
+    string(REPLACE "=" ";" setting ${setting})
+    list(GET setting 0 name)
+    list(GET setting 1 value)
+    string(REGEX REPLACE "(\\(${name}, )[0-9]+" "\\1${value}" table "${table}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT "${table}" @ONLY)
+endfunction()
+
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/routes)
+set_constants(${folder}/limits_constants.def HAK_SMALL_DEPTH=2 HAK_DEEP_BYTES=4096
+  HAK_DEEP_MOST=1024 HAK_FIRST_BATCH=1 HAK_BATCH_SHARE=32 HAK_FEW_SHARE=64 HAK_LIST_BATCH=1
+  HAK_FRESH_WORD=63 HAK_WARM_SLABS=3 HAK_KEEP_PAGES=0 HAK_KEEP_SHARE=64)
+set(routes_limits HAK_CLASS_TABLE="${CMAKE_CURRENT_SOURCE_DIR}/support/limits_classes.def"
+    HAK_CONSTANT_TABLE="${folder}/limits_constants.def")
+
+set(wide_rows "")
+set(wide 0)
+foreach(row IN LISTS class_rows)
+  if(wide GREATER 0) # the class of 16 bytes is left out, and all ids move down by one
+    string(REGEX REPLACE "^HAK_CLASS\\([0-9]+" "HAK_CLASS(${wide}" row "${row}")
+    string(APPEND wide_rows "${row}\n")
+  endif()
+  math(EXPR wide "${wide} + 1")
+endforeach()
+file(CONFIGURE OUTPUT ${folder}/wide_classes.def CONTENT "${wide_rows}" @ONLY)
+set_constants(${folder}/wide_constants.def HAK_PAGE_SHIFT=17)
+set(routes_wide HAK_CLASS_TABLE="${folder}/wide_classes.def"
+    HAK_CONSTANT_TABLE="${folder}/wide_constants.def")

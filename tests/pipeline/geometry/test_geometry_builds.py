@@ -1,0 +1,117 @@
+"""A geometry in the build: stages compile it, and only a changed value builds anything anew."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+
+sys.path.insert(0, str(Path(__file__).parent))
+from geometry_support import strange
+
+from pipeline.core.console import open_console
+from pipeline.core.errors import ExitCode, ProfileError
+from pipeline.core.paths import Tree
+from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.geometry.model import Geometry
+from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.write import write_toml
+from pipeline.profile.load import load_profile
+from pipeline.stages.ablation import simple_steps
+from pipeline.stages.baseline import Baseline
+from pipeline.stages.configure import Setup, configure
+from pipeline.stages.geometry import cut
+from pipeline.stages.instrument import instrument
+from pipeline.stages.merge import ProfileData
+from pipeline.stages.workshop import Options, Workshop
+from pipeline.toolchain.find import find_toolchain
+
+
+def shop_of(sandbox: Sandbox, store: Path) -> Workshop:
+    """The surroundings of a stage in a sandbox, with a store of the test's own."""
+    tree = Tree(sandbox.root)
+    profile, console = load_profile(tree, "tiny"), open_console(False)
+    return Workshop(tree, profile, find_toolchain(), Store(store), console, Options())
+
+
+@pytest.fixture
+def shop(built: Sandbox, tmp_path: Path) -> Workshop:
+    return shop_of(built, tmp_path / "store")
+
+
+def stored(built: Sandbox, stage: str) -> Artifact:
+    folder = built.artifacts(stage)[-1]
+    receipt = read_receipt(folder)
+    assert receipt is not None
+    return Artifact(folder, receipt, fresh=False)
+
+
+def baseline_of(shop: Workshop, built: Sandbox) -> Baseline:
+    made = stored(built, "baseline")
+    return Baseline(shop.library(made), made)
+
+
+def with_geometry(shop: Workshop, geometry: Geometry | None) -> Setup:
+    return replace(configure(shop), geometry=geometry)
+
+
+@pytest.mark.e2e
+def test_without_a_geometry_the_baseline_is_the_plain_build(shop: Workshop, built: Sandbox) -> None:
+    plain = baseline_of(shop, built)
+    setup = with_geometry(shop, None)
+    assert cut(shop, setup, plain) is plain
+    assert not (shop.store.folder / "geometry").exists()
+
+
+@pytest.mark.e2e
+def test_only_changed_values_build_anew(shop: Workshop, built: Sandbox) -> None:
+    plain = baseline_of(shop, built)
+    first = default_geometry(shop.tree).with_value("small_depth", 32, "one reason", "+1 %")
+    told = first.with_value("small_depth", 32, "another reason", "+2 %")
+    other = first.with_value("small_depth", 33, "one reason", "+1 %")
+
+    def libraries(geometry: Geometry) -> list[Artifact]:
+        setup = with_geometry(shop, geometry)
+        done = (cut(shop, setup, plain).library, instrument(shop, setup))
+        return [one.artifact for one in done]
+
+    made, again, changed = libraries(first), libraries(told), libraries(other)
+    assert [one.fresh for one in (*made, *again, *changed)] == [True] * 2 + [False] * 2 + [True] * 2
+    assert made[0].receipt.key == again[0].receipt.key != changed[0].receipt.key
+    assert made[0].digest("libhakmem.so") != changed[0].digest("libhakmem.so")
+    assert made[0].receipt.notes["differences"] == ["small_depth"]
+
+
+@pytest.mark.e2e
+def test_the_chain_of_a_geometry_has_a_step_of_its_own(shop: Workshop, built: Sandbox) -> None:
+    merged = stored(built, "merge")
+    profile = ProfileData(merged.path("hakmem.profdata"), merged.digest("hakmem.profdata"), merged)
+    plain = baseline_of(shop, built)
+    chains = {}
+    for name, geometry in (("default", None), ("strange", strange(default_geometry(shop.tree)))):
+        setup = with_geometry(shop, geometry)
+        tuned = cut(shop, setup, plain)
+        steps = simple_steps(shop, setup, plain, tuned, profile)
+        chains[name] = {step.name: step.library.digest for step in steps}
+    assert list(chains["default"]) == ["baseline", "sections", "pgo"]
+    assert list(chains["strange"]) == ["baseline", "tune", "sections", "pgo"]
+    assert chains["default"]["baseline"] == chains["strange"]["baseline"]
+    for step in ("sections", "pgo"):
+        assert chains["default"][step] != chains["strange"][step]
+
+
+def test_an_illegal_geometry_is_refused_before_all_work(fresh: Sandbox, tmp_path: Path) -> None:
+    shop = shop_of(fresh, tmp_path / "store")
+    path = shop.tree.geometry("tiny")
+    default = default_geometry(shop.tree)
+    write_toml(default.with_value("small_depth", 1, "a mistake", "none"), default, path)
+    code, output = fresh.build("--quick")
+    assert code == ExitCode.PROFILE
+    assert "small_depth is 1; it must be from 2 to 256" in output
+    assert f"{path}: " in output.replace("\n", "")
+    assert "baseline" not in output
+    with pytest.raises(ProfileError):
+        configure(shop)
