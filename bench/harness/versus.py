@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         found = compare(wishes.default, wishes.tuned, argv, wishes.pairs, wishes.seed)
     except PipelineError as error:
-        print(f"{error.message}\n{error.hint}")
+        print(f"{error.message}\n{error.hint}", file=sys.stderr)
         return 1
     print(render(found))
     return 0

@@ -83,3 +83,49 @@ def test_a_command_that_fails_gives_no_result(
     done = run(runner, *words)
     assert (done.returncode, done.stdout) == (code, "")
     assert says in done.stderr
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("library")
+    source = ROOT / "tests/pipeline/judge/toy_library.c"
+    flags = ["-shared", "-fPIC", "-DROUNDS=1", '-DPLACE=".text"']
+    subprocess.run(["cc", *flags, "-o", folder / "lib.so", source], check=True)
+    return folder / "lib.so"
+
+
+def versus(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [ROOT / "bench/versus", *words], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_a_library_is_as_good_as_itself(runner: Path, library: Path) -> None:
+    options = ("--runner", runner, "--pairs", "4", "--threads", "1")
+    done = versus(library, library, *options, "--", "sh", "-c", "echo $((1 + 1))")
+    assert done.returncode == 0, done.stderr
+    assert "over 4 pairs" in done.stdout
+    assert "peak memory:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--pairs", "5", "--", "true"), "an even number from 4 on"),
+        (("--", "no-such-program"), "there is no program no-such-program"),
+        (("--runner", "/nowhere", "--", "true"), "there is no file /nowhere"),
+        ((), "required"),
+    ],
+)
+def test_a_comparison_that_cannot_be_is_refused(
+    runner: Path, library: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = versus(library, library, "--runner", runner, *words)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_a_program_that_fails_is_no_result(runner: Path, library: Path) -> None:
+    done = versus(library, library, "--runner", runner, "--pairs", "4", "--", "false")
+    assert done.returncode == 1
+    assert "exit code 1" in done.stderr
