@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.duration import Duration
 from pipeline.stages import NAMES
 
 if TYPE_CHECKING:
@@ -59,6 +60,18 @@ def complete_profile(
     help="BOLT's profile by perf, on machines with branch stacks.",
 )
 @click.option(
+    "--tune-budget",
+    "tune_budget_s",
+    type=Duration(),
+    metavar="TIME",
+    help="First choose the geometry, for about 90s, 10m, 2h (docs/tuning.md).",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Tune on the workers of this Dask scheduler, such as tcp://host:8786.",
+)
+@click.option(
     "--wait/--no-wait",
     default=True,
     show_default=True,
@@ -73,6 +86,8 @@ def build_command(
     explain: bool,
     allow_neutral: bool,
     branch_stacks: bool,
+    tune_budget_s: float | None,
+    scheduler: str | None,
     wait: bool,
     verbose: bool,
 ) -> None:
@@ -83,12 +98,16 @@ def build_command(
     """
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other: take one of them")
+    if scheduler is not None and tune_budget_s is None:
+        raise click.UsageError("--scheduler is for tuning: it needs --tune-budget")
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.stages.workshop import Options
 
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
-    options = Options(quick, redo, explain, allow_neutral, branch_stacks, thorough)
+    options = Options(
+        quick, redo, explain, allow_neutral, branch_stacks, thorough, tune_budget_s, scheduler
+    )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
 

@@ -33,7 +33,8 @@ class Library:
 class Options:
     """What the user asked for on the command line, beside the profile.
 
-    ``quick`` and ``thorough`` exclude each other.
+    ``quick`` and ``thorough`` exclude each other. ``tune_budget_s`` are seconds of tuning before
+    all else, None for none; ``scheduler`` is who measures for it.
     """
 
     quick: bool = False
@@ -42,6 +43,8 @@ class Options:
     allow_neutral: bool = False
     branch_stacks: bool = False
     thorough: bool = False
+    tune_budget_s: float | None = None
+    scheduler: str | None = None
 
     @property
     def mode(self) -> Mode:
