@@ -9,7 +9,7 @@ from pipeline.stages.bolt_instrument import bolt_instrument
 from pipeline.stages.bolt_train import bolt_train
 from pipeline.stages.branch_stacks import require_branch_stacks, sample_branches
 from pipeline.stages.candidate import Candidate
-from pipeline.stages.configure import configure
+from pipeline.stages.configure import configure, read_geometry
 from pipeline.stages.context import context
 from pipeline.stages.evidence import gather
 from pipeline.stages.geometry import cut
@@ -21,6 +21,7 @@ from pipeline.stages.record import record
 from pipeline.stages.slowdown import slowdown
 from pipeline.stages.static import static
 from pipeline.stages.train import train
+from pipeline.stages.tune import tune
 from pipeline.stages.verify import verify
 from pipeline.stages.workshop import Workshop
 
@@ -28,9 +29,9 @@ from pipeline.stages.workshop import Workshop
 def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published.
 
-    Order: configure, baseline, record, geometry, instrument, train, merge, pgo, static, a second
-    training pass (context), bolt-instrument, bolt-train, bolt, ablation (the choice of what is
-    judged), slowdown, verify, layout-null, programs, publish.
+    Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
+    pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
+    choice of what is judged), slowdown, verify, layout-null, programs, publish.
     """
     check_writable(shop.tree.dist(shop.profile.name))
     if shop.options.branch_stacks:
@@ -38,6 +39,9 @@ def build(shop: Workshop) -> Published:
     setup = configure(shop)
     plain = baseline(shop, setup)
     setup = record(shop, setup)
+    if shop.options.tune_budget_s is not None:
+        tune(shop, setup, plain, shop.options.tune_budget_s, shop.options.scheduler)
+        setup = read_geometry(shop, setup)
     tuned = cut(shop, setup, plain)
     counting = instrument(shop, setup)
     training = train(shop, setup, plain, counting)

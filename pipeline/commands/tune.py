@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pipeline.stages.workshop import Workshop
     from pipeline.tune.tuning import Outcome
 
+
 @click.command(
     "tune",
     epilog="\b\nExamples:\n"
