@@ -189,7 +189,7 @@ def _cells(ones: list[Judged]) -> list[str]:
 @click.option("--same", default=40, show_default=True, help="Judgements of a build against itself.")
 @click.option("--slowdown", "slowed", default=20, show_default=True, help="With 2 % more time.")
 @click.option("--shuffled", default=20, show_default=True, help="Of shuffled layouts.")
-@click.option("--seconds", default=45.0, show_default=True, help="Of timed runs, a judgement.")
+@click.option("--seconds", default=60.0, show_default=True, help="Of timed runs, a judgement.")
 @click.option("--limit", type=float, help="Start no judgement after so many seconds.")
 @click.option(
     "--file",
@@ -210,7 +210,7 @@ def main(
 ) -> None:
     """Judge what is known, many times, and count the verdicts that are right.
 
-    A full run takes about half an hour. Stopped, by --limit or by hand, it goes on where it was.
+    A full run takes about an hour. Stopped, by --limit or by hand, it goes on where it was.
     The figures of the table are medians; "half width" is that of the interval.
     """
     started, console = time.monotonic(), terminal()

@@ -116,7 +116,7 @@ def _time_all(
 def _time(name: str, request: JudgeRequest, progress: Progress) -> Throughput:
     sides = stage({"baseline": request.baseline, "tuned": request.tuned}, request.logs)
     runner = PairedRunner(sides, request.logs)
-    return measure(request, runner, lambda text: progress(f"{name}: {text}"))
+    return measure(request, runner.block, lambda text: progress(f"{name}: {text}"))
 
 
 def _step(row: _Row, speed: Throughput | None, few: bool, fast: bool) -> AblationStep:

@@ -39,7 +39,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
     health = check_all(request.health, sides["tuned"], request.logs / "health", progress)
     counting = _count(request, sides, progress)
     runner = PairedRunner(sides, request.logs / "throughput")
-    throughput = measure(request, runner, progress)
+    throughput = measure(request, runner.block, progress)
     return VerifyResult(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - started, 3),

@@ -3,8 +3,9 @@
 On a shared machine the speed of a CPU changes by a third within seconds: its neighbours come and
 go. A single-threaded pair therefore runs *together*, pinned to one CPU, where the kernel takes
 turns every few milliseconds and charges each process its own CPU time: whatever slows the one
-slows the other. Programs with several threads need their CPUs for themselves, and their wall time
-means something: they run *in turn*, A B B A.
+slows the other. The two pairs of a block run side by side, each on a CPU of its own: where others
+want the machine too, that is twice the share of it. Programs with several threads need their CPUs
+for themselves, and their wall time means something: they run *in turn*, A B B A.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pipeline.core.errors import SpaceError
 from pipeline.judge.bench import timed_run
 from pipeline.judge.model import PairSample, RunSample
 from pipeline.judge.request import BenchCommand, Side
-from pipeline.judge.schedule import BLOCK, PlannedPair
+from pipeline.judge.schedule import BLOCK, Block, PlannedPair
 
 KEPT_LOGS = 100
 """Runs are short and many: the logs of the last so many pairs of a workload are kept."""
@@ -66,6 +67,13 @@ class PairedRunner:
             tuned=runs["tuned"],
         )
 
+    def block(self, bench: BenchCommand, block: Block) -> list[PairSample]:
+        """Run the pairs of a block: side by side if each has a CPU, else one after the other."""
+        if len(os.sched_getaffinity(0)) < BLOCK or not self._is_single_threaded(bench):
+            return [self(bench, pair) for pair in block]
+        with ThreadPoolExecutor(max_workers=BLOCK) as pool:
+            return list(pool.map(lambda pair: self(bench, pair), block))
+
     def _is_single_threaded(self, bench: BenchCommand) -> bool:
         """Ask the program, by a first run that is not counted and warms the page cache.
 
@@ -82,9 +90,9 @@ class PairedRunner:
         return {side: self._run(bench, pair, side) for side in pair.order}
 
     def _together(self, bench: BenchCommand, pair: PlannedPair) -> dict[Side, RunSample]:
-        """Run both sides at once on one CPU, another one each block; the first one starts first."""
+        """Run both sides at once on one CPU, another one each pair; the first one starts first."""
         cpus = sorted(os.sched_getaffinity(0))
-        cpu = cpus[pair.round // BLOCK % len(cpus)]
+        cpu = cpus[pair.round % len(cpus)]
         patient = replace(bench, timeout_s=2 * bench.timeout_s)
 
         def pinned(side: Side) -> RunSample:

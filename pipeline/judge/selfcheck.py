@@ -108,7 +108,7 @@ def _larger(rounds: int, loss: float) -> int:
 
 def _loss(bench: BenchCommand, runner: Runner, pairs: int) -> float:
     blocks = plan({bench.name: range(pairs)}, seed=0)
-    samples = [runner(bench, pair) for block in blocks for pair in block]
+    samples = [sample for block in blocks for sample in runner(bench, block)]
     times = [one.baseline.ops_per_sec / one.tuned.ops_per_sec for one in samples]
     return float(np.median(times)) - 1
 
@@ -124,9 +124,9 @@ def _asked(request: JudgeRequest) -> JudgeRequest:
     return replace(request, time_budget_s=request.self_check_s)
 
 
-def _runner(request: JudgeRequest, library: Path, name: str) -> PairedRunner:
+def _runner(request: JudgeRequest, library: Path, name: str) -> Runner:
     folder = request.logs / name
-    return PairedRunner(stage({"baseline": library, "tuned": library}, folder), folder)
+    return PairedRunner(stage({"baseline": library, "tuned": library}, folder), folder).block
 
 
 def _judgement(

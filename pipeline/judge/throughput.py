@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from pipeline.judge import statistics
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Clock, PairSample, Throughput, WorkloadThroughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Side
-from pipeline.judge.schedule import BLOCK, Effort, PlannedPair, allot, plan
+from pipeline.judge.schedule import BLOCK, Block, Effort, allot, plan
 from pipeline.judge.verdict import Verdict
 
 Samples = dict[str, list[PairSample]]
@@ -23,7 +23,7 @@ CLOCKS = 2
 LEAST_NOISE = 0.001
 """No workload is taken to be quieter than this, whatever its first pairs say."""
 
-Runner = Callable[[BenchCommand, PlannedPair], PairSample]
+Runner = Callable[[BenchCommand, Block], Sequence[PairSample]]
 
 
 def measure(
@@ -94,15 +94,15 @@ class _Campaign:
         for block in plan(numbers, self._request.seed):
             if until_s is not None and self.seconds >= until_s:
                 return
-            for pair in block:
-                self._run_one(pair)
+            self._run_block(block)
 
-    def _run_one(self, pair: PlannedPair) -> None:
+    def _run_block(self, block: Block) -> None:
+        name = block[0].workload
         done = sum(len(samples) for samples in self.samples.values())
-        self._progress(f"pair {done + 1}: {pair.workload}")
+        self._progress(f"pair {done + 1}: {name}")
         before = self._clock()
-        self.samples[pair.workload].append(self._runner(self._benches[pair.workload], pair))
-        self._spent_s[pair.workload] += self._clock() - before
+        self.samples[name] += self._runner(self._benches[name], block)
+        self._spent_s[name] += self._clock() - before
 
     def go_on(self) -> None:
         """Run pairs up to the next look, of the workloads where they tell most."""

@@ -218,7 +218,7 @@ class Gate(Strict):
     budget_s: Budget = 60
     quick_budget_s: Budget = 20
     thorough_budget_s: Budget = 3600
-    self_check_s: Budget = 45
+    self_check_s: Budget = 60
     seed: Annotated[int, Field(ge=0)] = 1
     chain: bool = True
 
