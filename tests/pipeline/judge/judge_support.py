@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.judge.icache import icache_key
@@ -23,8 +23,17 @@ from pipeline.judge.model import (
     WorkloadCounts,
 )
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
-from pipeline.judge.throughput import summarise
+from pipeline.judge.schedule import PlannedPair
+from pipeline.judge.throughput import Runner, summarise
 from pipeline.judge.verdict import Verdict
+
+RunPair = Callable[[BenchCommand, PlannedPair], PairSample]
+
+
+def in_turn(run_pair: RunPair) -> Runner:
+    """Return a runner that runs the pairs of a block one after the other."""
+    return lambda bench, block: [run_pair(bench, pair) for pair in block]
+
 
 L1I = CacheGeometry(size=32 * 1024, ways=8)
 WOBBLE = (0.0, 0.001, -0.001, 0.002, -0.002)

@@ -15,9 +15,10 @@ from pipeline.judge import JudgeRequest, VerifyResult, judge
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
+from pipeline.judge.model import RunSample
 from pipeline.judge.pairing import PairedRunner
-from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Tools
-from pipeline.judge.schedule import PlannedPair
+from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Side, Tools
+from pipeline.judge.schedule import PlannedPair, plan
 from pipeline.judge.verdict import Verdict
 
 HERE = Path(__file__).parent
@@ -221,6 +222,27 @@ def test_one_thread_runs_together_on_one_cpu(built: Path, tmp_path: Path) -> Non
     assert sample.tuned.ops_per_sec > 1.5 * sample.baseline.ops_per_sec
     # Each was charged its own CPU time, and waited while the other one had the CPU.
     assert sample.baseline.wall_ops_per_sec < sample.baseline.ops_per_sec
+    assert os.sched_getaffinity(0) == before
+
+
+def test_the_pairs_of_a_block_run_side_by_side(built: Path, tmp_path: Path) -> None:
+    cpus: list[tuple[int, frozenset[int]]] = []
+    before = os.sched_getaffinity(0)
+
+    class Watched(PairedRunner):
+        def _run(self, bench: BenchCommand, pair: PlannedPair, side: Side) -> RunSample:
+            cpus.append((pair.round, frozenset(os.sched_getaffinity(0))))
+            return super()._run(bench, pair, side)
+
+    block = next(plan({"toy": range(2)}, seed=1))
+    watched = Watched({"baseline": built / "slow.so", "tuned": built / "fast.so"}, tmp_path)
+    samples = watched.block(bench(built, ops=2_000_000), block)
+    assert [sample.round for sample in samples] == [0, 1]
+    assert all(sample.together for sample in samples)
+    # Both sides of a pair on one CPU; the other pair has another, where there is one.
+    places = dict(cpus)
+    assert len(set(cpus)) == len(places) == 2
+    assert len(set(places.values())) == min(2, len(before))
     assert os.sched_getaffinity(0) == before
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judge_support import pairs, request_of, result_of, run_sample, throughput_of
+from judge_support import in_turn, pairs, request_of, result_of, run_sample, throughput_of
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge import selfcheck
@@ -42,7 +42,7 @@ def machine(per_round: float, noise: float = 0.01) -> Runner:
             tuned=run_sample(rate("tuned")),
         )
 
-    return run_pair
+    return in_turn(run_pair)
 
 
 @pytest.mark.parametrize("per_round", [1e-3, 1e-5, 3e-8])
@@ -76,9 +76,7 @@ def test_the_slowdown_is_found_and_the_same_build_is_not_blamed(
 
     def simulated(*_: object) -> Runner:
         noisy = machine(1e-5)
-        return lambda bench, planned: noisy(
-            bench if bench.side_env else slowed_by(bench, 0), planned
-        )
+        return lambda bench, block: noisy(bench if bench.side_env else slowed_by(bench, 0), block)
 
     monkeypatch.setattr(selfcheck, "_runner", simulated)
     request = dataclasses.replace(

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judge_support import run_sample
+from judge_support import RunPair, in_turn, run_sample
 
 from pipeline.judge import statistics, throughput
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import PairSample, RunSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
-from pipeline.judge.schedule import MAX_PADDING, Effort, PlannedPair, allot, plan
-from pipeline.judge.throughput import Runner, measure
+from pipeline.judge.schedule import BLOCK, MAX_PADDING, Effort, PlannedPair, allot, plan
+from pipeline.judge.throughput import measure
 from pipeline.judge.verdict import Verdict
 
 
@@ -32,7 +32,7 @@ def request(names: tuple[str, ...] = ("a", "b", "c"), **changes: object) -> Judg
 
 def simulated(
     rng: np.random.Generator, gain: float, noise: float, second_slower: float = 0.0
-) -> Runner:
+) -> RunPair:
     """Return a machine where tuned is ``gain`` as fast, with log-normal noise per process."""
 
     def run_pair(_: BenchCommand, planned: PlannedPair) -> PairSample:
@@ -66,13 +66,14 @@ def quiet(_: str) -> None:
 
 
 def ticking() -> Callable[[], float]:
-    """Return a clock on which every pair takes one second."""
-    seconds = endless(step=1.0)
+    """Return a clock on which every pair takes one second. It is read around each block."""
+    seconds = endless(step=float(BLOCK))
     return lambda: float(next(seconds))
 
 
-def judged(machine: Runner, budget_s: float, seed: int = 1) -> Throughput:
-    return measure(request(time_budget_s=budget_s, seed=seed), machine, quiet, clock=ticking())
+def judged(machine: RunPair, budget_s: float, seed: int = 1) -> Throughput:
+    asked = request(time_budget_s=budget_s, seed=seed)
+    return measure(asked, in_turn(machine), quiet, clock=ticking())
 
 
 def test_pairs_come_in_blocks_abba_spread_over_all_workloads() -> None:
@@ -205,7 +206,7 @@ def test_a_true_change_at_the_margin_is_called_a_gain_at_most_as_often_as_promis
     assert verdicts(1.01, 0.01, 60)[Verdict.GO] <= 4
 
 
-def moody(rng: np.random.Generator, gain: float) -> Runner:
+def moody(rng: np.random.Generator, gain: float) -> RunPair:
     """Return a machine where one process in ten runs twice as slow for all its life."""
     usual = simulated(rng, gain, 0.04)
 
