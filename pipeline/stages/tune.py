@@ -168,7 +168,7 @@ def _ground(
         seed=gate.seed,
     )
     default = File(plain.library.path, plain.library.digest)
-    return Ground(default, request.benches, block.pairs, request, context)
+    return Ground(default, request.benches, block.pairs, block.seconds, request, context)
 
 
 def _benches(

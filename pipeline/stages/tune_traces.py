@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STAGE = "tune-traces"
 # Enough to know how a program allocates; a model looks at each of them a dozen times.
-EVENTS = 400_000
+EVENTS = 1_000_000
 
 
 def training_traces(

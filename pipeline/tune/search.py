@@ -25,6 +25,9 @@ from pipeline.tune.state import Journal
 RUNGS = 3
 """Blocks of pairs a candidate may get in a race: 1, 2, 4."""
 
+BLOCKS_EACH = 2.0
+"""About how many blocks a race takes for each of its candidates."""
+
 CONFIRM_BLOCKS = (2, 8)
 """Fresh blocks for the confirmation: at least, and at most if there is time."""
 
@@ -51,12 +54,14 @@ class Candidate:
 class Ground:
     """What all candidates of a search share.
 
-    ``block`` says how many pairs of each workload make a block (even numbers).
+    ``block`` says how many pairs of each workload make a block (even numbers), ``block_s`` about
+    how many seconds that takes.
     """
 
     default: File
     benches: tuple[BenchCommand, ...]
     block: Mapping[str, int]
+    block_s: float
     request: JudgeRequest
     context: str
 
@@ -106,9 +111,9 @@ class Measurer:
         """Return the seconds until ``deadline``."""
         return deadline - self._clock()
 
-    def block_seconds(self) -> float | None:
-        """Return what a block takes, by those measured so far; None before the first one."""
-        return sum(self._seconds) / len(self._seconds) if self._seconds else None
+    def block_seconds(self) -> float:
+        """Return what a block takes, by those measured so far."""
+        return sum(self._seconds) / len(self._seconds) if self._seconds else self.ground.block_s
 
     def blocks(
         self, candidates: Sequence[Candidate], count: int, seed: int, what: str, deadline: float
@@ -144,7 +149,7 @@ class Measurer:
             self._say(f"{what}: {result.name}, {done} of {total}, about {rest:.0f} s to go")
 
     def _in_time(self, deadline: float) -> bool:
-        return self.left(deadline) > (self.block_seconds() or 0.0)
+        return self.left(deadline) > self.block_seconds()
 
     def _standing(self, results: Sequence[Result]) -> Standing:
         samples: dict[str, tuple[PairSample, ...]] = {
@@ -208,9 +213,8 @@ def confirm(measurer: Measurer, candidate: Candidate, deadline: float) -> Trial 
     """
     least, most = CONFIRM_BLOCKS
     cost = measurer.block_seconds()
-    affordable = most if cost is None else int(measurer.left(deadline) / cost)
-    count = max(least, min(most, affordable))
+    count = max(least, min(most, int(measurer.left(deadline) / cost)))
     seed = measurer.ground.request.seed + FRESH
-    late = deadline + (cost or 0.0) * (least + 1)  # the least is done, even if it takes longer
+    late = deadline + cost * (least + 1)  # the least is done, even if it takes longer
     trials = measurer.blocks([candidate], count, seed, "confirming", late)
     return trials[0] if trials else None

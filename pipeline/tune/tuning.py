@@ -12,6 +12,7 @@ from pipeline.judge.keys import percent, spread
 from pipeline.tune.measure import File
 from pipeline.tune.moves import Move, apply
 from pipeline.tune.search import (
+    BLOCKS_EACH,
     Candidate,
     Measurer,
     Trial,
@@ -58,7 +59,7 @@ class Tuner:
     def run(self, budget_s: float, clock: Callable[[], float] = time.monotonic) -> Outcome:
         """Search for at most about ``budget_s`` seconds and return what came of it."""
         start = clock()
-        alone = self._candidates([(name,) for name in self._moves], start + SINGLES * budget_s / 3)
+        alone = self._candidates([(name,) for name in self._moves], start + SINGLES * budget_s)
         singles = race(self._measurer, alone, start + SINGLES * budget_s)
         topics = {name: move.topic for name, move in self._moves.items()}
         paying = winners(singles, topics)
@@ -72,10 +73,11 @@ class Tuner:
         return self._outcome(_verdict(best, fresh), [*singles, *together], fresh)
 
     def _candidates(self, wanted: Sequence[tuple[str, ...]], deadline: float) -> list[Candidate]:
-        """Build the libraries of ``wanted``, in order, as far as there is time."""
-        found = []
+        """Build the libraries of ``wanted``, in order, as many as can be raced by ``deadline``."""
+        found: list[Candidate] = []
         for names in wanted:
-            if self._measurer.left(deadline) <= 0:
+            race_s = BLOCKS_EACH * (len(found) + 1) * self._measurer.block_seconds()
+            if found and self._measurer.left(deadline) < race_s:
                 break
             try:
                 library = self._build(self._geometry(names))

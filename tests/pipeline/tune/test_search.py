@@ -156,7 +156,7 @@ def test_what_only_seemed_to_pay_is_not_written(tmp_path: Path) -> None:
 
 def test_a_budget_that_ends_early_names_what_was_not_tried(tmp_path: Path) -> None:
     outcome = tuned(World(Both()), tmp_path / "r", budget=3.4)
-    assert outcome.untried == ("slow", "nothing")
+    assert outcome.untried == ("lean", "slow", "refused", "nothing")
     nothing = tuned(World(Both()), tmp_path / "other", budget=0)
     assert nothing.why == "nothing was measured"
     assert nothing.geometry is None

@@ -70,7 +70,7 @@ def run_sample(rate: float, rss_kib: int) -> RunSample:
 
 def ground() -> Ground:
     request = JudgeRequest(Path("/default.so"), Path("/default.so"), BENCHES, Path("/logs"))
-    return Ground(DEFAULT, BENCHES, {"one": 10, "two": 10}, request, "context")
+    return Ground(DEFAULT, BENCHES, {"one": 10, "two": 10}, 1.0, request, "context")
 
 
 def measurer(world: World, path: Path) -> Measurer:
