@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.duration import Duration
+from pipeline.commands.options import profile_option, verbose_option, wait_option
 from pipeline.stages import NAMES
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.profile.schema import Profile
@@ -21,26 +20,8 @@ if TYPE_CHECKING:
     from pipeline.stages.workshop import Options, Workshop
 
 
-def complete_profile(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[str | CompletionItem]:
-    """Return profile names for shell completion."""
-    from pipeline.core.paths import Tree
-    from pipeline.profile.load import profile_names
-
-    return [name for name in profile_names(Tree.here()) if name.startswith(incomplete)]
-
-
 @click.command("build")
-@click.option(
-    "--profile",
-    "-p",
-    default="mixed",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml.",
-)
+@profile_option
 @click.option("--quick", is_flag=True, help="Short training and judging, under 2 minutes.")
 @click.option("--thorough", is_flag=True, help="Judge until it is clear, however long that takes.")
 @click.option(
@@ -71,13 +52,8 @@ def complete_profile(
     metavar="ADDRESS",
     help="Tune on the workers of this Dask scheduler, such as tcp://host:8786.",
 )
-@click.option(
-    "--wait/--no-wait",
-    default=True,
-    show_default=True,
-    help="Wait for another run in this tree, or refuse.",
-)
-@click.option("--verbose", "-v", is_flag=True, help="Show child commands as lines to paste.")
+@wait_option
+@verbose_option
 def build_command(
     profile: str,
     quick: bool,

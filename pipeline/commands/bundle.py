@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.versions import complete_version, profile_option
+from pipeline.commands.options import profile_option, verbose_option
+from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
     from pipeline.profile.schema import Profile
@@ -68,7 +69,7 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
 )
 @click.option("--quick", is_flag=True, help="If it has to be judged: shortly.")
 @click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")
-@click.option("--verbose", "-v", is_flag=True, help="Show child commands as lines to paste.")
+@verbose_option
 def import_command(
     file: Path, allow: tuple[str, ...], quick: bool, allow_neutral: bool, verbose: bool
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.build import complete_profile
+from pipeline.commands.options import profile_option
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
@@ -54,15 +54,7 @@ def sample_command(pid: int, seconds: float, output: Path) -> None:
 
 
 @click.command("import", epilog="Example: pipeline import -p mixed host1.profraw=3 host2.profraw=1")
-@click.option(
-    "--profile",
-    "-p",
-    default="mixed",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml.",
-)
+@profile_option
 @click.argument("files", nargs=-1, required=True, metavar="FILE[=WEIGHT]...")
 def import_command(profile: str, files: tuple[str, ...]) -> None:
     """Take in profiles that other machines have collected.

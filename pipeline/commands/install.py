@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.commands.versions import complete_version, profile_option
+from pipeline.commands.options import profile_option
+from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
     from pipeline.release.install import Plan

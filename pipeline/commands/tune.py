@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.build import complete_profile, open_workshop
+from pipeline.commands.build import open_workshop
 from pipeline.commands.duration import Duration
+from pipeline.commands.options import profile_option, verbose_option, wait_option
 
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
@@ -22,15 +23,7 @@ if TYPE_CHECKING:
     "  pipeline tune -p mine --tune-budget 2h --scheduler tcp://farm:8786\n\n"
     "How it works, and how to start workers: docs/tuning.md.",
 )
-@click.option(
-    "--profile",
-    "-p",
-    default="mixed",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml.",
-)
+@profile_option
 @click.option(
     "--tune-budget",
     "budget_s",
@@ -44,13 +37,8 @@ if TYPE_CHECKING:
     metavar="ADDRESS",
     help="Measure on the workers of this Dask scheduler, such as tcp://host:8786.",
 )
-@click.option(
-    "--wait/--no-wait",
-    default=True,
-    show_default=True,
-    help="Wait for another run in this tree, or refuse.",
-)
-@click.option("--verbose", "-v", is_flag=True, help="Show child commands as lines to paste.")
+@wait_option
+@verbose_option
 def tune_command(
     profile: str, budget_s: float, scheduler: str | None, wait: bool, verbose: bool
 ) -> None:

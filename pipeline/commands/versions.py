@@ -6,22 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.build import complete_profile
+from pipeline.commands.options import profile_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from pipeline.release.version import Version
-
-profile_option = click.option(
-    "--profile",
-    "-p",
-    default="mixed",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Profile.",
-)
 
 
 def complete_version(
