@@ -2,6 +2,7 @@
 
 #include "base/classes.h"
 #include "cold/arm.h"
+#include "cold/background.h"
 #include "cold/list.h"
 #include "cold/magazine.h"
 #include "cold/purge.h"
@@ -140,6 +141,7 @@ static void thread_exits(void) {
     push_idle(heap);
     hak_lock_give(&registry_lock);
     hak_purge_expect();
+    hak_background_start();
 }
 
 static void before_fork(void) {

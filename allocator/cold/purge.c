@@ -1,6 +1,7 @@
 #include "cold/purge.h"
 
 #include "cold/arm.h"
+#include "cold/background.h"
 #include "cold/dirty.h"
 #include "cold/excess.h"
 #include "cold/heap.h"
@@ -127,16 +128,32 @@ static void trim_once_per_epoch(hak_heap *heap) {
         hak_purge_expect();
 }
 
+/* True when the background thread ended an epoch behind this heap's back. */
+static bool has_missed_one(const hak_heap *heap) {
+    return hak_policy_now()->purge_thread != 0 &&
+           heap->epoch_seen != atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
 void hak_purge_tick(hak_heap *heap, unsigned cls) {
     uint64_t ends = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
-    if (ends == 0)
+    if (ends == 0 && !has_missed_one(heap))
         return;
     uint64_t now = hak_os_now_ms();
-    if (now >= ends)
+    if (ends != 0 && now >= ends)
         end_epoch(now, now - heap->seen_at_ms);
     trim_once_per_epoch(heap);
+    hak_background_start();
     if (hak_purge_is_pending())
         hak_arm(heap, cls, now);
+}
+
+uint64_t hak_purge_due(void) {
+    uint64_t ends = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
+    uint64_t now = hak_os_now_ms();
+    if (ends != 0 && now >= ends)
+        end_epoch(now, 0);
+    ends = atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
+    return ends > now ? ends - now : ends != 0;
 }
 
 void hak_purge_before_fork(void) {
@@ -147,5 +164,6 @@ void hak_purge_after_fork_in_parent(void) {
 }
 void hak_purge_after_fork_in_child(void) {
     hak_excess_after_fork_in_child();
+    hak_background_after_fork_in_child();
     hak_lock_reset(&purge_lock);
 }

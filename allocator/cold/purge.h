@@ -2,9 +2,10 @@
  *
  * Time is cut into epochs of the policy's purge delay. At the end of an epoch every page that was
  * dirty at its beginning and has not been used since is purged; so a page stays dirty for one to
- * two delays. Nothing runs in the background: the slow paths of malloc and free look at the clock,
- * and while an epoch runs the magazines are armed (cold/arm.h), so that a program that goes on
- * allocating only a little gives its memory back too. */
+ * two delays. Nothing runs in the background, unless cold/background.h is asked for: the slow paths
+ * of malloc and free look at the clock, and while an epoch runs the magazines are armed
+ * (cold/arm.h), so that a program that goes on allocating only a little gives its memory back too.
+ */
 #ifndef HAK_COLD_PURGE_H
 #define HAK_COLD_PURGE_H
 
@@ -16,6 +17,10 @@ void hak_purge_tick(hak_heap *heap, unsigned cls);
 
 /* True while something waits for the end of an epoch. */
 bool hak_purge_is_pending(void);
+
+/* Ends the epoch when its time has come. Returns the milliseconds until there is more to do; 0:
+ * nothing waits. For a thread without a heap: cold/background.h. */
+uint64_t hak_purge_due(void);
 
 /* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
  * once when it is very much: cold/excess.h. */
