@@ -157,6 +157,33 @@ def test_a_stat_line_without_its_running_share_is_unknown(running: str) -> None:
     assert parse_stat(f"5;;cycles:u;1;{running};;\n") == {"cycles": None}
 
 
+def test_a_processor_with_two_kinds_of_cores_counts_no_event_as_a_whole() -> None:
+    """There perf counts each kind alone, under its own name: either is a part, so none is taken."""
+    lines = (
+        "7421;;cpu_core/instructions/u;9;61.00;;\n<not counted>;;cpu_atom/instructions/u;0;0.00;;\n"
+    )
+    assert "instructions" not in parse_stat(lines)
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
+def test_the_real_perf_prints_what_is_read_here(tmp_path: Path) -> None:
+    """With software events, which every machine has; hardware's are printed in the same way."""
+    program = [sys.executable, "-S", "-c", "sum(range(2_000_000))"]
+    stat = ["perf", "stat", "-x", ";", "-e", "page-faults:u,task-clock:u", *program]
+    done = subprocess.run(stat, capture_output=True, text=True)
+    record = ["perf", "record", "-q", "-e", "{cpu-clock/period=100000/u}", "-o", "data", *program]
+    if done.returncode or subprocess.run(record, cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip("perf may not count here")
+    values = parse_stat(done.stderr)
+    assert (values["page-faults"] or 0) > 10
+    assert values["task-clock"] is None  # a time in milliseconds is not a count
+    script = ["perf", "script", "-i", "data", "-F", "event,period,ip,dso"]
+    text = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True).stdout
+    counted = parse_samples(text)["cpu-clock"]
+    assert counted.total() == 100_000 * len(text.splitlines())
+    assert any("python" in name for name in counted)
+
+
 def test_samples_are_added_up_per_event_and_object() -> None:
     text = (
         "   1000003 instructions/period=1000003/u:      7faacc13ef3f (/usr/lib/libhakmem.so)\n"
