@@ -5,12 +5,11 @@ from __future__ import annotations
 from pipeline.stages.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.baseline import baseline
 from pipeline.stages.bolt import bolt
-from pipeline.stages.bolt_instrument import bolt_instrument
-from pipeline.stages.bolt_train import bolt_train
-from pipeline.stages.branch_stacks import require_branch_stacks, sample_branches
+from pipeline.stages.branch_stacks import require_branch_stacks
 from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import configure, read_geometry
 from pipeline.stages.context import context
+from pipeline.stages.edges import count_edges
 from pipeline.stages.evidence import gather
 from pipeline.stages.geometry import cut
 from pipeline.stages.instrument import instrument
@@ -49,11 +48,7 @@ def build(shop: Workshop) -> Published:
     lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
     archive = static(shop, setup, profile)
     last = context(shop, setup, tuned, training, profile) if shop.chain else lto
-    if shop.options.branch_stacks:
-        edges = sample_branches(shop, setup, plain, training, last.library)
-    else:
-        counted = bolt_instrument(shop, last.library)
-        edges = bolt_train(shop, setup, plain, training, counted)
+    edges = count_edges(shop, setup, plain, training, last.library)
     full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
     if shop.chain:
         chain = [*simple_steps(shop, setup, plain, tuned, profile), lto, last, full]
@@ -62,7 +57,7 @@ def build(shop: Workshop) -> Published:
         chain = [last, full]
         chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
-    evidence = gather(shop, setup, plain, chain, chosen, verdict)
+    evidence = gather(shop, setup, plain, training, chain, chosen, verdict)
     release = Release(
         chosen.candidate, archive, profile, training.factors, verdict, evidence, setup.geometry
     )

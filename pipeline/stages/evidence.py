@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pipeline.core.errors import BuildError, DataError
 from pipeline.stages.ablation import Chosen
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import Setup
+from pipeline.stages.edges import count_edges
 from pipeline.stages.finish import UNSTRIPPED
 from pipeline.stages.layout_null import layout_null
 from pipeline.stages.programs import programs
+from pipeline.stages.train import Training
 from pipeline.stages.verify import Verdict
-from pipeline.stages.workshop import Workshop
+from pipeline.stages.workshop import Library, Workshop
 
 if TYPE_CHECKING:
-    from pipeline.evidence.model import Evidence, LayoutNull
+    from pipeline.evidence.model import Evidence
 
 NO_CHAIN = (
     "the chain of builds, random layouts, and the library's share of real programs: "
     "not with --quick, nor with gate.chain = false in the profile",
 )
 NO_PRESSURE = "random layouts: no workload presses on the I-cache"
-OTHER_CODE = "random layouts: the chosen build is not the code that BOLT laid out"
 
 
 def gather(
     shop: Workshop,
     setup: Setup,
     plain: Baseline,
+    training: Training,
     chain: Sequence[Candidate],
     chosen: Chosen,
     verdict: Verdict,
@@ -58,17 +61,24 @@ def gather(
     )
     if not shop.chain:
         return known
-    linked, full = chain[-2:]
-    null: LayoutNull | None = None
-    left_out: tuple[str, ...] = (OTHER_CODE,)
-    if chosen.candidate.name in (linked.name, full.name) and full.edges is not None:
-        null = layout_null(shop, setup, plain, tuned, linked.library, full.edges)
-        left_out = () if null else (NO_PRESSURE,)
+    linked, left_out = linked_of(chain, chosen.candidate), (NO_PRESSURE,)
+    try:
+        edges = count_edges(shop, setup, plain, training, linked)  # of what BOLT took: known
+        null = layout_null(shop, setup, plain, tuned, linked, edges)
+    except (BuildError, DataError) as error:  # BOLT cannot do it with this code: a build has none
+        null, left_out = None, (f"random layouts: {error.message}",)
     return known.model_copy(
         update={
-            "left_out": left_out,
+            "left_out": () if null else left_out,
             "programs": programs(shop, plain, tuned),
             "layout_null": null,
             "ablation": chosen.result(),
         }
     )
+
+
+def linked_of(chain: Sequence[Candidate], chosen: Candidate) -> Library:
+    """Return the library that ``chosen`` is a layout of: as it was linked, with its relocations."""
+    names = [candidate.name for candidate in chain]
+    place = names.index(chosen.name)
+    return chain[place - 1 if chosen.name == names[-1] else place].library
