@@ -13,6 +13,8 @@ from pipeline.core.errors import UsageError
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=24)]
 Result = Literal["ok", "failed", "skipped"]
+# What an app may take with the guard variant, as a multiple of what it may take otherwise.
+GUARD_SLOWER, GUARD_LARGER = 3.0, 2.0
 
 
 class App(BaseModel):
@@ -21,7 +23,8 @@ class App(BaseModel):
     ``needs`` maps a program (``a|b``: one of them; ``/a/*/b``: a file) to the Debian package that
     has it.
     ``serves`` names the executables in which the library must have been seen. ``limit_s`` is for
-    one run, in seconds; ``memory_mib`` for the largest process of the preloaded run.
+    one run, in seconds; ``memory_mib`` for the largest process of the preloaded run. ``guard_env``
+    is added to ``env`` with the guard variant: for what misuses memory itself.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -34,6 +37,17 @@ class App(BaseModel):
     limit_s: Annotated[float, Field(gt=0, le=600)]
     memory_mib: Annotated[float, Field(gt=0)]
     env: dict[str, str] = {}
+    guard_env: dict[str, str] = {}
+
+    def for_guard(self) -> App:
+        """Return the app as it runs with the guard, which is slower and keeps memory back."""
+        return self.model_copy(
+            update={
+                "limit_s": self.limit_s * GUARD_SLOWER,
+                "memory_mib": self.memory_mib * GUARD_LARGER,
+                "env": {**self.env, **self.guard_env},
+            }
+        )
 
 
 @dataclass(frozen=True)

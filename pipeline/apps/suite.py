@@ -15,6 +15,8 @@ from pipeline.apps.packages import provide
 from pipeline.apps.run import Place, run_app
 from pipeline.core.errors import PackagesMissing, TestsFailed, UsageError
 from pipeline.core.paths import Tree
+from pipeline.core.process import run
+from pipeline.toolchain.find import find_llvm
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,13 +32,19 @@ def run_suite(
     library: Path | None,
     console: BuildConsole,
     settings: Mapping[str, str],
+    variant: str | None = None,
 ) -> None:
     """Run the apps with these names (none: all); raise TestsFailed or PackagesMissing.
 
-    ``settings`` are options of the library for the preloaded runs.
+    ``settings`` are options of the library for the preloaded runs. ``variant`` is built first, in
+    the place of a ``library``.
     """
     apps = choose(load_apps(scripts(tree)), names)
+    if variant:
+        library = build_variant(tree, variant, console)
     library = library or find_library(tree)
+    if "guard" in library.name:
+        apps = [app.for_guard() for app in apps]
     console.say(f"library: {library}")
     logs = tree.state / "tests" / "apps"
     with _private_folder() as folder:
@@ -68,6 +76,16 @@ def find_library(tree: Tree) -> Path:
             hint="./bootstrap build --profile mixed, or name one by --library",
         )
     return max(built, key=lambda path: path.stat().st_mtime)
+
+
+def build_variant(tree: Tree, variant: str, console: BuildConsole) -> Path:
+    """Build the library of a variant by its preset and return it; raise ChildFailed."""
+    console.say(f"building the variant {variant}")
+    build, log = tree.root / "build" / variant, tree.state / "tests" / "apps" / f"{variant}.log"
+    compiler = f"-DCMAKE_C_COMPILER={find_llvm() / 'clang'}"
+    run(["cmake", "--preset", variant, compiler], cwd=tree.root, log=log)
+    run(["cmake", "--build", build, "--target", "hakmem"], cwd=tree.root, log=log)
+    return build / "lib" / f"libhakmem-{variant}.so"
 
 
 @contextmanager

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pipeline.core.paths import Tree
 
 SUITES = ("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "research", "pytest")
+VARIANTS = ("guard", "research")
 # Research builds differ from production by a wrapper and by counters; what looks at the core's
 # life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
@@ -61,6 +62,11 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
     help="The library for --apps; by default the published one, else the one built last.",
 )
 @click.option(
+    "--variant",
+    type=click.Choice(VARIANTS),
+    help="Build this variant of the library for --apps.",
+)
+@click.option(
     "--set",
     "settings",
     multiple=True,
@@ -73,6 +79,7 @@ def test_command(
     apps: bool,
     names: tuple[str, ...],
     library: Path | None,
+    variant: str | None,
     settings: tuple[str, ...],
     verbose: bool,
 ) -> None:
@@ -82,6 +89,7 @@ def test_command(
     pipeline test --only ruff --only mypy    two of the suites
     pipeline test --apps                     real programs, preloaded and compared
     pipeline test --app redis --app nginx    two of those
+    pipeline test --apps --variant guard     with the variant that finds misuse
     """
     from pipeline.core.console import open_console
     from pipeline.core.errors import UsageError
@@ -93,10 +101,14 @@ def test_command(
 
         if only:
             raise UsageError("--only and --apps do not go together", hint="run one, then the other")
-        run_apps(Tree.here(), names, library, console, parse_settings(settings))
+        if library and variant:
+            raise UsageError(
+                "--library and --variant do not go together", hint="--variant builds its library"
+            )
+        run_apps(Tree.here(), names, library, console, parse_settings(settings), variant)
         return
-    if library or settings:
-        word = "--library" if library else "--set"
+    if library or variant or settings:
+        word = "--library" if library else "--variant" if variant else "--set"
         raise UsageError(f"{word} is for --apps alone", hint="add --apps, or --app NAME")
     run_suites(only, console)
 

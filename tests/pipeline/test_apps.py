@@ -229,12 +229,25 @@ def test_failures_come_before_what_was_skipped() -> None:
     assert summary([skipped, failed]).row_count == 2
 
 
+def test_with_the_guard_an_app_may_take_more_and_leave_out_what_misuses_memory() -> None:
+    usual = {app.name: app for app in load_apps(scripts(Tree(ROOT)))}["python-processes"]
+    guarded = usual.for_guard()
+    assert guarded.limit_s > usual.limit_s and guarded.memory_mib > usual.memory_mib
+    assert guarded.env.items() > usual.env.items() and "IGNORE" in guarded.env
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--apps", "--only", "ruff"], "--only and --apps do not go together"),
         (["--library", "README.md"], "--library is for --apps alone"),
         (["--set", "HAKMEM_PURGE_DELAY=0"], "--set is for --apps alone"),
+        (["--variant", "guard"], "--variant is for --apps alone"),
+        (["--apps", "--variant", "fast"], "'fast' is not one of 'guard', 'research'"),
+        (
+            ["--apps", "--variant", "guard", "--library", "README.md"],
+            "--library and --variant do not go together",
+        ),
         (["--apps", "--set", "LD_DEBUG=all"], "--set LD_DEBUG=all: HAKMEM_NAME=VALUE is expected"),
         (["--app", "nope"], "there is no app 'nope'"),
         (["--apps", "--library", "nowhere.so"], "nowhere.so"),
