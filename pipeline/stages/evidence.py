@@ -19,7 +19,7 @@ from pipeline.stages.verify import Verdict
 from pipeline.stages.workshop import Library, Workshop
 
 if TYPE_CHECKING:
-    from pipeline.evidence.model import Evidence
+    from pipeline.evidence.model import Evidence, LayoutNull
 
 NO_CHAIN = (
     "the chain of builds, random layouts, and the library's share of real programs: "
@@ -43,7 +43,7 @@ def gather(
     a chain nothing further is measured.
     """
     from pipeline.evidence.curve import curve_points
-    from pipeline.evidence.model import Evidence
+    from pipeline.evidence.model import Evidence, LayoutNull
     from pipeline.evidence.summary import per_operation, static_text
     from pipeline.judge.icache import under_pressure
 
@@ -61,12 +61,14 @@ def gather(
     )
     if not shop.chain:
         return known
-    linked, left_out = linked_of(chain, chosen.candidate), (NO_PRESSURE,)
+    null: LayoutNull | None = None
+    left_out: tuple[str, ...] = (NO_PRESSURE,)
+    linked = linked_of(chain, chosen.candidate)
     try:
         edges = count_edges(shop, setup, plain, training, linked)  # of what BOLT took: known
         null = layout_null(shop, setup, plain, tuned, linked, edges)
-    except (BuildError, DataError) as error:  # BOLT cannot do it with this code: a build has none
-        null, left_out = None, (f"random layouts: {error.message}",)
+    except (BuildError, DataError) as error:  # BOLT cannot do it with this code: no null
+        left_out = (f"random layouts: {error.message}",)
     return known.model_copy(
         update={
             "left_out": () if null else left_out,
