@@ -43,7 +43,7 @@ def gather(
     a chain nothing further is measured.
     """
     from pipeline.evidence.curve import curve_points
-    from pipeline.evidence.model import Evidence, LayoutNull
+    from pipeline.evidence.model import Evidence
     from pipeline.evidence.summary import per_operation, static_text
     from pipeline.judge.icache import under_pressure
 
