@@ -16,8 +16,7 @@
 enum {
     SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
     FEW = 2,         /* blocks of other threads that a magazine keeps at least */
-    FIRST_FEW = 4,   /* blocks of a class that a thread takes from a coarser one first, ... */
-    FINEST = 64,     /* ... which has at least this size ... */
+    FINEST = 64,     /* the coarser class that a thread begins with has at least this size ... */
     COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
 };
 
@@ -89,7 +88,7 @@ static unsigned coarser(unsigned cls) {
  * for each size it uses, and a process with a hundred such threads would pay it a hundred times: so
  * it begins with few sizes, and gets a class of its own for what it uses more often. */
 static void *take_coarser(hak_heap *heap, unsigned cls) {
-    if (heap->batch[cls] >= FIRST_FEW || heap->partial[cls] != NULL)
+    if (heap->batch[cls] + 1 > HAK_COARSE_BLOCKS || heap->partial[cls] != NULL)
         return NULL;
     unsigned other = coarser(cls);
     if (other == cls)

@@ -174,6 +174,8 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
         notes.append(f"{older.version} was judged {older.verify.mode}, this {newer.verify.mode}")
     if older.verify.environment.cpu != newer.verify.environment.cpu:
         notes.append(f"{older.version} was judged on another processor")
+    if None not in (older.geometry, newer.geometry) and older.geometry != newer.geometry:
+        notes.append(f"{older.version} was cut by another geometry")
     changed = other_programs(older, newer)
     if changed:
         names = ", ".join(sorted(changed))

@@ -12,6 +12,7 @@ _VALUES = {
     "small_depth": 2,
     "deep_bytes": 4096,
     "deep_most": 1024,
+    "coarse_blocks": 0,
     "first_batch": 1,
     "batch_share": 32,
     "few_share": 64,

@@ -140,12 +140,13 @@ def test_the_default_is_legal_and_follows_its_own_rules() -> None:
         assert usual_class(one.size).values == one.values
 
 
-def test_what_is_reckoned_here_is_what_the_compiler_reckons(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_is_reckoned_here_is_what_the_compiler_reckons(compiler: str, tmp_path: Path) -> None:
     for geometry in (DEFAULT, strange(DEFAULT)):
         generate(geometry, tmp_path)
         program = tmp_path / "print"
         source = TREE.root / "allocator" / "base" / "classes.c"
-        done = compile_tables(COMPILERS[0], tmp_path, str(source), "-o", str(program))
+        done = compile_tables(compiler, tmp_path, str(source), "-o", str(program))
         assert done.returncode == 0, done.stderr
         said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
         first, second = said.splitlines()
@@ -168,7 +169,18 @@ def compile_tables(
     defines = [f'-DHAK_{name}_TABLE="{tables}/{file}"' for name, file in files.items()]
     include = f"-I{TREE.root / 'allocator'}"
     return subprocess.run(
-        [compiler, "-std=gnu17", include, *defines, "-xc", "-", *arguments],
+        [
+            compiler,
+            "-std=gnu17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            include,
+            *defines,
+            "-xc",
+            "-",
+            *arguments,
+        ],
         input=PRINT,
         capture_output=True,
         text=True,

@@ -132,6 +132,14 @@ def test_counts_of_another_program_are_not_compared() -> None:
     assert comparison.notes[-1].endswith("not compared: mixed")
 
 
+def test_another_geometry_is_told_where_both_are_known() -> None:
+    said = "was cut by another geometry"
+    for geometry, told in (((), True), (good().geometry, False), (None, False)):
+        before = older().model_copy(update={"geometry": geometry})
+        notes = compare_versions(before, good()).notes
+        assert any(said in note for note in notes) is told
+
+
 def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     comparison = compare_versions(older(), good(), good().verify)
     assert comparison.measured
