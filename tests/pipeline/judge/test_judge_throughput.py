@@ -15,7 +15,7 @@ from pipeline.judge import statistics, throughput
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import PairSample, RunSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
-from pipeline.judge.schedule import BLOCK, MAX_PADDING, Effort, PlannedPair, allot, plan
+from pipeline.judge.schedule import BLOCK, MAX_PADDING, MOST_PAIRS, Effort, PlannedPair, allot, plan
 from pipeline.judge.throughput import measure
 from pipeline.judge.verdict import Verdict
 
@@ -103,6 +103,11 @@ def test_pairs_are_allotted_by_blur_and_cost() -> None:
     spent = 0.1 * (wanted["noisy"] - 10) + 1.6 * (wanted["dear"] - 10)
     assert 95 < spent <= 100
     assert all(count % 2 == 0 for count in wanted.values())
+
+
+def test_there_are_never_more_pairs_than_can_be_kept() -> None:
+    efforts = {"x": Effort(10, 0.01, 0.1), "y": Effort(10, 0.01, 0.01)}
+    assert allot(efforts, 1e9) == {"x": MOST_PAIRS, "y": MOST_PAIRS}
 
 
 def test_no_pairs_are_allotted_without_money() -> None:
