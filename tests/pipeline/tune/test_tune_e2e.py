@@ -1,0 +1,49 @@
+"""A real tuning of seconds: killed after its first measurement, it goes on without losing it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+
+from pipeline.core.paths import Tree
+from pipeline.geometry.load import load_geometry
+from pipeline.tune.state import Journal
+
+pytestmark = pytest.mark.e2e
+
+PATIENCE_S = 240.0
+TUNE = ("tune", "--profile", "tiny", "--tune-budget", "30s")
+
+
+@pytest.fixture
+def sandbox(built: Sandbox, tmp_path: Path) -> Sandbox:
+    """A copy of the sandbox that is built, cut as the default."""
+    shutil.copytree(built.root, tmp_path / "tree", symlinks=True)
+    copy = Sandbox(tmp_path / "tree")
+    copy.geometry.unlink()
+    return copy
+
+
+def test_a_tuning_that_is_killed_goes_on_and_says_what_it_found(sandbox: Sandbox) -> None:
+    results = sandbox.root / "build/pipeline/tiny/tune/results.jsonl"
+    child = sandbox.start(*TUNE)
+    deadline = time.monotonic() + PATIENCE_S
+    while not Journal(results) and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGKILL)
+    said, _ = child.communicate()
+    before = len(Journal(results))
+    assert before, said
+    code, output = sandbox.run(*TUNE)
+    assert code == 0, output
+    assert f"({before} blocks by earlier runs)" in output
+    assert "result: " in output
+    assert len(Journal(results)) > before
+    written = load_geometry(Tree(sandbox.root), "tiny")  # refuses what is not legal
+    assert (written is not None) == ("written: " in output), output
