@@ -223,6 +223,16 @@ class Gate(Strict):
     chain: bool = True
 
 
+class Tune(Strict):
+    """What tuning may not trade away.
+
+    ``unseen_waste`` is the most that a request above 128 bytes, of a size which no training has
+    shown, may leave unused of its block, as a fraction.
+    """
+
+    unseen_waste: Annotated[float, Field(ge=0.125, le=0.5)] = 0.25
+
+
 class Profile(Strict):
     """A whole profile."""
 
@@ -231,6 +241,7 @@ class Profile(Strict):
     description: Annotated[str, Field(min_length=1, max_length=200)]
     layout: Layout
     gate: Gate = Gate()
+    tune: Tune = Tune()
     workload: Annotated[tuple[Workload, ...], Field(min_length=2)]
 
     @model_validator(mode="after")

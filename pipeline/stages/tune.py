@@ -67,7 +67,8 @@ def tune(
 
         folder, base = _folder(shop), default_geometry(shop.tree)
         engine = engine_for(scheduler)
-        moves = proposals(gather(list(traces.values()), base), base)
+        evidence = gather(list(traces.values()), base, shop.profile.tune.unseen_waste)
+        moves = proposals(evidence, base)
         say(f"{len(moves)} changes to try")
         threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
         ground = _ground(shop, plain, _benches(shop, setup, plain, threads), budget_s)

@@ -38,7 +38,10 @@ class ClassUse:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The figures. ``swing`` is in bytes; ``valley`` the lowest live share after the peak."""
+    """The figures. ``swing`` is in bytes; ``valley`` the lowest live share after the peak.
+
+    ``unseen_waste`` is not from the traces: it is what the profile allows tables to waste.
+    """
 
     demand: Demand
     flows: tuple[Flow, ...]
@@ -49,6 +52,7 @@ class Evidence:
     remote_share: float
     slab_traffic: int
     swing: float
+    unseen_waste: float
 
     @property
     def used_classes(self) -> int:
@@ -103,7 +107,7 @@ class Evidence:
         return sorted(busy, key=lambda one: one.share, reverse=True)
 
 
-def gather(traces: Sequence[tuple[Trace, float]], base: Geometry) -> Evidence:
+def gather(traces: Sequence[tuple[Trace, float]], base: Geometry, unseen_waste: float) -> Evidence:
     """Return the evidence of traces with their weights. Raises ValueError without any."""
     flows = tuple(demands.flow(trace) for trace, _ in traces)
     weights = [weight for _, weight in traces]
@@ -121,6 +125,7 @@ def gather(traces: Sequence[tuple[Trace, float]], base: Geometry) -> Evidence:
         remote_share=float(np.average([one.remote_share for one in told], weights=weights)),
         slab_traffic=sum(slab_traffic(flow, cut) for flow in flows),
         swing=float((merged.most * STEPS).max()),
+        unseen_waste=unseen_waste,
     )
 
 

@@ -64,9 +64,9 @@ def _sensible(move: Move, base: Geometry) -> bool:
 
 
 def _table_moves(evidence: Evidence, base: Geometry) -> list[Move]:
-    found = tables.candidates(evidence.demand, len(base.classes))
+    found = tables.candidates(evidence.demand, len(base.classes), evidence.unseen_waste)
     by_price = tables.best_by_price(found, evidence.demand)
-    wanted = {len(by_price.sizes), len(base.classes), *NEW_TABLES}
+    wanted = {len(found[0].sizes), len(by_price.sizes), len(base.classes), *NEW_TABLES}
     chosen = [one for one in found if len(one.sizes) in wanted]
     chosen.sort(key=lambda one: one is not by_price)
     before = waste(evidence.demand, tables.slabs(base))

@@ -14,8 +14,8 @@ from pipeline.tune.partition import Partition, best_tables, forbid, waste_costs
 ALWAYS = tuple(1 << exponent for exponent in range(4, MEDIUM_MAX.bit_length()))
 """Powers of two stay classes: aligned requests find blocks that are aligned to them."""
 
-MOST_WASTE, WASTE_FROM = 0.25, 128
-"""Sizes above WASTE_FROM that no trace has shown still fill three quarters of their block."""
+WASTE_FROM = 128
+"""Up to here a class more or less wastes little: tables are free."""
 
 PRICE = SYSTEM_PAGE / 2
 """What a class costs at the peak beside the waste in its blocks: its last page is half empty."""
@@ -34,16 +34,17 @@ def slabs(geometry: Geometry) -> list[Slab]:
     return [Slab(one.size, one.pages * geometry.page_bytes) for one in geometry.classes]
 
 
-def candidates(demand: Demand, limit: int) -> list[Partition]:
+def candidates(demand: Demand, limit: int, unseen_waste: float) -> list[Partition]:
     """Return the best tables of each size up to ``limit`` classes, for memory at the peak.
 
+    In none of them may a size above WASTE_FROM leave more than ``unseen_waste`` of its block.
     Where the peak cannot tell two tables apart, the waste per request does: each request weighs
     a thousandth of what it would weigh if it were alive.
     """
     share = 0.001 * demand.live.sum() / max(demand.requests, 1.0)
     weight: Floats = demand.live + share * demand.count
     asked: Floats = demand.live_asked + share * demand.asked
-    cost = forbid(waste_costs(STEPS, weight, asked), STEPS, ALWAYS, MOST_WASTE, WASTE_FROM)
+    cost = forbid(waste_costs(STEPS, weight, asked), STEPS, ALWAYS, unseen_waste, WASTE_FROM)
     return best_tables(STEPS, cost, limit)
 
 

@@ -34,7 +34,7 @@ def program() -> Trace:
 
 @pytest.fixture(scope="module")
 def evidence() -> Evidence:
-    return gather([(program(), 1.0)], BASE)
+    return gather([(program(), 1.0)], BASE, 0.25)
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +68,15 @@ def test_tables_waste_less_than_the_default(moves: dict[str, Move], evidence: Ev
     before = waste(evidence.demand, slabs(BASE))
     tables = [move for name, move in moves.items() if name.startswith("table-")]
     assert len(tables) >= 3
+    lost = []
     for move in tables:
         changed = move.change(BASE)
         after = waste(evidence.demand, slabs(changed))
-        assert after.peak <= before.peak
+        lost.append((len(changed.classes), after.peak))
         assert {one.size for one in changed.classes} >= {1 << n for n in range(4, 17)}
+    assert sorted(lost) == sorted(lost, key=lambda row: -row[1]), "more classes, less waste"
+    best = waste(evidence.demand, slabs(tables[0].change(BASE)))
+    assert best.peak + best.ends <= before.peak + before.ends
 
 
 def test_every_family_of_moves_comes_early(moves: dict[str, Move]) -> None:
@@ -101,7 +105,17 @@ def test_a_geometry_of_moves_is_the_same_after_a_trip_through_its_file(
 def test_a_program_that_fits_the_default_gets_tables_that_change_nothing_for_it() -> None:
     sizes = np.array([one.size for one in BASE.classes if one.size <= 2048])
     rows = [(Kind.MALLOC, n, 0, int(size), 0) for n, size in enumerate(sizes)]
-    found = gather([(trace_of(*rows), 1.0)], BASE)
+    found = gather([(trace_of(*rows), 1.0)], BASE, 0.25)
     assert waste(found.demand, slabs(BASE)).peak == 0
     for move in proposals(found, BASE):
         assert all(a.size < b.size for a, b in pairwise(move.change(BASE).classes))
+
+
+@pytest.mark.parametrize("most", [0.125, 0.25])
+def test_no_table_wastes_more_of_unseen_sizes_than_the_profile_allows(most: float) -> None:
+    found = gather([(program(), 1.0)], BASE, most)
+    tables = [move for move in proposals(found, BASE) if move.topic == "table"]
+    assert tables
+    for move in tables:
+        for smaller, larger in pairwise(one.size for one in move.change(BASE).classes):
+            assert larger <= 128 or (larger - smaller) / larger <= most or larger - smaller == 16
