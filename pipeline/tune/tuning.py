@@ -109,9 +109,12 @@ class Tuner:
         standings = {trial.candidate.name: trial.standing for trial in trials}
         together = describe(chosen.standing)
         for name in chosen.candidate.moves:
-            worth = f"measured on the training; alone: {describe(standings[name])}"
+            worth = f"measured on the training, by fresh runs: {together}"
             if len(chosen.candidate.moves) > 1:
-                worth += f"; all changes together, by fresh runs: {together}"
+                worth = (
+                    f"measured on the training; alone: {describe(standings[name])}; "
+                    f"all changes together, by fresh runs: {together}"
+                )
             geometry = _with_worth(geometry, self._moves[name].reason, worth)
         return geometry
 
