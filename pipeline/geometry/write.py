@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ _HEAD = """\
 # what each value means and may be. It may be edited by hand; `pipeline build` reads it.
 schema_version = 1
 """
+_WIDTH = 100
 _UNSAID = "no reason was given"
 
 
@@ -36,6 +38,11 @@ def render_toml(geometry: Geometry, default: Geometry) -> str:
     return "\n".join(parts)
 
 
+def _wrapped(words: str) -> str:
+    """Return words as the lines of a comment."""
+    return textwrap.fill(words, _WIDTH, initial_indent="# ", subsequent_indent="# ")
+
+
 def _text(words: str) -> str:
     """Return a TOML string; JSON's are the same."""
     return json.dumps(words, ensure_ascii=False)
@@ -47,7 +54,7 @@ def _words(why: str, worth: str) -> list[str]:
 
 def _constant(one: Constant, standard: int) -> str:
     lines = [
-        f"# {one.help}",
+        _wrapped(one.help),
         f"[constants.{one.name}]",
         f"value = {one.value}  # default {standard}, from {one.lowest} to {one.highest}",
         *_words(one.why, one.worth),
@@ -60,7 +67,7 @@ def _classes(geometry: Geometry, default: Geometry) -> Iterator[str]:
     gone = [str(size) for size in before if size not in {one.size for one in geometry.classes}]
     yield "# The whole table of size classes: bytes, pages of a slab, depth of a magazine, route."
     if gone:
-        yield f"# Not in it: the default's classes of {', '.join(gone)} bytes."
+        yield _wrapped(f"Not in it: the default's classes of {', '.join(gone)} bytes.")
     yield "[classes]"
     yield from _words(geometry.classes_why, geometry.classes_worth)
     yield "table = ["

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -26,7 +27,8 @@ from pipeline.geometry.tables import (
 )
 from pipeline.geometry.write import render_toml, write_toml
 
-DEFAULT = default_geometry(Tree.here())
+TREE = Tree.here()
+DEFAULT = default_geometry(TREE)
 HEAD = "schema_version = 1\n"
 ROWS = "why = 'x'\ntable = [{ size = 16 }, { size = 65536 }%s]"
 
@@ -77,6 +79,16 @@ def test_a_row_of_a_size_alone_has_what_is_usual_for_it(tmp_path: Path) -> None:
 
 def test_a_profile_without_a_file_has_no_geometry(tmp_path: Path) -> None:
     assert load_geometry(Tree(tmp_path), "any") is None
+
+
+@pytest.mark.parametrize("path", sorted((TREE.root / "layouts").glob("*/geometry.toml")), ids=str)
+def test_geometries_that_ship_are_legal_and_measured(path: Path) -> None:
+    assert (TREE.profiles / f"{path.parent.name}.toml").is_file()
+    rows = differences(parse_geometry(path, DEFAULT), DEFAULT)
+    assert rows
+    for row in rows:
+        assert row.why
+        assert re.search(r"\d %", row.worth), row
 
 
 def test_words_do_not_change_the_digest() -> None:
@@ -146,7 +158,7 @@ def test_mistakes_are_named_with_file_and_key(text: str, said: str, tmp_path: Pa
 
 
 def test_the_page_has_the_table_and_an_example_that_is_legal(tmp_path: Path) -> None:
-    page = (Tree.here().root / "docs" / "geometry.md").read_text(encoding="utf-8")
+    page = (TREE.root / "docs" / "geometry.md").read_text(encoding="utf-8")
     assert constants_table(DEFAULT) in page
     example = page.split("## The file\n\n")[1].split("\n| key")[0]
     geometry = parse(tmp_path, dedent(example))
