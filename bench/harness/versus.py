@@ -1,4 +1,4 @@
-"""Two libraries inside one whole program: run time and peak memory, in interleaved pairs."""
+"""Two libraries inside a whole program, or on a profile's verify workloads: speed and memory."""
 
 from __future__ import annotations
 
@@ -20,23 +20,40 @@ NAME = "program"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Compare as the command line says, print two lines; 2 for wrong use, 1 for a failed run."""
+    """Compare as the command line says, print the result; 2 for wrong use, 1 for a failed run."""
     parser = _parser()
-    wishes = parser.parse_args(words)
-    program = shutil.which(wishes.command[0])
+    given = list(sys.argv[1:] if words is None else words)
+    end = given.index("--") if "--" in given else len(given)
+    wishes, command = parser.parse_args(given[:end]), given[end + 1 :]
+    if wishes.profile:
+        return _on_profile(wishes)
+    if not command or wishes.runner is None:
+        parser.error("a command and --runner are required, or --profile")
+    program = shutil.which(command[0])
     if program is None:
-        parser.error(f"there is no program {wishes.command[0]}")
+        parser.error(f"there is no program {command[0]}")
     for path in (wishes.runner, wishes.default, wishes.tuned):
         if not path.is_file():
             parser.error(f"there is no file {path}")
     threads = ("--threads", str(wishes.threads)) if wishes.threads else ()
-    argv = (str(wishes.runner.resolve()), *threads, program, *wishes.command[1:])
+    argv = (str(wishes.runner.resolve()), *threads, program, *command[1:])
     try:
         found = compare(wishes.default, wishes.tuned, argv, wishes.pairs, wishes.seed)
     except PipelineError as error:
         print(f"{error.message}\n{error.hint}", file=sys.stderr)
         return 1
     print(render(found))
+    return 0
+
+
+def _on_profile(wishes: argparse.Namespace) -> int:
+    from bench.harness.on_profile import compare_on
+
+    try:
+        print(compare_on(wishes.profile, wishes.default, wishes.tuned, wishes.seconds))
+    except PipelineError as error:
+        print(f"{error.message}\n{error.hint}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -68,13 +85,16 @@ def render(found: Standing) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bench/versus",
+        usage="bench/versus DEFAULT TUNED [options] (--profile NAME | --runner FILE -- COMMAND...)",
         description=__doc__,
         epilog="Example: bench/versus build/a/libhakmem.so build/b/libhakmem.so "
         "--runner build/clang/bench/command --threads 1 -- python3 -c 'print(1)'",
     )
     parser.add_argument("default", type=Path, help="the library to compare with")
     parser.add_argument("tuned", type=Path, help="the library to compare")
-    parser.add_argument("--runner", type=Path, required=True, help="the program bench/command")
+    parser.add_argument("--runner", type=Path, help="the program bench/command")
+    parser.add_argument("--profile", help="its verify workloads instead of a command")
+    parser.add_argument("--seconds", type=float, default=25.0, help="of runs with --profile; 25")
     parser.add_argument("--pairs", type=_even, default=20, help="pairs of runs, even; 20")
     parser.add_argument("--seed", type=int, default=1, help="of the order of runs; 1")
     parser.add_argument(
@@ -82,7 +102,6 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         help="threads of the program: with 1 both runs of a pair go on one CPU at the same time",
     )
-    parser.add_argument("command", nargs="+", help="the program and its arguments, after --")
     return parser
 
 

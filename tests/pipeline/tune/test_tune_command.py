@@ -114,7 +114,7 @@ def test_a_library_is_as_good_as_itself(runner: Path, library: Path) -> None:
         (("--pairs", "5", "--", "true"), "an even number from 4 on"),
         (("--", "no-such-program"), "there is no program no-such-program"),
         (("--runner", "/nowhere", "--", "true"), "there is no file /nowhere"),
-        ((), "required"),
+        ((), "a command and --runner are required"),
     ],
 )
 def test_a_comparison_that_cannot_be_is_refused(
