@@ -101,6 +101,7 @@ typedef struct hak_segment {
     uint32_t used, touched, aged, kept;
     hak_room room;
     bool on_dirty_list;
+    _Atomic bool huge;      /* the system may back it with huge pages: cold/dense.h */
     _Atomic bool has_slabs; /* had one since its tables were purged last */
     hak_range *range;
     struct hak_segment *dirty_next; /* segments with dirty pages */
@@ -151,6 +152,7 @@ struct hak_heap {
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];      /* ... the tick in which each was last hit, */
     uint8_t hits[HAK_CLASSES];         /* how often within it, */
+    uint8_t malloc_hits[HAK_CLASSES];  /* and how often malloc alone was armed again in it, */
     uint64_t armed_at_ms;              /* when all of them were armed, */
     uint64_t seen_at_ms;               /* and when the slow paths were last visited */
     uint32_t armed_hits;               /* counts operations on armed magazines */

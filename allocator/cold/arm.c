@@ -41,6 +41,13 @@ void hak_arm_malloc(hak_heap *heap, unsigned cls) {
     lead_sizes(heap, cls, HAK_CLASS_NONE);
 }
 
+void hak_arm_malloc_again(hak_heap *heap, unsigned cls) {
+    if (hak_is_armed(heap, cls) || heap->malloc_hits[cls] == FEW)
+        return;
+    heap->malloc_hits[cls]++;
+    hak_arm_malloc(heap, cls);
+}
+
 void hak_disarm(hak_heap *heap, unsigned cls) {
     if (heap->malloc_is_armed[cls])
         lead_sizes(heap, cls, cls);
@@ -81,7 +88,7 @@ static void arm_all(hak_heap *heap) {
 static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
     if (heap->hit_at[cls] != tick) {
         heap->hit_at[cls] = tick;
-        heap->hits[cls] = 0;
+        heap->hits[cls] = heap->malloc_hits[cls] = 0;
     }
     if (heap->hits[cls] < FEW)
         heap->hits[cls]++;

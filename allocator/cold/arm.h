@@ -34,6 +34,11 @@ bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
  * clock. By the owner. */
 void hak_arm_malloc(hak_heap *heap, unsigned cls);
 
+/* The same once more, for a class that malloc has just been armed for, a few times within a tick:
+ * when a burst of frees and the malloc after it fall into one, that class is left alone by then,
+ * and the program may never come by again. By the owner. */
+void hak_arm_malloc_again(hak_heap *heap, unsigned cls);
+
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
 void hak_disarm(hak_heap *heap, unsigned cls);
 

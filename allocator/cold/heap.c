@@ -119,11 +119,12 @@ static void flush_all(hak_heap *heap) {
 }
 
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
- * its end. So the last heaps keep a few small blocks ready for the next threads. */
+ * its end. So the last heaps keep a few small blocks ready for the next threads; but none of the
+ * route HOT, which go into slabs of this heap only: another may adopt them before. */
 static void flush_most(hak_heap *heap) {
     bool warm = atomic_load_explicit(&idle_count, memory_order_relaxed) < WARM_HEAPS;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (!warm || hak_classes[cls].size > HAK_SMALL_MAX ||
+        if (!warm || hak_is_hot(cls) || hak_classes[cls].size > HAK_SMALL_MAX ||
             hak_route_count(heap, cls) > WARM_BLOCKS)
             hak_route_flush(heap, cls);
 }

@@ -60,8 +60,11 @@ void *hak_refill(size_t size) {
     void *block = hak_armed_pop(heap, cls);
     if (block != NULL)
         return block;
+    bool was_armed = heap->malloc_is_armed[cls];
     block = allocate(heap, cls, size);
     hak_purge_tick(heap, cls);
+    if (was_armed && hak_purge_is_pending())
+        hak_arm_malloc_again(heap, cls);
     return block;
 }
 
