@@ -109,15 +109,16 @@ enum {
 #undef HAK_CLASS
 
 /* Slots that the magazine of a class may grow to: HAK_DEEP_BYTES of small blocks. For larger ones
- * the work of giving a block back and taking it again matters less, and its memory matters more, so
- * the bytes shrink with the size from 128 bytes on. */
+ * the bytes shrink with the size from 128 bytes on, down to HAK_DEEP_TIMES of the usual depth. */
 #define HAK_DEEP_FOR(size)                                                                         \
     ((size) <= 128 ? (unsigned)HAK_DEEP_BYTES / (size)                                             \
                    : (unsigned)((uint64_t)HAK_DEEP_BYTES * 128 / (size) / (size)))
+#define HAK_DEEP_LEAST(depth) ((unsigned)HAK_DEEP_TIMES * (depth))
+#define HAK_DEEP_WISH(size, depth)                                                                 \
+    (HAK_DEEP_FOR(size) > HAK_DEEP_LEAST(depth) ? HAK_DEEP_FOR(size) : HAK_DEEP_LEAST(depth))
 #define HAK_DEEPEST(size, depth)                                                                   \
-    (HAK_DEEP_FOR(size) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                                  \
-     : HAK_DEEP_FOR(size) > (depth)     ? HAK_DEEP_FOR(size)                                       \
-                                        : (depth))
+    (HAK_DEEP_WISH(size, depth) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                          \
+                                                : HAK_DEEP_WISH(size, depth))
 /* Slots of all grown magazines of a thread: the deepest of each, and one below that stays empty. */
 #define HAK_CLASS(id, size, pages, depth, route) +HAK_DEEPEST(size, depth) + 1
 enum {

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { DEEPEN = 4 }; /* times as deep, each time that a magazine was too shallow */
+
 /* ---- depth ---- */
 
 static void set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
@@ -70,11 +72,11 @@ bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
 }
 
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
-    unsigned deepest = hak_classes[cls].deepest, twice = heap->depth[cls] * 2u;
+    unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
     if (!heap->spilled[cls])
         return;
     heap->spilled[cls] = false;
-    hak_magazine_set_depth(heap, cls, twice < deepest ? twice : deepest);
+    hak_magazine_set_depth(heap, cls, more < deepest ? more : deepest);
 }
 
 /* The slots beyond the usual depth were touched, perhaps. */

@@ -22,8 +22,8 @@ bool hak_magazine_grow(hak_heap *heap, unsigned cls);
  * small place. */
 void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
 
-/* Doubles the depth, up to the deepest, of a magazine that runs empty after it had to give blocks
- * of this heap back: those would be wanted now. Not armed. */
+/* Makes a magazine four times as deep, up to the deepest, when it runs empty after it had to give
+ * blocks of this heap back: those would be wanted now. Not armed. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls);
 
 /* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must be

@@ -85,9 +85,8 @@ def deepest(geometry: Geometry, one: SizeClass) -> int:
     """Return the slots that the magazine of a class may grow to: HAK_DEEPEST of geometry.h."""
     size, deep_bytes = one.size, geometry.value("deep_bytes")
     room = deep_bytes // size if size <= 128 else deep_bytes * 128 // size // size
-    if room > geometry.value("deep_most"):
-        return geometry.value("deep_most")
-    return max(room, one.depth)
+    wish = max(room, geometry.value("deep_times") * one.depth)
+    return min(wish, geometry.value("deep_most"))
 
 
 def heap_bytes(geometry: Geometry) -> int:
@@ -138,5 +137,5 @@ def _table(geometry: Geometry) -> Iterator[str]:
     if heap_bytes(geometry) > segment:
         yield (
             f"a thread's magazines would take {heap_bytes(geometry)} bytes of address space; they "
-            f"must fit into a segment, {segment}: lower deep_bytes, deep_most or the depths"
+            f"must fit into a segment, {segment}: lower deep_bytes, deep_times, deep_most or the depths"
         )
