@@ -1,6 +1,7 @@
 #include "cold/dirty.h"
 
 #include "base/bits.h"
+#include "cold/dense.h"
 #include "cold/range.h"
 #include "cold/room.h"
 #include "cold/segment.h"
@@ -62,6 +63,10 @@ static uint32_t purgeable(const hak_segment *s, enum hak_dirty_which which) {
     return which == HAK_DIRTY_ALL || s->used == 0 ? dirty : 0;
 }
 
+static size_t index_of(const hak_segment *s) {
+    return (size_t)(s - s->range->segments);
+}
+
 static unsigned ones_at_start(uint32_t mask) {
     return hak_lowest_bit(~(uint64_t)mask);
 }
@@ -70,7 +75,7 @@ static unsigned ones_at_start(uint32_t mask) {
  * behind when these are dirty from their beginning on. */
 static run run_from(const hak_segment *s, uint32_t mask, enum hak_dirty_which which) {
     const hak_segment *segments = s->range->segments;
-    size_t index = (size_t)(s - segments), last = index + LONGEST;
+    size_t index = index_of(s), last = index + LONGEST;
     if (last > s->range->segments_fresh)
         last = s->range->segments_fresh;
     unsigned from = hak_lowest_bit(mask), count = ones_at_start(mask >> from);
@@ -92,6 +97,7 @@ static size_t purge_run(run r) {
     size_t pages = r.end - r.first, bytes = pages << HAK_PAGE_SHIFT;
     bool lazily = hak_policy_now()->purge_lazily != 0;
     hak_pages_claim(r.range, r.first, pages);
+    hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
     bool given = lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
     HAK_COUNT(purge_calls, 1);
@@ -106,6 +112,8 @@ static size_t purge_run(run r) {
 
 static size_t purge_segment(hak_segment *s, enum hak_dirty_which which) {
     size_t pages = 0;
+    if (purgeable(s, which) != 0)
+        hak_dense_leave(s->range, index_of(s) * HAK_PAGES_PER_SEGMENT, HAK_PAGES_PER_SEGMENT);
     for (uint32_t mask = purgeable(s, which), next; mask != 0; mask = next) {
         run r = run_from(s, mask, which);
         next = mask & (mask + (mask & -mask)); /* without its lowest run */

@@ -55,7 +55,8 @@ uint64_t hak_excess_faults(void) {
 
 /* At most so many bytes of one fault can be resident. */
 static size_t bytes_per_fault(void) {
-    bool huge = hak_policy_now()->huge_pages != HAK_HUGE_NEVER;
+    unsigned long mode = hak_policy_now()->huge_pages;
+    bool huge = mode == HAK_HUGE_SYSTEM || mode == HAK_HUGE_ALWAYS;
     return huge ? HAK_SEGMENT_SIZE : hak_os_page_size();
 }
 

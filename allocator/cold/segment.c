@@ -1,6 +1,7 @@
 #include "cold/segment.h"
 
 #include "base/bits.h"
+#include "cold/dense.h"
 #include "cold/dirty.h"
 #include "cold/range.h"
 #include "cold/room.h"
@@ -88,6 +89,14 @@ void hak_pages_keep(hak_range *r, size_t first, size_t count) {
     add(&dirty_pages, -count);
 }
 
+void hak_pages_touch(hak_segment *s) {
+    if (s->touched == UINT32_MAX)
+        return;
+    add(&dirty_pages, count_pages(~s->touched));
+    s->touched = UINT32_MAX;
+    hak_dirty_push(s);
+}
+
 /* True when pages first .. first + count of r exist and are free. */
 static bool are_free(const hak_range *r, size_t first, size_t count) {
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
@@ -137,6 +146,7 @@ hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed) {
     hak_lock_take(&hak_segment_lock);
     place p = find(pages, align);
     if (p.range != NULL) {
+        hak_dense_choose(p.range, p.page, pages, pages);
         *zeroed = hak_pages_claim(p.range, p.page, pages);
         head = head_at(p, pages);
     }
@@ -161,6 +171,7 @@ bool hak_run_extend(hak_slab *head, size_t pages) {
     hak_lock_take(&hak_segment_lock);
     bool is_free = are_free(r, behind, more);
     if (is_free) {
+        hak_dense_choose(r, behind, more, pages);
         hak_pages_claim(r, behind, more);
         head->pages = (uint32_t)pages;
     }

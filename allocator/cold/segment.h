@@ -27,6 +27,10 @@ void hak_run_trim(hak_slab *head, size_t pages);
 bool hak_pages_claim(hak_range *r, size_t first, size_t count);
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed);
 
+/* Under the lock: free pages of the segment that nothing ever lay in have memory all the same,
+ * since a huge page stood behind them: they are dirty from now on. */
+void hak_pages_touch(hak_segment *s);
+
 /* Under the lock: dirty pages that the system would not take back, because they are locked, or may
  * take when it likes. They do not count as dirty until they have been used again. */
 void hak_pages_keep(hak_range *r, size_t first, size_t count);

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
+#include "cold/dense.h"
 #include "cold/heap.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
@@ -31,6 +32,7 @@ static size_t purge_blocks(const hak_slab *slab, unsigned first, unsigned end) {
     if (from >= to)
         return 0;
     bool lazily = hak_policy_now()->purge_lazily != 0;
+    hak_dense_leave_slab(slab);
     HAK_COUNT(purge_calls, 1);
     void *start = (void *)from;
     bool given = lazily ? hak_os_offer(start, to - from) : hak_os_purge(start, to - from);

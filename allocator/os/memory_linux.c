@@ -105,6 +105,27 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
     advise(start, size, mode == HAK_HUGE_ALWAYS ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
+static size_t count_resident(char *start, size_t pages) {
+    unsigned char present[512];
+    size_t count = 0;
+    if (mincore(start, pages * hak_os_page_size(), present) != 0)
+        return 0;
+    for (size_t i = 0; i < pages; i++)
+        count += present[i] & 1;
+    return count;
+}
+
+size_t hak_os_resident(void *start, size_t size) {
+    int saved_errno = errno;
+    size_t pages = size / hak_os_page_size(), count = 0;
+    for (size_t done = 0, step; done < pages; done += step) {
+        step = pages - done < 512 ? pages - done : 512;
+        count += count_resident((char *)start + done * hak_os_page_size(), step);
+    }
+    errno = saved_errno;
+    return count * hak_os_page_size();
+}
+
 uint64_t hak_os_faults(size_t *highest) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage); /* cannot fail with these arguments */

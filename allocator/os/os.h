@@ -31,9 +31,12 @@ bool hak_os_offer(void *start, size_t size);
 enum hak_move { HAK_MOVED, HAK_NOT_MOVED, HAK_TARGET_LOST };
 enum hak_move hak_os_move(void *from, void *to, size_t size);
 
-enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS };
-/* Advises the kernel on transparent huge pages for a reservation. */
+enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS, HAK_HUGE_DENSE };
+/* Advises the kernel on transparent huge pages; HAK_HUGE_DENSE is none, to begin with. */
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
+
+/* Bytes of the memory that are resident; 0 when the system does not say. */
+size_t hak_os_resident(void *start, size_t size);
 
 /* Page faults of the process up to now that no disk was needed for; *highest: the most bytes that
  * were ever resident. */

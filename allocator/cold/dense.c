@@ -1,0 +1,97 @@
+#include "cold/dense.h"
+
+#include "cold/excess.h"
+#include "cold/range.h"
+#include "cold/segment.h"
+#include "os/os.h"
+#include "policy/policy.h"
+
+enum {
+    GROUP = 8,           /* segments to a probe: 16 MiB */
+    BEHIND = 8,          /* segments to the nearest probe, which has had time to fill up */
+    HOLES = 8,           /* up to 1/8 of a dense segment may be holes */
+    MOST_BORDERS = 16384 /* between small and huge pages; each is one of the 65,530 mappings that
+                          * the system allows by default */
+};
+
+static size_t borders;
+
+static bool is_huge(const hak_range *r, size_t index) {
+    return r->segments[index].huge;
+}
+
+static bool is_huge_neighbour(const hak_range *r, size_t index) {
+    return index < r->segments_fresh && is_huge(r, index);
+}
+
+static void note(hak_range *r, size_t index, bool huge) {
+    unsigned joined =
+        (is_huge_neighbour(r, index - 1) == huge) + (is_huge_neighbour(r, index + 1) == huge);
+    borders = borders + 2 - 2 * joined;
+    r->segments[index].huge = huge;
+}
+
+static char *start_of(const hak_range *r, size_t index) {
+    return (char *)r->base + index * HAK_SEGMENT_SIZE;
+}
+
+/* The nearest probe that lies far enough below. */
+static size_t probe_for(size_t index) {
+    size_t near = index - BEHIND;
+    return near - (near + 1) % GROUP;
+}
+
+static bool is_probe(size_t index) {
+    return index % GROUP == GROUP - 1;
+}
+
+static bool is_dense(const hak_range *r, size_t index) {
+    size_t resident = hak_os_resident(start_of(r, index), HAK_SEGMENT_SIZE);
+    return resident >= HAK_SEGMENT_SIZE - HAK_SEGMENT_SIZE / HOLES;
+}
+
+static bool deserves(const hak_range *r, size_t index) {
+    const hak_segment *s = &r->segments[index];
+    return !s->huge && s->touched == 0 && !is_probe(index) && index >= BEHIND + GROUP - 1 &&
+           borders < MOST_BORDERS && is_dense(r, probe_for(index));
+}
+
+void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
+    if (hak_policy_now()->huge_pages != HAK_HUGE_DENSE)
+        return;
+    if (pages >= HAK_HUGE_PAGES) {
+        hak_dense_leave(r, first, count);
+        return;
+    }
+    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+        if (deserves(r, i)) {
+            hak_os_huge_pages(start_of(r, i), HAK_SEGMENT_SIZE, HAK_HUGE_ALWAYS);
+            note(r, i, true);
+        }
+}
+
+void hak_dense_leave(hak_range *r, size_t first, size_t count) {
+    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+        if (is_huge(r, i)) {
+            note(r, i, false);
+            hak_os_huge_pages(start_of(r, i), HAK_SEGMENT_SIZE, HAK_HUGE_NEVER);
+            hak_pages_touch(&r->segments[i]);
+        }
+}
+
+bool hak_dense_holds(const hak_slab *slab) {
+    const hak_range *r = hak_range_of((void *)slab->start);
+    size_t first = (size_t)(slab - r->slabs), last = first + slab->pages - 1;
+    return is_huge(r, first / HAK_PAGES_PER_SEGMENT) || is_huge(r, last / HAK_PAGES_PER_SEGMENT);
+}
+
+void hak_dense_leave_slab(const hak_slab *slab) {
+    hak_range *r = hak_range_of((void *)slab->start);
+    if (!hak_dense_holds(slab))
+        return;
+    hak_lock_take(&hak_segment_lock);
+    hak_dense_leave(r, (size_t)(slab - r->slabs), slab->pages);
+    hak_lock_give(&hak_segment_lock);
+}

@@ -1,0 +1,33 @@
+/* Huge pages where memory is used densely, in programs that use much of it (HAKMEM_HUGE_PAGES=3).
+ *
+ * A huge page costs one page fault instead of 512 and one entry of the TLB, but all of it is
+ * resident as soon as one byte is. Whether that is a loss can be seen nearby:
+ *
+ *   segments   | . . . . . . . p | h h h h h h h p | h h ...       p  keeps small pages
+ *                             ^-----------' decides                h  huge ones, perhaps
+ *
+ * One segment in eight keeps small pages and is the probe for later ones: only while nearly all of
+ * it is resident do segments that nothing lies in yet get huge pages. A heap that is full of holes,
+ * the untouched magazines of many threads and small programs never do. What is purged goes back to
+ * small pages first, so that the system does not fill the holes again by itself. Under the segment
+ * lock. */
+#ifndef HAK_COLD_DENSE_H
+#define HAK_COLD_DENSE_H
+
+#include "base/types.h"
+
+/* Before free pages are claimed for a run of `pages` pages: decides for the segments among them
+ * that hold nothing yet. Huge blocks, of which a program may touch little, get small pages. */
+void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages);
+
+/* Pages first .. first + count will be purged, in part or in whole: their segments have small pages
+ * from now on. */
+void hak_dense_leave(hak_range *r, size_t first, size_t count);
+/* The same for a slab. By its owner, without the lock. */
+void hak_dense_leave_slab(const hak_slab *slab);
+
+/* True when huge pages may stand behind the slab: then what of it was never used is resident, too.
+ * Any thread; a hint without the lock. */
+bool hak_dense_holds(const hak_slab *slab);
+
+#endif
