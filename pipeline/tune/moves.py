@@ -150,7 +150,7 @@ def _memory_moves(evidence: Evidence, base: Geometry) -> list[Move]:
     moves.append(_constant(base, "keep_pages", keep // 16, reason))
     warm = base.value("warm_slabs")
     reason = f"{evidence.slab_traffic} slabs are made again after they were given back (model)"
-    moves.append(_constant(base, "warm_slabs", warm * 4, reason))
+    moves += [_constant(base, "warm_slabs", slabs, reason) for slabs in (warm * 4, warm * 16)]
     return moves
 
 
