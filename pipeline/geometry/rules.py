@@ -137,5 +137,6 @@ def _table(geometry: Geometry) -> Iterator[str]:
     if heap_bytes(geometry) > segment:
         yield (
             f"a thread's magazines would take {heap_bytes(geometry)} bytes of address space; they "
-            f"must fit into a segment, {segment}: lower deep_bytes, deep_times, deep_most or the depths"
+            f"must fit into a segment, {segment}: lower deep_bytes, deep_times, deep_most or "
+            "the depths"
         )

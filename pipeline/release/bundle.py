@@ -20,21 +20,29 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.core.digest import digest_bytes
 from pipeline.core.errors import ArtifactError, DataError
-from pipeline.release.contents import ARCHIVE, FACTORS, FDATA, GEOMETRY, LISTS, PROFDATA
+from pipeline.release.contents import (
+    ARCHIVE,
+    CONTEXT_PROFDATA,
+    FACTORS,
+    FDATA,
+    GEOMETRY,
+    LISTS,
+    PROFDATA,
+)
 from pipeline.release.version import LIBRARY, MANIFEST, PROFILE, Version
 from pipeline.toolchain.find import LLVM_PARTS
 
 BUNDLE, VERDICT = "bundle.json", "verdict.json"
 # A real bundle has some hundred KiB. Beyond this many bytes, unpacked, somebody means ill.
 LARGEST = 64 << 20
-# The stages whose flags decide the bytes of each step's library. BOLT's follows on either PGO.
+# The stages whose flags decide the bytes of each step's library.
 _STAGES = {
     "tune": ("geometry", "finish"),
     "sections": ("sections", "finish"),
     "pgo": ("pgo-only", "finish"),
     "lto": ("pgo", "finish"),
     "context": ("context", "finish"),
-    "bolt": ("pgo", "context", "bolt"),
+    "bolt": ("pgo", "bolt"),
 }
 _NAME = re.compile(r"(bundle|manifest|verdict)\.json|profile/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeError)
@@ -98,7 +106,7 @@ def describe(version: Version, files: dict[str, str]) -> Bundle:
             flags={
                 name: tuple(stage["inputs"]["flags"])
                 for name, stage in stages.items()
-                if name in ("static", *_STAGES[step])
+                if name in ("static", *_stages(step, files))
             },
             tools={name: tools[name] for name in LLVM_PARTS},
             library=manifest["files"][LIBRARY],
@@ -110,6 +118,15 @@ def describe(version: Version, files: dict[str, str]) -> Bundle:
             f"the manifest of {version.name} does not say how it was made: {error}",
             hint="build again: versions say all of it now",
         ) from error
+
+
+def _stages(step: str, files: dict[str, str]) -> tuple[str, ...]:
+    """Return the stages of a step. BOLT's library follows on the second training, if there is one.
+
+    A full build has made the one without it as well, which a rebuild does not need.
+    """
+    twice = step == "bolt" and f"{PROFILE}/{CONTEXT_PROFDATA}" in files
+    return ("context", "bolt") if twice else _STAGES[step]
 
 
 def unpack(file: Path, folder: Path) -> Bundle:

@@ -17,7 +17,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import parse_profile
 from pipeline.rebuild import compile_step, imported_setup, take_in
-from pipeline.release.bundle import BUNDLE, pack, unpack
+from pipeline.release.bundle import BUNDLE, describe, pack, unpack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report
 from pipeline.stages.baseline import Baseline
@@ -119,6 +119,18 @@ def test_equal_versions_give_equal_bytes(built: Sandbox, bundle: Path) -> None:
     data = pack(Version(built.current.resolve()))
     assert data == bundle.read_bytes()
     assert gzip.decompress(data)[:11] == b"bundle.json"
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_flags_are_those_of_the_stages_that_a_rebuild_does(
+    twice: bool, built: Sandbox, tmp_path: Path
+) -> None:
+    manifest = json.loads((built.current / "manifest.json").read_text(encoding="utf-8"))
+    manifest["stages"]["context"] = manifest["stages"]["pgo"]  # a full build does both
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    files = {"profile/context.profdata": "0" * 64} if twice else {}
+    flags = describe(Version(tmp_path), files).flags
+    assert set(flags) == {"static", "bolt", "context" if twice else "pgo"}
 
 
 def test_changed_sources_are_refused_before_all_work(bundle: Path, elsewhere: Sandbox) -> None:
