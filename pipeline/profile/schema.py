@@ -226,7 +226,7 @@ class Gate(Strict):
 class Tune(Strict):
     """What tuning may not trade away.
 
-    ``unseen_waste`` is the most that a request above 128 bytes, of a size which no training has
+    ``unseen_waste`` is the most that a request above 64 bytes, of a size which no training has
     shown, may leave unused of its block, as a fraction.
     """
 

@@ -14,7 +14,7 @@ from pipeline.tune.partition import Partition, best_tables, forbid, waste_costs
 ALWAYS = tuple(1 << exponent for exponent in range(4, MEDIUM_MAX.bit_length()))
 """Powers of two stay classes: aligned requests find blocks that are aligned to them."""
 
-WASTE_FROM = 128
+WASTE_FROM = 64
 """Up to here a class more or less wastes little: tables are free."""
 
 PRICE = SYSTEM_PAGE / 2

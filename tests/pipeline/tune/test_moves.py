@@ -118,4 +118,4 @@ def test_no_table_wastes_more_of_unseen_sizes_than_the_profile_allows(most: floa
     assert tables
     for move in tables:
         for smaller, larger in pairwise(one.size for one in move.change(BASE).classes):
-            assert larger <= 128 or (larger - smaller) / larger <= most or larger - smaller == 16
+            assert larger <= 64 or (larger - smaller) / larger <= most or larger - smaller == 16
