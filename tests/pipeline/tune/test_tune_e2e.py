@@ -47,4 +47,4 @@ def test_a_tuning_that_is_killed_goes_on_and_says_what_it_found(sandbox: Sandbox
     assert "result: " in output
     assert len(Journal(results)) >= before
     written = load_geometry(Tree(sandbox.root), "tiny")  # refuses what is not legal
-    assert (written is not None) == ("written: " in output), output
+    assert (written is not None) == ("\nwritten: " in output), output
