@@ -210,7 +210,7 @@ def main(
 ) -> None:
     """Judge what is known, many times, and count the verdicts that are right.
 
-    A full run takes about an hour. Stopped, by --limit or by hand, it goes on where it was.
+    A full run takes about 40 minutes. Stopped, by --limit or by hand, it goes on where it was.
     The figures of the table are medians; "half width" is that of the interval.
     """
     started, console = time.monotonic(), terminal()
