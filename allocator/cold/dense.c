@@ -25,9 +25,9 @@ static bool is_huge_neighbour(const hak_range *r, size_t index) {
 }
 
 static void note(hak_range *r, size_t index, bool huge) {
-    unsigned joined =
-        (is_huge_neighbour(r, index - 1) == huge) + (is_huge_neighbour(r, index + 1) == huge);
-    borders = borders + 2 - 2 * joined;
+    size_t below = is_huge_neighbour(r, index - 1) == huge;
+    size_t above = is_huge_neighbour(r, index + 1) == huge;
+    borders = borders + 2 - 2 * (below + above);
     r->segments[index].huge = huge;
 }
 

@@ -6,7 +6,9 @@
 #include "../support/threads.h"
 #include "hakmem_research.h"
 
-enum { SIZE = 448, BLOCKS = 20000, PAIRS = 5000 };
+/* No coarser class stands for the first blocks of 512 bytes. */
+enum { SIZE = 512, BLOCKS = 20000, PAIRS = 5000 };
+
 static void *blocks[BLOCKS];
 static int (*get_counters)(unsigned cls, hak_class_counters *counters);
 
