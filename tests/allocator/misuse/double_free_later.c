@@ -1,5 +1,5 @@
-/* Frees a small block again after many other frees. A thread may keep both in its cache for a while;
- * it is noticed at the latest when they go back to their slab. */
+/* Frees a small block again after many other frees. A thread may keep both in its cache for a
+ * while; it is noticed at the latest when they go back to their slab. */
 #include "misuse.h"
 
 int main(void) {
