@@ -49,6 +49,7 @@ class Watch:
     def __post_init__(self) -> None:
         """Prepare the thread that looks."""
         self._over = threading.Event()
+        self._ourselves = Path("/proc/self/cmdline").read_bytes()
         self._thread = threading.Thread(target=self._look_until_over, daemon=True)
 
     def __enter__(self) -> Watch:
@@ -77,6 +78,8 @@ class Watch:
     def _look_at(self, pid: int) -> None:
         folder = Path(f"/proc/{pid}")
         try:
+            if (folder / "cmdline").read_bytes() == self._ourselves:
+                return  # a copy of us between fork and exec, as large as we are
             executable = (folder / "exe").readlink().name
             peak = _status_kib((folder / "status").read_text(encoding="utf-8"), "VmHWM")
             now = time.monotonic()

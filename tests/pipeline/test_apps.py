@@ -18,6 +18,7 @@ from pipeline.apps import packages
 from pipeline.apps.model import App, Outcome, choose, load_apps
 from pipeline.apps.run import Place, run_app
 from pipeline.apps.suite import conclude, find_library, scripts, summary
+from pipeline.apps.watch import Watch
 from pipeline.core.errors import ExitCode, PackagesMissing, TestsFailed, UsageError
 from pipeline.core.paths import Tree
 
@@ -69,6 +70,18 @@ def test_equal_output_with_the_library_in_place_is_ok(trial: Trial) -> None:
     assert (outcome.result, outcome.why) == ("ok", "")
     assert outcome.plain and outcome.preloaded
     assert outcome.preloaded.peaks["sleep"] > 0
+
+
+def test_a_copy_of_the_watcher_that_has_not_begun_yet_does_not_count(library: Path) -> None:
+    with Watch(library) as watch:
+        copy = os.fork()
+        if copy == 0:
+            time.sleep(0.3)
+            os._exit(0)
+        subprocess.run(["sleep", "0.3"], check=True)
+        os.waitpid(copy, 0)
+    assert copy not in {pid for pid, _ in watch.processes}
+    assert "sleep" in watch.peaks()
 
 
 def test_different_output_fails_and_is_shown(trial: Trial) -> None:
