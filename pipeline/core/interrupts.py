@@ -34,14 +34,14 @@ def held() -> Iterator[None]:
 
 def check() -> None:
     """Raise KeyboardInterrupt if an interrupt arrived while it was held."""
-    global _arrived  # noqa: PLW0603
+    global _arrived  # noqa: PLW0603  # as above
     if _arrived:
         _arrived = False
         raise KeyboardInterrupt
 
 
 def _arrive(_signal: int, _frame: FrameType | None) -> None:
-    global _arrived  # noqa: PLW0603
+    global _arrived  # noqa: PLW0603  # as above
     if not _held:
         raise KeyboardInterrupt
     _arrived = True

@@ -79,10 +79,17 @@ def take_library(build: Path, room: Path) -> Path:
     return target
 
 
-def build_plain(shop: Workshop, stage: str, room: Path, geometry: Geometry | None) -> Path:
+def build_plain(
+    shop: Workshop,
+    stage: str,
+    room: Path,
+    geometry: Geometry | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Path:
     """Compile the library as the baseline is, but cut by ``geometry``; return it in ``room``.
 
-    ``room`` is a folder of the caller's own. Raises BuildError if a compiler refuses.
+    ``options`` are CMake's. ``room`` is a folder of the caller's own. Raises BuildError if a
+    compiler refuses.
     """
     build = room / "build"
     cmake_build(
@@ -91,6 +98,7 @@ def build_plain(shop: Workshop, stage: str, room: Path, geometry: Geometry | Non
         build,
         compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
         link_flags=texts(LINK),
+        options=options,
         geometry=geometry,
     )
     return take_library(build, room)

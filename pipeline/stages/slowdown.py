@@ -10,11 +10,11 @@ from pathlib import Path
 
 from pipeline.core.console import StageLine
 from pipeline.core.store import Notes
-from pipeline.stages.compile import cmake_build, take_library
+from pipeline.stages.compile import build_plain
 from pipeline.stages.configure import Setup
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
-from pipeline.toolchain.flags import COMPILE, LINK, spelled, texts
+from pipeline.toolchain.flags import COMPILE, LINK, spelled
 
 STAGE = "slowdown"
 OPTION = "HAKMEM_SLOWDOWN"
@@ -33,16 +33,8 @@ def slowdown(shop: Workshop, setup: Setup) -> Library | None:
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling the library")
-        build = room / "build"
-        cmake_build(
-            shop,
-            STAGE,
-            build,
-            compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
-            link_flags=texts(LINK),
-            options={OPTION: "ON"},
-        )
-        facts = check_library(take_library(build, room), shop.log(STAGE, "probe"))
+        library = build_plain(shop, STAGE, room, options={OPTION: "ON"})
+        facts = check_library(library, shop.log(STAGE, "probe"))
         return {"build_id": facts.build_id}
 
     made = shop.do(STAGE, parts, work, summary=lambda _: "a library to check the judge with")
