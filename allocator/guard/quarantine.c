@@ -34,21 +34,27 @@ void hak_quarantine_set_up(void) {
     }
 }
 
-static void count(unsigned cls, const void *block, size_t sign) {
-    size_t large = cls == HAK_CLASS_NONE ? hak_run_of(block)->large_size : 0;
+static size_t large_size(unsigned cls, const void *block) {
+    return cls == HAK_CLASS_NONE ? hak_run_of(block)->large_size : 0;
+}
+
+static void count(unsigned cls, size_t large, size_t sign) {
     size_t bytes = cls == HAK_CLASS_NONE ? large : hak_classes[cls].size;
     atomic_fetch_add_explicit(&waiting_blocks, sign, memory_order_relaxed);
     atomic_fetch_add_explicit(&waiting_bytes, sign * bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&waiting_large, sign * large, memory_order_relaxed);
 }
 
-/* In exchange for a block of its size nothing changes. */
+/* The size of a large block is read before it takes its place: from then on another thread may
+   draw it, free it and make its pages something else. In exchange for a block of its size nothing
+   changes. */
 static void *swap(_Atomic(void *) *place, unsigned cls, void *block) {
+    size_t large = large_size(cls, block);
     void *other = atomic_exchange_explicit(place, block, memory_order_acq_rel);
     if (HAK_UNLIKELY(other == NULL || cls == HAK_CLASS_NONE)) {
-        count(cls, block, 1);
+        count(cls, large, 1);
         if (other != NULL)
-            count(cls, other, (size_t)-1);
+            count(cls, large_size(cls, other), (size_t)-1);
     }
     return other;
 }
@@ -85,7 +91,7 @@ static void visit_class(unsigned cls, bool (*stays)(unsigned cls, void *block),
         if (block == NULL || (stays != NULL && stays(cls, block) && put_back(place, block)))
             continue;
         atomic_fetch_sub_explicit(&filled[cls], 1, memory_order_relaxed);
-        count(cls, block, (size_t)-1);
+        count(cls, large_size(cls, block), (size_t)-1);
         leave(cls, block);
     }
 }
