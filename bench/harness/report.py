@@ -36,6 +36,11 @@ def _row_as_json(comparison: Comparison, result: RunResult) -> dict[str, Any]:
         "allocators": {
             name: {
                 "time_ratio": comparison.time_ratio(result, name) if result.timed else None,
+                "time_interval": (
+                    comparison.time_interval(result)
+                    if result.timed and name == comparison.ours
+                    else None
+                ),
                 "rss_ratio": comparison.rss_ratio(result, name),
                 "failure": result.failures.get(name),
                 "memory_calls": result.calls.get(name),
@@ -55,6 +60,10 @@ def _number(value: float) -> str:
 
 def _ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
+
+
+def _ratio_cell(ratio: float | None, ends: tuple[float, float] | None) -> str:
+    return _ratio(ratio) if ends is None else f"{_ratio(ratio)} [{ends[0]:.2f}, {ends[1]:.2f}]"
 
 
 def _time_cell(result: RunResult, name: str, time_of: Callable[[Sample], float]) -> str:
@@ -85,7 +94,8 @@ def time_table(comparison: Comparison) -> Cells:
         best = result.best(comparison.peers, comparison.time_of)
         ratio = comparison.time_ratio(result, comparison.ours) if comparison.ours else None
         cells = [_time_cell(result, name, comparison.time_of) for name in comparison.allocators]
-        rows.append([result.name, *cells, best[0] if best else "", _ratio(ratio)])
+        ours = _ratio_cell(ratio, comparison.time_interval(result))
+        rows.append([result.name, *cells, best[0] if best else "", ours])
     return [*rows, _mean_row(comparison, "time")]
 
 

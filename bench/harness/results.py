@@ -6,11 +6,14 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from bench.harness.runner import Sample
 
 SCHEMA_VERSION = 1
+RESAMPLES = 1999
+FEWEST = 5
+"""Repetitions from which on a ratio has an interval."""
 LEAN_FAMILIES = ("mimalloc", "jemalloc", "snmalloc", "tcmalloc")
 """Peak memory is held against the leanest of these."""
 
@@ -78,6 +81,22 @@ class RunResult:
         mine, best = self.median(ours, quantity), self.best(peers, quantity)
         return mine / best[1] if mine is not None and best is not None and best[1] else None
 
+    def interval(
+        self, ours: str, peers: Sequence[str], quantity: Callable[[Sample], float]
+    ) -> tuple[float, float] | None:
+        """Return the ends between which `ratio` lies with 95 % confidence.
+
+        By bootstrap of the repetitions, each taken as a whole: what slows the machine down slows
+        both. None with fewer than FEWEST repetitions.
+        """
+        best = self.best(peers, quantity)
+        if best is None or not self.measured(ours):
+            return None
+        pairs = list(zip(self.samples[ours], self.samples[best[0]], strict=False))
+        if len(pairs) < FEWEST:
+            return None
+        return median_ratio_ends([quantity(a) for a, _ in pairs], [quantity(b) for _, b in pairs])
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -114,6 +133,10 @@ class Comparison:
         others = [peer for peer in self.lean_peers if peer != name]
         return result.ratio(name, others, lambda sample: sample.peak_rss_kib)
 
+    def time_interval(self, result: RunResult) -> tuple[float, float] | None:
+        """Return the interval of our time_ratio in one run."""
+        return result.interval(self.ours, self.peers, self.time_of) if self.ours else None
+
     def time_mean(self, name: str) -> float | None:
         """Geometric mean over the timed runs of time_ratio."""
         return geometric_mean([self.time_ratio(r, name) for r in self.results if r.timed])
@@ -129,3 +152,23 @@ def geometric_mean(ratios: Sequence[float | None]) -> float | None:
     if not known:
         return None
     return math.exp(statistics.fmean(math.log(ratio) for ratio in known))
+
+
+def median_ratio_ends(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of median(ours) / median(theirs), resampled in pairs."""
+    import numpy as np
+    from scipy import stats
+
+    def ratio(a: Any, b: Any, axis: int = -1) -> Any:
+        return np.median(a, axis=axis) / np.median(b, axis=axis)
+
+    found = stats.bootstrap(
+        (ours, theirs),
+        ratio,
+        paired=True,
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    return float(found.low), float(found.high)

@@ -52,6 +52,26 @@ def test_the_ratio_is_against_the_best_peer_of_the_row() -> None:
     assert found.time_mean("ours") == pytest.approx(9 / 11)
 
 
+def test_a_ratio_has_an_interval_from_five_repetitions_on() -> None:
+    noise = [1.0, 1.3, 0.9, 1.1, 1.6]
+    found = comparison(ours=[8 * n for n in noise], fast=[10 * n for n in noise], slow=[90.0] * 5)
+    row = found.results[0]
+    low, high = found.time_interval(row) or (0.0, 0.0)
+    assert low == pytest.approx(0.8)  # what slows both down alike is no noise of the ratio
+    assert high == pytest.approx(0.8)
+    assert "0.80 [0.80, 0.80]" in report.as_markdown(found)
+    row.samples["ours"] = [sample(8 * n) for n in (1.0, 2.0, 1.0, 2.0, 1.0)]
+    low, high = found.time_interval(row) or (0.0, 0.0)
+    assert low < 0.8 < high
+    assert report.as_json(found)["rows"][0]["allocators"]["ours"]["time_interval"] == (low, high)
+
+
+def test_fewer_repetitions_have_none() -> None:
+    found = comparison(ours=[8.0] * 4, fast=[10.0] * 4)
+    assert found.time_interval(found.results[0]) is None
+    assert "| 0.80 |" in report.as_markdown(found)
+
+
 def test_memory_is_held_against_the_lean_families_only() -> None:
     found = comparison(ours=[1.0], glibc=[1.0], mimalloc3=[1.0])
     row = found.results[0]
