@@ -132,6 +132,29 @@ def other_time_table(comparison: Comparison) -> Cells:
     return rows
 
 
+def scaling_table(comparison: Comparison) -> Cells:
+    """How many times one thread's work several threads do in the same time.
+
+    By processor time: as if each had a processor of its own, whatever else the machine did.
+    """
+    rows: Cells = [[f"times one thread, by {comparison.by}", *comparison.allocators]]
+    found = {result.name: result for result in comparison.results if result.timed}
+    for result in found.values():
+        row, _, threads = result.name.rpartition("/")
+        single = found.get(f"{row}/1t")
+        if single is None or single is result:
+            continue
+        times = int(threads.removesuffix("t")) if comparison.by == "cpu" else 1
+        ratios = [_scaling(comparison, single, result, name) for name in comparison.allocators]
+        rows.append([result.name, *("" if r is None else f"{r * times:.2f}" for r in ratios)])
+    return rows if len(rows) > 1 else []
+
+
+def _scaling(comparison: Comparison, one: RunResult, more: RunResult, name: str) -> float | None:
+    alone, together = (result.median(name, comparison.time_of) for result in (one, more))
+    return alone / together if alone is not None and together else None
+
+
 def latency_table(comparison: Comparison) -> Cells:
     """99th percentile of latency, where a row reports it; ours over the best peer at the end."""
     rows: Cells = [["p99 latency, µs", *comparison.allocators, "best peer", "ratio"]]
@@ -187,6 +210,7 @@ def tables(comparison: Comparison) -> list[Cells]:
     """Return all tables that have something to say."""
     timed = any(result.timed for result in comparison.results)
     found = [time_table(comparison), other_time_table(comparison)] if timed else []
+    found.append(scaling_table(comparison))
     found.append(latency_table(comparison))
     found.append(memory_table(comparison))
     found.append(extra_table(comparison))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,15 @@ def test_a_ratio_has_an_interval_from_five_repetitions_on() -> None:
     low, high = found.time_interval(row) or (0.0, 0.0)
     assert low < 0.8 < high
     assert report.as_json(found)["rows"][0]["allocators"]["ours"]["time_interval"] == (low, high)
+
+
+def test_scaling_is_time_of_one_thread_over_time_of_several() -> None:
+    one, two = comparison(ours=[8.0]).results[0], RunResult("row/2t", timed=True)
+    two.samples = {"ours": [sample(5.0)]}
+    by_wall = Comparison("ours", ("ours",), (one, two), {})
+    assert report.scaling_table(by_wall)[1:] == [["row/2t", "1.60"]]
+    assert report.scaling_table(replace(by_wall, by="cpu"))[1:] == [["row/2t", "3.20"]]
+    assert report.scaling_table(replace(by_wall, results=(two,))) == []
 
 
 def test_fewer_repetitions_have_none() -> None:
