@@ -15,11 +15,11 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ChildError, DataError
 from pipeline.core.process import run
 from pipeline.core.store import Artifact, Notes
+from pipeline.release.contents import PROFDATA
 from pipeline.stages.train import Training
 from pipeline.stages.workshop import Workshop
 
 STAGE, SECOND = "merge", "context-merge"
-PROFDATA = "hakmem.profdata"
 LIMIT_S = 120.0
 AGAIN = "train again: `.venv/bin/pipeline build --from train`"
 
