@@ -76,6 +76,9 @@
  */
 #define HAK_FINISH_EARLIER_WORK() __asm__ volatile("lfence" ::: "memory")
 
+/* Asks for a line of memory that will be written soon; never faults. */
+#define HAK_FETCH(address) __builtin_prefetch(address)
+
 #define HAK_CACHE_LINE 64
 #define HAK_LINE_ALIGNED __attribute__((aligned(HAK_CACHE_LINE)))
 

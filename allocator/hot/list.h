@@ -9,6 +9,7 @@
 #define HAK_HOT_LIST_H
 
 #include "base/types.h"
+#include "hot/ahead.h"
 
 /* NULL when the list is empty. */
 HAK_INLINE void *hak_list_pop(hak_heap *heap, unsigned cls) {
@@ -16,6 +17,7 @@ HAK_INLINE void *hak_list_pop(hak_heap *heap, unsigned cls) {
     if (HAK_UNLIKELY(first == NULL))
         return NULL;
     heap->list[cls] = first->next;
+    hak_fetch_ahead(first->next);
     heap->list_room[cls]++;
     HAK_TALLY(heap, cls, pop);
     return first;

@@ -9,6 +9,7 @@
 #define HAK_HOT_MAGAZINE_H
 
 #include "base/types.h"
+#include "hot/ahead.h"
 
 /* NULL when the magazine is empty. */
 HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
@@ -16,6 +17,7 @@ HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
     void *block = *top;
     if (HAK_LIKELY(block != NULL)) {
         heap->top[cls] = top - 1;
+        hak_fetch_ahead(top[-1]);
         HAK_TALLY(heap, cls, pop);
     }
     return block;

@@ -74,10 +74,10 @@ def _run(shop: Workshop, budget_s: float, scheduler: str | None) -> Outcome:
 
 def show(console: BuildConsole, outcome: Outcome, path: str) -> None:
     """Print what was tried and what came of it."""
-    from pipeline.tune.tuning import describe
+    from pipeline.tune.report import lines
 
-    for trial in outcome.trials:
-        console.say(f"{trial.candidate.name}: {describe(trial.standing)}")
+    for line in lines(outcome):
+        console.say(line)
     for name, reason in outcome.refused.items():
         console.notice(f"{name} cannot be built: {reason}")
     if outcome.untried:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pipeline.tune.tuning import Outcome
 
 STAGE = "tune"
-BLOCK = "block.json"
+BLOCK, REPORT = "block.json", "report.md"
 # What a block of pairs may take: shorter ones say nothing, longer ones leave no room to choose.
 LEAST_BLOCK_S, MOST_BLOCK_S = 3.0, 30.0
 # A block's share of the budget: a race of 20 moves, combinations and the confirmation are some 60
@@ -61,6 +61,7 @@ def tune(
         from pipeline.tune.engine import engine_for
         from pipeline.tune.evidence import gather
         from pipeline.tune.moves import proposals
+        from pipeline.tune.report import markdown
         from pipeline.tune.search import Measurer
         from pipeline.tune.state import Journal
         from pipeline.tune.tuning import Tuner
@@ -76,6 +77,7 @@ def tune(
         tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
         outcome = tuner.run(budget_s - (time.monotonic() - started))
         earlier = f" ({n} blocks by earlier runs)" if (n := measurer.taken_over) else ""
+        (folder / REPORT).write_text(markdown(outcome, shop.profile.name), encoding="utf-8")
         line.done(f"{outcome.why}; {n + measurer.made} blocks of pairs{earlier}")
     if outcome.geometry is not None:
         write_toml(outcome.geometry, base, shop.tree.geometry(shop.profile.name))

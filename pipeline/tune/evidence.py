@@ -40,6 +40,7 @@ class ClassUse:
 class Evidence:
     """The figures. ``swing`` is in bytes; ``valley`` the lowest live share after the peak.
 
+    ``slabs_made`` counts, for each class of the default table, the slabs that were made.
     ``unseen_waste`` is not from the traces: it is what the profile allows tables to waste.
     """
 
@@ -50,7 +51,7 @@ class Evidence:
     seconds: float
     valley: float
     remote_share: float
-    slab_traffic: int
+    slabs_made: tuple[int, ...]
     swing: float
     unseen_waste: float
 
@@ -64,6 +65,24 @@ class Evidence:
         """Return the requests of the middle one of the classes that are used."""
         used = [one.requests for one in self.uses if one.requests > 0]
         return float(np.median(used)) if used else 0.0
+
+    @property
+    def slab_traffic(self) -> int:
+        """Return the slabs that are made, over all classes."""
+        return sum(self.slabs_made)
+
+    def slab_makers(self) -> dict[int, int]:
+        """Return the classes that most slabs are made for, three quarters of all, and how many."""
+        ranked = sorted(
+            ((made, one.size) for made, one in zip(self.slabs_made, self.uses, strict=True)),
+            reverse=True,
+        )
+        found: dict[int, int] = {}
+        for made, size in ranked:
+            if made == 0 or sum(found.values()) >= 0.75 * self.slab_traffic:
+                break
+            found[size] = made
+        return found
 
     def trips_at(self, depth: int) -> float:
         """Return trips between magazines of ``depth`` slots and slabs, per request."""
@@ -91,20 +110,14 @@ class Evidence:
 
     def build_up(self, base: Geometry) -> list[ClassUse]:
         """Return busy small classes of ``base`` whose blocks are mostly not reused."""
-        return [one for one in self._busy(base) if one.reused < 0.5]
+        small = self.busiest(base, 0, SMALL_MAX)
+        return [one for one in small if one.share >= BUSY and one.reused < 0.5]
 
-    def busiest(self, base: Geometry) -> list[ClassUse]:
-        """Return the small class of ``base`` with the most requests, if it is busy."""
-        return self._busy(base)[:1]
-
-    def _busy(self, base: Geometry) -> list[ClassUse]:
-        sizes = {one.size for one in base.classes}
-        busy = [
-            one
-            for one in self.uses
-            if one.size in sizes and one.size <= SMALL_MAX and one.share >= BUSY
-        ]
-        return sorted(busy, key=lambda one: one.share, reverse=True)
+    def busiest(self, base: Geometry, above: int, upto: int) -> list[ClassUse]:
+        """Return the used classes of ``base`` in a range of sizes, the busiest one first."""
+        sizes = {one.size for one in base.classes if above < one.size <= upto}
+        used = [one for one in self.uses if one.size in sizes and one.requests > 0]
+        return sorted(used, key=lambda one: one.share, reverse=True)
 
 
 def gather(traces: Sequence[tuple[Trace, float]], base: Geometry, unseen_waste: float) -> Evidence:
@@ -123,7 +136,7 @@ def gather(traces: Sequence[tuple[Trace, float]], base: Geometry, unseen_waste: 
         seconds=max(trace.process.run_ns for trace, _ in traces) / 1e9,
         valley=min(_valley([point.bytes for point in one.timeline]) for one in told),
         remote_share=float(np.average([one.remote_share for one in told], weights=weights)),
-        slab_traffic=sum(slab_traffic(flow, cut) for flow in flows),
+        slabs_made=tuple(np.sum([slab_traffic(flow, cut) for flow in flows], axis=0).tolist()),
         swing=float((merged.most * STEPS).max()),
         unseen_waste=unseen_waste,
     )

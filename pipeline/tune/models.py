@@ -77,18 +77,18 @@ def waste(demand: Demand, slabs: Sequence[Slab]) -> Waste:
     )
 
 
-def slab_traffic(flow: Flow, slabs: Sequence[Slab]) -> int:
-    """Return how often a class needs one slab more than it had, with one empty slab kept.
+def slab_traffic(flow: Flow, slabs: Sequence[Slab]) -> Ints:
+    """Return for each class how often it needs one slab more than it had, with one kept empty.
 
     Each is a slab that is made, and later released: page traffic. A class whose live blocks swing
     about the border of a slab does not count twice, since one empty slab stays.
     """
     place = class_of_steps([slab.size for slab in slabs])[flow.step]
-    made = 0
+    made = np.zeros(len(slabs), dtype=np.int64)
     for index, slab in enumerate(slabs):
         live = np.cumsum(flow.change[place == index])
         if len(live):
-            made += _rises(-(-live // slab.capacity))
+            made[index] = _rises(-(-live // slab.capacity))
     return made
 
 

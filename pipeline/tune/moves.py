@@ -1,76 +1,47 @@
-"""Proposals: small named changes of the geometry, each with its reason from model or trace.
-
-A move is a guess that costs nothing to state. Whether it pays is measured (search.py).
-"""
+"""Proposals: the moves that model and trace suggest, kind by kind, each with its reason."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 
-from pipeline.geometry.model import Geometry, Route, SizeClass
-from pipeline.geometry.rules import SMALL_MAX, check, usual_class, usual_pages
+from pipeline.geometry.model import Geometry
+from pipeline.geometry.rules import MEDIUM_MAX, SMALL_MAX, check
 from pipeline.tune import tables
 from pipeline.tune.evidence import Evidence
 from pipeline.tune.models import waste
-
-Change = Callable[[Geometry], Geometry]
-
-TOPICS = ("pages", "table", "depth", "route", "constant")
-"""The order in which moves are applied: a table is made before single classes are changed."""
+from pipeline.tune.move import Move, constant, depths, pages, routes, slabs, table
 
 NEW_TABLES = (32, 48, 64)
 """Numbers of classes to try, beside the default's and the best by the price of a class."""
 
 
-@dataclass(frozen=True)
-class Move:
-    """A change with its reason. Of several moves with one ``topic`` at most one is taken."""
-
-    name: str
-    topic: str
-    reason: str
-    change: Change
-
-
-def apply(geometry: Geometry, moves: Sequence[Move]) -> Geometry:
-    """Return the geometry with all ``moves``, in the order in which they fit together."""
-    for move in sorted(moves, key=lambda move: TOPICS.index(move.topic.split(":")[0])):
-        geometry = move.change(geometry)
-    return geometry
-
-
 def proposals(evidence: Evidence, base: Geometry) -> list[Move]:
-    """Return the moves that are legal by themselves and change something, most promising first."""
-    families = (
-        _table_moves(evidence, base),
-        _magazine_moves(evidence, base),
-        _memory_moves(evidence, base),
-        _class_moves(evidence, base),
-        _page_moves(evidence, base),
-    )
-    # One of each family in turn: a short budget ends somewhere in this list.
-    moves = [move for rank in zip_longest(*families) for move in rank if move is not None]
-    return [move for move in moves if _sensible(move, base)]
+    """Return the moves that are legal by themselves and change something, most promising first.
+
+    One of each kind in turn: a short budget ends somewhere in this list, and each kind has been
+    tried then.
+    """
+    kinds = [_sensible(kind, family(evidence, base), base) for kind, family in FAMILIES.items()]
+    return [move for rank in zip_longest(*kinds) for move in rank if move is not None]
 
 
-def _sensible(move: Move, base: Geometry) -> bool:
-    changed = move.change(base)
-    return changed.digest != base.digest and not check(changed)
+def _sensible(kind: str, moves: Iterable[Move], base: Geometry) -> list[Move]:
+    def sensible(move: Move) -> bool:
+        changed = move.change(base)
+        return changed.digest != base.digest and not check(changed)
+
+    return [replace(move, kind=kind) for move in moves if sensible(move)]
 
 
-# ---- the table of size classes -------------------------------------------------------------------
-
-
-def _table_moves(evidence: Evidence, base: Geometry) -> list[Move]:
+def _size_classes(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     found = tables.candidates(evidence.demand, len(base.classes), evidence.unseen_waste)
     by_price = tables.best_by_price(found, evidence.demand)
     wanted = {len(found[0].sizes), len(by_price.sizes), len(base.classes), *NEW_TABLES}
     chosen = [one for one in found if len(one.sizes) in wanted]
     chosen.sort(key=lambda one: one is not by_price)
     before = waste(evidence.demand, tables.slabs(base))
-    moves = []
     for partition in chosen:
         after = tables.table_of(partition, base, evidence.demand).waste
         reason = (
@@ -79,171 +50,159 @@ def _table_moves(evidence: Evidence, base: Geometry) -> list[Move]:
             f"{_kib(before.peak + before.ends)}, per request {after.per_request:.1f} instead of "
             f"{before.per_request:.1f} bytes (model)"
         )
-        moves.append(
-            Move(f"table-{len(partition.sizes)}", "table", reason, _table(partition.sizes, reason))
-        )
-    return moves
+        yield table(partition.sizes, reason)
 
 
-def _table(sizes: Sequence[int], why: str) -> Change:
-    def change(geometry: Geometry) -> Geometry:
-        page = geometry.page_bytes
-        return geometry.with_classes((usual_class(size, page) for size in sizes), why=why)
-
-    return change
-
-
-# ---- constants -----------------------------------------------------------------------------------
-
-
-def _magazine_moves(evidence: Evidence, base: Geometry) -> list[Move]:
-    small, deep = base.value("small_depth"), base.value("deep_bytes")
-    moves = []
-    for depth in (small * 2, small // 2, small * 4):
+def _magazine_depth(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    def small(depth: int) -> Move:
         reason = (
             f"magazines that have not grown: {evidence.trips_at(depth):.3f} trips to a slab per "
-            f"request with {depth} slots, {evidence.trips_at(small):.3f} with {small} (model)"
+            f"request with {depth} slots, {evidence.trips_at(usual):.3f} with {usual} (model)"
         )
-        moves.append(_constant(base, "small_depth", depth, reason))
-    for room in (deep // 8, deep // 2, deep * 4):
+        return constant(base, "small_depth", depth, reason)
+
+    def deep(name: str, value: int) -> Move:
         reason = (
-            f"grown magazines of {_kib(room)} instead of {_kib(deep)}: the live blocks of one size "
-            f"swing by up to {_kib(evidence.swing)} (trace)"
+            f"grown magazines: {name} {value} instead of {base.value(name)}; the live blocks of "
+            f"one size swing by up to {_kib(evidence.swing)} (trace)"
         )
-        moves.append(_constant(base, "deep_bytes", room, reason))
-    first = base.value("first_batch")
-    for batch in (first // 4, first * 4):
-        reason = (
-            f"{evidence.used_classes} classes are used, half of them for fewer than "
-            f"{evidence.median_requests:.0f} requests: the first refill takes {batch} blocks "
-            f"instead of {first} (trace)"
-        )
-        moves.append(_constant(base, "first_batch", batch, reason))
+        return constant(base, name, value, reason)
+
+    usual, room, times = (base.value(n) for n in ("small_depth", "deep_bytes", "deep_times"))
+    yield small(usual * 2)
+    yield deep("deep_bytes", room // 8)
+    yield deep("deep_times", times // 4)
+    yield depths(
+        "shallow-medium",
+        lambda one: one.size > SMALL_MAX,
+        1 / 4,
+        "a quarter of the blocks above 2 KiB that magazines keep back",
+    )
+    yield small(usual // 2)
+    yield deep("deep_bytes", room * 4)
     if evidence.remote_share > 0.01:
         reason = (
             f"{evidence.remote_share:.0%} of frees are by another thread than the malloc (trace)"
         )
-        moves += [_constant(base, "few_share", share, reason) for share in (2, 32)]
-    return moves
+        yield from (constant(base, "few_share", share, reason) for share in (2, 32))
+    yield small(usual * 4)
 
 
-def _memory_moves(evidence: Evidence, base: Geometry) -> list[Move]:
-    moves = []
-    delay = base.value("default_purge_delay")
-    if evidence.seconds * 1000 > delay / 2:
+def _refill_batch(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    def move(name: str, value: int, what: str) -> Move:
         reason = (
-            f"runs of {evidence.seconds:.1f} s; live memory falls to {evidence.valley:.0%} of its "
-            "peak in between (trace)"
+            f"{evidence.used_classes} classes are used, half of them for fewer than "
+            f"{evidence.median_requests:.0f} requests: {what} instead of {base.value(name)} (trace)"
         )
-        moves += [
-            _constant(base, "default_purge_delay", value, reason)
-            for value in (delay // 5, delay * 6)
-        ]
-    if evidence.demand.peak_bytes > 4 << 20:
-        reason = f"{_kib(evidence.demand.peak_bytes)} live at the peak: fewer page faults (trace)"
-        moves.append(_constant(base, "default_huge_pages", 2, reason))
-    keep = base.value("keep_pages")
+        return constant(base, name, value, reason)
+
+    first, share = base.value("first_batch"), base.value("batch_share")
+    yield move("first_batch", first * 4, f"the first refill takes {first * 4} blocks")
+    yield move("batch_share", share // 4, f"refills take up to 1/{share // 4} of a magazine")
+    yield move("first_batch", first // 4, f"the first refill takes {first // 4} blocks")
+    yield move("coarse_blocks", 0, "0 blocks come from a coarser class first")
+
+
+def _kept(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    warm, keep = base.value("warm_slabs"), base.value("keep_pages")
+    reason = f"{evidence.slab_traffic} slabs are made again after they were given back (model)"
+    yield constant(base, "warm_slabs", warm * 4, reason)
     reason = (
         f"free pages that wait for reuse: {_kib(keep * base.page_bytes)} at least, where "
         f"{_kib(evidence.demand.peak_bytes)} are live at the peak (trace)"
     )
-    moves.append(_constant(base, "keep_pages", keep // 16, reason))
-    warm = base.value("warm_slabs")
+    yield constant(base, "keep_pages", keep // 16, reason)
     reason = f"{evidence.slab_traffic} slabs are made again after they were given back (model)"
-    moves += [_constant(base, "warm_slabs", slabs, reason) for slabs in (warm * 4, warm * 16)]
-    return moves
+    yield constant(base, "warm_slabs", warm * 16, reason)
 
 
-def _page_moves(evidence: Evidence, base: Geometry) -> list[Move]:
+def _purge_delay(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    delay, run_ms = base.value("default_purge_delay"), evidence.seconds * 1000
+    reason = (
+        f"runs of {run_ms:.0f} ms; live memory falls to {evidence.valley:.0%} of its peak in "
+        f"between (trace), and what is free waits {delay} ms"
+    )
+    # A delay that no run outlives is as good as none: for short ones a share of the run.
+    shorter = delay // 5 if run_ms > delay / 2 else max(1, round(run_ms / 10))
+    yield constant(base, "default_purge_delay", shorter, reason)
+    yield constant(base, "default_purge_lazily", 1, reason)
+    if run_ms > delay / 2:
+        yield constant(base, "default_purge_delay", delay * 6, reason)
+
+
+def _huge_pages(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    peak = evidence.demand.peak_bytes
+    live = f"{_kib(peak)} live at the peak (trace)"
+    yield constant(base, "default_huge_pages", 2, f"{live}: huge pages mean fewer page faults")
+    if peak > 16 << 20:
+        yield constant(base, "default_huge_pages", 1, f"{live}: small pages are never half empty")
+
+
+def _prefetch(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    for lines in (1, 2):
+        reason = (
+            f"{_kib(evidence.demand.peak_bytes)} live at the peak (trace): what has left the cache "
+            f"when it is used again is fetched ahead, {lines} x 64 bytes of the next block"
+        )
+        yield constant(base, "prefetch_lines", lines, reason)
+
+
+def _pages(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    busy = evidence.slab_makers()
+    if busy:
+        reason = (
+            f"{sum(busy.values())} of {evidence.slab_traffic} slabs are made for {len(busy)} "
+            "classes: four times the pages in each (model)"
+        )
+        yield slabs("wide-slabs", lambda one: one.size in busy, 4, reason)
     shift = base.value("page_shift") + 1
     reason = (
         f"{evidence.slab_traffic} slabs are made; pages of {1 << shift >> 10} KiB halve that, and "
         f"classes below {(1 << shift) >> 12} bytes are served by the next one (model)"
     )
-
-    def change(geometry: Geometry) -> Geometry:
-        wider = geometry.with_value("page_shift", shift, why=reason)
-        least, page = wider.page_bytes >> 12, wider.page_bytes
-        classes = [_recut(one, page) for one in wider.classes if one.size >= least]
-        return wider.with_classes(classes, why=geometry.classes_why or reason)
-
-    return [Move(f"page_shift={shift}", "pages", reason, change)]
+    yield pages(shift, reason)
+    several = [one.size for one in base.classes if one.pages > 1]
+    reason = f"{len(several)} classes have slabs of several pages: half as many in each"
+    yield slabs("narrow-slabs", lambda one: one.pages > 1, 1 / 2, reason)
 
 
-def _recut(one: SizeClass, page_bytes: int) -> SizeClass:
-    return one.model_copy(update={"pages": usual_pages(one.size, page_bytes)})
-
-
-def _constant(base: Geometry, name: str, value: int, reason: str) -> Move:
-    one = base.constant(name)
-    value = max(one.lowest, min(one.highest, value))
-    return Move(
-        f"{name}={value}",
-        f"constant:{name}",
-        reason,
-        lambda geometry: geometry.with_value(name, value, why=reason),
-    )
-
-
-# ---- single classes ------------------------------------------------------------------------------
-
-
-def _class_moves(evidence: Evidence, base: Geometry) -> list[Move]:
-    moves = []
+def _routes(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     rare = evidence.rare_above(8192)
-    if rare:
-        sizes = f"{len(rare)} classes above 8 KiB"
-        share = f"serve {evidence.share_of(rare):.2%} of the requests (trace)"
-        moves += [
-            _routes("rare-large", rare, "LARGE", f"{sizes} {share}: whole pages keep nothing back"),
-            _routes("rare-pool", rare, "POOL", f"{sizes} {share}: no magazine keeps blocks back"),
-        ]
+    share = evidence.share_of(rare)
+    what = f"{len(rare)} classes above 8 KiB serve {share:.2%} of the requests (trace)"
+    if share > 0:
+        yield routes("rare-large", rare, "LARGE", f"{what}: whole pages keep nothing back")
+    for one in evidence.busiest(base, 0, SMALL_MAX)[:1]:
+        reason = f"{one.share:.0%} of all requests; a list of free blocks needs no slots (trace)"
+        yield routes(f"list-{one.size}", (one.size,), "ULTRA_LIST", reason)
     for one in evidence.build_up(base):
         reason = (
             f"{one.requests:.0f} requests, of which only {one.reused:.0%} could have a block that "
             "was freed before: a magazine is only passed through (trace)"
         )
-        moves.append(_routes(f"hot-{one.size}", (one.size,), "HOT", reason))
-    for one in evidence.busiest(base):
-        reason = f"{one.share:.0%} of all requests; a list of free blocks needs no slots (trace)"
-        moves.append(_routes(f"list-{one.size}", (one.size,), "ULTRA_LIST", reason))
-    moves.append(_depths("shallow-medium", 4, "blocks above 2 KiB that magazines keep back"))
-    return moves
-
-
-def _routes(name: str, sizes: Sequence[int], route: Route, reason: str) -> Move:
-    lowest, highest = min(sizes), max(sizes)
-
-    def change(geometry: Geometry) -> Geometry:
-        return geometry.with_classes(
-            (
-                one.model_copy(update={"route": route, "why": reason})
-                if lowest <= one.size <= highest and (one.size > SMALL_MAX) == (lowest > SMALL_MAX)
-                else one
-                for one in geometry.classes
-            ),
-            why=geometry.classes_why,
-            worth=geometry.classes_worth,
-        )
-
-    return Move(name, "route", reason, change)
-
-
-def _depths(name: str, divisor: int, reason: str) -> Move:
-    def change(geometry: Geometry) -> Geometry:
-        return geometry.with_classes(
-            (
-                one.model_copy(update={"depth": max(2, one.depth // divisor), "why": reason})
-                if one.size > SMALL_MAX
-                else one
-                for one in geometry.classes
-            ),
-            why=geometry.classes_why,
-            worth=geometry.classes_worth,
-        )
-
-    return Move(name, "depth", reason, change)
+        yield routes(f"hot-{one.size}", (one.size,), "HOT", reason)
+    if share > 0:
+        yield routes("rare-pool", rare, "POOL", f"{what}: no magazine keeps blocks back")
+    for one in evidence.busiest(base, SMALL_MAX, MEDIUM_MAX)[:1]:
+        reason = f"{one.share:.0%} of all requests (trace): no magazine keeps blocks back"
+        yield routes(f"pool-{one.size}", (one.size,), "POOL", reason)
 
 
 def _kib(number: float) -> str:
     return f"{number / 1024:,.0f} KiB"
+
+
+Family = Callable[[Evidence, Geometry], Iterator[Move]]
+FAMILIES: dict[str, Family] = {
+    "size classes": _size_classes,
+    "magazine depth": _magazine_depth,
+    "partial and warm pages": _kept,
+    "routes": _routes,
+    "refill batch": _refill_batch,
+    "prefetch": _prefetch,
+    "pages of a class": _pages,
+    "purge delay": _purge_delay,
+    "huge pages": _huge_pages,
+}
+KINDS = tuple(FAMILIES)
+"""What tuning is about: at least one move of each is proposed for every program."""

@@ -10,7 +10,7 @@ from pipeline.core.errors import PipelineError
 from pipeline.geometry.model import Geometry
 from pipeline.judge.keys import percent, spread
 from pipeline.tune.measure import File
-from pipeline.tune.moves import Move, apply
+from pipeline.tune.move import Move, apply
 from pipeline.tune.search import (
     BLOCKS_EACH,
     Candidate,
@@ -34,7 +34,8 @@ class Outcome:
     """What came of it. ``geometry`` is None when nothing pays, and ``why`` says so.
 
     ``trials`` has every candidate that was measured; ``untried`` the names of moves for which
-    there was no time; ``refused`` those that could not be built, with the reason.
+    there was no time; ``refused`` those that could not be built, with the reason. ``kinds`` has the
+    names of all single moves by what they are about.
     """
 
     geometry: Geometry | None
@@ -43,6 +44,7 @@ class Outcome:
     confirmed: Trial | None
     untried: tuple[str, ...]
     refused: dict[str, str]
+    kinds: dict[str, tuple[str, ...]]
 
 
 class Tuner:
@@ -101,7 +103,13 @@ class Tuner:
             confirmed=confirmed,
             untried=tuple(name for name in self._moves if name not in gone),
             refused=dict(self.refused),
+            kinds=self._kinds(),
         )
+
+    def _kinds(self) -> dict[str, tuple[str, ...]]:
+        moves = self._moves.values()
+        names = dict.fromkeys(move.kind for move in moves)
+        return {kind: tuple(m.name for m in moves if m.kind == kind) for kind in names}
 
     def _written(self, chosen: Trial, trials: Sequence[Trial]) -> Geometry:
         """Return the geometry with what each of its moves was measured to be worth."""

@@ -18,6 +18,7 @@ _VALUES = {
     "few_share": 64,
     "list_batch": 1,
     "fresh_word": 63,
+    "prefetch_lines": 4,
     "warm_slabs": 3,
     "keep_pages": 0,
     "keep_share": 64,

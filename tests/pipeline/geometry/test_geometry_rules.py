@@ -162,8 +162,23 @@ def test_what_is_reckoned_here_is_what_the_compiler_reckons(compiler: str, tmp_p
         assert second.split() == [str(limit) for limit in limits]
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_blocks_are_fetched_ahead_only_where_a_geometry_asks(compiler: str, tmp_path: Path) -> None:
+    counts = {}
+    for lines in (0, 1, 3):
+        generate(DEFAULT.with_value("prefetch_lines", lines), tmp_path)
+        gate = TREE.root / "allocator" / "front" / "gate.c"
+        done = compile_tables(
+            compiler, tmp_path, "-O2", "-D_GNU_SOURCE", "-S", "-o", "-", source=gate.read_text()
+        )
+        assert done.returncode == 0, done.stderr
+        counts[lines] = done.stdout.count("prefetch")
+    # Two places: malloc of small sizes and of middle ones.
+    assert counts == {0: 0, 1: 2, 3: 6}
+
+
 def compile_tables(
-    compiler: str, tables: Path, *arguments: str
+    compiler: str, tables: Path, *arguments: str, source: str = PRINT
 ) -> subprocess.CompletedProcess[str]:
     files = {"CLASS": "classes.def", "CONSTANT": "constants.def"}
     defines = [f'-DHAK_{name}_TABLE="{tables}/{file}"' for name, file in files.items()]
@@ -181,7 +196,7 @@ def compile_tables(
             "-",
             *arguments,
         ],
-        input=PRINT,
+        input=source,
         capture_output=True,
         text=True,
         check=False,

@@ -17,7 +17,8 @@ from pipeline.geometry.write import write_toml
 from pipeline.trace.read import Kind, Trace
 from pipeline.tune.evidence import Evidence, gather
 from pipeline.tune.models import waste
-from pipeline.tune.moves import Move, apply, proposals
+from pipeline.tune.move import Move, apply
+from pipeline.tune.moves import KINDS, proposals
 from pipeline.tune.tables import slabs
 
 BASE = default_geometry(Tree.here())
@@ -79,8 +80,25 @@ def test_tables_waste_less_than_the_default(moves: dict[str, Move], evidence: Ev
     assert best.peak + best.ends <= before.peak + before.ends
 
 
-def test_every_family_of_moves_comes_early(moves: dict[str, Move]) -> None:
-    assert len({move.topic.split(":")[0] for move in list(moves.values())[:5]}) >= 4
+def test_every_kind_has_its_turn_before_any_has_a_second_one(moves: dict[str, Move]) -> None:
+    turns = [move.kind for move in moves.values()]
+    assert sorted(turns[: len(KINDS)]) == sorted(KINDS)
+    assert len(moves) > 2 * len(KINDS)
+
+
+@pytest.mark.parametrize("size", [24, 1000, 20_000])
+def test_a_program_of_one_size_is_offered_every_kind_too(size: int) -> None:
+    rows = [(Kind.MALLOC, n, 0, size, 0) for n in range(50)]
+    found = proposals(gather([(trace_of(*rows), 1.0)], BASE, 0.25), BASE)
+    assert {move.kind for move in found} == set(KINDS)
+
+
+def test_slabs_are_recut_within_what_is_legal(moves: dict[str, Move]) -> None:
+    wide, narrow = (moves[name].change(BASE) for name in ("wide-slabs", "narrow-slabs"))
+    before = {one.size: one.pages for one in BASE.classes}
+    assert {one.size for one in wide.classes if one.pages > before[one.size]} == {80, 1024}
+    assert all(one.pages <= before[one.size] for one in narrow.classes)
+    assert all(one.pages * BASE.page_bytes >= 2 * one.size for one in narrow.classes)
 
 
 def test_moves_of_all_topics_go_together_whatever_their_order(moves: dict[str, Move]) -> None:

@@ -12,7 +12,8 @@ from pipeline.core.paths import Tree
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.tune.measure import File
-from pipeline.tune.moves import Move, apply
+from pipeline.tune.move import Move, apply
+from pipeline.tune.report import lines, markdown, rows
 from pipeline.tune.search import CONFIRM_BLOCKS, FRESH, combinations, confirm, race, winners
 from pipeline.tune.tuning import Outcome, Tuner
 
@@ -79,6 +80,12 @@ MOVES = {
     "refused": ("first_batch", 32),
     "nothing": ("warm_slabs", 4),
 }
+KINDS = {
+    "small_depth": "depth",
+    "keep_pages": "pages",
+    "first_batch": "batch",
+    "warm_slabs": "pages",
+}
 WORTH = {"fast": (1.04, 1.0), "lean": (1.0, 0.96), "slow": (0.95, 1.0), "nothing": (1.0, 1.0)}
 
 
@@ -89,6 +96,7 @@ def moves() -> list[Move]:
             f"constant:{constant}",
             f"because of {name}",
             lambda geometry: geometry.with_value(constant, value, why=f"because of {name}"),
+            kind=KINDS[constant],
         )
 
     return [move(name, *change) for name, change in MOVES.items()]
@@ -130,6 +138,31 @@ def test_what_pays_is_combined_confirmed_and_written_with_its_worth(tmp_path: Pa
     assert outcome.refused == {"refused": "the compiler refuses it"}
     assert outcome.untried == ()
     assert "by fresh runs" in outcome.why
+
+
+def test_each_kind_says_what_was_tried_and_what_it_was_worth(tmp_path: Path) -> None:
+    found = rows(tuned(World(Both()), tmp_path / "r"))
+    told = [(row.kind, row.name, row.verdict) for row in found]
+    assert told[:5] == [
+        ("depth", "fast", "pays"),
+        ("depth", "slow", "worse"),
+        ("pages", "lean", "pays"),
+        ("pages", "nothing", "not shown to pay"),
+        ("batch", "refused", "cannot be built: the compiler refuses it"),
+    ]
+    assert [kind for kind, _, _ in told[5:]] == ["together", "fresh runs"]
+    assert found[-1].verdict == "holds: written"
+    assert all("pairs" in row.worth for row in found if row.name != "refused")
+
+
+def test_kinds_without_a_turn_are_named(tmp_path: Path) -> None:
+    outcome = tuned(World(Both()), tmp_path / "r", budget=3.0)
+    missed = [row.name for row in rows(outcome) if row.verdict == "no time"]
+    assert "nothing" in missed
+    assert "batch: nothing was measured" in lines(outcome)
+    page = markdown(outcome, "mine")
+    assert page.startswith("# Tuning of mine")
+    assert all(f"| {name} | - | no time |" in page for name in missed)
 
 
 def test_where_nothing_pays_nothing_is_written(tmp_path: Path) -> None:
