@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
 from pipeline.geometry.model import Geometry, Record, Route, SizeClass
 from pipeline.geometry.rules import require_legal, usual_class
 from pipeline.geometry.tables import default_geometry
-from pipeline.profile.load import read_table, sentences
+from pipeline.profile.load import read_as
 
 NOT_MEASURED = "not measured"
 _SMALLEST_PAGE = 65536
@@ -73,13 +73,7 @@ def parse_geometry(path: Path, default: Geometry) -> Geometry:
 
     Raises ProfileError for a file that is not valid, or says what no library can be built with.
     """
-    table = read_table(path)
-    try:
-        read = _File.model_validate(table)
-    except ValidationError as error:
-        raise ProfileError(
-            sentences(path, table, error.errors()), hint="docs/geometry.md describes every key"
-        ) from error
+    read = read_as(_File, path, page="docs/geometry.md")
     geometry = _fill(path, read, default)
     require_legal(geometry, str(path))
     return geometry

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.core.errors import ProfileError
@@ -17,6 +17,8 @@ from pipeline.profile.schema import Profile
 # At most so many mistakes are shown at once; the rest is counted.
 SHOWN_MISTAKES = 5
 WORKLOAD_KINDS = ("program", "command", "trace")
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def profile_names(tree: Tree) -> list[str]:
@@ -42,13 +44,7 @@ def require_profile(tree: Tree, name: str) -> Path:
 
 def parse_profile(path: Path) -> Profile:
     """Return the profile in the file ``path``; ProfileError names file, key and what is allowed."""
-    table = read_table(path)
-    try:
-        profile = Profile.model_validate(table)
-    except ValidationError as error:
-        raise ProfileError(
-            sentences(path, table, error.errors()), hint="docs/pipeline.md describes every key"
-        ) from error
+    profile = read_as(Profile, path, page="docs/pipeline.md")
     if profile.name != path.stem:
         raise ProfileError(
             f"{path}: name: is {profile.name!r}; must be {path.stem!r}, like the file"
@@ -56,7 +52,21 @@ def parse_profile(path: Path) -> Profile:
     return profile
 
 
-def read_table(path: Path) -> dict[str, Any]:
+def read_as(model: type[Model], path: Path, page: str) -> Model:
+    """Return the TOML file ``path`` as a ``model``; ``page`` of the documentation has its keys.
+
+    Raises ProfileError with file, key and what is allowed for each of the first mistakes.
+    """
+    table = _read_table(path)
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        raise ProfileError(
+            _sentences(path, table, error.errors()), hint=f"{page} describes every key"
+        ) from error
+
+
+def _read_table(path: Path) -> dict[str, Any]:
     """Return a TOML file as a table; ProfileError names the line that is not valid."""
     text = ""
     try:
@@ -84,7 +94,7 @@ def _did_you_mean(name: str, names: list[str]) -> str:
     )
 
 
-def sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:
+def _sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:
     """Return one line for each of the first mistakes: file, key, what is allowed."""
     lines = [
         f"{path}: {_key(table, mistake)}: {_problem(mistake)}"

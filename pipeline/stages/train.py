@@ -8,6 +8,7 @@ library), scaled to whole numbers. See docs/pipeline.md.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ FACTORS = "factors.json"
 SCALE = 1000
 # No workload is measured shorter than this: the clock of the kernel is no finer, in seconds.
 SHORTEST_S = 0.01
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,7 @@ def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) ->
     }
 
     def work(room: Path, line: StageLine) -> Notes:
-        rows = {}
-        for number, workload in enumerate(setup.training, start=1):
-            line.step(f"{workload.name} ({number} of {len(setup.training)})")
-            rows[workload.name] = _train_one(shop, room, workload, programs, library)
+        rows = _each(setup, line, lambda one: _train_one(shop, room, one, programs, library))
         factors = time_factors({n: (r["weight"], r["seconds"]) for n, r in rows.items()})
         (room / FACTORS).write_text(json.dumps(factors, indent=1), encoding="utf-8")
         return {"workloads": rows, "skipped": list(setup.skipped)}
@@ -81,12 +81,10 @@ def train_again(
     }
 
     def work(room: Path, line: StageLine) -> Notes:
-        rows = {}
-        for number, workload in enumerate(setup.training, start=1):
-            line.step(f"{workload.name} ({number} of {len(setup.training)})")
-            prepared = prepare(shop, workload, programs)
-            rows[workload.name] = _count(shop, SECOND, room, workload, prepared, library)
-        return {"workloads": rows}
+        def count(one: Program | Command) -> Row:
+            return _count(shop, SECOND, room, one, prepare(shop, one, programs), library)
+
+        return {"workloads": _each(setup, line, count)}
 
     made = shop.do(SECOND, parts, work, summary=_summary)
     rows = made.receipt.notes["workloads"]
@@ -100,9 +98,18 @@ def time_factors(shares: dict[str, tuple[float, float]]) -> dict[str, int]:
     return {name: max(1, round(SCALE * value / top)) for name, value in wanted.items()}
 
 
+def _each(setup: Setup, line: StageLine, run: Callable[[Program | Command], Row]) -> dict[str, Row]:
+    """Return what ``run`` makes of each training workload, by name."""
+    rows = {}
+    for number, workload in enumerate(setup.training, start=1):
+        line.step(f"{workload.name} ({number} of {len(setup.training)})")
+        rows[workload.name] = run(workload)
+    return rows
+
+
 def _train_one(
     shop: Workshop, room: Path, workload: Program | Command, programs: Baseline, library: Library
-) -> dict[str, Any]:
+) -> Row:
     prepared = prepare(shop, workload, programs)
     plain = train_on(
         workload,
@@ -121,7 +128,7 @@ def _count(
     workload: Program | Command,
     prepared: Prepared,
     library: Library,
-) -> dict[str, Any]:
+) -> Row:
     """Run a workload with counters; DataError if no process of it wrote a profile."""
     raw = room / "raw" / workload.name
     raw.mkdir(parents=True)
