@@ -71,9 +71,18 @@ def _classes(geometry: Geometry, default: Geometry) -> Iterator[str]:
     yield "[classes]"
     yield from _words(geometry.classes_why, geometry.classes_worth)
     yield "table = ["
+    told: dict[tuple[str, str], int] = {}
     for one in geometry.classes:
-        yield _row(one, before.get(one.size))
+        yield _row(_briefly(one, told), before.get(one.size))
     yield "]"
+
+
+def _briefly(one: SizeClass, told: dict[tuple[str, str], int]) -> SizeClass:
+    """Return a class that refers to the first one with the same words, if there was one."""
+    first = told.setdefault((one.why, one.worth), one.size)
+    if not one.why or first == one.size:
+        return one
+    return one.model_copy(update={"why": f"as {first}", "worth": ""})
 
 
 def _row(one: SizeClass, before: SizeClass | None) -> str:

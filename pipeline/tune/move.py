@@ -127,14 +127,18 @@ def depths(name: str, which: Which, factor: float, reason: str) -> Move:
 
 
 def _with(geometry: Geometry, which: Which, recut: Recut, reason: str) -> Geometry:
-    """Return the geometry with some classes recut; those that change say why."""
+    """Return the geometry with some classes recut.
+
+    The first reason is told for the table as a whole; where that has one, by the classes.
+    """
+    own = reason if geometry.classes_why else ""
     return geometry.with_classes(
-        (_changed(one, recut(one), reason) if which(one) else one for one in geometry.classes),
-        why=geometry.classes_why,
+        (_changed(one, recut(one), own) if which(one) else one for one in geometry.classes),
+        why=geometry.classes_why or reason,
         worth=geometry.classes_worth,
     )
 
 
-def _changed(one: SizeClass, update: dict[str, object], reason: str) -> SizeClass:
+def _changed(one: SizeClass, update: dict[str, object], why: str) -> SizeClass:
     new = one.model_copy(update=update)
-    return one if new.values == one.values else new.model_copy(update={"why": reason})
+    return one if new.values == one.values else new.model_copy(update={"why": why})

@@ -51,6 +51,17 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert parse_geometry(path, DEFAULT) == geometry
 
 
+def test_words_that_several_classes_share_are_written_once(tmp_path: Path) -> None:
+    words = {"why": "they are rare", "worth": "-1 % memory"}
+    rows = [one.model_copy(update=words if one.size > 40000 else {}) for one in DEFAULT.classes]
+    rows[-1] = rows[-1].model_copy(update={"pages": 8})
+    text = render_toml(DEFAULT.with_classes(rows, "whole pages"), DEFAULT)
+    assert text.count("they are rare") == text.count("-1 % memory") == 1
+    found = parse(tmp_path, text)
+    assert [one.why for one in found.classes if one.why] == ["they are rare", *["as 40960"] * 6]
+    assert found.digest == DEFAULT.with_classes(rows).digest
+
+
 def test_the_default_writes_no_value(tmp_path: Path) -> None:
     text = render_toml(DEFAULT, DEFAULT)
     assert parse(tmp_path, text) == DEFAULT
