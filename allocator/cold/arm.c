@@ -14,10 +14,6 @@ enum {
 
 void *const hak_nothing[1];
 
-bool hak_is_armed(const hak_heap *heap, unsigned cls) {
-    return heap->top[cls] == (void **)hak_nothing;
-}
-
 static void arm_class(hak_heap *heap, unsigned cls) {
     if (hak_is_armed(heap, cls))
         return;

@@ -42,6 +42,8 @@ void hak_arm_malloc_again(hak_heap *heap, unsigned cls);
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
 void hak_disarm(hak_heap *heap, unsigned cls);
 
-bool hak_is_armed(const hak_heap *heap, unsigned cls);
+HAK_INLINE bool hak_is_armed(const hak_heap *heap, unsigned cls) {
+    return heap->top[cls] == (void **)hak_nothing;
+}
 
 #endif

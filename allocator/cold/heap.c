@@ -71,11 +71,14 @@ static hak_heap *make_heap(void) {
     return heap;
 }
 
-/* What the last thread needed says little about the next one: it starts small again. */
+/* What the last thread needed says little about the next one: it starts small again, but with
+ * blocks of each class that was in use, and not of a coarser one. */
 static void forget(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        heap->batch[cls] = 0;
-        hak_magazine_shrink(heap, cls, 0);
+        if (heap->batch[cls] > HAK_COARSE_BLOCKS)
+            heap->batch[cls] = HAK_COARSE_BLOCKS;
+        if (heap->depth[cls] > hak_classes[cls].depth)
+            hak_magazine_shrink(heap, cls, 0);
     }
 }
 
@@ -123,10 +126,12 @@ static void flush_all(hak_heap *heap) {
  * route HOT, which go into slabs of this heap only: another may adopt them before. */
 static void flush_most(hak_heap *heap) {
     bool warm = atomic_load_explicit(&idle_count, memory_order_relaxed) < WARM_HEAPS;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (!warm || hak_is_hot(cls) || hak_classes[cls].size > HAK_SMALL_MAX ||
-            hak_route_count(heap, cls) > WARM_BLOCKS)
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        size_t count = hak_route_count(heap, cls);
+        bool keep = warm && !hak_is_hot(cls) && hak_classes[cls].size <= HAK_SMALL_MAX;
+        if (count > (keep ? WARM_BLOCKS : 0))
             hak_route_flush(heap, cls);
+    }
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if

@@ -2,7 +2,6 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/arm.h"
 #include "os/os.h"
 
 #include <string.h>
@@ -102,11 +101,4 @@ size_t hak_magazines_purge(hak_heap *heap) {
     uintptr_t from = hak_round_up((uintptr_t)grown, hak_os_page_size());
     uintptr_t to = hak_round_down((uintptr_t)(grown + HAK_MAGAZINE_SLOTS), hak_os_page_size());
     return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
-}
-
-size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
-    void *const *top = hak_is_armed(heap, cls) ? heap->held_top[cls] : heap->top[cls];
-    size_t count = (size_t)(top - heap->bottom[cls]);
-    return count <= heap->depth[cls] ? count
-                                     : 0; /* another thread's magazine that moves just now */
 }

@@ -10,7 +10,7 @@
 #ifndef HAK_COLD_MAGAZINE_H
 #define HAK_COLD_MAGAZINE_H
 
-#include "base/types.h"
+#include "cold/arm.h"
 
 /* Makes all magazines of a new heap small and empty. */
 void hak_magazines_lay_out(hak_heap *heap);
@@ -34,8 +34,12 @@ void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
  * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */
 size_t hak_magazines_purge(hak_heap *heap);
 
-/* Blocks in a magazine, armed or not. */
-size_t hak_magazine_count(const hak_heap *heap, unsigned cls);
+/* Blocks in a magazine, armed or not; 0 when it is another thread's and moves just now. */
+HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
+    void *const *top = hak_is_armed(heap, cls) ? heap->held_top[cls] : heap->top[cls];
+    size_t count = (size_t)(top - heap->bottom[cls]);
+    return count <= heap->depth[cls] ? count : 0;
+}
 
 /* The last slot of a magazine. */
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {

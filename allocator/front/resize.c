@@ -41,7 +41,7 @@ HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
     return calloc_elsewhere(bytes);
 }
 
-static void *copy_to_new(void *block, size_t old_size, size_t size) {
+static void *copy_to_new(void *block, size_t size, size_t old_size) {
     void *copy = hak_malloc(size);
     if (HAK_UNLIKELY(copy == NULL))
         return size <= old_size ? block : NULL; /* programs rely on it that shrinking works */
@@ -52,32 +52,48 @@ static void *copy_to_new(void *block, size_t old_size, size_t size) {
 
 /* A block that grows will grow again: it gets at least a quarter more than it had. So a string that
  * grows byte by byte is copied a logarithmic number of times. */
-static HAK_DOOR void *move_small(void *block, size_t room, size_t size) {
+static HAK_DOOR void *move_small(void *block, size_t size, size_t room) {
     size_t generous = room + room / 4;
-    return copy_to_new(block, room, size > room && size < generous ? generous : size);
+    return copy_to_new(block, size > room && size < generous ? generous : size, room);
 }
 
 static HAK_DOOR void *resize_large(void *block, size_t size) {
     size_t old_size = hak_large_size(block, "realloc");
     if (size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX)
         return hak_large_resize(block, size);
-    return copy_to_new(block, old_size, size);
+    return copy_to_new(block, size, old_size);
 }
 
-HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
-    if (HAK_UNLIKELY(block == NULL))
+/* A block stays where it is while more than half of its room is wanted. Nothing fits into no room,
+ * that of HAK_CLASS_NONE: so NULL and large blocks ride on this branch, as size 0 does. */
+static inline bool fits(size_t room, size_t size) {
+    return size - room / 2 - 1 < room / 2;
+}
+
+/* The class of the block was looked for in the first range alone. */
+static HAK_DOOR void *resize_odd(void *block, size_t size) {
+    if (block == NULL)
         return hak_malloc(size);
-    if (HAK_UNLIKELY(size == 0)) {
+    if (size == 0) {
         hak_free(block);
         return NULL;
     }
-    unsigned cls = hak_class_of(block);
-    if (HAK_UNLIKELY(cls == HAK_CLASS_NONE))
+    size_t room = hak_classes[hak_class_of(block)].size;
+    if (room == 0)
         return resize_large(block, size);
-    size_t room = hak_classes[cls].size;
-    if (size <= room && size >= room / 2)
-        return block; /* at most half of it lies idle */
-    return move_small(block, room, size);
+    return fits(room, size) ? block : move_small(block, size, room);
+}
+
+HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
+    size_t room = hak_classes[hak_class_in(&hak_ranges[0], block)].size;
+    if (HAK_LIKELY(fits(room, size)))
+        return block;
+    if (HAK_LIKELY(room != 0 && size != 0)) {
+        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+        return move_small(block, size, room);
+    }
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    return resize_odd(block, size);
 }
 
 HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
