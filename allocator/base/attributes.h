@@ -57,8 +57,9 @@
 #define HAK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* In front of a slow call that ends a hot function: keeps `jcc slow_path` from being emitted.
- * BOLT loses both edge counts of a conditional tail call and may then move the hot half away. */
-#define HAK_NOT_A_CONDITIONAL_TAIL_CALL() __asm__ volatile("")
+ * BOLT loses both edge counts of a conditional tail call and may then move the hot half away. The
+ * line makes each one different: compilers would hoist equal ones from both sides of a branch. */
+#define HAK_NOT_A_CONDITIONAL_TAIL_CALL() __asm__ volatile("" : : "i"(__LINE__))
 
 /* A read on the hot path that may race with a writer which only ever lets the value grow. A relaxed
  * atomic load is the same instruction, but compilers do not fold it into a compare, and that costs

@@ -211,7 +211,10 @@ static HAK_COLD hak_heap *attach(void) {
 
 hak_heap *hak_heap_self(void) {
     hak_heap *heap = hak_this_thread.owned;
-    return HAK_LIKELY(heap != NULL) ? heap : attach();
+    if (HAK_LIKELY(heap != NULL))
+        return heap;
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    return attach();
 }
 
 hak_heap *hak_heap_borrow(void) {

@@ -29,6 +29,7 @@ static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
     unsigned cls = aligned_class(alignment, size);
     if (cls < HAK_CLASSES)
         return hak_malloc(hak_classes[cls].size);
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return allocate_pages(alignment, size);
 }
 
@@ -41,6 +42,7 @@ static void *allocate(size_t alignment, size_t size) {
     if (HAK_LIKELY(((uintptr_t)block & (alignment - 1)) == 0))
         return block;
     hak_free(block);
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return allocate_from_class(alignment, size);
 }
 
@@ -73,6 +75,7 @@ HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
             return 0;
         }
     }
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return memalign_elsewhere(out, alignment, size, block);
 }
 

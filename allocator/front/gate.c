@@ -28,8 +28,10 @@ static HAK_DOOR void *malloc_large(size_t size) {
 }
 
 static HAK_DOOR void *malloc_medium(size_t size) {
-    if (size > HAK_MEDIUM_MAX)
+    if (size > HAK_MEDIUM_MAX) {
+        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
         return malloc_large(size);
+    }
     hak_heap *heap = hak_this_thread.heap;
     unsigned cls = heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
     void *block = hak_magazine_pop(heap, cls);

@@ -15,10 +15,12 @@ static const char rounds[ROUNDS];
 
 static void thread_exits(void *value) {
     const char *round = value;
-    if (round + 2 < rounds + ROUNDS)
+    if (round + 2 < rounds + ROUNDS) {
         pthread_setspecific(exit_key, round + 1);
-    else
-        registered->on_thread_exit();
+        return;
+    }
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    registered->on_thread_exit();
 }
 
 void hak_os_start(const hak_os_hooks *hooks) {
