@@ -150,7 +150,15 @@ static void thread_exits(void) {
     hak_background_start();
 }
 
+/* A signal handler that forks may have interrupted this very thread while it held a lock: waiting
+ * for it would last for ever. The child of a program with one thread then goes on where its parent
+ * was; that of one with several may do little more than exec, and needs no sound heaps for it. */
+static HAK_TLS bool forks_amidst;
+
 static void before_fork(void) {
+    forks_amidst = hak_locks_held != 0;
+    if (forks_amidst)
+        return;
     hak_lock_take(&borrow_lock);
     hak_purge_before_fork();
     hak_lock_take(&registry_lock);
@@ -159,6 +167,10 @@ static void before_fork(void) {
 }
 
 static void after_fork_in_parent(void) {
+    if (forks_amidst) {
+        forks_amidst = false;
+        return;
+    }
     hak_lock_holds_all = false;
     hak_lock_give(&hak_segment_lock);
     hak_lock_give(&registry_lock);
@@ -169,7 +181,11 @@ static void after_fork_in_parent(void) {
 /* The heaps of the other threads may have been copied in the middle of an operation: they are
  * never touched again. Their blocks can still be used and freed. */
 static void after_fork_in_child(void) {
-    hak_lock_holds_all = false;
+    if (!forks_amidst) {
+        hak_lock_holds_all = false;
+        hak_locks_held = 0;
+    }
+    forks_amidst = false;
     for (hak_heap *heap = registry; heap != NULL; heap = heap->registry_next)
         if (heap->state == HAK_HEAP_ACTIVE && heap != hak_this_thread.owned && heap != borrowed)
             heap->state = HAK_HEAP_FROZEN;

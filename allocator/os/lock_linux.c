@@ -8,6 +8,7 @@
 enum { SPINS = 100 }; /* about the time that the short sections under our locks take */
 
 HAK_TLS bool hak_lock_holds_all;
+HAK_TLS uint32_t hak_locks_held;
 
 static void futex(hak_lock *lock, int operation, uint32_t value) {
     int saved_errno = errno;
@@ -17,7 +18,7 @@ static void futex(hak_lock *lock, int operation, uint32_t value) {
 
 void hak_lock_wait(hak_lock *lock) {
     for (int i = 0; i < SPINS; i++)
-        if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 && hak_lock_try(lock))
+        if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 && hak_lock_grab(lock))
             return;
     while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
         futex(lock, FUTEX_WAIT, 2);
