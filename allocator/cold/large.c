@@ -42,15 +42,30 @@ static void tick(void) {
         hak_purge_tick(heap, HAK_CLASS_NONE);
 }
 
-static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
+static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = hak_run_take(pages, align_pages, zeroed);
-    if (run == NULL)
-        errno = ENOMEM;
-    else {
+    if (run != NULL) {
         run->kind = HAK_RUN_LARGE;
         run->faults = hak_excess_faults();
     }
     return run;
+}
+
+/* What lies free in magazines and slabs may make room; not for what is longer than all there is. */
+static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = NULL;
+    if (pages <= hak_range_pages()) {
+        hak_purge_all(hak_heap_self());
+        run = try_to_take(pages, align_pages, zeroed);
+    }
+    if (run == NULL)
+        errno = ENOMEM;
+    return run;
+}
+
+static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = try_to_take(pages, align_pages, zeroed);
+    return HAK_LIKELY(run != NULL) ? run : take_after_purge(pages, align_pages, zeroed);
 }
 
 static void give(hak_slab *run, bool zeroed) {
@@ -132,7 +147,7 @@ void hak_large_free(void *block) {
 
 static hak_slab *take_with_slack(size_t pages) {
     bool zeroed;
-    hak_slab *run = take(pages + pages / SLACK_SHARE, 1, &zeroed);
+    hak_slab *run = try_to_take(pages + pages / SLACK_SHARE, 1, &zeroed);
     return run != NULL ? run : take(pages, 1, &zeroed);
 }
 

@@ -13,6 +13,7 @@ enum {
     SHARE_OF_LIMIT = 4, /* a first reservation takes at most 1/4 of a limited address space */
     FURTHER = 512,      /* segments in a further range, when the system grants them: 1 GiB */
     AHEAD = 4,          /* 1/4 more is made usable than is needed now */
+    MOST = 1 << 28,     /* segments in a range: as many as the levels of cold/room.h span */
 };
 
 hak_range hak_ranges[HAK_MAX_RANGES];
@@ -20,6 +21,13 @@ static _Atomic size_t range_count;
 
 size_t hak_range_count(void) {
     return atomic_load_explicit(&range_count, memory_order_acquire);
+}
+
+size_t hak_range_pages(void) {
+    size_t pages = 0;
+    for (size_t i = 0; i < hak_range_count(); i++)
+        pages += HAK_READ_GROWING(hak_ranges[i].limit);
+    return pages;
 }
 
 hak_range *hak_range_of(const void *p) {
@@ -124,7 +132,7 @@ static size_t first_size(void) {
 
 static hak_range *add_range(size_t least) {
     size_t index = hak_range_count();
-    if (index == HAK_MAX_RANGES)
+    if (index == HAK_MAX_RANGES || least > MOST)
         return NULL;
     size_t wanted = index == 0 ? first_size() : FURTHER;
     if (index == 0) {

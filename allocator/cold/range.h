@@ -86,7 +86,8 @@ void hak_range_expect_slab(const hak_slab *slab);
  * system page hold nothing either. Under the segment lock. */
 void hak_range_purge_tables(hak_range *r, size_t first, size_t end);
 
-/* Number of ranges in use. */
+/* Number of ranges in use, and of the pages that they have tables for. */
 size_t hak_range_count(void);
+size_t hak_range_pages(void);
 
 #endif

@@ -33,12 +33,20 @@ static unsigned class_for(const hak_heap *heap, size_t size) {
     return cls != HAK_CLASS_NONE ? cls : class_by_search(size);
 }
 
+/* The system refuses more. Blocks in magazines may keep slabs of other classes, and heaps without a
+ * thread empty ones, that this class can have. */
+static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls, size_t size) {
+    hak_purge_all(heap);
+    void *block = hak_route_take(heap, cls, size);
+    if (block == NULL)
+        errno = ENOMEM;
+    return block;
+}
+
 static void *allocate(hak_heap *heap, unsigned cls, size_t size) {
     HAK_TALLY(heap, cls, fallback);
     void *block = hak_route_take(heap, cls, size);
-    if (HAK_UNLIKELY(block == NULL))
-        errno = ENOMEM;
-    return block;
+    return HAK_LIKELY(block != NULL) ? block : allocate_after_purge(heap, cls, size);
 }
 
 static HAK_COLD void *allocate_borrowed(size_t size) {
