@@ -1,7 +1,7 @@
 # Each call of the system's memory functions in the library's code, made to fail: the program
 # faults/requests.c with a library of which no call is a jump (its place could not be told).
 set(memory_calls hak_os_reserve hak_os_commit hak_os_purge hak_os_offer hak_os_move hak_os_protect
-    mmap munmap mprotect madvise mremap)
+    hak_os_huge_pages mmap munmap mprotect madvise mremap mincore)
 inside_library(hakmem_every_site -fno-optimize-sibling-calls)
 set(helpers support/check.c support/pattern.c support/threads.c support/memory.c)
 add_executable(test_faults_every_site faults/every_site.c faults/requests.c ${helpers})

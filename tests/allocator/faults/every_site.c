@@ -113,6 +113,8 @@ LED(int, hak_os_move, (void *from, void *to, size_t size), (from, to, size), 1) 
 LED(int, mprotect, (void *start, size_t size, int access), (start, size, access), -1)
 LED(int, madvise, (void *start, size_t size, int advice), (start, size, advice), -1)
 LED(int, munmap, (void *start, size_t size), (start, size), -1)
+LED(int, mincore, (void *start, size_t size, unsigned char *pages), (start, size, pages), -1)
+LED(int, hak_os_huge_pages, (void *start, size_t size, int mode), (start, size, mode), 0) /* void */
 
 /* Elsewhere: not where a large mapping is aligned, nor where it was asked for, as by a kernel that
  * takes MAP_FIXED_NOREPLACE for a hint. */

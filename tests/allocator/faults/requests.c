@@ -17,6 +17,8 @@ enum {
     SOME = 2,
     MANY = 6000,
     MANY_LARGE = 80,
+    DENSE = 1700, /* blocks of DENSE_SIZE: 48 MiB */
+    DENSE_SIZE = 30000,
     SMALL = 64
 };
 
@@ -138,6 +140,15 @@ static void many_of_a_size(void) {
     }
 }
 
+/* Enough dense memory for huge pages, and some of it given back. */
+static void many_dense(void) {
+    static void *blocks[DENSE];
+    for (int i = 0; i < DENSE; i++)
+        blocks[i] = given(malloc(DENSE_SIZE), DENSE_SIZE);
+    for (int i = 0; i < DENSE; i++)
+        give_back(blocks[i], DENSE_SIZE);
+}
+
 static void no_block_is_left(size_t before) {
     malloc_trim(0); /* takes home what is on its way to another thread */
     size_t after = live_blocks();
@@ -161,5 +172,6 @@ void requests_run_rare(void) {
     many_large_ones();
     one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
     many_of_a_size();
+    many_dense();
     no_block_is_left(before);
 }
