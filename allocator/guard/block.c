@@ -63,8 +63,13 @@ static bool is_still(hak_place place, hak_facts facts) {
     return memcmp(&now, &facts, sizeof now) == 0;
 }
 
+/* Another thread may free the block meanwhile, and its slab may be none any more: it has no size
+ * then. */
 void hak_check_fence(hak_place place, const void *block, const char *function, hak_facts facts) {
-    size_t length = end_of(place.run, facts.size) - facts.size;
+    size_t end = end_of(place.run, facts.size);
+    if (HAK_UNLIKELY(end < facts.size))
+        return;
+    size_t length = end - facts.size;
     size_t at = hak_first_other((const char *)block + facts.size, hak_canary(block), length);
     if (HAK_UNLIKELY(at != length) && is_still(place, facts))
         hak_refuse_overflow(block, function, facts, facts.size + at);
