@@ -17,87 +17,85 @@ static unsigned words_in(unsigned cls) {
 
 /* 0 behind the last address. */
 static void close_carrier(const struct hak_chain *chain) {
-    if (chain->filled < chain->words)
-        hak_link_to(chain->first + chain->filled, NULL);
+    if (chain->next != chain->end)
+        hak_link_to(chain->next, NULL);
 }
 
 static void send(struct hak_chain *chain) {
-    _Atomic(hak_link *) *remote = &chain->owner->remote;
+    _Atomic(hak_link *) *remote = &hak_heap_in(chain->owner)->remote;
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
     close_carrier(chain);
     do
         hak_link_to(chain->last, head);
     while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first, memory_order_release,
                                                   memory_order_relaxed));
-    chain->owner = NULL;
+    chain->owner = 0;
     HAK_COUNT(remote_chains, 1);
     hak_purge_expect(); /* the owner may have ended: the epoch takes the blocks back for it */
 }
 
 void hak_chains_send(hak_chains *chains) {
     for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
-        if (chains->open[i].owner != NULL)
+        if (chains->open[i].owner != 0)
             send(&chains->open[i]);
 }
 
-/* The block becomes the carrier of those that follow it. */
-static void carry(struct hak_chain *chain, hak_link *next, unsigned cls, hak_link *carrier) {
-    hak_link_to(carrier, next);
+void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
+    hak_link *carrier = block;
+    if (chain->owner != owner) {
+        if (chain->owner != 0)
+            send(chain);
+        chain->owner = owner;
+        chain->first = NULL;
+        chain->last = carrier;
+    }
+    hak_link_to(carrier, chain->first);
     chain->first = carrier;
-    chain->filled = 1;
-    chain->words = words_in(cls);
-}
-
-static void start(struct hak_chain *chain, hak_heap *owner, unsigned cls, hak_link *carrier) {
-    if (chain->owner != NULL)
-        send(chain);
-    chain->owner = owner;
-    chain->last = carrier;
-    carry(chain, NULL, cls, carrier);
-}
-
-/* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
- * Computer Programming, vol. 3, 6.4. */
-static unsigned place_of(const hak_heap *owner) {
-    return (unsigned)(((uintptr_t)owner * UINT64_C(0x9e3779b97f4a7c15)) >> 62) % HAK_OPEN_CHAINS;
-}
-
-void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block) {
-    hak_heap *heap = hak_heap_in(owner);
-    struct hak_chain *chain = &chains->open[place_of(heap)];
-    if (chain->owner != heap)
-        start(chain, heap, hak_class_of_owner(owner), block);
-    else if (chain->filled < chain->words)
-        hak_link_to(chain->first + chain->filled++, block);
-    else
-        carry(chain, chain->first, hak_class_of_owner(owner), block);
+    chain->next = carrier + 1;
+    chain->end = carrier + words_in(hak_class_of_owner(owner));
 }
 
 /* ---- the owner ---- */
 
-static uintptr_t owner_of(const void *block) {
+/* A block whose owner word is not the one that was expected: the magazine of its class is full, or
+ * its slab has another owner by now, or it is no block at all. */
+static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere) {
     uintptr_t owner = hak_owner_of(block);
-    if (HAK_UNLIKELY(owner == 0))
+    if (owner == 0)
         hak_slab_refuse(hak_run_of(block), block);
-    return owner;
-}
-
-static void take_home(hak_heap *heap, uintptr_t owner, void *block, hak_chains *elsewhere) {
-    if (HAK_LIKELY(hak_heap_in(owner) == heap))
+    if (hak_heap_in(owner) == heap)
         hak_route_take_home(heap, hak_class_of_owner(owner), block);
     else
         hak_chains_add(elsewhere, owner, block);
 }
 
+/* The magazine takes it as long as it has room. */
+static inline void take_home(hak_heap *heap, uintptr_t expected, void *block,
+                             hak_chains *elsewhere) {
+    unsigned cls = hak_class_of_owner(expected);
+    void **top = heap->top[cls];
+    if (HAK_LIKELY(hak_owner_of(block) == expected && top != heap->end[cls]) && !hak_is_hot(cls) &&
+        !hak_is_list(cls)) {
+        top[1] = block;
+        heap->top[cls] = top + 1;
+    } else {
+        take_odd(heap, block, elsewhere);
+    }
+}
+
 /* The carrier comes last: until then its slab has a block in use, and its memory stays. */
 static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere) {
-    uintptr_t owner = owner_of(carrier);
-    unsigned words = words_in(hak_class_of_owner(owner));
+    uintptr_t owner = hak_owner_of(carrier);
+    if (HAK_UNLIKELY(owner == 0))
+        hak_slab_refuse(hak_run_of(carrier), carrier);
+    unsigned cls = hak_class_of_owner(owner);
+    uintptr_t expected = hak_owner_word(heap, cls);
+    const hak_link *word = carrier + 1, *end = carrier + words_in(cls);
     hak_link *next = hak_link_next(carrier), *block;
     __builtin_prefetch(next);
-    for (unsigned i = 1; i < words && (block = hak_link_next(carrier + i)) != NULL; i++)
-        take_home(heap, owner_of(block), block, elsewhere);
-    take_home(heap, owner, carrier, elsewhere);
+    for (; word < end && (block = hak_link_next(word)) != NULL; word++)
+        take_home(heap, expected, block, elsewhere);
+    take_home(heap, expected, carrier, elsewhere);
     return next;
 }
 

@@ -11,22 +11,36 @@
 #ifndef HAK_COLD_REMOTE_H
 #define HAK_COLD_REMOTE_H
 
-#include "base/types.h"
+#include "cold/link.h"
 
 enum { HAK_OPEN_CHAINS = 4 };
 
-/* Chains in the making, each of blocks of one owner. Zero-initialised. */
+/* Chains in the making, each of blocks of one owner and class. Zero-initialised. */
 typedef struct hak_chains {
     struct hak_chain {
-        hak_heap *owner;
+        uintptr_t owner;        /* the owner word of their pages; 0: no chain */
         hak_link *first, *last; /* carriers; the first one has room, perhaps: */
-        unsigned filled, words; /* words of it that say something, and all */
+        hak_link *next, *end;   /* the word for the next address, and the one behind the last */
     } open[HAK_OPEN_CHAINS];
 } hak_chains;
 
-/* Adds a block to its owner's chain; sends another owner's that is in its place first. `owner`: the
- * owner word of its page. */
-void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block);
+/* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
+ * Computer Programming, vol. 3, 6.4. */
+HAK_INLINE unsigned hak_chain_of(uintptr_t owner) {
+    return (unsigned)((owner * UINT64_C(0x9e3779b97f4a7c15)) >> 62) % HAK_OPEN_CHAINS;
+}
+
+/* Makes the block a carrier. If another chain is in its place, sends that first. */
+HAK_DOOR void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block);
+
+/* Adds a block to its owner's chain. `owner`: the owner word of its page. */
+HAK_INLINE void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block) {
+    struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
+    if (HAK_LIKELY(chain->owner == owner && chain->next != chain->end))
+        hak_link_to(chain->next++, block);
+    else
+        hak_chains_carry(chain, owner, block);
+}
 /* Hands all chains to their owners. */
 void hak_chains_send(hak_chains *chains);
 

@@ -122,10 +122,11 @@ static void keep_few(hak_heap *heap, unsigned cls) {
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
  * The oldest of a magazine deeper than usual stay where they are, so that a free never has to move
- * or to give back more than a few hundred blocks. */
+ * or to give back more than a few hundred blocks. One that keeps few gives all of them. */
 static void spill(hak_heap *heap, unsigned cls) {
     size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
-    size_t most = count < usual ? count : usual, newest = most / 2, given = most - newest;
+    size_t most = count < usual ? count : usual;
+    size_t newest = heap->depth[cls] < usual ? 0 : most / 2, given = most - newest;
     void **from = heap->top[cls] + 1 - most;
     size_t foreign = hak_give_back(heap, cls, from, given);
     memmove(from, from + given, newest * sizeof *from);
