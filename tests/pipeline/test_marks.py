@@ -1,13 +1,14 @@
 """The marks in the source and the symbol lists say the same about what is hot and what is cold."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from pipeline.layout import marks
+from pipeline.profile.load import parse_profile
 
 ROOT = Path(__file__).parents[2]
-# Other folders have a geometry alone: several profiles share the lists of one.
 LISTS = sorted(path.parent for path in (ROOT / "layouts").glob("*/hot.txt"))
 
 
@@ -39,3 +40,17 @@ def test_no_function_is_hot_and_cold(layout: Path) -> None:
     assert not set(hot) & marked("HAK_COLD")
     assert not set(cold) & marked("HAK_HOT")
     assert len(hot) == len(set(hot)) and len(cold) == len(set(cold))
+
+
+@pytest.mark.parametrize("layout", LISTS, ids=lambda p: p.name)
+def test_every_listed_name_is_in_the_sources(layout: Path) -> None:
+    sources = [p for p in (ROOT / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
+    words = {word for path in sources for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    assert set(listed(layout / "hot.txt")) | set(listed(layout / "cold.txt")) <= words
+
+
+def test_every_profile_has_the_lists_that_it_names() -> None:
+    for path in sorted((ROOT / "training/profiles").glob("*.toml")):
+        layout = parse_profile(path).layout.name
+        assert layout == path.stem, path
+        assert ROOT / "layouts" / layout in LISTS, path
