@@ -125,6 +125,10 @@ struct hak_range {
     char *records[HAK_GUARD];         /* guard builds: room for guard/record.h, not committed */
 };
 
+/* Whether a magazine gave blocks of its heap back, and how they lay: slab after slab or scattered.
+ */
+enum hak_spill { HAK_SPILL_NONE, HAK_SPILL_IN_RUNS, HAK_SPILL_SCATTERED };
+
 /* What a thread owns. The hot part comes first: malloc and free read nothing else of it.
  *
  *   a magazine:   | NULL | block | block | block |  ...  |       |
@@ -146,7 +150,8 @@ struct hak_heap {
     void **bottom[HAK_CLASSES];        /* the NULL below each magazine's first slot */
     uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now */
     uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */
-    bool spilled[HAK_CLASSES];         /* gave blocks of this heap back since the last refill */
+    uint8_t spilled[HAK_CLASSES];      /* enum hak_spill, since the last refill */
+    bool stays_usual[HAK_CLASSES];     /* deeper did not help: until the next purge epoch */
     hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
     bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */

@@ -5,6 +5,8 @@
 #include "cold/slab.h"
 #include "stats/stats.h"
 
+/* ---- to other heaps ---- */
+
 /* Puts the blocks of other heaps that come first into chains; returns how many. */
 static HAK_DOOR size_t give_elsewhere(hak_heap *heap, unsigned cls, void *const *blocks,
                                       size_t count, hak_chains *chains) {
@@ -29,14 +31,31 @@ static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t
     return given != 0 ? given : 1;
 }
 
-size_t hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count) {
-    size_t foreign = 0;
+/* ---- to the slabs of this heap ---- */
+
+/* Returns how many of the blocks, the first of which lies in the slab, went. */
+static inline size_t give_home(hak_heap *heap, hak_slab *slab, bool in_row, void *const *blocks,
+                               size_t count) {
+    if (in_row)
+        return hak_slab_put_run(heap, slab, blocks, count);
+    hak_slab_put(heap, slab, blocks[0]);
+    return 1;
+}
+
+/* Blocks freed one after the other often lie in one slab: the second one in a row takes those
+ * behind it along. */
+hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count) {
+    hak_given given = {0};
     hak_chains elsewhere = {0};
-    for (size_t i = 0; i < count;)
-        if (HAK_LIKELY(hak_slab_give_home(heap, cls, blocks[i])))
-            i++;
+    const hak_slab *last = NULL;
+    for (size_t i = 0; i < count; given.runs++) {
+        hak_slab *slab = hak_slab_at_home(heap, cls, blocks[i]);
+        if (HAK_LIKELY(slab != NULL))
+            i += give_home(heap, slab, slab == last, blocks + i, count - i);
         else
-            i += give_odd(heap, cls, blocks + i, count - i, &elsewhere, &foreign);
+            i += give_odd(heap, cls, blocks + i, count - i, &elsewhere, &given.foreign);
+        last = slab;
+    }
     hak_chains_send(&elsewhere);
-    return foreign;
+    return given;
 }

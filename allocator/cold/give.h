@@ -5,8 +5,13 @@
 
 #include "base/types.h"
 
-/* Gives `count` blocks of one class back; returns how many of them other heaps own. A block that is
- * none, or is free already, ends the program. By the owner of the heap. */
-size_t hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count);
+typedef struct hak_given {
+    size_t foreign; /* blocks that other heaps own */
+    size_t runs;    /* of blocks that follow each other in the array and lie in one slab */
+} hak_given;
+
+/* Gives `count` blocks of one class back. A block that is none, or is free already, ends the
+ * program. By the owner of the heap. */
+hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count);
 
 #endif

@@ -70,14 +70,6 @@ bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
     return true;
 }
 
-void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
-    unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
-    if (!heap->spilled[cls])
-        return;
-    heap->spilled[cls] = false;
-    hak_magazine_set_depth(heap, cls, more < deepest ? more : deepest);
-}
-
 /* The slots beyond the usual depth were touched, perhaps. */
 static void purge_beyond(void **end, void **deepest) {
     uintptr_t from = hak_round_up((uintptr_t)end, hak_os_page_size());
@@ -94,6 +86,39 @@ void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
     if (depth <= usual)
         purge_beyond(hak_magazine_end(heap, cls) + 1,
                      heap->bottom[cls] + hak_classes[cls].deepest + 1);
+}
+
+/* ---- as deep as it pays ---- */
+
+/* Bytes of blocks that the deep magazines of all classes but one may hold. */
+static size_t deep_bytes_beside(const hak_heap *heap, unsigned but) {
+    size_t bytes = 0;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (cls != but && heap->depth[cls] > hak_classes[cls].depth)
+            bytes += (size_t)heap->depth[cls] * hak_classes[cls].size;
+    return bytes;
+}
+
+/* Blocks that come back slab after slab are cheap to give to the slabs, and come from there in the
+ * order of their addresses. A deep magazine hands them out in the order of a stack, which is as
+ * good only while all of it is in the cache; and it is of no use when it overflows all the same. */
+static bool is_better_usual(const hak_heap *heap, unsigned cls, unsigned more) {
+    return more == heap->depth[cls] ||
+           deep_bytes_beside(heap, cls) + (size_t)more * hak_classes[cls].size > HAK_DEEP_BYTES;
+}
+
+void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
+    unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
+    bool in_runs = heap->spilled[cls] == HAK_SPILL_IN_RUNS;
+    if (heap->spilled[cls] == HAK_SPILL_NONE || (in_runs && heap->stays_usual[cls]))
+        return;
+    heap->spilled[cls] = HAK_SPILL_NONE;
+    more = more < deepest ? more : deepest;
+    heap->stays_usual[cls] = in_runs && is_better_usual(heap, cls, more);
+    if (heap->stays_usual[cls])
+        hak_magazine_shrink(heap, cls, 0);
+    else
+        hak_magazine_set_depth(heap, cls, more);
 }
 
 size_t hak_magazines_purge(hak_heap *heap) {

@@ -28,7 +28,7 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls);
 
 /* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must be
  * empty. Then gives the memory of the slots beyond back. */
-void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
+HAK_DOOR void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
 
 /* Gives the memory of grown magazines back to the system; all magazines must be empty. They read as
  * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */

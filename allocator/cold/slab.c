@@ -117,7 +117,7 @@ static bool has_few_slabs(const hak_heap *heap, unsigned cls) {
 }
 
 void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
-    if (slab->used + 1u == capacity_of(slab))
+    if (slab->low_mark + 1u == capacity_of(slab)) /* it was full */
         hak_slab_link(heap, slab);
     if (slab->used <= capacity_of(slab) / 2)
         hak_purge_expect(); /* what lies free in it may be worth giving back */
@@ -207,6 +207,31 @@ void hak_slab_refuse(const hak_slab *slab, const void *block) {
     if (offset / size >= slab->carved)
         hak_fatal("double free", "free", block, "its slab is a new one by now");
     hak_fatal("double free", "free", block, "the block is free already");
+}
+
+/* As hak_slab_put_as, but what is the same for all blocks is read and written once. */
+size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, size_t count) {
+    const hak_class of = hak_classes[slab->cls];
+    const size_t start = slab->start, span = (size_t)slab->carved * of.size;
+    uint64_t *const bitmap = slab->bitmap, summary = slab->summary;
+    size_t n = 0;
+    for (; n < count && (uintptr_t)blocks[n] - start < span; n++) {
+        size_t offset = (uintptr_t)blocks[n] - start;
+        size_t index = (offset * of.reciprocal) >> HAK_RECIPROCAL_SHIFT;
+        uint64_t before = bitmap[index / 64], bit = (uint64_t)1 << (index % 64);
+        if (HAK_UNLIKELY(index * of.size != offset) || HAK_UNLIKELY((before & bit) != 0))
+            hak_slab_refuse(slab, blocks[n]);
+        bitmap[index / 64] = before | bit;
+        summary |= (uint64_t)1 << (index / 64);
+    }
+    if (HAK_UNLIKELY(n == 0))
+        hak_slab_refuse(slab, blocks[0]);
+    slab->summary = summary;
+    slab->pulse = HAK_PULSE_LIVELY;
+    slab->used = (uint16_t)(slab->used - n);
+    if (slab->used <= slab->low_mark)
+        hak_slab_sink(heap, slab);
+    return n;
 }
 
 /* ---- invariants ---- */

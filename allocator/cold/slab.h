@@ -49,17 +49,29 @@ HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
     hak_slab_put_as(heap, slab, block, &hak_classes[slab->cls]);
 }
 
-/* Takes a block back when its slab is one of this heap and lies in the first range, as nearly all
- * do. False: it is not, and nothing happened. */
-HAK_INLINE bool hak_slab_give_home(hak_heap *heap, unsigned cls, void *block) {
+/* The slab of a block of class cls when it is one of this heap and lies in the first range, as
+ * nearly all do; else NULL. */
+HAK_INLINE hak_slab *hak_slab_at_home(const hak_heap *heap, unsigned cls, const void *block) {
     const hak_range *r = &hak_ranges[0];
     size_t page = hak_page_index(r, block);
     if (HAK_UNLIKELY(page >= HAK_READ_GROWING(r->limit)) ||
         atomic_load_explicit(&r->owners[page], memory_order_relaxed) != hak_owner_word(heap, cls))
+        return NULL;
+    return hak_run_at(r, page);
+}
+
+/* Takes a block back when its slab is at home. False: it is not, and nothing happened. */
+HAK_INLINE bool hak_slab_give_home(hak_heap *heap, unsigned cls, void *block) {
+    hak_slab *slab = hak_slab_at_home(heap, cls, block);
+    if (HAK_UNLIKELY(slab == NULL))
         return false;
-    hak_slab_put_as(heap, hak_run_at(r, page), block, &hak_classes[cls]);
+    hak_slab_put_as(heap, slab, block, &hak_classes[cls]);
     return true;
 }
+
+/* Takes back the first of `count` blocks, which lies on a page of the slab, and those behind it up
+ * to the first that lies elsewhere. Returns how many. */
+size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, size_t count);
 
 /* Puts a slab on / takes it off the heap's partial list of its class. */
 void hak_slab_link(hak_heap *heap, hak_slab *slab);

@@ -105,6 +105,7 @@ size_t hak_heap_trim(hak_heap *heap) {
         more += age_class(heap, cls);
         hak_route_flush(heap, cls);
         hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
+        heap->stays_usual[cls] = false;
     }
     return more;
 }

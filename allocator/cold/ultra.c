@@ -16,6 +16,7 @@
 enum {
     SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
     FEW = 2,         /* blocks of other threads that a magazine keeps at least */
+    LONG_RUN = 4,    /* blocks of one slab in a row, in the mean, that are cheap to give back */
     FINEST = 64,     /* the coarser class that a thread begins with has at least this size ... */
     COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
 };
@@ -119,6 +120,16 @@ static void keep_few(hak_heap *heap, unsigned cls) {
     hak_magazine_set_depth(heap, cls, few > FEW ? few : FEW);
 }
 
+static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
+    if (given.foreign > blocks / 2) {
+        heap->spilled[cls] = HAK_SPILL_NONE;
+        keep_few(heap, cls);
+    } else {
+        heap->spilled[cls] =
+            given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
+    }
+}
+
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
  * The oldest of a magazine deeper than usual stay where they are, so that a free never has to move
@@ -126,14 +137,12 @@ static void keep_few(hak_heap *heap, unsigned cls) {
 static void spill(hak_heap *heap, unsigned cls) {
     size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
     size_t most = count < usual ? count : usual;
-    size_t newest = heap->depth[cls] < usual ? 0 : most / 2, given = most - newest;
+    size_t newest = heap->depth[cls] < usual ? 0 : most / 2, blocks = most - newest;
     void **from = heap->top[cls] + 1 - most;
-    size_t foreign = hak_give_back(heap, cls, from, given);
-    memmove(from, from + given, newest * sizeof *from);
-    heap->top[cls] -= given;
-    heap->spilled[cls] = foreign <= given / 2;
-    if (!heap->spilled[cls])
-        keep_few(heap, cls);
+    hak_given given = hak_give_back(heap, cls, from, blocks);
+    memmove(from, from + blocks, newest * sizeof *from);
+    heap->top[cls] -= blocks;
+    note_spill(heap, cls, blocks, given);
 }
 
 static void make_room(hak_heap *heap, unsigned cls) {

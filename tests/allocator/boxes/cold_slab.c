@@ -46,13 +46,26 @@ static void give_back(hak_heap *heap, hak_slab *slab, size_t count, Random *rand
     CHECK(slab->used == 1 && hak_slab_is_valid(slab));
 }
 
+/* The same in runs of any length. Each ends where a block of another slab follows. */
+static void give_back_in_runs(hak_heap *heap, hak_slab *slab, size_t count, Random *random) {
+    for (size_t left = count; left > 1;) {
+        size_t run = 1 + random_below(random, left - 1 < MOST_WANTED ? left - 1 : MOST_WANTED);
+        void *behind = blocks[left];
+        blocks[left] = &behind;
+        CHECK(hak_slab_put_run(heap, slab, blocks + left - run, run + 1) == run);
+        blocks[left] = behind;
+        left -= run;
+        CHECK(slab->used == left && hak_slab_is_valid(slab));
+    }
+}
+
 static void one_class(hak_heap *heap, unsigned cls, Random *random) {
     hak_slab *slab = hak_slab_make(heap, cls);
     CHECK(slab && slab->cls == cls && hak_slab_is_valid(slab));
     size_t count = take_all(heap, slab, random);
     each_block_once(slab, count);
-    for (int round = 0; round < 3; round++) {
-        give_back(heap, slab, count, random);
+    for (int round = 0; round < 4; round++) {
+        (round % 2 == 0 ? give_back : give_back_in_runs)(heap, slab, count, random);
         void *kept = blocks[0];
         count = take_all(heap, slab, random);
         blocks[count++] = kept;
