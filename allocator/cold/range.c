@@ -147,12 +147,22 @@ static hak_range *add_range(size_t least) {
     return r;
 }
 
+/* Where the system allows no more mappings, usable space can still grow as long as it differs from
+ * the rest in nothing else: not in whether core files contain it, either. So after a refusal the
+ * next attempt may succeed. */
+static bool commit(const hak_range *r, uintptr_t from, uintptr_t to) {
+    bool done = hak_os_commit((void *)from, to - from);
+    if (!done)
+        hak_os_dump((void *)from, r->base + r->segments_reserved * HAK_SEGMENT_SIZE - from);
+    return done;
+}
+
 /* Commits the part of a table that holds the entries first .. first + count. */
-static bool commit_part(void *table, size_t entry, size_t first, size_t count) {
+static bool commit_part(const hak_range *r, void *table, size_t entry, size_t first, size_t count) {
     size_t unit = hak_os_page_size();
     uintptr_t from = hak_round_down((uintptr_t)table + first * entry, unit);
     uintptr_t to = hak_round_up((uintptr_t)table + (first + count) * entry, unit);
-    return hak_os_commit((void *)from, to - from);
+    return commit(r, from, to);
 }
 
 static bool grow_tables(hak_range *r, size_t segments) {
@@ -161,12 +171,13 @@ static bool grow_tables(hak_range *r, size_t segments) {
         if (count > TABLE_STEP)
             count = TABLE_STEP;
         size_t page = first * HAK_PAGES_PER_SEGMENT, pages = count * HAK_PAGES_PER_SEGMENT;
-        if (!commit_part(r->classes, 1, page, pages) ||
-            !commit_part(r->owners, sizeof(uintptr_t), page, pages) ||
-            !commit_part(r->slabs, sizeof(hak_slab), page, pages) ||
-            !commit_part(r->bitmaps, sizeof r->bitmaps[0], page, pages) ||
-            !commit_part(r->segments, sizeof(hak_segment), first, count) ||
-            (first == 0 && !commit_part(r->rooms[0], 1, 0, hak_rooms_size(r->segments_reserved))))
+        if (!commit_part(r, r->classes, 1, page, pages) ||
+            !commit_part(r, r->owners, sizeof(uintptr_t), page, pages) ||
+            !commit_part(r, r->slabs, sizeof(hak_slab), page, pages) ||
+            !commit_part(r, r->bitmaps, sizeof r->bitmaps[0], page, pages) ||
+            !commit_part(r, r->segments, sizeof(hak_segment), first, count) ||
+            (first == 0 &&
+             !commit_part(r, r->rooms[0], 1, 0, hak_rooms_size(r->segments_reserved))))
             return false;
         r->segments_ready = first + count;
         __atomic_store_n(&r->limit, page + pages, __ATOMIC_RELEASE);
@@ -200,8 +211,7 @@ static bool commit_segments(hak_range *r, size_t end) {
         return true;
     size_t ends[] = {ahead < r->segments_ready ? ahead : r->segments_ready, end};
     for (unsigned i = 0; i < 2; i++) {
-        void *start = (void *)(r->base + from * HAK_SEGMENT_SIZE);
-        if (hak_os_commit(start, (ends[i] - from) * HAK_SEGMENT_SIZE)) {
+        if (commit(r, r->base + from * HAK_SEGMENT_SIZE, r->base + ends[i] * HAK_SEGMENT_SIZE)) {
             r->segments_usable = ends[i];
             return true;
         }

@@ -20,6 +20,13 @@ size_t hak_os_page_size(void) {
     return known;
 }
 
+static bool advise(void *start, size_t size, int advice) {
+    int saved_errno = errno;
+    bool done = madvise(start, size, advice) == 0;
+    errno = saved_errno;
+    return done;
+}
+
 void *hak_os_reserve(size_t size, size_t align) {
     int saved_errno = errno;
     size_t wanted = size + align;
@@ -35,6 +42,7 @@ void *hak_os_reserve(size_t size, size_t align) {
         munmap(got, in_front);
     if (align - in_front != 0)
         munmap(start + size, align - in_front);
+    advise(start, size, MADV_DONTDUMP); /* a debugger that writes a core file reads every page */
     return start;
 }
 
@@ -42,14 +50,13 @@ bool hak_os_commit(void *start, size_t size) {
     int saved_errno = errno;
     bool done = mprotect(start, size, PROT_READ | PROT_WRITE) == 0;
     errno = saved_errno;
+    if (done)
+        hak_os_dump(start, size);
     return done;
 }
 
-static bool advise(void *start, size_t size, int advice) {
-    int saved_errno = errno;
-    bool done = madvise(start, size, advice) == 0;
-    errno = saved_errno;
-    return done;
+void hak_os_dump(void *start, size_t size) {
+    advise(start, size, MADV_DODUMP);
 }
 
 bool hak_os_purge(void *start, size_t size) {

@@ -15,11 +15,14 @@
 /* Bytes in a page of the system: 4096 on most machines. */
 size_t hak_os_page_size(void);
 
-/* Address space without memory, aligned to `align` (a power of two). NULL when refused. */
+/* Address space without memory, aligned to `align` (a power of two), which core files leave out.
+ * NULL when refused. */
 void *hak_os_reserve(size_t size, size_t align);
 
 /* Makes reserved space usable (reads as zero). False: out of memory or address space. */
 bool hak_os_commit(void *start, size_t size);
+/* Lets core files contain the memory, as hak_os_commit does. */
+void hak_os_dump(void *start, size_t size);
 /* Gives the memory back; the space stays usable and reads as zero again. */
 bool hak_os_purge(void *start, size_t size);
 /* Lets the system take the memory back when it is short of it: until then it stays, with its
