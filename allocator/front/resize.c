@@ -53,6 +53,8 @@ static void *copy_to_new(void *block, size_t size, size_t old_size) {
 /* A block that grows will grow again: it gets at least a quarter more than it had. So a string that
  * grows byte by byte is copied a logarithmic number of times. */
 static HAK_DOOR void *move_small(void *block, size_t size, size_t room) {
+    if (size <= room && hak_classes[hak_class_of(block) - 1].size < size)
+        return block; /* no smaller class holds it */
     size_t generous = room + room / 4;
     return copy_to_new(block, size > room && size < generous ? generous : size, room);
 }
