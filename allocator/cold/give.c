@@ -1,5 +1,6 @@
 #include "cold/give.h"
 
+#include "base/classes.h"
 #include "cold/range.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
@@ -33,12 +34,13 @@ static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t
 
 /* ---- to the slabs of this heap ---- */
 
-/* Returns how many of the blocks, the first of which lies in the slab, went. */
+/* Returns how many of the blocks, the first of which lies in the slab, went. The class is the
+ * caller's: the slab entry need not be read for it. */
 static inline size_t give_home(hak_heap *heap, hak_slab *slab, bool in_row, void *const *blocks,
-                               size_t count) {
+                               size_t count, const hak_class *of) {
     if (in_row)
         return hak_slab_put_run(heap, slab, blocks, count);
-    hak_slab_put(heap, slab, blocks[0]);
+    hak_slab_put_as(heap, slab, blocks[0], of);
     return 1;
 }
 
@@ -51,7 +53,7 @@ hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_
     for (size_t i = 0; i < count; given.runs++) {
         hak_slab *slab = hak_slab_at_home(heap, cls, blocks[i]);
         if (HAK_LIKELY(slab != NULL))
-            i += give_home(heap, slab, slab == last, blocks + i, count - i);
+            i += give_home(heap, slab, slab == last, blocks + i, count - i, &hak_classes[cls]);
         else
             i += give_odd(heap, cls, blocks + i, count - i, &elsewhere, &given.foreign);
         last = slab;
