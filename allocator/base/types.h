@@ -60,7 +60,7 @@ enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
  *   carved = used + number of ones in the bitmap,   carved <= capacity, used <= capacity
  *   bit w of summary = (word w of the bitmap is not zero)
  *   on the owner's partial list of its class if and only if used < capacity
- *   low_mark < used, or used = 0: the put that makes used = low_mark looks after the slab */
+ *   low_mark < used, or used = 0: the put that lowers used to it or below looks after the slab */
 struct hak_slab {
     uintptr_t start; /* address of the run's first byte */
     union {

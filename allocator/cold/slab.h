@@ -20,9 +20,9 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
  * out: bit i of the result is block *first + i. The slab has room. */
 uint64_t hak_slab_take_word(hak_heap *heap, hak_slab *slab, unsigned *first);
 
-/* Looks after a slab whose `used` has sunk to its low mark: links it when it was full, lets it be
- * purged when it is half empty, and gives its pages back when it is empty and others of its class
- * have room: as many as HAK_WARM_SLABS. */
+/* Looks after a slab whose `used` has sunk to its low mark or below: links it when it was full,
+ * lets it be purged when it is half empty, and gives its pages back when it is empty and others of
+ * its class have room: as many as HAK_WARM_SLABS. */
 HAK_DOOR void hak_slab_sink(hak_heap *heap, hak_slab *slab);
 
 /* Ends the program: `block` is no block of the slab that is in use; NULL: it is not ours at all. */
