@@ -129,6 +129,10 @@ struct hak_range {
  */
 enum hak_spill { HAK_SPILL_NONE, HAK_SPILL_IN_RUNS, HAK_SPILL_SCATTERED };
 
+/* How blocks of other heaps pass through a magazine that keeps few: they are only freed here, or
+ * handed out again, too. Until the next purge epoch. */
+enum hak_passage { HAK_PASSAGE_NONE, HAK_PASSAGE_ONE_WAY, HAK_PASSAGE_BOTH_WAYS };
+
 /* What a thread owns. The hot part comes first: malloc and free read nothing else of it.
  *
  *   a magazine:   | NULL | block | block | block |  ...  |       |
@@ -152,6 +156,7 @@ struct hak_heap {
     uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */
     uint8_t spilled[HAK_CLASSES];      /* enum hak_spill, since the last refill */
     bool stays_usual[HAK_CLASSES];     /* deeper did not help: until the next purge epoch */
+    uint8_t passage[HAK_CLASSES];      /* enum hak_passage */
     hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
     bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */

@@ -79,6 +79,7 @@ static void forget(hak_heap *heap) {
             heap->batch[cls] = HAK_COARSE_BLOCKS;
         if (heap->depth[cls] > hak_classes[cls].depth)
             hak_magazine_shrink(heap, cls, 0);
+        heap->passage[cls] = HAK_PASSAGE_NONE;
     }
 }
 

@@ -62,14 +62,6 @@ void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
     set_depth(heap, cls, depth);
 }
 
-bool hak_magazine_grow(hak_heap *heap, unsigned cls) {
-    unsigned usual = hak_classes[cls].depth;
-    if (heap->bottom[cls] != small_place(heap, cls) || heap->depth[cls] == usual)
-        return false;
-    hak_magazine_set_depth(heap, cls, usual);
-    return true;
-}
-
 /* The slots beyond the usual depth were touched, perhaps. */
 static void purge_beyond(void **end, void **deepest) {
     uintptr_t from = hak_round_up((uintptr_t)end, hak_os_page_size());

@@ -1,8 +1,8 @@
 /* Where magazines lie and how large they are. Each begins with a few slots, side by side with the
  * others, so that a process that allocates little touches little; one that is used grows into a
- * place of its own, once, and has the usual depth of its class then. Only one that gives blocks
- * back and soon wants them again becomes deeper, step by step, and less deep again with each purge
- * epoch.
+ * place of its own, once, and there up to the usual depth of its class as the class fills a slab.
+ * Only one that gives blocks back and soon wants them again becomes deeper, step by step, and less
+ * deep again with each purge epoch.
  *
  *   slots:  | small 1 | small 2 | ... | small 80 | large 1 ......... | large 2 ......... | ...
  *
@@ -14,9 +14,6 @@
 
 /* Makes all magazines of a new heap small and empty. */
 void hak_magazines_lay_out(hak_heap *heap);
-
-/* True, and the magazine has its usual depth: it was small. False: nothing happened. */
-bool hak_magazine_grow(hak_heap *heap, unsigned cls);
 
 /* Sets the depth of a magazine that is empty or not deeper than it. Moves it out of its first,
  * small place. */

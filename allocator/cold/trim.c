@@ -106,6 +106,7 @@ size_t hak_heap_trim(hak_heap *heap) {
         hak_route_flush(heap, cls);
         hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
         heap->stays_usual[cls] = false;
+        heap->passage[cls] = HAK_PASSAGE_NONE;
     }
     return more;
 }

@@ -17,9 +17,62 @@ enum {
     SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
     FEW = 2,         /* blocks of other threads that a magazine keeps at least */
     LONG_RUN = 4,    /* blocks of one slab in a row, in the mean, that are cheap to give back */
+    MANY = 16,       /* so many are worth being kept for longer: classes of up to 512 bytes */
+    SAMPLE = 8,      /* blocks of a magazine that are looked at before it grows */
+    TO_ROOM = 2,     /* a magazine may grow to a share of what its heap handed out: to this one, */
+    TO_HOME = 1,     /* or to all of it for the sake of blocks that come home */
     FINEST = 64,     /* the coarser class that a thread begins with has at least this size ... */
     COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
 };
+
+/* ---- depth ---- */
+
+/* What a magazine keeps through which blocks of other heaps pass: more than fill some cache lines
+ * would be missed elsewhere. */
+static unsigned few_of(unsigned cls) {
+    unsigned few = hak_classes[cls].depth / HAK_FEW_SHARE;
+    return few > FEW ? few : FEW;
+}
+
+/* The usual depth once the class has filled a slab. Until then it follows the blocks in use: of two
+ * threads that send each other some dozens, one always frees a little more than it hands out; if
+ * its magazine had the usual depth, it would gather hundreds, and the other would make new ones. */
+static unsigned fair_depth(const hak_slab *slab, unsigned share) {
+    unsigned usual = hak_classes[slab->cls].depth, part = slab->carved / share;
+    return slab->carved == hak_classes[slab->cls].capacity || part > usual ? usual : part;
+}
+
+/* All but one of some blocks of it, and the newest. */
+static bool holds_own(const hak_heap *heap, unsigned cls) {
+    uintptr_t own = hak_owner_word(heap, cls);
+    size_t count = hak_magazine_count(heap, cls), foreign = 0;
+    for (size_t i = 1; i <= count; i += 1 + count / SAMPLE)
+        foreign += hak_owner_of(heap->bottom[cls][i]) != own;
+    return foreign <= 1 && hak_owner_of(*heap->top[cls]) == own;
+}
+
+/* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
+static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
+    if (heap->depth[cls] >= hak_classes[cls].depth || heap->passage[cls] != HAK_PASSAGE_NONE ||
+        !holds_own(heap, cls))
+        return false;
+    unsigned fair = fair_depth(hak_run_of(*heap->top[cls]), share);
+    if (fair <= heap->depth[cls])
+        return false;
+    hak_magazine_set_depth(heap, cls, fair);
+    return true;
+}
+
+/* The magazine is empty: blocks of the class are wanted. */
+static void adjust_depth(hak_heap *heap, unsigned cls) {
+    unsigned usual = hak_classes[cls].depth, some = 2 * few_of(cls);
+    if (heap->passage[cls] == HAK_PASSAGE_NONE) {
+        hak_magazine_deepen(heap, cls);
+    } else if (heap->passage[cls] == HAK_PASSAGE_ONE_WAY) {
+        heap->passage[cls] = HAK_PASSAGE_BOTH_WAYS;
+        hak_magazine_set_depth(heap, cls, some < usual ? some : usual);
+    }
+}
 
 /* ---- the magazine is empty ---- */
 
@@ -44,15 +97,15 @@ static size_t next_batch(hak_heap *heap, unsigned cls) {
 
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
-    hak_magazine_deepen(heap, cls);
+    adjust_depth(heap, cls);
     hak_remote_drain(heap);
     if (*heap->top[cls] != NULL)
         return true;
     if (hak_heap_slab(heap, cls) == NULL)
         return false;
     size_t batch = next_batch(heap, cls);
-    if (batch > heap->depth[cls] && !hak_magazine_grow(heap, cls))
-        batch = heap->depth[cls];
+    if (batch > heap->depth[cls])
+        hak_magazine_set_depth(heap, cls, (unsigned)batch);
     take_from_slabs(heap, cls, batch);
     HAK_TALLY(heap, cls, refill);
     return true;
@@ -112,18 +165,22 @@ void hak_ultra_flush(hak_heap *heap, unsigned cls) {
     heap->top[cls] = heap->bottom[cls];
 }
 
-/* A thread that frees what others allocate will hardly need it: it only gathers blocks for the way
- * home, and more than fill some cache lines would be missed elsewhere. */
+/* Most of what it gave back were blocks of other heaps. A thread that frees what others allocate
+ * will hardly need it: it only gathers blocks for the way home. */
 static void keep_few(hak_heap *heap, unsigned cls) {
-    unsigned few = hak_classes[cls].depth / HAK_FEW_SHARE;
+    const hak_slab *slab = heap->partial[cls];
+    bool filled_one = slab != NULL && slab->carved == hak_classes[cls].capacity;
     hak_ultra_flush(heap, cls);
-    hak_magazine_set_depth(heap, cls, few > FEW ? few : FEW);
+    hak_magazine_set_depth(heap, cls, few_of(cls));
+    if (few_of(cls) >= MANY && !filled_one)
+        heap->passage[cls] = HAK_PASSAGE_ONE_WAY;
 }
 
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.foreign > blocks / 2) {
         heap->spilled[cls] = HAK_SPILL_NONE;
-        keep_few(heap, cls);
+        if (heap->passage[cls] == HAK_PASSAGE_NONE)
+            keep_few(heap, cls);
     } else {
         heap->spilled[cls] =
             given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
@@ -133,11 +190,13 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
  * The oldest of a magazine deeper than usual stay where they are, so that a free never has to move
- * or to give back more than a few hundred blocks. One that keeps few gives all of them. */
+ * or to give back more than a few hundred blocks. One through which blocks pass one way gives all
+ * of them. */
 static void spill(hak_heap *heap, unsigned cls) {
     size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
     size_t most = count < usual ? count : usual;
-    size_t newest = heap->depth[cls] < usual ? 0 : most / 2, blocks = most - newest;
+    size_t newest = heap->passage[cls] == HAK_PASSAGE_ONE_WAY ? 0 : most / 2;
+    size_t blocks = most - newest;
     void **from = heap->top[cls] + 1 - most;
     hak_given given = hak_give_back(heap, cls, from, blocks);
     memmove(from, from + blocks, newest * sizeof *from);
@@ -145,23 +204,16 @@ static void spill(hak_heap *heap, unsigned cls) {
     note_spill(heap, cls, blocks, given);
 }
 
-static void make_room(hak_heap *heap, unsigned cls) {
-    bool ours = hak_owner_of(*heap->top[cls]) == hak_owner_word(heap, cls);
-    if (!ours || !hak_magazine_grow(heap, cls))
-        spill(heap, cls);
-}
-
 void hak_ultra_give(hak_heap *heap, unsigned cls, void *block) {
     if (HAK_UNLIKELY(*heap->top[cls] == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
-    if (heap->top[cls] == heap->end[cls])
-        make_room(heap, cls);
+    if (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_ROOM))
+        spill(heap, cls);
     *++heap->top[cls] = block;
 }
 
 void hak_ultra_take_home(hak_heap *heap, unsigned cls, void *block) {
-    if (hak_is_armed(heap, cls) ||
-        (heap->top[cls] == heap->end[cls] && !hak_magazine_grow(heap, cls)))
+    if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_HOME)))
         hak_slab_put(heap, hak_run_of(block), block);
     else
         *++heap->top[cls] = block;
