@@ -10,9 +10,9 @@
  *
  * A range, as it lies in the address space:
  *
- *   | class map | owners   | slab table | bitmaps | segment table | rooms         | pages ...    |
- *   | 1 B/page  | 8 B/page | 64 B/page  | 512 B/p | 64 B/segment  | 0.8 B/segment | 64 KiB each  |
- *                                                                                 ^ base (2 MiB
+ *   | class map | owners   | slab table | bitmaps | segment table | rooms        | pages ...    |
+ *   | 1 B/page  | 8 B/page | 64 B/page  | 512 B/p | 64 B/segment  | 14 B/segment | 64 KiB each  |
+ *                                                                                ^ base (2 MiB
  * aligned)
  *
  * The owner of a page is one word: the address of the heap that owns the page's slab, plus the
@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 typedef struct hak_room {
     uint32_t first, longest, last;
 } hak_room;
-enum { HAK_ROOM_LEVELS = 7 }; /* above the segments: enough for 2^28 of them */
+enum { HAK_ROOM_LEVELS = 11 }; /* enough for 2^30 segments */
 
 /* One per segment. Bit i stands for page i.
  *   used      taken by a run
@@ -99,7 +99,6 @@ enum { HAK_ROOM_LEVELS = 7 }; /* above the segments: enough for 2^28 of them */
  *   kept      free and touched, but nothing is to be done about it: hak_pages_keep */
 typedef struct hak_segment {
     uint32_t used, touched, aged, kept;
-    hak_room room;
     bool on_dirty_list;
     _Atomic bool huge;      /* the system may back it with huge pages: cold/dense.h */
     _Atomic bool has_slabs; /* had one since its tables were purged last */

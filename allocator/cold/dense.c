@@ -14,7 +14,7 @@ enum {
                           * the system allows by default */
 };
 
-static size_t borders;
+static size_t borders, huge_segments;
 
 static bool is_huge(const hak_range *r, size_t index) {
     return r->segments[index].huge;
@@ -28,6 +28,7 @@ static void note(hak_range *r, size_t index, bool huge) {
     size_t below = is_huge_neighbour(r, index - 1) == huge;
     size_t above = is_huge_neighbour(r, index + 1) == huge;
     borders = borders + 2 - 2 * (below + above);
+    huge_segments += huge ? 1 : (size_t)-1;
     r->segments[index].huge = huge;
 }
 
@@ -72,6 +73,8 @@ void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
 }
 
 void hak_dense_leave(hak_range *r, size_t first, size_t count) {
+    if (huge_segments == 0)
+        return;
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
         if (is_huge(r, i)) {

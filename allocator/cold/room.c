@@ -2,7 +2,7 @@
 
 #include "base/bits.h"
 
-enum { FAN_SHIFT = 4, FAN = 1 << FAN_SHIFT };
+enum { FAN_SHIFT = 3, FAN = 1 << FAN_SHIFT };
 
 /* Nodes of a level that `segments` segments need. */
 static size_t nodes_at(unsigned level, size_t segments) {
@@ -20,14 +20,14 @@ static unsigned top_level(const hak_range *r) {
 
 size_t hak_rooms_size(size_t segments) {
     size_t nodes = 0;
-    for (unsigned level = 1; level <= HAK_ROOM_LEVELS; level++)
+    for (unsigned level = 0; level < HAK_ROOM_LEVELS; level++)
         nodes += nodes_at(level, segments);
     return nodes * sizeof(hak_room);
 }
 
 void hak_rooms_lay_out(hak_range *r, char *start, size_t segments) {
-    for (unsigned level = 1; level <= HAK_ROOM_LEVELS; level++) {
-        r->rooms[level - 1] = (hak_room *)(void *)start;
+    for (unsigned level = 0; level < HAK_ROOM_LEVELS; level++) {
+        r->rooms[level] = (hak_room *)(void *)start;
         start += nodes_at(level, segments) * sizeof(hak_room);
     }
 }
@@ -42,38 +42,44 @@ hak_room hak_room_of(uint32_t used) {
                       .last = HAK_PAGES_PER_SEGMENT - 1 - hak_highest_bit(used)};
 }
 
-static hak_room *room_at(const hak_range *r, unsigned level, size_t node) {
-    return level == 0 ? &r->segments[node].room : &r->rooms[level - 1][node];
-}
-
 /* Pages that a node spans. */
 static size_t span_of(unsigned level) {
     return (size_t)HAK_PAGES_PER_SEGMENT << (level * FAN_SHIFT);
 }
 
-/* One past the last child of a node. */
-static size_t children_end(const hak_range *r, unsigned level, size_t node) {
+/* The children of a node: rooms of `span` pages each. */
+typedef struct children {
+    const hak_room *first, *end;
+    size_t span;
+} children;
+
+static children children_of(const hak_range *r, unsigned level, size_t node) {
+    const hak_room *rooms = r->rooms[level - 1];
     size_t end = (node + 1) << FAN_SHIFT, there = nodes_at(level - 1, r->segments_fresh);
-    return end < there ? end : there;
+    return (children){rooms + (node << FAN_SHIFT), rooms + (end < there ? end : there),
+                      span_of(level - 1)};
+}
+
+static size_t free_at_start(children c) {
+    size_t pages = 0;
+    for (const hak_room *room = c.first; room < c.end; room++) {
+        pages += room->first;
+        if (room->first != c.span)
+            break;
+    }
+    return pages;
 }
 
 /* A node from its children, left to right; `run` is what is free up to here. */
-static hak_room join(const hak_range *r, unsigned level, size_t node) {
-    size_t span = span_of(level - 1), end = children_end(r, level, node), run = 0, longest = 0;
-    size_t first = 0;
-    bool still_first = true;
-    for (size_t child = node << FAN_SHIFT; child < end; child++) {
-        const hak_room *room = room_at(r, level - 1, child);
+static hak_room join(children c) {
+    size_t run = 0, longest = 0;
+    for (const hak_room *room = c.first; room < c.end; room++) {
         size_t across = run + room->first;
-        size_t here = across > room->longest ? across : room->longest;
-        longest = here > longest ? here : longest;
-        if (still_first)
-            first = across;
-        bool is_free = room->first == span;
-        still_first = still_first && is_free;
-        run = is_free ? across : room->last;
+        longest = across > longest ? across : longest;
+        longest = room->longest > longest ? room->longest : longest;
+        run = room->first == c.span ? across : room->last;
     }
-    return (hak_room){(uint32_t)first, (uint32_t)longest, (uint32_t)run};
+    return (hak_room){(uint32_t)free_at_start(c), (uint32_t)longest, (uint32_t)run};
 }
 
 /* What a node says that is wholly in use, or wholly free. */
@@ -82,27 +88,49 @@ static hak_room uniform(bool used, size_t span) {
     return (hak_room){pages, pages, pages};
 }
 
-static void refresh(hak_range *r, unsigned level, size_t node) {
-    *room_at(r, level, node) =
-        level == 0 ? hak_room_of(r->segments[node].used) : join(r, level, node);
+static hak_room seen_now(const hak_range *r, unsigned level, size_t node) {
+    return level == 0 ? hak_room_of(r->segments[node].used) : join(children_of(r, level, node));
 }
 
-/* Nodes that lie wholly within the pages need no look at their children; the one at each end may.
- */
-static void note_level(hak_range *r, unsigned level, size_t first, size_t last, bool used) {
-    size_t span = span_of(level), node = first / span, end = last / span;
-    hak_room same = uniform(used, span);
-    refresh(r, level, node);
-    for (node++; node < end; node++)
-        *room_at(r, level, node) = same;
-    if (node == end)
-        refresh(r, level, end);
+static bool equal(hak_room a, hak_room b) {
+    return a.first == b.first && a.longest == b.longest && a.last == b.last;
+}
+
+/* Pages first .. end that have changed together. */
+typedef struct change {
+    size_t first, end;
+    bool used;
+} change;
+
+/* A node that lies wholly within them needs no look at its children. True: it says something else
+ * than before. */
+static bool refresh(hak_range *r, unsigned level, size_t node, change c) {
+    size_t span = span_of(level);
+    bool within = c.first <= node * span && (node + 1) * span <= c.end;
+    hak_room now = within ? uniform(c.used, span) : seen_now(r, level, node);
+    hak_room *room = &r->rooms[level][node];
+    bool differs = !equal(*room, now);
+    *room = now;
+    return differs;
+}
+
+/* True: the level above has to look, too. */
+static bool note_level(hak_range *r, unsigned level, change c) {
+    size_t span = span_of(level), node = c.first / span, last = (c.end - 1) / span;
+    bool differs = refresh(r, level, node, c);
+    if (node == last)
+        return differs;
+    hak_room same = uniform(c.used, span);
+    for (node++; node < last; node++)
+        r->rooms[level][node] = same;
+    refresh(r, level, last, c);
+    return true;
 }
 
 void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
-    unsigned top = top_level(r);
-    for (unsigned level = 0; level <= top; level++)
-        note_level(r, level, first, first + count - 1, used);
+    unsigned top = top_level(r), level = 0;
+    while (note_level(r, level, (change){first, first + count, used}) && level < top)
+        level++;
 }
 
 /* ---- asking it ---- */
@@ -110,22 +138,22 @@ void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
 /* The child of a node in which the lowest run lies, or HAK_NO_ROOM and *page: it lies across. */
 static size_t child_with(const hak_range *r, unsigned level, size_t node, size_t pages,
                          size_t *page) {
-    size_t span = span_of(level - 1), end = children_end(r, level, node), run = 0;
-    for (size_t child = node << FAN_SHIFT; child < end; child++) {
-        const hak_room *room = room_at(r, level - 1, child);
-        *page = child * span - run;
+    children c = children_of(r, level, node);
+    size_t child = node << FAN_SHIFT, run = 0;
+    for (const hak_room *room = c.first; room < c.end; room++, child++) {
+        *page = child * c.span - run;
         if (run + room->first >= pages)
             return HAK_NO_ROOM;
         if (room->longest >= pages)
             return child;
-        run = room->first == span ? run + span : room->last;
+        run = room->first == c.span ? run + c.span : room->last;
     }
     return HAK_NO_ROOM;
 }
 
 size_t hak_room_find(const hak_range *r, size_t pages) {
     unsigned level = top_level(r);
-    if (r->segments_fresh == 0 || room_at(r, level, 0)->longest < pages)
+    if (r->segments_fresh == 0 || r->rooms[level]->longest < pages)
         return HAK_NO_ROOM;
     size_t node = 0, page = 0;
     for (; level > 0; level--) {
@@ -138,5 +166,5 @@ size_t hak_room_find(const hak_range *r, size_t pages) {
 }
 
 size_t hak_room_at_end(const hak_range *r) {
-    return r->segments_fresh != 0 ? room_at(r, top_level(r), 0)->last : 0;
+    return r->segments_fresh != 0 ? r->rooms[top_level(r)]->last : 0;
 }

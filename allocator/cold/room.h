@@ -2,9 +2,9 @@
  * pages are free at its beginning, at its end, and in its longest run. So a run of any length is
  * found in a few steps, lowest address first, across the borders of segments.
  *
- *   level 2   |              node               | ...   256 segments each
- *   level 1   |    node    |    node    |  ...          16 segments
- *   level 0   |s|s|s|s| ...                             the segments themselves
+ *   level 2   |              node               | ...   64 segments each
+ *   level 1   |    node    |    node    |  ...          8 segments
+ *   level 0   |s|s|s|s| ...                             a segment each
  *
  * Lowest address first keeps what is in use together: the far end of the range falls free, and
  * pages that were used lately are used again before those that never were. Under the segment
@@ -14,7 +14,7 @@
 
 #include "base/types.h"
 
-/* Bytes of the levels above the segments for a range of `segments` segments. */
+/* Bytes of all levels for a range of `segments` segments. */
 size_t hak_rooms_size(size_t segments);
 
 /* Lays the levels out from `start` on: hak_rooms_size bytes that read as zero. */

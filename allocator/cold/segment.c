@@ -35,43 +35,51 @@ static size_t count_pages(uint32_t mask) {
     return hak_count_bits(mask);
 }
 
-static bool claim(hak_segment *s, uint32_t mask) {
-    bool zeroed = (s->touched & mask) == 0;
-    add(&dirty_pages, -count_pages(hak_segment_dirty(s) & mask));
+static void claim(hak_segment *s, uint32_t mask) {
+    if (mask == UINT32_MAX) {
+        s->used = s->touched = mask;
+        s->aged = s->kept = 0;
+        return;
+    }
     s->used |= mask;
     s->touched |= mask;
     s->aged &= ~mask;
     s->kept &= ~mask;
-    return zeroed;
 }
 
 static void unclaim(hak_segment *s, uint32_t mask, bool zeroed) {
     s->used &= ~mask;
-    if (zeroed) {
+    if (zeroed)
         s->touched &= ~mask;
-    } else {
-        add(&dirty_pages, count_pages(mask));
+    else if (!s->on_dirty_list)
         hak_dirty_push(s);
-    }
 }
 
 /* The pages of segment `index` among pages first .. first + count of its range. */
 static uint32_t mask_within(size_t index, size_t first, size_t count) {
-    size_t base = index * HAK_PAGES_PER_SEGMENT;
+    size_t base = index * HAK_PAGES_PER_SEGMENT, end = first + count;
+    if (first <= base && base + HAK_PAGES_PER_SEGMENT <= end)
+        return UINT32_MAX;
     size_t from = first > base ? first - base : 0;
-    size_t to = first + count - base;
-    to = to < HAK_PAGES_PER_SEGMENT ? to : HAK_PAGES_PER_SEGMENT;
+    size_t to = end - base < HAK_PAGES_PER_SEGMENT ? end - base : HAK_PAGES_PER_SEGMENT;
     return hak_mask32((unsigned)from, (unsigned)(to - from));
 }
 
 bool hak_pages_claim(hak_range *r, size_t first, size_t count) {
-    bool zeroed = true;
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = from; i <= last; i++)
-        zeroed &= claim(&r->segments[i], mask_within(i, first, count));
+    uint32_t touched = 0;
+    size_t dirty = 0;
+    for (size_t i = from; i <= last; i++) {
+        hak_segment *s = &r->segments[i];
+        uint32_t mask = mask_within(i, first, count);
+        touched |= s->touched & mask;
+        dirty += count_pages(hak_segment_dirty(s) & mask);
+        claim(s, mask);
+    }
     hak_rooms_note(r, first, count, true);
     add(&used_pages, count);
-    return zeroed;
+    add(&dirty_pages, -dirty);
+    return touched == 0;
 }
 
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
@@ -80,6 +88,8 @@ void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
         unclaim(&r->segments[i], mask_within(i, first, count), zeroed);
     hak_rooms_note(r, first, count, false);
     add(&used_pages, -count);
+    if (!zeroed)
+        add(&dirty_pages, count);
 }
 
 void hak_pages_keep(hak_range *r, size_t first, size_t count) {

@@ -68,9 +68,9 @@ void hak_usage_collect(hak_usage *usage) {
 /* ---- soundness ---- */
 
 static bool segment_is_valid(const hak_segment *s) {
-    hak_room room = hak_room_of(s->used);
-    return room.first == s->room.first && room.longest == s->room.longest &&
-           room.last == s->room.last && ((s->aged | s->kept) & s->used) == 0 &&
+    hak_room room = hak_room_of(s->used), noted = s->range->rooms[0][s - s->range->segments];
+    return room.first == noted.first && room.longest == noted.longest && room.last == noted.last &&
+           ((s->aged | s->kept) & s->used) == 0 &&
            ((s->used | s->kept) & ~s->touched) == 0;
 }
 
