@@ -8,7 +8,8 @@
 
 enum {
     SHARE_OF_HIGHEST = 8, /* of huge blocks an eighth of the highest resident memory may wait */
-    PAUSE = 2 /* purge delays between two teardowns that have nothing to do with each other */
+    PAUSE = 2,   /* purge delays between two teardowns that have nothing to do with each other */
+    LOOK_US = 50 /* between two looks at the faults; a thread has 100 or so in this time */
 };
 
 static hak_lock lock; /* guards all of the below; innermost */
@@ -16,9 +17,11 @@ static hak_lock lock; /* guards all of the below; innermost */
 /* ---- pages ---- */
 
 static uint64_t seen_at_ms; /* a teardown, at first the start of the process */
+static size_t inherited; /* the highest resident memory before exec; the system goes on with it */
 
 void hak_excess_start(void) {
     seen_at_ms = hak_os_now_ms();
+    hak_os_faults(&inherited);
 }
 
 /* A teardown goes on while less and less is in use. One that begins soon after another, or soon
@@ -60,36 +63,61 @@ static size_t bytes_per_fault(void) {
     return huge ? HAK_SEGMENT_SIZE : hak_os_page_size();
 }
 
-/* Faults at the last purge of huge blocks; and those that blocks freed since then, but taken
- * before, had taken up to it. */
-static uint64_t purged_at, carried;
+/* Faults at the last purge of huge blocks. Of blocks freed since then, but taken before: the faults
+ * up to it since the first of them was taken, and the pages of them all; what they hold is not more
+ * than either. */
+static uint64_t purged_at, carried, carried_pages;
+static _Atomic uint64_t looked_at_us;
 
-/* Bytes of freed huge blocks that may be resident. */
-static size_t resident(size_t pages, uint64_t faults, uint64_t now) {
-    size_t unit = bytes_per_fault(), most = (pages << HAK_PAGE_SHIFT) / unit + 1;
-    if (faults < purged_at)
-        carried += purged_at - faults < most ? purged_at - faults : most;
-    return (size_t)(carried + now - purged_at) * unit;
+static void carry(size_t pages, uint64_t faults) {
+    if (faults >= purged_at)
+        return;
+    carried = purged_at - faults > carried ? purged_at - faults : carried;
+    carried_pages += (pages << HAK_PAGE_SHIFT) / bytes_per_fault() + 1;
+}
+
+/* Asking for the faults costs as much as some of them, so it is not done each time. */
+static bool is_time_to_look(void) {
+    uint64_t now = hak_os_now_us();
+    if (now - atomic_load_explicit(&looked_at_us, memory_order_relaxed) < LOOK_US)
+        return false;
+    atomic_store_explicit(&looked_at_us, now, memory_order_relaxed);
+    return true;
+}
+
+static void look_again_soon(void) {
+    atomic_store_explicit(&looked_at_us, 0, memory_order_relaxed);
+}
+
+static size_t allowed(size_t highest) {
+    size_t least = hak_policy_now()->huge_keep_kib * 1024;
+    size_t share = highest > inherited ? highest / SHARE_OF_HIGHEST : 0;
+    return share > least ? share : least;
+}
+
+/* `since`: faults up to which nothing is left of freed huge blocks. */
+static bool is_too_much(uint64_t since) {
+    size_t highest;
+    uint64_t now = hak_os_faults(&highest);
+    atomic_store_explicit(&faults_seen, now, memory_order_relaxed);
+    return (now - since) * bytes_per_fault() > allowed(highest);
 }
 
 bool hak_excess_huge(size_t pages, uint64_t faults) {
-    size_t highest;
-    uint64_t now = hak_os_faults(&highest);
-    size_t allowed = hak_policy_now()->huge_keep_kib * 1024;
-    if (allowed < highest / SHARE_OF_HIGHEST)
-        allowed = highest / SHARE_OF_HIGHEST;
-    if (!hak_lock_try(&lock))
-        return false;
-    atomic_store_explicit(&faults_seen, now, memory_order_relaxed);
-    bool excess = resident(pages, faults, now) > allowed;
+    hak_lock_take(&lock);
+    carry(pages, faults);
+    uint64_t since = purged_at - (carried < carried_pages ? carried : carried_pages);
     hak_lock_give(&lock);
-    return excess;
+    if (!is_time_to_look() || !is_too_much(since))
+        return false;
+    look_again_soon();
+    return true;
 }
 
 void hak_excess_purged(void) {
     hak_lock_take(&lock);
     purged_at = hak_excess_faults();
-    carried = 0;
+    carried = carried_pages = 0;
     hak_lock_give(&lock);
 }
 

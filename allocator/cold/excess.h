@@ -22,11 +22,11 @@ size_t hak_excess_pages(void);
 /* The process's count of page faults when a huge block is taken; may be some time old. */
 uint64_t hak_excess_faults(void);
 
-/* True when what freed huge blocks keep should go now. Any thread, after it gave a huge block of
+/* True when what freed huge blocks keep should go now. Any thread, when it gives a huge block of
  * `pages` pages back; `faults`: the count when it was taken. */
 bool hak_excess_huge(size_t pages, uint64_t faults);
 
-/* They go now. Under the purge lock, before they do. */
+/* They go now: call it before they do. */
 void hak_excess_purged(void);
 
 /* In a forked child, where the thread that held the lock may not exist any more. */

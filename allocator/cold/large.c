@@ -7,6 +7,7 @@
 #include "cold/purge.h"
 #include "cold/range.h"
 #include "cold/segment.h"
+#include "cold/spare.h"
 #include "os/os.h"
 #include "stats/stats.h"
 
@@ -42,8 +43,13 @@ static void tick(void) {
         hak_purge_tick(heap, HAK_CLASS_NONE);
 }
 
+static bool is_huge(size_t pages) {
+    return pages >= HAK_HUGE_PAGES;
+}
+
 static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
-    hak_slab *run = hak_run_take(pages, align_pages, zeroed);
+    hak_slab *run = is_huge(pages) ? hak_spare_take(pages, align_pages, zeroed)
+                                   : hak_run_take(pages, align_pages, zeroed);
     if (run != NULL) {
         run->kind = HAK_RUN_LARGE;
         run->faults = hak_excess_faults();
@@ -71,11 +77,13 @@ static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
 static void give(hak_slab *run, bool zeroed) {
     size_t pages = run->pages; /* once it is given it may be anybody's */
     uint64_t faults = run->faults;
-    hak_run_give(run, zeroed);
-    if (pages >= HAK_HUGE_PAGES)
+    if (is_huge(pages)) {
+        hak_spare_give(run, zeroed);
         hak_purge_expect_huge(pages, faults);
-    else
+    } else {
+        hak_run_give(run, zeroed);
         hak_purge_expect();
+    }
 }
 
 /* Fresh memory from the system is zero, and costs nothing where it is never touched. */
@@ -87,7 +95,7 @@ static void make_zero(hak_slab *run, size_t size) {
 /* Huge blocks begin at coarse steps: so the pages at their beginnings, which are used most surely,
  * are often the same ones and dirty already. It costs nothing but address space. */
 static size_t step_for(size_t pages) {
-    return pages >= HAK_HUGE_PAGES ? HAK_HUGE_PAGES : 1;
+    return is_huge(pages) ? HAK_HUGE_PAGES : 1;
 }
 
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
@@ -185,7 +193,8 @@ static void *move(hak_slab *from, size_t size) {
 }
 
 static bool grow_in_place(hak_slab *run, size_t pages) {
-    return pages <= run->pages || hak_run_extend(run, pages);
+    return pages <= run->pages || hak_run_extend(run, pages) ||
+           (hak_spare_release() && hak_run_extend(run, pages));
 }
 
 void *hak_large_resize(void *block, size_t size) {

@@ -6,6 +6,7 @@
 #include "cold/excess.h"
 #include "cold/heap.h"
 #include "cold/remote.h"
+#include "cold/spare.h"
 #include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
@@ -54,6 +55,7 @@ static void end_epoch(uint64_t now, uint64_t pause) {
         return; /* another thread is at it */
     if (left == 0) {
         expect_more(hak_heap_each_idle(hak_heap_trim_idle) != 0);
+        hak_spare_release();
         left = hak_dirty_count();
         atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
     }
@@ -91,14 +93,17 @@ void hak_purge_expect(void) {
         purge_some(excess, HAK_DIRTY_ALL);
 }
 
+/* Spare runs hold most of it; whoever finds another thread at work gives at least those back. */
 void hak_purge_expect_huge(size_t pages, uint64_t faults) {
     if (hak_policy_now()->purge_delay_ms == NEVER_MS)
         return;
     begin_epoch();
-    if (hak_excess_huge(pages, faults) && hak_lock_try(&purge_lock)) {
-        hak_excess_purged();
+    if (!hak_excess_huge(pages, faults))
+        return;
+    hak_excess_purged();
+    hak_spare_purge();
+    if (hak_lock_try(&purge_lock))
         purge_some(SIZE_MAX, HAK_DIRTY_WHOLE);
-    }
 }
 
 static size_t take_back(hak_heap *heap) {
@@ -112,6 +117,7 @@ size_t hak_purge_all(hak_heap *own) {
     hak_heap_each_idle(take_back);
     size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
     bytes += hak_heap_each_idle(hak_heap_trim_now);
+    hak_spare_release();
     size_t entries = hak_dirty_count();
     bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
     hak_lock_give(&purge_lock);

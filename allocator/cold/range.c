@@ -176,8 +176,9 @@ static bool grow_tables(hak_range *r, size_t segments) {
             !commit_part(r, r->slabs, sizeof(hak_slab), page, pages) ||
             !commit_part(r, r->bitmaps, sizeof r->bitmaps[0], page, pages) ||
             !commit_part(r, r->segments, sizeof(hak_segment), first, count) ||
+            !commit_part(r, r->rooms[0], sizeof(hak_room), first, count) ||
             (first == 0 &&
-             !commit_part(r, r->rooms[0], 1, 0, hak_rooms_size(r->segments_reserved))))
+             !commit_part(r, r->rooms[1], 1, 0, hak_rooms_above(r->segments_reserved))))
             return false;
         r->segments_ready = first + count;
         __atomic_store_n(&r->limit, page + pages, __ATOMIC_RELEASE);

@@ -18,11 +18,19 @@ static unsigned top_level(const hak_range *r) {
     return level;
 }
 
-size_t hak_rooms_size(size_t segments) {
+static size_t size_from(unsigned level, size_t segments) {
     size_t nodes = 0;
-    for (unsigned level = 0; level < HAK_ROOM_LEVELS; level++)
+    for (; level < HAK_ROOM_LEVELS; level++)
         nodes += nodes_at(level, segments);
     return nodes * sizeof(hak_room);
+}
+
+size_t hak_rooms_size(size_t segments) {
+    return size_from(0, segments);
+}
+
+size_t hak_rooms_above(size_t segments) {
+    return size_from(1, segments);
 }
 
 void hak_rooms_lay_out(hak_range *r, char *start, size_t segments) {
@@ -47,17 +55,19 @@ static size_t span_of(unsigned level) {
     return (size_t)HAK_PAGES_PER_SEGMENT << (level * FAN_SHIFT);
 }
 
-/* The children of a node: rooms of `span` pages each. */
+/* The children of a node: rooms of `span` pages each, of which the last may be shorter as yet. */
 typedef struct children {
     const hak_room *first, *end;
-    size_t span;
+    size_t span, last_span;
 } children;
 
 static children children_of(const hak_range *r, unsigned level, size_t node) {
     const hak_room *rooms = r->rooms[level - 1];
-    size_t end = (node + 1) << FAN_SHIFT, there = nodes_at(level - 1, r->segments_fresh);
-    return (children){rooms + (node << FAN_SHIFT), rooms + (end < there ? end : there),
-                      span_of(level - 1)};
+    size_t there = nodes_at(level - 1, r->segments_fresh), end = (node + 1) << FAN_SHIFT;
+    end = end < there ? end : there;
+    size_t span = span_of(level - 1), pages = r->segments_fresh * HAK_PAGES_PER_SEGMENT;
+    size_t last = pages - (end - 1) * span;
+    return (children){rooms + (node << FAN_SHIFT), rooms + end, span, last < span ? last : span};
 }
 
 static size_t free_at_start(children c) {
@@ -77,7 +87,8 @@ static hak_room join(children c) {
         size_t across = run + room->first;
         longest = across > longest ? across : longest;
         longest = room->longest > longest ? room->longest : longest;
-        run = room->first == c.span ? across : room->last;
+        size_t whole = room + 1 < c.end ? c.span : c.last_span;
+        run = room->first == whole ? across : room->last;
     }
     return (hak_room){(uint32_t)free_at_start(c), (uint32_t)longest, (uint32_t)run};
 }

@@ -16,6 +16,8 @@
 
 /* Bytes of all levels for a range of `segments` segments. */
 size_t hak_rooms_size(size_t segments);
+/* The same without the lowest level. */
+size_t hak_rooms_above(size_t segments);
 
 /* Lays the levels out from `start` on: hak_rooms_size bytes that read as zero. */
 void hak_rooms_lay_out(hak_range *r, char *start, size_t segments);

@@ -5,6 +5,7 @@
 #include "cold/dirty.h"
 #include "cold/range.h"
 #include "cold/room.h"
+#include "cold/spare.h"
 #include "stats/stats.h"
 
 hak_lock hak_segment_lock;
@@ -151,7 +152,7 @@ static hak_slab *head_at(place p, size_t pages) {
     return head;
 }
 
-hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed) {
+static hak_slab *take(size_t pages, size_t align, bool *zeroed) {
     hak_slab *head = NULL;
     hak_lock_take(&hak_segment_lock);
     place p = find(pages, align);
@@ -164,6 +165,11 @@ hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed) {
     if (head != NULL)
         HAK_COUNT(runs_taken, 1);
     return head;
+}
+
+hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed) {
+    hak_slab *head = take(pages, align, zeroed);
+    return head != NULL || !hak_spare_release() ? head : take(pages, align, zeroed);
 }
 
 void hak_run_give(hak_slab *head, bool zeroed) {

@@ -70,8 +70,7 @@ void hak_usage_collect(hak_usage *usage) {
 static bool segment_is_valid(const hak_segment *s) {
     hak_room room = hak_room_of(s->used), noted = s->range->rooms[0][s - s->range->segments];
     return room.first == noted.first && room.longest == noted.longest && room.last == noted.last &&
-           ((s->aged | s->kept) & s->used) == 0 &&
-           ((s->used | s->kept) & ~s->touched) == 0;
+           ((s->aged | s->kept) & s->used) == 0 && ((s->used | s->kept) & ~s->touched) == 0;
 }
 
 /* Counts the unsound ones in `blocks`: the visitor has no other place. */

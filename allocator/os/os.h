@@ -42,7 +42,7 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
 size_t hak_os_resident(void *start, size_t size);
 
 /* Page faults of the process up to now that no disk was needed for; *highest: the most bytes that
- * were ever resident. */
+ * were ever resident, before exec, too. */
 uint64_t hak_os_faults(size_t *highest);
 
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
@@ -50,6 +50,8 @@ size_t hak_os_address_space_limit(void);
 
 /* Milliseconds of a clock that never goes back; cheap, some milliseconds coarse. */
 uint64_t hak_os_now_ms(void);
+/* Microseconds of the same clock; exact, and some ten times as dear. */
+uint64_t hak_os_now_us(void);
 
 /* True when the environment must not be believed: setuid, setgid or file capabilities. */
 bool hak_os_is_privileged(void);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../support/check.h"
 #include "../support/pattern.h"
@@ -78,6 +79,17 @@ static void one_huge(size_t size) {
     if (block)
         block[0] = block[size - 1] = 1;
     free(block);
+}
+
+/* Used densely, so that what is left of each goes back when it is freed. */
+static void dense_huge_ones(void) {
+    size_t size = (size_t)9 << 20;
+    for (int i = 0; i < 3; i++) {
+        void *block = given(malloc(size), size);
+        if (block)
+            memset(block, 1, size / 2);
+        free(block);
+    }
 }
 
 static void in_a_thread(void) {
@@ -170,6 +182,7 @@ void requests_run_rare(void) {
     size_t before = live_blocks();
     large_ones();
     many_large_ones();
+    dense_huge_ones();
     one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
     many_of_a_size();
     many_dense();

@@ -1,0 +1,21 @@
+/* Spare runs: the huge runs that were freed last, whole. Most huge blocks live and die in them: the
+ * tree of rooms and the segments, of which a huge run has many, need not be told of each. What a
+ * spare run has too much is address space, not memory; where that is scarce there are none. They go
+ * back to their segments when an epoch ends. */
+#ifndef HAK_COLD_SPARE_H
+#define HAK_COLD_SPARE_H
+
+#include "base/types.h"
+
+/* As hak_run_take and hak_run_give, for huge runs. A run may be longer than was asked for. */
+hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed);
+void hak_spare_give(hak_slab *run, bool zeroed);
+
+/* Gives what the spare runs hold back to the system; those that it does not take at once go back to
+ * their segments. Any thread. */
+void hak_spare_purge(void);
+
+/* Gives all spare runs back to their segments. False: there was none. */
+bool hak_spare_release(void);
+
+#endif

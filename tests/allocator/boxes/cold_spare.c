@@ -1,0 +1,119 @@
+/* Spare runs: a huge run comes back whole, with what it held or purged, to whom it fits; the oldest
+ * leaves when there are too many, and all of them on request, or when the system keeps their memory
+ * or has none. */
+#include "cold/spare.h"
+
+#include "cold/purge.h"
+#include "cold/segment.h"
+#include "cold/usage.h"
+#include "os/os.h"
+
+#include <string.h>
+
+#include "../support/check.h"
+#include "../support/pattern.h"
+
+enum { PAGES = 256, MANY = 40 };
+
+static bool refuses;
+bool __real_hak_os_purge(void *start, size_t size);
+bool __wrap_hak_os_purge(void *start, size_t size);
+bool __wrap_hak_os_purge(void *start, size_t size) {
+    return !refuses && __real_hak_os_purge(start, size);
+}
+
+static hak_slab *take(size_t pages, size_t align, bool *zeroed) {
+    hak_slab *run = hak_spare_take(pages, align, zeroed);
+    CHECK_THAT(run && run->pages >= pages, "%zu pages", pages);
+    CHECK_THAT(run->start % (align << HAK_PAGE_SHIFT) == 0, "%zx", (size_t)run->start);
+    run->kind = HAK_RUN_LARGE;
+    return run;
+}
+
+static void comes_back_with_what_it_held(void) {
+    bool zeroed = false;
+    hak_slab *run = take(PAGES, 1, &zeroed);
+    pattern_fill((char *)run->start, 64, 5);
+    hak_spare_give(run, false);
+    CHECK(run->kind == HAK_RUN_FREE);
+    CHECK(take(PAGES - 1, 1, &zeroed) == run && !zeroed &&
+          pattern_holds((char *)run->start, 64, 5));
+    hak_spare_give(run, false);
+}
+
+static void comes_back_purged(void) {
+    bool zeroed = false;
+    hak_slab *run = take(PAGES, 1, &zeroed);
+    pattern_fill((char *)run->start, 64, 5);
+    hak_spare_give(run, false);
+    hak_spare_purge();
+    CHECK(take(PAGES, 1, &zeroed) == run && zeroed && all_zero((char *)run->start, 64));
+    hak_spare_give(run, zeroed);
+}
+
+static void leaves_when_it_cannot_be_purged(void) {
+    bool zeroed = false;
+    hak_slab *run = take(PAGES, 1, &zeroed);
+    pattern_fill((char *)run->start, 64, 5);
+    hak_spare_give(run, false);
+    refuses = true;
+    hak_spare_purge();
+    refuses = false;
+    CHECK(!hak_spare_release() && hak_usage_is_valid());
+}
+
+static void the_shortest_that_fits(void) {
+    bool zeroed = false;
+    hak_spare_release();
+    hak_slab *longer = take(PAGES * 2, 1, &zeroed), *shorter = take(PAGES, 1, &zeroed);
+    hak_spare_give(longer, false);
+    hak_spare_give(shorter, false);
+    CHECK(take(PAGES, 1, &zeroed) == shorter);
+    hak_spare_give(shorter, false);
+    hak_slab *tiny = take(1, 1, &zeroed);
+    CHECK_THAT(tiny != longer && tiny != shorter && tiny->pages == 1, "%u pages", tiny->pages);
+    hak_run_give(tiny, zeroed);
+}
+
+static void aligned_as_asked(void) {
+    bool zeroed = false;
+    for (size_t align = 1; align <= 1024; align *= 2)
+        hak_spare_give(take(PAGES, align, &zeroed), false);
+}
+
+/* Each filled at its beginning: none of them is handed out twice. */
+static void too_many(void) {
+    bool zeroed = false;
+    hak_slab *runs[MANY];
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t i = 0; i < MANY; i++) {
+            runs[i] = take(PAGES + i, 1, &zeroed);
+            pattern_fill((char *)runs[i]->start, 64, i);
+        }
+        for (size_t i = 0; i < MANY; i++) {
+            CHECK(pattern_holds((char *)runs[i]->start, 64, i));
+            hak_spare_give(runs[i], false);
+        }
+        CHECK(hak_usage_is_valid());
+    }
+}
+
+static void nothing_is_left(void) {
+    CHECK(hak_spare_release());
+    CHECK(!hak_spare_release() && hak_pages_used() == 0);
+    hak_purge_all(NULL);
+    hak_usage usage;
+    hak_usage_collect(&usage);
+    CHECK_THAT(usage.free == 0 && usage.blocks == 0, "%zu bytes still backed", usage.free);
+}
+
+int main(void) {
+    comes_back_with_what_it_held();
+    comes_back_purged();
+    leaves_when_it_cannot_be_purged();
+    the_shortest_that_fits();
+    aligned_as_asked();
+    too_many();
+    nothing_is_left();
+    return 0;
+}
