@@ -58,14 +58,26 @@ static bool is_small_part(const hak_slab *run) {
     return run->pages <= r->segments_reserved * HAK_PAGES_PER_SEGMENT / SHARE_OF_RANGE;
 }
 
-/* Returns the oldest when there are too many. */
+/* What is spare lies in the way of others: under a limit that costs room. Asked once. */
+static bool is_limited(void) {
+    static bool asked, limited;
+    if (!asked)
+        limited = hak_os_is_limited();
+    asked = true;
+    return limited;
+}
+
+/* Returns what has to go: the oldest when there are too many. */
 static spare keep(spare s) {
     hak_lock_take(&hak_segment_lock);
-    s.run->kind = HAK_RUN_FREE;
-    spare oldest = count == MOST ? take_out(0) : none;
-    spares[count++] = s;
+    spare gone = s;
+    if (!is_limited()) {
+        s.run->kind = HAK_RUN_FREE;
+        gone = count == MOST ? take_out(0) : none;
+        spares[count++] = s;
+    }
     hak_lock_give(&hak_segment_lock);
-    return oldest;
+    return gone;
 }
 
 void hak_spare_give(hak_slab *run, bool zeroed) {

@@ -48,6 +48,9 @@ uint64_t hak_os_faults(size_t *highest);
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
 size_t hak_os_address_space_limit(void);
 
+/* True when address space or private memory of this process is limited. */
+bool hak_os_is_limited(void);
+
 /* Milliseconds of a clock that never goes back; cheap, some milliseconds coarse. */
 uint64_t hak_os_now_ms(void);
 /* Microseconds of the same clock; exact, and some ten times as dear. */
