@@ -9,7 +9,7 @@
 /* A hint: NULL, or lines beyond the end of a block, do no harm. */
 HAK_INLINE void hak_fetch_ahead(const void *block) {
     for (int line = 0; line < HAK_PREFETCH_LINES; line++)
-        HAK_FETCH((const char *)block + line * HAK_CACHE_LINE);
+        HAK_FETCH((const char *)block + (size_t)line * HAK_CACHE_LINE);
 }
 
 #endif
