@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Measure on the workers of this Dask scheduler, such as tcp://host:8786.",
+    help="Measure on the workers of a Dask scheduler, such as tcp://host:8786; or `local`.",
 )
 @wait_option
 @verbose_option

@@ -67,15 +67,15 @@ def tune(
         from pipeline.tune.tuning import Tuner
 
         folder, base = _folder(shop), default_geometry(shop.tree)
-        engine = engine_for(scheduler)
-        evidence = gather(list(traces.values()), base, shop.profile.tune.unseen_waste)
-        moves = proposals(evidence, base)
-        say(f"{len(moves)} changes to try")
-        threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
-        ground = _ground(shop, plain, _benches(shop, setup, plain, threads), budget_s)
-        measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
-        tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
-        outcome = tuner.run(budget_s - (time.monotonic() - started))
+        with engine_for(scheduler) as engine:
+            evidence = gather(list(traces.values()), base, shop.profile.tune.unseen_waste)
+            moves = proposals(evidence, base)
+            say(f"{len(moves)} changes to try")
+            threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
+            ground = _ground(shop, plain, _benches(shop, setup, plain, threads), budget_s)
+            measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
+            tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
+            outcome = tuner.run(budget_s - (time.monotonic() - started))
         earlier = f" ({n} blocks by earlier runs)" if (n := measurer.taken_over) else ""
         (folder / REPORT).write_text(markdown(outcome, shop.profile.name), encoding="utf-8")
         line.done(f"{outcome.why}; {n + measurer.made} blocks of pairs{earlier}")

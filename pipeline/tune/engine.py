@@ -1,8 +1,9 @@
-"""Who runs the measurements: this machine, one at a time, or the workers of a Dask scheduler."""
+"""Who runs the measurements: this process, one at a time, or the workers of a Dask scheduler."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,13 +11,15 @@ from pipeline.core.errors import ToolError, WorkloadError
 from pipeline.tune.measure import Job, Result, measure
 
 if TYPE_CHECKING:
-    from distributed import Future
+    from distributed import Client, Future, LocalCluster
 
 Measure = Callable[[Job], Result]
 RESOURCE = "measuring"
 """What a worker has one of, so that it measures one job at a time."""
 
 CONNECT_LIMIT_S = 30.0
+HERE = "local"
+"""In place of an address: a scheduler and one worker on this machine, for this run alone."""
 
 
 class Engine(Protocol):
@@ -47,22 +50,20 @@ class Cluster:
     """
 
     def __init__(self, address: str, function: Measure = measure) -> None:
-        """Connect to ``address``; ToolError without the extra or without a scheduler there."""
+        """Connect to ``address``; ToolError without the extra or without a scheduler there.
+
+        HERE for an address starts a scheduler and a worker, which end with :meth:`close`.
+        """
+        self._function = function
         try:
-            from distributed import Client
+            import distributed  # noqa: F401  # whether it is there at all
         except ImportError as error:
             raise ToolError(
                 "--scheduler needs the package distributed",
                 hint=".venv/bin/pip install --require-hashes -r requirements-cluster.lock",
             ) from error
-        self._function = function
-        try:
-            self._client = Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ToolError(
-                f"no scheduler answers at {address}",
-                hint="start one with `.venv/bin/dask scheduler` (docs/tuning.md)",
-            ) from error
+        self._own = _one_worker_here() if address == HERE else None
+        self._client = _connect(self._own.scheduler_address if self._own else address)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Result]:
         """Run ``jobs``, as many at a time as there are workers."""
@@ -93,10 +94,43 @@ class Cluster:
         return self._client.submit(self._function, job, pure=False, resources=resources)
 
     def close(self) -> None:
-        """Let go of the scheduler; it and its workers go on."""
+        """Let go of the scheduler; unless it is our own, it and its workers go on."""
         self._client.close()
+        if self._own is not None:
+            self._own.close()
 
 
-def engine_for(scheduler: str | None) -> Engine:
-    """Return the engine: ``scheduler`` is an address such as tcp://host:8786, None this machine."""
-    return Local() if scheduler is None else Cluster(scheduler)
+def _one_worker_here() -> LocalCluster:
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=1, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address=None
+    )
+
+
+def _connect(address: str) -> Client:
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ToolError(
+            f"no scheduler answers at {address}",
+            hint="start one with `.venv/bin/dask scheduler` (docs/tuning.md)",
+        ) from error
+
+
+@contextmanager
+def engine_for(scheduler: str | None) -> Iterator[Engine]:
+    """Give the engine for the time of a search.
+
+    ``scheduler`` is an address such as tcp://host:8786, or HERE; None: this process measures.
+    """
+    if scheduler is None:
+        yield Local()
+        return
+    cluster = Cluster(scheduler)
+    try:
+        yield cluster
+    finally:
+        cluster.close()

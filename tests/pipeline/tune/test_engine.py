@@ -8,13 +8,14 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tune_support import World, ground, single
 
 from pipeline.core.errors import ToolError
-from pipeline.tune.engine import RESOURCE, Cluster, Local, engine_for
+from pipeline.tune.engine import HERE, RESOURCE, Cluster, Local, engine_for
 from pipeline.tune.measure import Job, Result
 from pipeline.tune.state import Journal
 
@@ -48,7 +49,8 @@ def test_this_machine_runs_one_job_at_a_time_in_order_and_only_when_asked() -> N
 
 
 def test_without_an_address_this_machine_measures() -> None:
-    assert isinstance(engine_for(None), Local)
+    with engine_for(None) as engine:
+        assert isinstance(engine, Local)
 
 
 def test_without_the_extra_the_message_says_how_to_install_it(
@@ -56,7 +58,7 @@ def test_without_the_extra_the_message_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ToolError, match="needs the package distributed") as error:
-        engine_for("tcp://127.0.0.1:1")
+        Cluster("tcp://127.0.0.1:1")
     assert "requirements-cluster.lock" in error.value.hint
 
 
@@ -64,16 +66,32 @@ def test_without_the_extra_the_message_says_how_to_install_it(
 def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipeline.tune.engine.CONNECT_LIMIT_S", 1.0)
     with pytest.raises(ToolError, match="no scheduler answers at tcp"):
-        engine_for("tcp://127.0.0.1:9")
+        Cluster("tcp://127.0.0.1:9")
     with pytest.raises(ToolError, match="no scheduler answers at rubbish"):
-        engine_for("rubbish://")
+        Cluster("rubbish://")
+
+
+@needs_extra
+@pytest.mark.timeout(120)
+def test_a_cluster_of_this_machine_measures_in_a_process_of_its_own_and_ends(
+    tmp_path: Path,
+) -> None:
+    notes = tmp_path / "notes"
+    engine = Cluster(HERE, measure_slowly)
+    found = list(engine.run(replace(job, context=str(notes)) for job in jobs()[:2]))
+    engine.close()
+    assert {result.key for result in found} == {
+        replace(job, context=str(notes)).key for job in jobs()[:2]
+    }
+    workers = {line.split()[0] for line in notes.read_text(encoding="utf-8").splitlines()}
+    assert workers
+    assert str(os.getpid()) not in workers
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
 @needs_extra
 @pytest.mark.timeout(300)
 def test_a_killed_worker_loses_no_result_and_workers_run_one_job_at_a_time(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     from distributed import LocalCluster
 
     notes, journal = tmp_path / "notes", Journal(tmp_path / "results")
