@@ -18,9 +18,11 @@ function(sanitized_program flavour program)
   target_link_options(${target} PRIVATE -Wl,-u,hak_validate)
   set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
   add_test(NAME ${flavour}.${name} COMMAND ${target})
-  # The programs use hak_malloc; what serves malloc itself is the sanitizer's affair.
+  # The programs use hak_malloc; what serves malloc itself is the sanitizer's affair. So is its search
+  # for leaks, which sees none of our blocks and hangs in children of gcc 12's: its own lock was held
+  # by a thread that fork left behind.
   set_tests_properties(${flavour}.${name} PROPERTIES LABELS sanitizer TIMEOUT 120
-                       ENVIRONMENT "TEST_MALLOC_FROM=/")
+                       ENVIRONMENT "TEST_MALLOC_FROM=/;ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
 # sanitized(FLAVOUR SANITIZERS SHARE DEFINITIONS...): the programs, which do 1/SHARE of their work,
