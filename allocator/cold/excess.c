@@ -69,6 +69,10 @@ static size_t bytes_per_fault(void) {
 static uint64_t purged_at, carried, carried_pages;
 static _Atomic uint64_t looked_at_us;
 
+/* Faults since then of blocks that were used as a whole and are wanted again and again, and when
+ * the last such block was freed. Those wait for the end of the epoch like other memory. */
+static uint64_t reused, dense_at_ms;
+
 static void carry(size_t pages, uint64_t faults) {
     if (faults >= purged_at)
         return;
@@ -95,20 +99,36 @@ static size_t allowed(size_t highest) {
     return share > least ? share : least;
 }
 
-/* `since`: faults up to which nothing is left of freed huge blocks. */
-static bool is_too_much(uint64_t since) {
-    size_t highest;
-    uint64_t now = hak_os_faults(&highest);
-    atomic_store_explicit(&faults_seen, now, memory_order_relaxed);
-    return (now - since) * bytes_per_fault() > allowed(highest);
+/* The first dense block for a while goes at once, if there is too much; a program that asks for
+ * such blocks in turn would fault all of their pages in each time. */
+static void note_dense(size_t pages, uint64_t faults, uint64_t now) {
+    uint64_t own = now - faults, all = (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
+    if (own < all / 2)
+        return;
+    uint64_t now_ms = hak_os_now_ms();
+    if (now_ms - dense_at_ms <= PAUSE * hak_policy_now()->purge_delay_ms)
+        reused += own < all ? own : all;
+    dense_at_ms = now_ms;
+}
+
+/* Faults that may have left something in freed huge blocks. */
+static uint64_t left_by(uint64_t now) {
+    uint64_t since = purged_at - (carried < carried_pages ? carried : carried_pages);
+    return now - since > reused ? now - since - reused : 0;
 }
 
 bool hak_excess_huge(size_t pages, uint64_t faults) {
+    bool looks = is_time_to_look();
+    size_t highest = 0;
+    if (looks)
+        atomic_store_explicit(&faults_seen, hak_os_faults(&highest), memory_order_relaxed);
+    uint64_t now = hak_excess_faults();
     hak_lock_take(&lock);
     carry(pages, faults);
-    uint64_t since = purged_at - (carried < carried_pages ? carried : carried_pages);
+    note_dense(pages, faults, now);
+    uint64_t left = left_by(now);
     hak_lock_give(&lock);
-    if (!is_time_to_look() || !is_too_much(since))
+    if (!looks || left * bytes_per_fault() <= allowed(highest))
         return false;
     look_again_soon();
     return true;
@@ -117,7 +137,7 @@ bool hak_excess_huge(size_t pages, uint64_t faults) {
 void hak_excess_purged(void) {
     hak_lock_take(&lock);
     purged_at = hak_excess_faults();
-    carried = carried_pages = 0;
+    carried = carried_pages = reused = 0;
     hak_lock_give(&lock);
 }
 

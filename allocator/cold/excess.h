@@ -5,7 +5,8 @@
  *   soon.
  * - Freed huge blocks together keep at most an eighth of the highest resident memory. What a block
  *   keeps is not its size: a program that asks for much and uses little of it would pay for
- * nothing. Page faults are counted instead, which bound what became resident. */
+ *   nothing. Page faults are counted instead, which bound what became resident. Blocks that are
+ *   used as a whole, and in turn, wait for the end of the epoch all the same. */
 #ifndef HAK_COLD_EXCESS_H
 #define HAK_COLD_EXCESS_H
 

@@ -1,0 +1,46 @@
+/* A program that again and again takes a huge block, uses all of it and frees it gets the same
+ * pages each time: a fault for each of them would cost more than its work. When it is done they go
+ * back. */
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../support/check.h"
+#include "../support/memory.h"
+
+enum { ROUNDS = 100, MIB = 1 << 20, SIZE = 10 * MIB, LEFT_KIB = 4 << 10, PATIENCE_S = 20 };
+
+static void use_one(void) {
+    volatile char *block = malloc(SIZE);
+    CHECK(block);
+    for (size_t at = 0; at < SIZE; at += 1024)
+        block[at] = 1;
+    free((void *)block);
+}
+
+static long faults(void) {
+    struct rusage usage;
+    CHECK(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_minflt;
+}
+
+/* Memory goes back when somebody calls the library. */
+static void must_go_back(size_t before) {
+    for (time_t start = time(NULL); rss_kib() > before + LEFT_KIB;) {
+        CHECK_THAT(time(NULL) - start < PATIENCE_S, "%zu KiB, before %zu", rss_kib(), before);
+        free(malloc(100));
+        usleep(20000);
+    }
+}
+
+int main(void) {
+    size_t before = rss_kib();
+    long first = faults();
+    for (int i = 0; i < ROUNDS; i++)
+        use_one();
+    long each_time = ROUNDS * (SIZE / sysconf(_SC_PAGESIZE)), count = faults() - first;
+    CHECK_THAT(count < each_time / 2, "%ld faults of at most %ld", count, each_time);
+    must_go_back(before);
+    return 0;
+}
