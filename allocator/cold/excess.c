@@ -50,7 +50,7 @@ size_t hak_excess_pages(void) {
 
 /* ---- huge blocks ---- */
 
-static _Atomic uint64_t faults_seen;
+static _Atomic uint64_t faults_seen; /* threads may note their looks in another order */
 
 uint64_t hak_excess_faults(void) {
     return atomic_load_explicit(&faults_seen, memory_order_relaxed);
@@ -69,9 +69,10 @@ static size_t bytes_per_fault(void) {
 static uint64_t purged_at, carried, carried_pages;
 static _Atomic uint64_t looked_at_us;
 
-/* Faults since then of blocks that were used as a whole and are wanted again and again, and when
- * the last such block was freed. Those wait for the end of the epoch like other memory. */
-static uint64_t reused, dense_at_ms;
+/* Faults since then in the lives of blocks that were used as a whole and are wanted again and
+ * again; up to which count they were looked at for that, as each counts once; and when the last
+ * such block was freed. These blocks wait for the end of the epoch like other memory. */
+static uint64_t reused, reused_up_to, dense_at_ms;
 
 static void carry(size_t pages, uint64_t faults) {
     if (faults >= purged_at)
@@ -99,22 +100,29 @@ static size_t allowed(size_t highest) {
     return share > least ? share : least;
 }
 
+static uint64_t difference(uint64_t later, uint64_t earlier) {
+    return later > earlier ? later - earlier : 0;
+}
+
 /* The first dense block for a while goes at once, if there is too much; a program that asks for
  * such blocks in turn would fault all of their pages in each time. */
 static void note_dense(size_t pages, uint64_t faults, uint64_t now) {
-    uint64_t own = now - faults, all = (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
+    uint64_t from = faults > purged_at ? faults : purged_at;
+    from = from > reused_up_to ? from : reused_up_to;
+    uint64_t own = difference(now, from), all = (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
     if (own < all / 2)
         return;
+    reused_up_to = now;
     uint64_t now_ms = hak_os_now_ms();
     if (now_ms - dense_at_ms <= PAUSE * hak_policy_now()->purge_delay_ms)
-        reused += own < all ? own : all;
+        reused += own;
     dense_at_ms = now_ms;
 }
 
 /* Faults that may have left something in freed huge blocks. */
 static uint64_t left_by(uint64_t now) {
     uint64_t since = purged_at - (carried < carried_pages ? carried : carried_pages);
-    return now - since > reused ? now - since - reused : 0;
+    return difference(difference(now, since), reused);
 }
 
 bool hak_excess_huge(size_t pages, uint64_t faults) {

@@ -1,4 +1,4 @@
-/* A program that again and again takes a huge block, uses all of it and frees it gets the same
+/* A program that again and again takes huge blocks, uses all of them and frees them gets the same
  * pages each time: a fault for each of them would cost more than its work. When it is done they go
  * back. */
 #include <stdlib.h>
@@ -11,12 +11,18 @@
 
 enum { ROUNDS = 100, MIB = 1 << 20, SIZE = 10 * MIB, LEFT_KIB = 4 << 10, PATIENCE_S = 20 };
 
-static void use_one(void) {
+static volatile char *used(void) {
     volatile char *block = malloc(SIZE);
     CHECK(block);
     for (size_t at = 0; at < SIZE; at += 1024)
         block[at] = 1;
-    free((void *)block);
+    return block;
+}
+
+static void use_two(void) {
+    volatile char *first = used(), *second = used();
+    free((void *)first);
+    free((void *)second);
 }
 
 static long faults(void) {
@@ -38,8 +44,8 @@ int main(void) {
     size_t before = rss_kib();
     long first = faults();
     for (int i = 0; i < ROUNDS; i++)
-        use_one();
-    long each_time = ROUNDS * (SIZE / sysconf(_SC_PAGESIZE)), count = faults() - first;
+        use_two();
+    long each_time = 2 * ROUNDS * (SIZE / sysconf(_SC_PAGESIZE)), count = faults() - first;
     CHECK_THAT(count < each_time / 2, "%ld faults of at most %ld", count, each_time);
     must_go_back(before);
     return 0;
