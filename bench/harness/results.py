@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from bench.harness.runner import Sample
@@ -95,7 +96,8 @@ class RunResult:
         pairs = list(zip(self.samples[ours], self.samples[best[0]], strict=False))
         if len(pairs) < FEWEST:
             return None
-        return median_ratio_ends([quantity(a) for a, _ in pairs], [quantity(b) for _, b in pairs])
+        mine, theirs = zip(*((quantity(a), quantity(b)) for a, b in pairs), strict=True)
+        return median_ratio_ends(mine, theirs)
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ def geometric_mean(ratios: Sequence[float | None]) -> float | None:
     return math.exp(statistics.fmean(math.log(ratio) for ratio in known))
 
 
-def median_ratio_ends(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
+@cache  # the terminal, the JSON and the Markdown file all show it
+def median_ratio_ends(ours: tuple[float, ...], theirs: tuple[float, ...]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of median(ours) / median(theirs), resampled in pairs."""
     import numpy as np
     from scipy import stats

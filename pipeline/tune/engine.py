@@ -56,14 +56,13 @@ class Cluster:
         """
         self._function = function
         try:
-            import distributed  # noqa: F401  # whether it is there at all
+            self._own = _one_worker_here() if address == HERE else None
+            self._client = _connect(self._own.scheduler_address if self._own else address)
         except ImportError as error:
             raise ToolError(
                 "--scheduler needs the package distributed",
                 hint=".venv/bin/pip install --require-hashes -r requirements-cluster.lock",
             ) from error
-        self._own = _one_worker_here() if address == HERE else None
-        self._client = _connect(self._own.scheduler_address if self._own else address)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Result]:
         """Run ``jobs``, as many at a time as there are workers."""

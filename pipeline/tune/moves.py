@@ -105,15 +105,14 @@ def _refill_batch(evidence: Evidence, base: Geometry) -> Iterator[Move]:
 
 def _kept(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     warm, keep = base.value("warm_slabs"), base.value("keep_pages")
-    reason = f"{evidence.slab_traffic} slabs are made again after they were given back (model)"
-    yield constant(base, "warm_slabs", warm * 4, reason)
+    again = f"{evidence.slab_traffic} slabs are made again after they were given back (model)"
+    yield constant(base, "warm_slabs", warm * 4, again)
     reason = (
         f"free pages that wait for reuse: {_kib(keep * base.page_bytes)} at least, where "
         f"{_kib(evidence.demand.peak_bytes)} are live at the peak (trace)"
     )
     yield constant(base, "keep_pages", keep // 16, reason)
-    reason = f"{evidence.slab_traffic} slabs are made again after they were given back (model)"
-    yield constant(base, "warm_slabs", warm * 16, reason)
+    yield constant(base, "warm_slabs", warm * 16, again)
 
 
 def _purge_delay(evidence: Evidence, base: Geometry) -> Iterator[Move]:

@@ -36,7 +36,7 @@ static void must_go_back(size_t before) {
     for (time_t start = time(NULL); rss_kib() > before + LEFT_KIB;) {
         CHECK_THAT(time(NULL) - start < PATIENCE_S, "%zu KiB, before %zu", rss_kib(), before);
         free(malloc(100));
-        usleep(20000);
+        sleep_ms(20);
     }
 }
 

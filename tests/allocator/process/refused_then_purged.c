@@ -22,17 +22,8 @@ static size_t take_all(size_t size) {
     return count;
 }
 
-static void free_in_random_order(size_t count) {
-    Random random = random_from(count);
-    for (size_t i = count; i > 0; i--) {
-        size_t other = random_below(&random, i);
-        free(blocks[other]);
-        blocks[other] = blocks[i - 1];
-    }
-}
-
 static void *take_and_free(void *argument) {
-    free_in_random_order(take_all(*(const size_t *)argument));
+    free_in_random_order(blocks, take_all(*(const size_t *)argument));
     return NULL;
 }
 
@@ -56,7 +47,7 @@ int main(void) {
         room_is_made(size);
         size_t other = size / 2 + 8, count = take_all(other);
         CHECK_THAT(count * other > HALF, "only %zu blocks of %zu after %zu", count, other, size);
-        free_in_random_order(count);
+        free_in_random_order(blocks, count);
     }
     return 0;
 }

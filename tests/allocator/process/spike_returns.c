@@ -47,14 +47,8 @@ static size_t rise(const Spike *spike) {
     return count;
 }
 
-/* Frees in an order that is neither that of allocation nor its reverse. */
 static void fall(size_t count) {
-    Random random = random_from(count);
-    for (size_t left = count; left > 0; left--) {
-        size_t i = random_below(&random, left);
-        free(blocks[i]);
-        blocks[i] = blocks[left - 1];
-    }
+    free_in_random_order(blocks, count);
     CHECK(madvise((void *)blocks, TABLE_SIZE, MADV_DONTNEED) == 0);
 }
 

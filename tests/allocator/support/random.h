@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 typedef struct {
     uint64_t state;
@@ -30,6 +31,16 @@ static inline size_t random_below(Random *random, size_t limit) {
 static inline size_t random_size(Random *random, unsigned max_bits) {
     size_t bits = 1 + random_below(random, max_bits);
     return random_below(random, (size_t)1 << bits);
+}
+
+/* Frees all of them in an order that is neither that of allocation nor its reverse. */
+static inline void free_in_random_order(void **blocks, size_t count) {
+    Random random = random_from(count);
+    for (size_t left = count; left > 0; left--) {
+        size_t i = random_below(&random, left);
+        free(blocks[i]);
+        blocks[i] = blocks[left - 1];
+    }
 }
 
 #endif
