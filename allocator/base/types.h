@@ -86,7 +86,7 @@ struct hak_slab {
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 
 /* How many pages are free at the beginning, at the end and in the longest run of a segment, or of
- * many: cold/room.h. */
+ * many: pages/room.h. */
 typedef struct hak_room {
     uint32_t first, longest, last;
 } hak_room;
@@ -100,7 +100,7 @@ enum { HAK_ROOM_LEVELS = 11 }; /* enough for 2^30 segments */
 typedef struct hak_segment {
     uint32_t used, touched, aged, kept;
     bool on_dirty_list;
-    _Atomic bool huge;      /* the system may back it with huge pages: cold/dense.h */
+    _Atomic bool huge;      /* the system may back it with huge pages: pages/dense.h */
     _Atomic bool has_slabs; /* had one since its tables were purged last */
     hak_range *range;
     struct hak_segment *dirty_next; /* segments with dirty pages */
@@ -120,7 +120,7 @@ struct hak_range {
     hak_slab *slabs;
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
     hak_segment *segments;
-    hak_room *rooms[HAK_ROOM_LEVELS]; /* cold/room.h */
+    hak_room *rooms[HAK_ROOM_LEVELS]; /* pages/room.h */
     char *records[HAK_GUARD];         /* guard builds: room for guard/record.h, not committed */
 };
 

@@ -1,9 +1,9 @@
 #include "cold/give.h"
 
 #include "base/classes.h"
-#include "cold/range.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
+#include "pages/range.h"
 #include "stats/stats.h"
 
 /* ---- to other heaps ---- */

@@ -2,13 +2,13 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
-#include "cold/excess.h"
 #include "cold/heap.h"
 #include "cold/purge.h"
-#include "cold/range.h"
-#include "cold/segment.h"
-#include "cold/spare.h"
 #include "os/os.h"
+#include "pages/excess.h"
+#include "pages/range.h"
+#include "pages/segment.h"
+#include "pages/spare.h"
 #include "stats/stats.h"
 
 #include <errno.h>

@@ -3,11 +3,11 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/heap.h"
-#include "cold/range.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
 #include "cold/ultra.h"
 #include "hot/page.h"
+#include "pages/range.h"
 
 void *hak_page_take(hak_heap *heap, unsigned cls) {
     hak_remote_drain(heap);

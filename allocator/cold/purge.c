@@ -2,14 +2,14 @@
 
 #include "cold/arm.h"
 #include "cold/background.h"
-#include "cold/dirty.h"
-#include "cold/excess.h"
 #include "cold/heap.h"
 #include "cold/remote.h"
-#include "cold/spare.h"
 #include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "pages/dirty.h"
+#include "pages/excess.h"
+#include "pages/spare.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
 

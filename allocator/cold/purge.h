@@ -23,7 +23,7 @@ bool hak_purge_is_pending(void);
 uint64_t hak_purge_due(void);
 
 /* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
- * once when it is very much: cold/excess.h. */
+ * once when it is very much: pages/excess.h. */
 void hak_purge_expect(void);
 /* The same for a huge block of `pages` pages; `faults`: hak_excess_faults when it was taken. */
 void hak_purge_expect_huge(size_t pages, uint64_t faults);

@@ -5,9 +5,9 @@
 #include "cold/heap.h"
 #include "cold/large.h"
 #include "cold/purge.h"
-#include "cold/range.h"
 #include "cold/remote.h"
 #include "cold/route.h"
+#include "pages/range.h"
 
 #include <errno.h>
 

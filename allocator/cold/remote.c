@@ -3,9 +3,9 @@
 #include "base/classes.h"
 #include "cold/link.h"
 #include "cold/purge.h"
-#include "cold/range.h"
 #include "cold/route.h"
 #include "cold/slab.h"
+#include "pages/range.h"
 #include "stats/stats.h"
 
 enum { MOST_WORDS = 16 }; /* of a carrier that are used: two cache lines, read together */

@@ -7,9 +7,9 @@
 #include "cold/magazine.h"
 #include "cold/page.h"
 #include "cold/pool.h"
-#include "cold/range.h"
 #include "cold/slab.h"
 #include "cold/ultra.h"
+#include "pages/range.h"
 
 void *hak_route_take(hak_heap *heap, unsigned cls, size_t size) {
     hak_disarm(heap, cls);

@@ -3,10 +3,10 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "cold/dense.h"
 #include "cold/purge.h"
-#include "cold/range.h"
-#include "cold/segment.h"
+#include "pages/dense.h"
+#include "pages/range.h"
+#include "pages/segment.h"
 
 #include <string.h>
 

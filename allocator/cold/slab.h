@@ -4,7 +4,7 @@
 
 #include "base/classes.h"
 #include "base/types.h"
-#include "cold/range.h"
+#include "pages/range.h"
 
 /* A new slab on the heap's partial list, where it comes first. NULL: out of memory. */
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);

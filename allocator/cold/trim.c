@@ -2,13 +2,13 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/dense.h"
 #include "cold/heap.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
 #include "cold/route.h"
 #include "cold/slab.h"
 #include "os/os.h"
+#include "pages/dense.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
 

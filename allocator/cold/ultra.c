@@ -7,9 +7,9 @@
 #include "cold/give.h"
 #include "cold/heap.h"
 #include "cold/magazine.h"
-#include "cold/range.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
+#include "pages/range.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/heap.h"
-#include "cold/range.h"
-#include "cold/room.h"
 #include "cold/route.h"
-#include "cold/segment.h"
 #include "cold/slab.h"
+#include "pages/range.h"
+#include "pages/room.h"
+#include "pages/segment.h"
 #include "stats/stats.h"
 
 #include <string.h>

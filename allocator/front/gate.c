@@ -8,10 +8,10 @@
  *     beyond: hak_large_allocate */
 #include "cold/heap.h"
 #include "cold/large.h"
-#include "cold/range.h"
 #include "cold/refill.h"
 #include "hot/lane.h"
 #include "include/hakmem.h"
+#include "pages/range.h"
 #include "stats/slowdown.h"
 
 #include <errno.h>

@@ -2,10 +2,10 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/large.h"
-#include "cold/range.h"
 #include "cold/refill.h"
 #include "hot/lane.h"
 #include "include/hakmem.h"
+#include "pages/range.h"
 
 #include <errno.h>
 #include <string.h>

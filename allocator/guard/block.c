@@ -1,7 +1,6 @@
 #include "guard/block.h"
 
 #include "base/bits.h"
-#include "cold/range.h"
 #include "front/core.h"
 #include "guard/pattern.h"
 #include "guard/quarantine.h"
@@ -9,6 +8,7 @@
 #include "guard/refuse.h"
 #include "os/guard.h"
 #include "os/os.h"
+#include "pages/range.h"
 #include "policy/policy.h"
 
 #include <errno.h>

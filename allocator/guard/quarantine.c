@@ -1,8 +1,8 @@
 #include "guard/quarantine.h"
 
 #include "base/classes.h"
-#include "cold/range.h"
 #include "guard/random.h"
+#include "pages/range.h"
 #include "policy/policy.h"
 
 enum {

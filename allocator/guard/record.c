@@ -2,8 +2,8 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/range.h"
 #include "os/os.h"
+#include "pages/range.h"
 
 _Static_assert(sizeof(hak_record) == 8, "a page has room for records of eight bytes");
 

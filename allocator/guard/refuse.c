@@ -2,7 +2,7 @@
 
 #include "base/fatal.h"
 #include "cold/large.h"
-#include "cold/range.h"
+#include "pages/range.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A look at all blocks, at the program's end or when it is asked for. */
 #include "base/classes.h"
-#include "cold/range.h"
 #include "guard/block.h"
 #include "guard/quarantine.h"
+#include "pages/range.h"
 #include "policy/policy.h"
 
 /* A block that changes hands in the meantime is left alone. */

@@ -1,8 +1,8 @@
 /* The functions of include/hakmem.h and libc's names in research builds: the core, or libc when
  * HAKMEM_FORCE_LIBC=1. Blocks that the core gave out before that was known stay the core's. */
 #include "base/bits.h"
-#include "cold/range.h"
 #include "front/core.h"
+#include "pages/range.h"
 #include "research/libc.h"
 
 #include <errno.h>

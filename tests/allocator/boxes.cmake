@@ -17,4 +17,4 @@ endforeach()
 # The library's calls of the system, led through the test.
 target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
   -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge)
-target_link_options(test_boxes_cold_spare PRIVATE -Wl,--wrap=hak_os_purge)
+target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)

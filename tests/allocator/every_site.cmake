@@ -17,7 +17,7 @@ endforeach()
 set_target_properties(test_faults_every_site PROPERTIES ENABLE_EXPORTS ON)
 find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-20 llvm-objdump-19
              llvm-objdump objdump REQUIRED)
-# There is no spare run where address space is scarce; boxes.cold_spare lets that call fail. The
+# There is no spare run where address space is scarce; boxes.pages_spare lets that call fail. The
 # guard moves blocks, and makes them zero, itself; and its requests leave no slab with a tail that
 # was used before.
 set(never_called hak_spare_purge)

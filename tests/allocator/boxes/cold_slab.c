@@ -2,8 +2,8 @@
  * invariants hold while blocks go and come back in any order. */
 #include "base/classes.h"
 #include "cold/heap.h"
-#include "cold/range.h"
 #include "cold/slab.h"
+#include "pages/range.h"
 
 #include <string.h>
 

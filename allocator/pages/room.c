@@ -1,4 +1,4 @@
-#include "cold/room.h"
+#include "pages/room.h"
 
 #include "base/bits.h"
 

@@ -1,9 +1,9 @@
-#include "cold/spare.h"
+#include "pages/spare.h"
 
 #include "base/geometry.h"
-#include "cold/range.h"
-#include "cold/segment.h"
 #include "os/os.h"
+#include "pages/range.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 
 #include <string.h>

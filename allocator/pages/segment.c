@@ -1,11 +1,11 @@
-#include "cold/segment.h"
+#include "pages/segment.h"
 
 #include "base/bits.h"
-#include "cold/dense.h"
-#include "cold/dirty.h"
-#include "cold/range.h"
-#include "cold/room.h"
-#include "cold/spare.h"
+#include "pages/dense.h"
+#include "pages/dirty.h"
+#include "pages/range.h"
+#include "pages/room.h"
+#include "pages/spare.h"
 #include "stats/stats.h"
 
 hak_lock hak_segment_lock;

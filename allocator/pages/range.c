@@ -1,9 +1,9 @@
-#include "cold/range.h"
+#include "pages/range.h"
 
 #include "base/bits.h"
-#include "cold/excess.h"
-#include "cold/room.h"
 #include "os/os.h"
+#include "pages/excess.h"
+#include "pages/room.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
 
@@ -13,7 +13,7 @@ enum {
     SHARE_OF_LIMIT = 4, /* a first reservation takes at most 1/4 of a limited address space */
     FURTHER = 512,      /* segments in a further range, when the system grants them: 1 GiB */
     AHEAD = 4,          /* 1/4 more is made usable than is needed now */
-    MOST = 1 << 28,     /* segments in a range: as many as the levels of cold/room.h span */
+    MOST = 1 << 28,     /* segments in a range: as many as the levels of pages/room.h span */
 };
 
 hak_range hak_ranges[HAK_MAX_RANGES];

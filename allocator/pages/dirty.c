@@ -1,11 +1,11 @@
-#include "cold/dirty.h"
+#include "pages/dirty.h"
 
 #include "base/bits.h"
-#include "cold/dense.h"
-#include "cold/range.h"
-#include "cold/room.h"
-#include "cold/segment.h"
 #include "os/os.h"
+#include "pages/dense.h"
+#include "pages/range.h"
+#include "pages/room.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
 

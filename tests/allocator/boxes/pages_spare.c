@@ -1,12 +1,12 @@
 /* Spare runs: a huge run comes back whole, with what it held or purged, to whom it fits; the oldest
  * leaves when there are too many, and all of them on request, or when the system keeps their memory
  * or has none. */
-#include "cold/spare.h"
+#include "pages/spare.h"
 
 #include "cold/purge.h"
-#include "cold/segment.h"
 #include "cold/usage.h"
 #include "os/os.h"
+#include "pages/segment.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-#include "cold/excess.h"
+#include "pages/excess.h"
 
 #include "base/geometry.h"
-#include "cold/segment.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 
 enum {
@@ -74,11 +74,16 @@ static _Atomic uint64_t looked_at_us;
  * such block was freed. These blocks wait for the end of the epoch like other memory. */
 static uint64_t reused, reused_up_to, dense_at_ms;
 
+/* Of a block that is used as a whole. */
+static uint64_t faults_of(size_t pages) {
+    return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
+}
+
 static void carry(size_t pages, uint64_t faults) {
     if (faults >= purged_at)
         return;
     carried = purged_at - faults > carried ? purged_at - faults : carried;
-    carried_pages += (pages << HAK_PAGE_SHIFT) / bytes_per_fault() + 1;
+    carried_pages += faults_of(pages) + 1;
 }
 
 /* Asking for the faults costs as much as some of them, so it is not done each time. */
@@ -109,8 +114,8 @@ static uint64_t difference(uint64_t later, uint64_t earlier) {
 static void note_dense(size_t pages, uint64_t faults, uint64_t now) {
     uint64_t from = faults > purged_at ? faults : purged_at;
     from = from > reused_up_to ? from : reused_up_to;
-    uint64_t own = difference(now, from), all = (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
-    if (own < all / 2)
+    uint64_t own = difference(now, from);
+    if (own < faults_of(pages) / 2)
         return;
     reused_up_to = now;
     uint64_t now_ms = hak_os_now_ms();

@@ -1,9 +1,9 @@
 /* Runs of pages against a model: never two runs on one page, alignment as asked, zero where
  * promised, extended and trimmed in place, and found again from any address inside. */
 #include "cold/purge.h"
-#include "cold/range.h"
-#include "cold/segment.h"
 #include "cold/usage.h"
+#include "pages/range.h"
+#include "pages/segment.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
-#include "cold/dense.h"
+#include "pages/dense.h"
 
-#include "cold/excess.h"
-#include "cold/range.h"
-#include "cold/segment.h"
 #include "os/os.h"
+#include "pages/excess.h"
+#include "pages/range.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 
 enum {

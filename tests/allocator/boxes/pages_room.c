@@ -1,9 +1,9 @@
 /* The tree of free room against a plain search: every run is the lowest one that is long enough,
  * also across segments, and many of them so that the tree grows by levels. */
-#include "cold/range.h"
-#include "cold/room.h"
-#include "cold/segment.h"
 #include "cold/usage.h"
+#include "pages/range.h"
+#include "pages/room.h"
+#include "pages/segment.h"
 
 #include "../support/check.h"
 #include "../support/random.h"
