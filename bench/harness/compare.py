@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
 from collections.abc import Iterator, Sequence
@@ -261,10 +260,9 @@ def main(
     with huge_pages(thp):
         comparison = compare(plan, chosen[0].name if ours else None, console)
     report.print_tables(comparison, console)
-    if json_file:
-        json_file.write_text(json.dumps(report.as_json(comparison), indent=1), encoding="utf-8")
-    if markdown_file:
-        markdown_file.write_text(report.as_markdown(comparison), encoding="utf-8")
+    report.write_files(
+        (json_file, report.as_json(comparison)), (markdown_file, report.as_markdown(comparison))
+    )
     if report.failures(comparison):
         raise SystemExit(1)
 

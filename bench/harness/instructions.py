@@ -19,6 +19,7 @@ from bench.harness.allocators import Allocator
 from bench.harness.compare import choose_allocators, find_programs, terminal
 from bench.harness.rows import Run, select
 from pipeline.core.errors import PipelineError
+from pipeline.core.files import replace_text
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.request import BenchCommand, CacheGeometry
 
@@ -121,7 +122,7 @@ def main(
         plain = {
             row: {name: asdict(one) for name, one in found.items()} for row, found in counts.items()
         }
-        json_file.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        replace_text(json_file, json.dumps(plain, indent=1))
     if failures:
         raise click.ClickException("\n".join(failures))
 

@@ -7,7 +7,6 @@ it best. So every row runs under `always`, `madvise` and `never`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -141,10 +140,7 @@ def main(
     plan = Plan(find_programs(programs), runs, chosen, repetitions, 1.0, timeout, False, "wall")
     found = measure(plan, chosen[0].name if ours else None, settings or SETTINGS, console)
     report.print_table(table(found), console)
-    if json_file:
-        json_file.write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
-    if markdown_file:
-        markdown_file.write_text(as_markdown(found), encoding="utf-8")
+    report.write_files((json_file, as_json(found)), (markdown_file, as_markdown(found)))
     failed = [line for comparison in found.values() for line in report.failures(comparison)]
     for line in failed:
         console.print(f"failed: {line}", markup=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +13,15 @@ from rich.table import Table
 
 from bench.harness.results import SCHEMA_VERSION, Comparison, RunResult, spread
 from bench.harness.runner import Sample
+from pipeline.core.files import replace_text
+
+
+def write_files(plain: tuple[Path | None, object], page: tuple[Path | None, str]) -> None:
+    """Write what was found as JSON and as Markdown, each where a file was asked for."""
+    if plain[0]:
+        replace_text(plain[0], json.dumps(plain[1], indent=1))
+    if page[0]:
+        replace_text(page[0], page[1])
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
       pipeline bundle export 0.1.0-3f2a -o mixed.tar.gz
     """
     from pipeline.core.errors import ArtifactError, UsageError
+    from pipeline.core.files import replacing
     from pipeline.core.paths import Tree
     from pipeline.release.bundle import pack
     from pipeline.release.version import resolve
@@ -53,9 +54,8 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
     target = output or Path(f"hakmem-{found.manifest['profile']}-{found.name}.tar.gz")
     if not target.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {target.parent}", hint="make it, or write elsewhere")
-    fresh = target.with_name(f".{target.name}.tmp")
-    fresh.write_bytes(data)
-    fresh.replace(target)
+    with replacing(target) as fresh:
+        fresh.write_bytes(data)
     click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")
 
 

@@ -144,6 +144,7 @@ def _mark(findings: Sequence[Finding]) -> str:
 
 
 def _change_list(subject: Subject, file: str, changes: Sequence[object], write: bool) -> None:
+    from pipeline.core.files import replace_text
     from pipeline.layout.propose import Change, apply_changes, as_diff
 
     path = subject.lists_folder / file
@@ -154,5 +155,5 @@ def _change_list(subject: Subject, file: str, changes: Sequence[object], write: 
     name = path.relative_to(subject.tree.root)
     click.echo(as_diff(str(name), before, after), nl=False)
     if write:
-        path.write_text("\n".join(after) + "\n", encoding="utf-8")
+        replace_text(path, "\n".join(after) + "\n")
         click.echo(f"written: {path}", err=True)

@@ -37,7 +37,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
 
     COMMAND has to end by itself. Without one the profile is for two recordings.
     """
-    from pipeline.core.errors import SpaceError
+    from pipeline.core.files import replace_text
     from pipeline.core.paths import Tree
     from pipeline.profile.load import parse_profile
     from pipeline.profile.template import render_profile
@@ -46,11 +46,8 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     tree = Tree.here()
     path = _free_place(tree.profiles, name)
     text = render_profile(name, _absolute(command, tree.root))
-    try:
-        path.write_text(text, encoding="utf-8")
-        parse_profile(path)
-    except OSError as error:
-        raise SpaceError(f"cannot write {path}: {error.strerror}") from error
+    replace_text(path, text)
+    parse_profile(path)
     click.echo(f"wrote {path}")
     for line in _next_steps(name, bool(command)):
         click.echo(line)

@@ -73,12 +73,13 @@ def report_command(
     from pathlib import Path
 
     from pipeline.core.errors import ExitCode
+    from pipeline.core.files import replace_text
     from pipeline.report.findings import refused
 
     model = _model(profile, version, against)
     text = _rendered(model, form)
     if output is not None:
-        Path(output).write_text(text, encoding="utf-8")
+        replace_text(Path(output), text)
     else:
         click.echo(text, nl=False)
     return ExitCode.GATE if check and refused(model.verify) else ExitCode.OK

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
     from pipeline.trace.read import Process
@@ -58,7 +59,7 @@ def info_command(file: Path, process: int | None, html: Path | None) -> None:
     if html is not None:
         from pipeline.trace.html import render_page
 
-        _write(html, render_page(file.name, found, statistic))
+        replace_text(html, render_page(file.name, found, statistic))
         click.echo(f"wrote {html}")
         return
     for line in _process_lines(found):
@@ -94,8 +95,11 @@ def cut_command(file: Path, output: Path, process: int | None, first: int, last:
 @_output
 def merge_command(files: tuple[Path, ...], output: Path) -> None:
     """Make one process of all: their threads side by side, in the order of their clocks."""
-    tools, room = _tools(), _room(output)
-    _finish(room, output, lambda: _call(tools, "merge", room, *files))
+    from pipeline.trace.read import change
+
+    tools = _tools()
+    with replacing(output) as fresh:
+        change(tools, "merge", fresh, *files)
 
 
 @trace_group.command("join", epilog="Example: pipeline trace join -o app.trace app.trace.parts")
@@ -129,42 +133,12 @@ def _tools() -> RecorderTools:
     return recorder_tools(Tree.here())
 
 
-def _call(tools: RecorderTools, command: str, *arguments: str | Path) -> None:
+def _change(tools: RecorderTools, output: Path, command: str, *arguments: str | Path) -> None:
     from pipeline.trace.read import change
 
-    change(tools, command, *arguments)
-
-
-def _change(tools: RecorderTools, output: Path, command: str, *arguments: str | Path) -> None:
-    room = _room(output)
-    _finish(room, output, lambda: _call(tools, command, *arguments, room))
+    with replacing(output) as fresh:
+        change(tools, command, *arguments, fresh)
     _say_what(tools, output)
-
-
-def _room(output: Path) -> Path:
-    return output.with_name(f".{output.name}.new")
-
-
-def _finish(room: Path, output: Path, work: Callable[[], None]) -> None:
-    """Do the work into ``room``; ``output`` is there complete or as it was."""
-    from pipeline.core.errors import SpaceError
-
-    try:
-        work()
-        room.rename(output)
-    except OSError as error:
-        raise SpaceError(f"cannot write {output}: {error.strerror}") from error
-    finally:
-        room.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    room = _room(path)
-    _finish(room, path, lambda: void(room.write_text(text, encoding="utf-8")))
-
-
-def void(_value: object) -> None:
-    """Drop a value."""
 
 
 def _say_what(tools: RecorderTools, output: Path) -> None:

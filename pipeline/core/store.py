@@ -19,6 +19,7 @@ from typing import Any
 
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, SpaceError
+from pipeline.core.files import sync
 
 RECEIPT = "receipt.json"
 ROOM_PREFIX = ".tmp-"
@@ -170,15 +171,6 @@ def sync_tree(folder: Path) -> None:
     for path in [*folder.rglob("*"), folder]:
         if not path.is_symlink():
             sync(path)
-
-
-def sync(path: Path) -> None:
-    """Force one file or one folder to disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def require_content(path: Path, what: str) -> None:

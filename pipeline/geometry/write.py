@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from pipeline.core.files import replace_text
 from pipeline.geometry.difference import changed_fields
 from pipeline.geometry.load import NOT_MEASURED
 from pipeline.geometry.model import Constant, Geometry, SizeClass
@@ -22,8 +23,7 @@ _UNSAID = "no reason was given"
 
 def write_toml(geometry: Geometry, default: Geometry, path: Path) -> None:
     """Write what ``geometry`` has otherwise than ``default`` to ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_toml(geometry, default), encoding="utf-8")
+    replace_text(path, render_toml(geometry, default))
 
 
 def render_toml(geometry: Geometry, default: Geometry) -> str:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.core.digest import digest_bytes, digest_file
 from pipeline.core.errors import ArtifactError, UsageError, VersionError
-from pipeline.core.store import sync
+from pipeline.core.files import replace_text, replacing
 from pipeline.release.version import LIBRARY, MANIFEST, Version
 
 RECORD = "share/hakmem/installed.json"
@@ -119,7 +119,7 @@ def carry_out(plan: Plan, version: Version | None) -> None:
         record = Installed(
             version=version.name, prefix=str(plan.place.prefix), files=digests
         ).model_dump()
-        _write(root / RECORD, json.dumps(record, indent=1, sort_keys=True) + "\n")
+        replace_text(root / RECORD, json.dumps(record, indent=1, sort_keys=True) + "\n")
     for name in plan.remove:
         (root / name).unlink(missing_ok=True)
         _drop_empty_folders((root / name).parent, root)
@@ -141,27 +141,12 @@ def _check_prefix(place: Place) -> None:
 
 def _put(source: Path, target: Path) -> None:
     """Copy a file or a link under another name, force it to disk, and rename it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    try:
+    with replacing(target) as fresh:
         if source.is_symlink():
             fresh.symlink_to(source.readlink())
         else:
             shutil.copyfile(source, fresh)
             fresh.chmod(0o755 if source.name == Path(LIBRARY).name else 0o644)
-            sync(fresh)
-        fresh.replace(target)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text, encoding="utf-8")
-    sync(fresh)
-    fresh.replace(path)
 
 
 def _digest(path: Path) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, VersionError
+from pipeline.core.files import sync
 from pipeline.core.paths import Tree
-from pipeline.core.store import sync
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
 LIBRARY = "lib/libhakmem.so"

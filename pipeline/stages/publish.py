@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
-from pipeline.core.store import Receipt, sync, sync_tree
+from pipeline.core.files import sync
+from pipeline.core.store import Receipt, sync_tree
 from pipeline.release.check_version import require_good
 from pipeline.release.contents import (
     CONTEXT_PROFDATA,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file, digest_tree, digest_value
 from pipeline.core.errors import WorkloadError
+from pipeline.core.files import replace_text
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
 from pipeline.stages.baseline import Baseline
@@ -77,7 +78,7 @@ def tune(
             tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
             outcome = tuner.run(budget_s - (time.monotonic() - started))
         earlier = f" ({n} blocks by earlier runs)" if (n := measurer.taken_over) else ""
-        (folder / REPORT).write_text(markdown(outcome, shop.profile.name), encoding="utf-8")
+        replace_text(folder / REPORT, markdown(outcome, shop.profile.name))
         line.done(f"{outcome.why}; {n + measurer.made} blocks of pairs{earlier}")
     if outcome.geometry is not None:
         write_toml(outcome.geometry, base, shop.tree.geometry(shop.profile.name))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import DataError, SpaceError, UsageError
+from pipeline.core.files import replacing
 from pipeline.core.process import run_as_it_is
 from pipeline.trace.tools import RecorderTools
 
@@ -98,19 +99,14 @@ def join(parts: Sequence[Path], output: Path) -> None:
             "nothing was recorded: no process that loaded the recorder allocated anything",
             hint="is the program linked statically or setuid, or does it clear LD_PRELOAD?",
         )
-    room = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(room, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+    with replacing(output) as fresh:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
         with os.fdopen(descriptor, "wb") as stream:
             for part in parts:
                 with part.open("rb") as source:
                     source_length = _used_length(part)
                     while source.tell() < source_length:
                         stream.write(source.read(min(PIECE, source_length - source.tell())))
-        room.rename(output)
-    except OSError as error:
-        room.unlink(missing_ok=True)
-        raise SpaceError(f"cannot write {output}: {error.strerror}") from error
 
 
 def _birth(part: Path) -> tuple[int, str]:

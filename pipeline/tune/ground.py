@@ -7,7 +7,6 @@ exit; a replayed trace measures its own operations. Verify workloads never come 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.core.errors import ProfileError
+from pipeline.core.files import replace_text
 from pipeline.judge.request import BenchCommand
 from pipeline.profile.schema import REPLAY, Command, Program
 
@@ -138,8 +138,5 @@ def remembered_block(path: Path, context: str, make: Callable[[], Block]) -> Blo
     except (OSError, ValidationError):
         pass  # none yet, or not one that we can use: it is made again
     block = make()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(_Remembered(context=context, block=block).model_dump_json(), encoding="utf-8")
-    fresh.rename(path)
+    replace_text(path, _Remembered(context=context, block=block).model_dump_json())
     return block

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pipeline.core.errors import SpaceError
-from pipeline.core.store import sync
+from pipeline.core.files import sync
 from pipeline.tune.measure import Result
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -124,9 +123,8 @@ def main(
         chosen[0].name if ours else None, allocators, tuple(results), environment, by
     )
     report.print_tables(comparison, console)
-    if json_file:
-        json_file.write_text(json.dumps(report.as_json(comparison), indent=1), encoding="utf-8")
-    if markdown_file:
-        markdown_file.write_text(report.as_markdown(comparison), encoding="utf-8")
+    report.write_files(
+        (json_file, report.as_json(comparison)), (markdown_file, report.as_markdown(comparison))
+    )
     if report.failures(comparison):
         raise SystemExit(1)

@@ -1,0 +1,84 @@
+"""Files appear complete or stay as they were, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.errors import SpaceError
+from pipeline.core.files import replace_text, replacing
+
+_KILLED_IN_BETWEEN = """
+import os, signal, sys
+from pathlib import Path
+from pipeline.core.files import replacing
+
+with replacing(Path(sys.argv[1])) as fresh:
+    fresh.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_text_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "file"
+    replace_text(path, "first")
+    replace_text(path, "second")
+    assert path.read_text(encoding="utf-8") == "second"
+    assert [one.name for one in path.parent.iterdir()] == ["file"]
+
+
+def test_an_error_in_between_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    replace_text(path, "old")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as fresh:
+        fresh.write_text("half", encoding="utf-8")
+        raise KeyboardInterrupt
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_kill_in_between_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    replace_text(path, "old")
+    ended = subprocess.run([sys.executable, "-c", _KILLED_IN_BETWEEN, path], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_a_link_to_a_file_stays_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "file", tmp_path / "link"
+    replace_text(path, "old")
+    link.symlink_to("file")
+    replace_text(link, "new")
+    assert link.is_symlink()
+    assert path.read_text(encoding="utf-8") == "new"
+
+
+def test_a_link_is_replaced_by_a_link(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("here")
+    with replacing(link) as fresh:
+        fresh.symlink_to("there")
+    assert link.readlink() == Path("there")
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        replace_text(pipe, "through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_folder_that_cannot_be_made_is_named() -> None:
+    with pytest.raises(SpaceError, match="cannot write /dev/null/file: Not a directory"):
+        replace_text(Path("/dev/null/file"), "")
