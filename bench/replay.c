@@ -272,6 +272,8 @@ static void setup(bench_config *all) {
                         .freely = order == ORDER_FREE};
     counts = bench_table(sizeof *counts);
     in_child(COUNT, &wish, NULL);
+    if (counts->damage[0] != '\0')
+        fprintf(stderr, "%s: damaged: %s; played up to there\n", wish.path, counts->damage);
     uint64_t total = 0;
     for (uint32_t i = 0; i < counts->threads; i++)
         total += counts->ops[i];

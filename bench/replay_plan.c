@@ -216,6 +216,8 @@ static void build(builder *b, const replay_wish *wish) {
         add_all(b, part, wish->limit);
     if (!b->failed && b->counts->events == 0)
         fail(b, "there is no event in it");
+    if (part != NULL)
+        snprintf(b->counts->damage, REPLAY_ERROR, "%s", part->damage);
 }
 
 void replay_count(const replay_wish *wish, replay_counts *counts) {

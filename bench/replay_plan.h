@@ -45,6 +45,7 @@ typedef struct replay_counts {
     uint32_t threads, slots, larges;
     uint32_t ops[REPLAY_THREADS_MAX]; /* by thread; threads are numbered by their first event */
     char error[REPLAY_ERROR];         /* a sentence, or "" */
+    char damage[REPLAY_ERROR];        /* of the trace: what and where, or "" */
 } replay_counts;
 
 /* Which events: of process `process` (UINT64_MAX: the one with the most), at most `limit`. In what

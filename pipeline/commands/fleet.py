@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import new_file_option, profile_option
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
@@ -29,25 +29,14 @@ PERF_MAGIC = b"PERFILE2"
     metavar="N",
     help="How long.",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("perf.data"),
-    show_default=True,
-    metavar="FILE",
-    help="What perf writes.",
-)
+@new_file_option("What perf writes.", default=Path("perf.data"), show_default=True)
 def sample_command(pid: int, seconds: float, output: Path) -> None:
     """Sample a running process with perf and show what the library costs it.
 
     The process goes on at full speed. With branch stacks perf also sees where branches go.
     """
-    from pipeline.core.errors import UsageError
     from pipeline.fleet.samples import sample
 
-    if output.exists():
-        raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
     kind = sample(_perf(), pid, seconds, output)
     click.echo(f"sampled process {pid} for {seconds:g} s by {kind}: {output}")
     show_samples(output)

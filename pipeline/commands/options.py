@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +20,27 @@ def complete_profile(
     from pipeline.profile.load import profile_names
 
     return [name for name in profile_names(Tree.here()) if name.startswith(incomplete)]
+
+
+def _require_new(_context: click.Context, _parameter: click.Parameter, output: Path) -> Path:
+    from pipeline.core.errors import UsageError
+
+    if output.exists():
+        raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
+    return output
+
+
+def new_file_option(words: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return the option ``--output`` for a file that is not there yet: none is ever replaced."""
+    return click.option(
+        "--output",
+        "-o",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        callback=_require_new,
+        help=words,
+        **settings,
+    )
 
 
 profile_option = click.option(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.options import new_file_option
+
 if TYPE_CHECKING:
     from pipeline.trace.tools import RecorderTools
 
@@ -16,14 +18,7 @@ if TYPE_CHECKING:
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     epilog="Example: pipeline record -o app.trace -- ./server --its args",
 )
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The trace; it must not exist yet.",
-)
+@new_file_option("The trace; it must not exist yet.", required=True)
 @click.option("--sites", is_flag=True, help="Also record a hash of each call site (3 bytes).")
 @click.option(
     "--sample",
@@ -47,13 +42,10 @@ def record_command(
     COMMAND keeps its input, output and environment, and its exit code is ours. What it recorded
     is readable however it ends. `pipeline trace info FILE` shows what is in it.
     """
-    from pipeline.core.errors import UsageError
     from pipeline.core.paths import Tree
     from pipeline.trace.record import Wishes, record
     from pipeline.trace.tools import recorder_tools
 
-    if output.exists():
-        raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
     tools = recorder_tools(Tree.here())
     code = record(tools, command, output, Wishes(sites, sample, ring or 0))
     summarise(tools, output)
@@ -69,7 +61,8 @@ def summarise(tools: RecorderTools, output: Path) -> None:
     main = found[busiest(found)]
     events = sum(process.about_events for process in found)
     click.echo(
-        f"recorded {output}: {len(found)} processes, about {events:,} events, "
+        f"recorded {output}: {len(found)} {'process' if len(found) == 1 else 'processes'}, "
+        f"about {events:,} events, "
         f"{size(output.stat().st_size)}, {sum(p.lost for p in found):,} lost",
         err=True,
     )

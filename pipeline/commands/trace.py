@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.options import new_file_option
 from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
 SHOWN_PROCESSES = 12
 
 _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_output = click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The new trace.",
-)
+_output = new_file_option("The new trace; it must not exist yet.", required=True)
 _process = click.option(
     "--process",
     type=click.IntRange(0),
@@ -71,21 +65,37 @@ def info_command(file: Path, process: int | None, html: Path | None) -> None:
 @_file
 @_output
 @_process
-@click.option("--first", type=click.IntRange(0), default=0, metavar="N", help="From event N on.")
-@click.option("--last", type=click.IntRange(0), required=True, metavar="N", help="Up to event N.")
+@click.option(
+    "--first",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="From event N on; the first is 0.",
+)
+@click.option(
+    "--last", type=click.IntRange(0), required=True, metavar="N", help="Up to event N, and with it."
+)
 def cut_command(file: Path, output: Path, process: int | None, first: int, last: int) -> None:
     """Keep a range of events of one process.
 
     Objects that are alive at its begin are allocated first, so that the range makes sense.
     """
     from pipeline.core.errors import UsageError
-    from pipeline.trace.read import busiest, processes
+    from pipeline.trace.read import change, choose, processes
 
     if last < first:
         raise UsageError(f"--last {last} lies before --first {first}")
     tools = _tools()
-    number = busiest(processes(tools, file)) if process is None else process
-    _change(tools, output, "cut", file, str(number), str(first), str(last))
+    found = processes(tools, file)
+    number = choose(file, found, process)
+    with replacing(output) as fresh:
+        change(tools, "cut", file, str(number), str(first), str(last), fresh)
+        if processes(tools, fresh)[0].sealed_events == 0:
+            raise UsageError(
+                f"{file} ends before event {first:,}",
+                hint=f"its process {number} has about {found[number].about_events:,} events",
+            )
+    _say_what(tools, output)
 
 
 @trace_group.command("merge", epilog="Example: pipeline trace merge worker*.trace -o all.trace")
@@ -100,6 +110,7 @@ def merge_command(files: tuple[Path, ...], output: Path) -> None:
     tools = _tools()
     with replacing(output) as fresh:
         change(tools, "merge", fresh, *files)
+    _say_what(tools, output)
 
 
 @trace_group.command("join", epilog="Example: pipeline trace join -o app.trace app.trace.parts")
@@ -116,6 +127,8 @@ def join_command(paths: tuple[Path, ...], output: Path) -> None:
         processes(tools, file)  # names the file that is not a trace
     join(files, output)
     _say_what(tools, output)
+    for folder in (path for path in paths if path.is_dir()):
+        click.echo(f"{folder} is not needed any more")
 
 
 @trace_group.command("anonymise", epilog="Example: pipeline trace anonymise a.trace -o b.trace")

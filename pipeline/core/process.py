@@ -151,7 +151,10 @@ def run_as_it_is(
     try:
         child = subprocess.Popen(list(argv), env=os.environ | dict(env or {}), cwd=cwd)
     except OSError as error:
-        raise _cannot_start(argv, error) from error
+        raise ToolError(
+            f"cannot start {argv[0]}: {error.strerror or error}",
+            hint="is its name or path right, and may it be executed?",
+        ) from error
     kept = {
         signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
         signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),

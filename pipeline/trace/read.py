@@ -76,8 +76,9 @@ class Process(BaseModel):
 
     @property
     def name(self) -> str:
-        """The command line with blanks between its words, or a dash."""
-        return self.command.replace("\0", " ").strip() or "-"
+        """The command line on one line that any terminal can show, or a dash."""
+        text = self.command.encode("latin-1", "replace").decode("utf-8", "replace")
+        return "".join(c if c.isprintable() else " " for c in text).strip() or "-"
 
 
 class Resolved(Process):
@@ -118,17 +119,23 @@ def busiest(found: list[Process]) -> int:
     return sizes.index(max(sizes))
 
 
+def choose(path: Path, found: list[Process], number: int | None) -> int:
+    """Return ``number``, or the busiest process without one; UsageError if there is none."""
+    if number is None:
+        return busiest(found)
+    if not 0 <= number < len(found):
+        raise UsageError(
+            f"{path}: there is no process {number}; it has {len(found)}, numbered from 0"
+        )
+    return number
+
+
 def read(tools: RecorderTools, path: Path, number: int | None = None) -> Trace:
     """Return process ``number`` of a trace, or the one with the most events.
 
     Raises DataError when the file is no trace, UsageError when there is no such process.
     """
-    found = processes(tools, path)
-    number = busiest(found) if number is None else number
-    if not 0 <= number < len(found):
-        raise UsageError(
-            f"{path}: there is no process {number}; it has {len(found)}, numbered from 0"
-        )
+    number = choose(path, processes(tools, path), number)
     with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
         rows = Path(folder) / "rows"
         process = Resolved.model_validate_json(_tool(tools, "rows", path, str(number), rows))

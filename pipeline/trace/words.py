@@ -49,7 +49,9 @@ def overhead(process: Process) -> str:
     """Return the recorder's share of the processor time, as it measured it itself."""
     if not process.cpu_ns or not process.recorder_ns:
         return "unknown"
-    rest = max(1, process.cpu_ns - process.recorder_ns)
+    if process.recorder_ns >= process.cpu_ns:
+        return "unknown, the estimate is above all of the program's processor time"
+    rest = process.cpu_ns - process.recorder_ns
     # Time inside the recorder. What its buffers cost the program's caches is not in it.
     return f"at least {100 * process.recorder_ns / rest:.0f} % of the program's processor time"
 
@@ -83,9 +85,11 @@ def warnings(process: Process) -> list[str]:
 
 
 def _bytes_per_event(process: Resolved) -> str:
-    if not process.sealed_events or process.damage:
+    # The header counts what a ring has overwritten, too.
+    events = process.events if process.flags & RING_FLAG else process.sealed_events
+    if not events or process.damage:
         return "unknown"
-    return f"{process.sealed_bytes / process.sealed_events:.2f}"
+    return f"{process.sealed_bytes / events:.2f}"
 
 
 def _kinds(calls: dict[str, int]) -> str:

@@ -80,7 +80,7 @@ static bool copy_range(trace_objects *objects, trace_writer *writer, uint64_t fi
 static int cut(trace_part *part, uint64_t first, uint64_t last, const char *path) {
     trace_objects objects;
     trace_writer writer;
-    FILE *out = fopen(path, "wb");
+    FILE *out = tool_create(path);
     if (out == NULL)
         return tool_fail(path, "cannot be written", TOOL_FAILED);
     if (!trace_objects_begin(&objects, part) ||
@@ -174,7 +174,7 @@ static trace_section merged_header(const source *sources, size_t count) {
 static int merge(source *sources, size_t count, uint32_t threads, const char *path) {
     trace_writer writer;
     trace_section header = merged_header(sources, count);
-    FILE *out = fopen(path, "wb");
+    FILE *out = tool_create(path);
     if (out == NULL || !trace_writer_begin(&writer, out, &header, threads))
         return tool_fail(path, "cannot be written", TOOL_FAILED);
     for (source *from; (from = earliest(sources, count)) != NULL; advance(from)) {
@@ -231,7 +231,7 @@ int tool_anonymise(char **arguments) {
     trace_file file;
     if (!tool_open(arguments[0], &file))
         return TOOL_NOT_A_TRACE;
-    FILE *out = fopen(arguments[1], "wb");
+    FILE *out = tool_create(arguments[1]);
     bool good = out != NULL;
     for (size_t i = 0; good && i < file.part_count; i++)
         good = anonymise(&file.parts[i], out);

@@ -98,27 +98,38 @@ static void note_move(uint64_t before, uintptr_t from, const void *to, size_t si
     recorder_done(thread);
 }
 
+enum { TIMED = 8, ROUNDS = 8, PAIRS = 16 };
+
 /* Sizes and addresses of many widths, as programs have them: with regular ones the processor would
- * guess every branch. Before the process has its file, so that the stamps used up are nobody's. */
-uint64_t recorder_event_cost_ps(void) {
-    enum { ROUNDS = 64, PAIRS = 16 };
-    unsigned char scratch[4 * PAIRS * TRACE_RECORD_MAX];
-    recorder_thread fake = {.limit = scratch + sizeof scratch}, *kept = recorder_self.thread;
-    recorder_self.thread = &fake;
-    uint64_t random = 1, began = recorder_clock_ns();
+ * guess every branch. */
+static uint64_t time_some_ns(recorder_thread *fake, unsigned char *scratch, uint64_t *random) {
+    uint64_t began = recorder_clock_ns();
     for (int round = 0; round < ROUNDS; round++) {
-        fake.to.at = scratch;
+        fake->to.at = scratch;
         for (int i = 0; i < PAIRS; i++) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            note_block(TRACE_MALLOC, (void *)(random >> 44 << 4 | 16), random >> 32 & 0x3ff, 0,
+            *random = *random * 6364136223846793005u + 1442695040888963407u;
+            note_block(TRACE_MALLOC, (void *)(*random >> 44 << 4 | 16), *random >> 32 & 0x3ff, 0,
                        scratch);
-            note_free((void *)(random >> 36 << 4 & 0xfffff0));
+            note_free((void *)(*random >> 36 << 4 & 0xfffff0));
         }
     }
-    uint64_t took = recorder_clock_ns() - began;
+    return recorder_clock_ns() - began;
+}
+
+/* The shortest of several times: another one may have other programs in it, on a busy machine for
+ * milliseconds. Before the process has its file, so that the stamps used up are nobody's. */
+uint64_t recorder_event_cost_ps(void) {
+    unsigned char scratch[4 * PAIRS * TRACE_RECORD_MAX];
+    recorder_thread fake = {.limit = scratch + sizeof scratch}, *kept = recorder_self.thread;
+    uint64_t random = 1, least_ns = UINT64_MAX;
+    recorder_self.thread = &fake;
+    for (int i = 0; i < TIMED; i++) {
+        uint64_t took_ns = time_some_ns(&fake, scratch, &random);
+        least_ns = took_ns < least_ns ? took_ns : least_ns;
+    }
     recorder_self.thread = kept;
     atomic_store(&recorder_now->stamp, 0);
-    return took * 1000 / (2 * ROUNDS * PAIRS);
+    return least_ns * 1000 / (2 * ROUNDS * PAIRS);
 }
 
 EXPORT void *malloc(size_t size) {

@@ -209,10 +209,10 @@ recorder_thread *recorder_more_room(void) {
         return NULL;
     int kept = errno;
     recorder_self.busy = true;
-    uint64_t began = recorder_clock_ns();
+    uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     recorder_thread *thread = find_room();
     if (thread != NULL)
-        thread->spent_ns += recorder_clock_ns() - began;
+        thread->spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
     recorder_self.busy = false;
     errno = kept;
     return thread;

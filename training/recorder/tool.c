@@ -9,7 +9,11 @@
  * Exit code: 0 done, 1 failed, 2 wrong use, 3 not a trace. */
 #include "tool.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+enum { OWNER_ALONE = 0600 };
 
 int tool_fail(const char *path, const char *what, int code) {
     fprintf(stderr, "%s: %s\n", path, what);
@@ -31,6 +35,14 @@ trace_part *tool_part(trace_file *file, const char *number) {
         return &file->parts[index];
     tool_fail(number, "there is no such process in the trace", TOOL_USAGE);
     return NULL;
+}
+
+FILE *tool_create(const char *path) {
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OWNER_ALONE);
+    FILE *out = file < 0 ? NULL : fdopen(file, "wb");
+    if (out == NULL && file >= 0)
+        close(file);
+    return out;
 }
 
 int main(int argc, char **argv) {

@@ -15,6 +15,8 @@ int tool_anonymise(char **arguments);
 /* Opens a trace and the process `number` in it; says on stderr what is wrong and returns false. */
 bool tool_open(const char *path, trace_file *file);
 trace_part *tool_part(trace_file *file, const char *number);
+/* A trace to write, for its owner alone: it has command lines and addresses. NULL: errno says. */
+FILE *tool_create(const char *path);
 /* One line on stderr, `path: what`. */
 int tool_fail(const char *path, const char *what, int code);
 

@@ -149,8 +149,11 @@ def test_a_damaged_trace_is_played_up_to_the_damage(recorder: Recorder, replay: 
     path = recorder.record("loop", "100000")
     damaged = recorder.folder / "damaged.trace"
     damaged.write_bytes(path.read_bytes()[:200_000])
-    line = parse_bench_line(play(replay, damaged).stdout)
+    done = play(replay, damaged)
+    line = parse_bench_line(done.stdout)
     assert line.operations == len(recorder.read(damaged).rows) < 200_000
+    assert "damaged: a block is cut off at byte" in done.stderr
+    assert "played up to there" in done.stderr
 
 
 def test_the_plan_leaves_no_trace_in_the_heap(recorder: Recorder, replay: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -56,11 +57,32 @@ def test_page_is_self_contained(recorder: Recorder) -> None:
     assert "&lt;" not in text.split("<table")[0]
 
 
-def test_the_output_is_never_replaced(recorder: Recorder) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("record", "-o", "{trace}", "--", "true"),
+        ("trace", "cut", "{trace}", "--last", "9", "-o", "{trace}"),
+        ("trace", "merge", "{trace}", "{trace}", "-o", "{trace}"),
+        ("trace", "join", "{trace}", "-o", "{trace}"),
+        ("trace", "anonymise", "{trace}", "-o", "{trace}"),
+    ],
+)
+def test_a_trace_is_never_replaced(recorder: Recorder, command: tuple[str, ...]) -> None:
     path = recorder.record("calls")
-    done = pipeline("record", "-o", path, "--", recorder.program, "calls")
-    assert done.returncode == 2
-    assert "exists already" in done.stderr
+    before = path.read_bytes()
+    done = pipeline(*(word.format(trace=path) for word in command))
+    assert (done.returncode, "exists already" in done.stderr) == (2, True), done.stderr
+    assert path.read_bytes() == before
+
+
+def test_all_traces_are_their_owners_alone(recorder: Recorder) -> None:
+    path, folder = recorder.record("calls"), recorder.folder
+    for command in (("cut", path, "--last", "9"), ("merge", path), ("anonymise", path)):
+        output = folder / f"{command[0]}.trace"
+        done = pipeline("trace", *command, "-o", output)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("process 0: about ")
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.glob("*.trace")} == {0o600}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +90,7 @@ def test_the_output_is_never_replaced(recorder: Recorder) -> None:
     [
         (("record", "--", "true"), 2, "Missing option"),
         (("record", "-o", "x.trace"), 2, "Missing argument"),
-        (("record", "-o", "{folder}/x.trace", "--", "/no/such/program"), 4, "cannot start"),
+        (("record", "-o", "{folder}/x.trace", "--", "/no/such/program"), 4, "name or path right"),
         (("record", "-o", "/proc/x.trace", "--", "true"), 9, "cannot make /proc/x.trace.parts"),
         (("record", "-o", "x", "--sample", "0", "--", "true"), 2, "--sample"),
         (("trace", "info", "/no/such/file"), 2, "does not exist"),
@@ -76,6 +98,16 @@ def test_the_output_is_never_replaced(recorder: Recorder) -> None:
         (("trace", "info", "{trace}", "--process", "9"), 2, "there is no process 9; it has 1"),
         (("trace", "info", "{trace}", "--html", "/proc/x.html"), 9, "cannot write /proc/x.html"),
         (("trace", "cut", "{trace}", "-o", "x", "--first", "9", "--last", "3"), 2, "lies before"),
+        (
+            ("trace", "cut", "{trace}", "-o", "{folder}/x", "--first", "9000", "--last", "9001"),
+            2,
+            "ends before event 9,000",
+        ),
+        (
+            ("trace", "cut", "{trace}", "-o", "{folder}/x", "--process", "9", "--last", "1"),
+            2,
+            "there is no process 9",
+        ),
         (("trace", "merge", "{root}/README.md", "-o", "{folder}/x"), 7, "not a trace"),
         (("trace", "join", "{root}/README.md", "-o", "{folder}/x"), 7, "not a trace"),
         (("trace", "anonymise", "{trace}", "-o", "/proc/x"), 9, "cannot be written"),
