@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import new_file_option, profile_option
+from pipeline.commands.options import complete_file, new_file_option, profile_option
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
     from pipeline.fleet.counts import Overlap
     from pipeline.fleet.merging import Given, Merged
+    from pipeline.fleet.samples import Shares
 
 SHOWN_FUNCTIONS = 12
 PERF_MAGIC = b"PERFILE2"
@@ -35,16 +36,19 @@ def sample_command(pid: int, seconds: float, output: Path) -> None:
 
     The process goes on at full speed. With branch stacks perf also sees where branches go.
     """
+    from pipeline.fleet.merging import Given
     from pipeline.fleet.samples import sample
 
     kind = sample(_perf(), pid, seconds, output)
     click.echo(f"sampled process {pid} for {seconds:g} s by {kind}: {output}")
-    show_samples(output)
+    show_samples([Given(output)])
 
 
 @click.command("import", epilog="Example: pipeline import -p mixed host1.profraw=3 host2.profraw=1")
 @profile_option
-@click.argument("files", nargs=-1, required=True, metavar="FILE[=WEIGHT]...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE[=WEIGHT]...", shell_complete=complete_file
+)
 def import_command(profile: str, files: tuple[str, ...]) -> None:
     """Take in profiles that other machines have collected.
 
@@ -67,30 +71,52 @@ def import_command(profile: str, files: tuple[str, ...]) -> None:
         merged = merge_edges(tree, profile, edges)
         _say(merged, len(edges), tree)
         click.echo(f"use it: .venv/bin/pipeline layout propose -p {profile} --data {merged.path}")
-    for given in samples:
-        show_samples(given.path)
+    if samples:
+        show_samples(samples)
 
 
-def show_samples(data: Path) -> None:
-    """Print what samples say about the library, and what they cannot say."""
-    from pipeline.core.errors import ArtifactError
-    from pipeline.fleet.samples import by_function, read_samples
-    from pipeline.layout import read_text_map
+def show_samples(files: Sequence[Given]) -> None:
+    """Print what samples say about the library, file by file and together by weight.
 
-    found = read_samples(_perf(), data)
+    A file that perf cannot read is named and skipped; DataError if all are like that.
+    """
+    from pipeline.core.errors import DataError
+    from pipeline.fleet.samples import together
+
+    perf, read = _perf(), []
+    for given in files:
+        try:
+            read.append((given.weight, _show(perf, given.path)))
+        except DataError as error:
+            click.echo(f"skipped: {error.message}", err=True)
+    if not read:
+        raise DataError("no file has samples that can be read")
+    if len(read) > 1:
+        share, functions = together(read)
+        click.echo(f"together, by weight: {100 * share:.1f} % in libhakmem")
+        _show_functions(functions)
+    click.echo("samples tell shares of time, not how often; builds take counts (*.profraw)")
+
+
+def _show(perf: Path, data: Path) -> Shares:
+    from pipeline.fleet.samples import read_samples, shares
+
+    found = read_samples(perf, data)
     share = f" ({100 * found.inside / found.total:.1f} %)" if found.total else ""
     click.echo(f"{data}: {found.total:,} samples, {found.inside:,} in libhakmem{share}")
     if found.library is None:
         click.echo("the process did not run with libhakmem, or was not busy in it")
-        return
-    try:
-        counts = by_function(found, found.library, read_text_map(found.library))
-    except (ArtifactError, OSError) as error:
-        click.echo(f"functions are unknown: {error}")
-        return
-    for name, count in counts.most_common(SHOWN_FUNCTIONS):
-        click.echo(f"  {100 * count / found.inside:5.1f} %  {name}")
-    click.echo("samples tell shares of time, not how often; builds take counts (*.profraw)")
+    result = shares(found)
+    if result.unknown:
+        click.echo(f"functions are unknown: {result.unknown}")
+    _show_functions(result.functions)
+    return result
+
+
+def _show_functions(functions: Mapping[str, float]) -> None:
+    total = sum(functions.values())
+    for name, share in sorted(functions.items(), key=lambda row: -row[1])[:SHOWN_FUNCTIONS]:
+        click.echo(f"  {100 * share / total:5.1f} %  {name}")
 
 
 def _given(text: str) -> Given:

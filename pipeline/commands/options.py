@@ -43,6 +43,15 @@ def new_file_option(words: str, **settings: Any) -> Callable[[Any], Any]:
     )
 
 
+def complete_file(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Leave words that may be files to the shell's own completion."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
 profile_option = click.option(
     "--profile",
     "-p",

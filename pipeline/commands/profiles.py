@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from pipeline.commands.options import complete_file
 
-@click.command("profiles")
+
+@click.command("profiles", epilog="Example: pipeline profiles")
 def profiles_command() -> None:
     """List the profiles, one line each; * is published.
 
@@ -31,7 +33,7 @@ def profiles_command() -> None:
     epilog="Example: pipeline init shop -- ./shop --self-test",
 )
 @click.argument("name")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
 def init_command(name: str, command: tuple[str, ...]) -> None:
     """Write a commented profile NAME for COMMAND, and say the next step.
 
@@ -71,6 +73,8 @@ def _free_place(folder: Path, name: str) -> Path:
 
 def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
     """Return the command with files named from here by their whole path: it runs in ``root``."""
+    import os
+
     from pipeline.core.errors import UsageError
     from pipeline.stages.configure import find_program
 
@@ -78,6 +82,10 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
         raise UsageError(f"there is no program {command[0]}", hint="give its path")
     if command and "/" in command[0] and not Path(command[0]).is_file():
         raise UsageError(f"there is no program {command[0]}")
+    if command and "/" in command[0] and not os.access(command[0], os.X_OK):
+        raise UsageError(
+            f"{command[0]} is not executable", hint="put its interpreter in front, or chmod +x it"
+        )
     first = [str(Path(word).resolve()) if "/" in word else word for word in command[:1]]
     rest = [str(Path(word).resolve()) if _is_here(word, root) else word for word in command[1:]]
     return (*first, *rest)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import new_file_option
+from pipeline.commands.options import complete_file, new_file_option
 
 if TYPE_CHECKING:
     from pipeline.trace.tools import RecorderTools
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     metavar="MIB",
     help="Keep the last MIB of each process only.",
 )
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=complete_file
+)
 def record_command(
     output: Path, sites: bool, sample: int, ring: int | None, command: tuple[str, ...]
 ) -> int:

@@ -29,7 +29,7 @@ def total_count(profdata: Path, path: Path) -> int:
     try:
         text = run([profdata, "show", path], timeout_s=LIMIT_S).stdout
     except ChildError as error:
-        raise DataError(f"{path}: {error.message.splitlines()[-1].strip()}") from error
+        raise DataError(f"{path}: {_reason(path, error)}") from error
     match = re.search(r"^Total count: (\d+)$", text, re.M)
     if match is None or int(match[1]) == 0:
         raise DataError(f"{path}: it has no counts")
@@ -41,8 +41,15 @@ def overlap(profdata: Path, base: Path, test: Path) -> Overlap:
     try:
         text = run([profdata, "overlap", base, test], timeout_s=LIMIT_S).stdout
     except ChildError as error:
-        raise DataError(f"{test}: {error.message.splitlines()[-1].strip()}") from error
+        raise DataError(f"{test}: {_reason(test, error)}") from error
     return parse_overlap(text)
+
+
+def _reason(path: Path, error: ChildError) -> str:
+    """Return why llvm-profdata refuses a file: the sentence of its error, not the notes behind."""
+    lines = [line.strip() for line in error.message.splitlines()]
+    said = next((line for line in lines if line.startswith("error: ")), lines[-1])
+    return said.removeprefix("error: ").removeprefix(f"{path}: ")
 
 
 def parse_overlap(text: str) -> Overlap:

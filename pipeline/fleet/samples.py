@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.elf.constants import P_FLAGS
 from elftools.elf.elffile import ELFFile
 
-from pipeline.core.errors import ChildError, DataError, PipelineError, ToolError
+from pipeline.core.errors import (
+    ArtifactError,
+    ChildError,
+    DataError,
+    PipelineError,
+    ToolError,
+    UsageError,
+)
 from pipeline.core.process import run
-from pipeline.layout import TextMap
+from pipeline.layout import TextMap, read_text_map
 
 # Best first: with branch stacks edges can be had; without a counter unit only the clock is there.
 KINDS = (
@@ -27,6 +35,18 @@ _SAMPLE = re.compile(r"^\s*([0-9a-f]+) .*\((.*)\)$")
 _MAPPING = re.compile(
     r"PERF_RECORD_MMAP2? .*\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0) .*\]: \S+ (/.*)$"
 )
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of a process's time, from 0 to 1: in the library, and in each of its functions.
+
+    ``unknown`` says why functions are not known, where they are not.
+    """
+
+    inside: float
+    functions: Mapping[str, float]
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,8 +66,11 @@ class Samples:
 def sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
     """Sample process ``pid`` into ``output``; return the event that perf really used.
 
-    Raises ToolError with perf's words when no kind of sampling works on that process.
+    Raises UsageError when there is no such process, ToolError with perf's words when no kind of
+    sampling works on it.
     """
+    if not Path(f"/proc/{pid}").is_dir():
+        raise UsageError(f"there is no process {pid}", hint="`pgrep NAME` finds its number")
     words = ""
     for options in KINDS:
         argv = [perf, "record", "--quiet", *options, "-p", str(pid), "-o", output]
@@ -123,6 +146,28 @@ def by_function(samples: Samples, library: Path, text: TextMap) -> Counter[str]:
         known = function is not None and address < function.end
         counts[function.name if function is not None and known else "[between]"] += count
     return counts
+
+
+def shares(samples: Samples) -> Shares:
+    """Return what part of its time the process spent in each function of the library."""
+    if samples.library is None:
+        return Shares(0.0, {})
+    inside = samples.inside / samples.total
+    try:
+        counts = by_function(samples, samples.library, read_text_map(samples.library))
+    except (ArtifactError, OSError) as error:
+        return Shares(inside, {}, str(error))
+    return Shares(inside, {name: count / samples.total for name, count in counts.items()})
+
+
+def together(weighted: Sequence[tuple[float, Shares]]) -> tuple[float, dict[str, float]]:
+    """Return the mean share of the library, and of its functions, over hosts by weight."""
+    total = sum(weight for weight, _ in weighted)
+    functions: dict[str, float] = {}
+    for weight, one in weighted:
+        for name, share in one.functions.items():
+            functions[name] = functions.get(name, 0.0) + share * weight / total
+    return sum(weight * one.inside for weight, one in weighted) / total, functions
 
 
 def _executable(library: Path) -> list[tuple[int, int, int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.core.digest import digest_tree
-from pipeline.core.errors import SpaceError
+from pipeline.core.errors import ProfileError, SpaceError
 from pipeline.geometry.load import load_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.profile.schema import Command, Program, Trace
@@ -49,11 +49,17 @@ class Setup:
 
 
 def configure(shop: Workshop) -> Setup:
-    """Return the checked inputs. Raises ProfileError for unusable symbol lists or geometry."""
+    """Return the checked inputs.
+
+    Raises ProfileError for unusable symbol lists or geometry, and for traces that are not there.
+    """
     with shop.console.stage("configure") as line:
         _check_place(shop.tree.root)
         setup = _read(shop)
         check_names(shop.tree, shop.profile, setup.lists)
+        for trace in setup.traces:
+            if trace.trace is not None:
+                trace_file(shop.tree.root, trace)
         used = len(setup.training) + len(setup.verifying) + len(setup.traces)
         line.done(f"{shop.tools.versions['clang']}; {used} workloads")
     for name in setup.skipped:
@@ -64,6 +70,17 @@ def configure(shop: Workshop) -> Setup:
 def read_geometry(shop: Workshop, setup: Setup) -> Setup:
     """Return the setup with geometry.toml as it stands now, when a stage may have written it."""
     return replace(setup, geometry=load_geometry(shop.tree, shop.profile.name))
+
+
+def trace_file(root: Path, trace: Trace) -> Path:
+    """Return the user's file, seen from the root of the tree; ProfileError if there is none."""
+    path = root / str(trace.trace)
+    if not path.is_file():
+        raise ProfileError(
+            f'workload "{trace.name}", trace: there is no file {path}',
+            hint="`.venv/bin/pipeline record -o FILE -- COMMAND` makes one",
+        )
+    return path
 
 
 def _check_place(root: Path) -> None:

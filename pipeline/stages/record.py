@@ -17,13 +17,12 @@ from pipeline.core.errors import (
     ChildFailed,
     ChildTimeout,
     DataError,
-    ProfileError,
     WorkloadError,
 )
 from pipeline.core.process import describe_exit, run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program, Trace
-from pipeline.stages.configure import Setup, command_path, find_program
+from pipeline.stages.configure import Setup, command_path, find_program, trace_file
 from pipeline.stages.workshop import Workshop
 from pipeline.trace.read import busiest, change, processes
 from pipeline.trace.record import EVERYTHING, join
@@ -40,7 +39,9 @@ def record(shop: Workshop, setup: Setup) -> Setup:
         return setup
     parts = {
         "traces": [trace.model_dump_json() for trace in setup.traces],
-        "files": [digest_file(_file_of(shop, t)) for t in setup.traces if t.trace is not None],
+        "files": [
+            digest_file(trace_file(shop.tree.root, t)) for t in setup.traces if t.trace is not None
+        ],
         "recorder": digest_tree(shop.tree.root, SOURCES),
     }
 
@@ -68,17 +69,6 @@ def _with(
     return (*workloads, *programs)
 
 
-def _file_of(shop: Workshop, trace: Trace) -> Path:
-    """Return the user's file, seen from the root of the tree; ProfileError if there is none."""
-    path = shop.tree.root / str(trace.trace)
-    if not path.is_file():
-        raise ProfileError(
-            f'workload "{trace.name}", trace: there is no file {path}',
-            hint="`.venv/bin/pipeline record -o FILE -- COMMAND` makes one",
-        )
-    return path
-
-
 def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -> int:
     """Write NAME.trace into the room; return how many events it has.
 
@@ -87,7 +77,11 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
     output = room / f"{trace.name}.trace"
     with tempfile.TemporaryDirectory(prefix="hakmem-") as name:
         folder = Path(name)
-        whole = _file_of(shop, trace) if trace.trace else _record(shop, tools, trace, folder)
+        whole = (
+            trace_file(shop.tree.root, trace)
+            if trace.trace
+            else _record(shop, tools, trace, folder)
+        )
         number = busiest(processes(tools, whole))
         last = trace.first + (trace.events or MOST_EVENTS) - 1
         cut = folder / "cut.trace"

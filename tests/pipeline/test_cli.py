@@ -120,6 +120,14 @@ def test_completion_knows_profiles() -> None:
     assert "plain,mixed" in done.stdout.splitlines()
 
 
+@pytest.mark.parametrize("command", ["import", "record -o a.trace --", "init shop", "trace info"])
+def test_completion_leaves_files_to_the_shell(command: str) -> None:
+    words = f"pipeline {command} VER"
+    count = str(len(words.split()) - 1)
+    done = pipeline(_PIPELINE_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=count)
+    assert done.stdout.splitlines() == ["file,VER"]
+
+
 def fail_with(error: BaseException) -> int:
     def action() -> None:
         raise error

@@ -15,7 +15,7 @@ from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
 from pipeline.fleet.counts import edge_overlap, overlap, parse_overlap, total_count
 from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges
-from pipeline.fleet.samples import parse_samples
+from pipeline.fleet.samples import Shares, parse_samples, together
 from pipeline.stages.fdata import Edges
 from pipeline.toolchain.find import find_llvm
 
@@ -91,6 +91,16 @@ def test_a_corrupt_profile_is_named_and_skipped(raw: Path, tree: Tree) -> None:
         merge_counts(tree, PROFDATA, "mixed", [Given(bad)])
 
 
+def test_the_reason_is_what_is_wrong_not_the_advice_behind_it(tree: Tree) -> None:
+    other = tree.root / "other.profraw"
+    other.write_bytes(b"\x89PNG" * 100)
+    with pytest.raises(DataError) as caught:
+        total_count(PROFDATA, other)
+    assert caught.value.message == (
+        f"{other}: unrecognized instrumentation profile encoding format"
+    )
+
+
 def test_drift_is_held_against_the_published_version(raw: Path, tree: Tree) -> None:
     files = [Given(raw / "long.profraw")]
     assert merge_counts(tree, PROFDATA, "mixed", files).drift is None
@@ -161,6 +171,13 @@ def test_overlap_of_edges(tree: Tree) -> None:
     assert alike == pytest.approx([1, 1, 0.5, 0])
 
 
+def test_samples_of_several_hosts_count_by_weight() -> None:
+    hosts = [(3.0, Shares(0.2, {"hak_malloc": 0.2})), (1.0, Shares(0.4, {"hak_free": 0.4}))]
+    share, functions = together(hosts)
+    assert share == pytest.approx(0.25)
+    assert functions == pytest.approx({"hak_malloc": 0.15, "hak_free": 0.1})
+
+
 def test_samples_of_perf_are_read() -> None:
     text = """
  PERF_RECORD_MMAP2 7/7: [0x7f0000001000(0x5000) @ 0x1000 08:02 11 0]: r-xp /x/libhakmem.so
@@ -186,9 +203,12 @@ def test_samples_of_perf_are_read() -> None:
         (("sample",), 2, "Missing option"),
         (("sample", "--pid", "0"), 2, "--pid"),
         (("sample", "--pid", "1", "-o", "VERSION"), 2, "exists already"),
-        (("sample", "--pid", "4194304", "--seconds", "0.1"), 4, "cannot sample process 4194304"),
+        (("sample", "--pid", "4194304", "--seconds", "0.1"), 2, "there is no process 4194304"),
+        (("import", "{bad}"), 7, "no file has samples that can be read"),
     ],
 )
 def test_bad_wishes(fresh: Sandbox, arguments: tuple[str, ...], code: int, words: str) -> None:
-    got, output = fresh.run(*arguments)
+    bad = fresh.root / "bad.data"
+    bad.write_bytes(b"PERFILE2" + bytes(200))
+    got, output = fresh.run(*(word.format(bad=bad) for word in arguments))
     assert (got, words in output) == (code, True), output

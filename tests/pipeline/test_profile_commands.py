@@ -13,6 +13,8 @@ from pipeline.profile.load import load_profile, parse_profile, profile_names
 from pipeline.profile.schema import Command, Trace
 from pipeline.profile.template import render_profile
 
+HERE = Path(__file__)
+
 
 def parsed(folder: Path, text: str) -> tuple[dict[str, object], list[Command | Trace]]:
     """Return a profile's table, and those of its workloads that are not our own programs."""
@@ -81,6 +83,7 @@ def test_init_says_the_next_step(fresh: Sandbox) -> None:
         (("init", "tiny"), 2, "exists already"),
         (("init", "new", "--", "no-such-program"), 2, "there is no program no-such-program"),
         (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),
+        (("init", "new", "--", str(HERE)), 2, "is not executable"),
     ],
 )
 def test_bad_wishes(fresh: Sandbox, arguments: tuple[str, ...], code: int, words: str) -> None:

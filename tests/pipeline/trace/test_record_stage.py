@@ -94,7 +94,6 @@ def test_a_program_that_is_missing_is_skipped(recorder: Recorder) -> None:
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        ('trace = "no/such/file"', ProfileError, 'workload "bad", trace: there is no file'),
         ('trace = "README.md"', DataError, "README.md: not a trace"),
         ('record = ["sh", "-c", "exit 3"]', WorkloadError, 'workload "bad" failed: exit code 3'),
         ('record = ["true"]', DataError, "nothing was recorded"),
@@ -112,6 +111,12 @@ def test_what_cannot_be_recorded_is_named(
     shop = workshop(recorder.folder, workload("bad", "verify", source))
     with pytest.raises(error, match=message):
         record(shop, configure(shop))
+
+
+def test_a_missing_trace_is_named_before_anything_is_built(recorder: Recorder) -> None:
+    shop = workshop(recorder.folder, workload("bad", "verify", 'trace = "no/such/file"'))
+    with pytest.raises(ProfileError, match='workload "bad", trace: there is no file'):
+        configure(shop)
 
 
 @pytest.mark.parametrize(
