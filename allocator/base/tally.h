@@ -23,11 +23,12 @@ typedef struct hak_tally {
 #undef HAK_TALLY_FIELD
 } hak_tally;
 
-/* HAK_TALLY(heap, cls, pop): by the heap's owner. */
+/* HAK_TALLY(heap, cls, pop), HAK_TALLY_MANY(heap, cls, pop, 5): by the heap's owner. */
 #if HAK_RESEARCH
-#define HAK_TALLY(heap, cls, name) ((void)(heap)->tallies[cls].name++)
+#define HAK_TALLY_MANY(heap, cls, name, count) ((void)((heap)->tallies[cls].name += (count)))
 #else
-#define HAK_TALLY(heap, cls, name) ((void)0)
+#define HAK_TALLY_MANY(heap, cls, name, count) ((void)(count))
 #endif
+#define HAK_TALLY(heap, cls, name) HAK_TALLY_MANY(heap, cls, name, 1)
 
 #endif

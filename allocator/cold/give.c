@@ -13,12 +13,12 @@ static HAK_DOOR size_t give_elsewhere(hak_heap *heap, unsigned cls, void *const 
                                       size_t count, hak_chains *chains) {
     uintptr_t own = hak_owner_word(heap, cls), owner;
     size_t given = 0;
-    for (; given < count && (owner = hak_owner_of(blocks[given])) != own; given++) {
+    while (given < count && (owner = hak_owner_of(blocks[given])) != own) {
         if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
             hak_slab_refuse(hak_run_of(blocks[given]), blocks[given]);
-        HAK_TALLY(heap, cls, remote);
-        hak_chains_add(chains, owner, blocks[given]);
+        given += hak_chains_add_run(chains, owner, blocks + given, count - given);
     }
+    HAK_TALLY_MANY(heap, cls, remote, given);
     return given;
 }
 

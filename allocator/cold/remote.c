@@ -55,10 +55,22 @@ void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
     chain->end = carrier + words_in(hak_class_of_owner(owner));
 }
 
+size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count) {
+    const hak_owners owners = hak_owners_now();
+    struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
+    hak_chains_add(chains, owner, *blocks);
+    size_t room = (size_t)(chain->end - chain->next), most = count - 1 < room ? count - 1 : room;
+    size_t n = 0;
+    for (; n < most && hak_owners_say(&owners, blocks[n + 1], owner); n++)
+        hak_link_to(&chain->next[n], blocks[n + 1]);
+    chain->next += n;
+    return n + 1;
+}
+
 /* ---- the owner ---- */
 
-/* A block whose owner word is not the one that was expected: the magazine of its class is full, or
- * its slab has another owner by now, or it is no block at all. */
+/* A carrier; or a block for which the magazine of its class has no room, or whose slab has another
+ * owner by now, or which is no block at all. */
 static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere) {
     uintptr_t owner = hak_owner_of(block);
     if (owner == 0)
@@ -69,18 +81,23 @@ static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere
         hak_chains_add(elsewhere, owner, block);
 }
 
-/* The magazine takes it as long as it has room. */
-static inline void take_home(hak_heap *heap, uintptr_t expected, void *block,
-                             hak_chains *elsewhere) {
+/* Room in the magazine of a class; other routes have none. */
+static size_t room_of(const hak_heap *heap, unsigned cls) {
+    return hak_is_hot(cls) || hak_is_list(cls) ? 0 : (size_t)(heap->end[cls] - heap->top[cls]);
+}
+
+/* The magazine takes the blocks in `words` that are still its heap's, as long as it has room.
+ * Returns how many. */
+static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *words,
+                               size_t count) {
+    const hak_owners owners = hak_owners_now();
     unsigned cls = hak_class_of_owner(expected);
-    void **top = heap->top[cls];
-    if (HAK_LIKELY(hak_owner_of(block) == expected && top != heap->end[cls]) && !hak_is_hot(cls) &&
-        !hak_is_list(cls)) {
-        top[1] = block;
-        heap->top[cls] = top + 1;
-    } else {
-        take_odd(heap, block, elsewhere);
-    }
+    size_t room = room_of(heap, cls), most = count < room ? count : room, n = 0;
+    void **slots = heap->top[cls] + 1, *block;
+    for (; n < most && hak_owners_say(&owners, block = hak_link_next(&words[n]), expected); n++)
+        slots[n] = block;
+    heap->top[cls] += n;
+    return n;
 }
 
 /* The carrier comes last: until then its slab has a block in use, and its memory stays. */
@@ -90,12 +107,16 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
         hak_slab_refuse(hak_run_of(carrier), carrier);
     unsigned cls = hak_class_of_owner(owner);
     uintptr_t expected = hak_owner_word(heap, cls);
-    const hak_link *word = carrier + 1, *end = carrier + words_in(cls);
     hak_link *next = hak_link_next(carrier), *block;
     __builtin_prefetch(next);
+    const hak_link *word = carrier + 1, *end = carrier + words_in(cls);
+    word += take_home(heap, expected, word, (size_t)(end - word));
     for (; word < end && (block = hak_link_next(word)) != NULL; word++)
-        take_home(heap, expected, block, elsewhere);
-    take_home(heap, expected, carrier, elsewhere);
+        take_odd(heap, block, elsewhere);
+    if (HAK_UNLIKELY(owner != expected) || room_of(heap, cls) == 0)
+        take_odd(heap, carrier, elsewhere);
+    else
+        *++heap->top[cls] = carrier;
     return next;
 }
 

@@ -41,6 +41,10 @@ HAK_INLINE void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block)
     else
         hak_chains_carry(chain, owner, block);
 }
+/* The same for the first of `count` blocks and those behind it that have the same owner, as far as
+ * its carrier has room. Returns how many. */
+size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count);
+
 /* Hands all chains to their owners. */
 void hak_chains_send(hak_chains *chains);
 

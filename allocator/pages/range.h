@@ -59,6 +59,26 @@ HAK_INLINE uintptr_t hak_owner_of(const void *p) {
     return atomic_load_explicit(&r->owners[page], memory_order_relaxed);
 }
 
+/* What the owner words of the first range are looked up by: a copy, which a loop that writes to
+ * memory can keep in registers. */
+typedef struct hak_owners {
+    uintptr_t base;
+    size_t limit;
+    const _Atomic(uintptr_t) *of;
+} hak_owners;
+
+HAK_INLINE hak_owners hak_owners_now(void) {
+    const hak_range *r = &hak_ranges[0];
+    return (hak_owners){r->base, HAK_READ_GROWING(r->limit), r->owners};
+}
+
+/* Whether p's page has this owner word; false outside the first range. */
+HAK_INLINE bool hak_owners_say(const hak_owners *owners, const void *p, uintptr_t owner) {
+    size_t page = ((uintptr_t)p - owners->base) >> HAK_PAGE_SHIFT;
+    return page < owners->limit &&
+           atomic_load_explicit(&owners->of[page], memory_order_relaxed) == owner;
+}
+
 /* Entry of the run that page `page` of range r lies in: its head for a slab, else the page's own.
  */
 HAK_INLINE hak_slab *hak_run_at(const hak_range *r, size_t page) {
