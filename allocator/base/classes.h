@@ -10,7 +10,7 @@ typedef struct hak_class {
     uint16_t depth;      /* of a magazine, usually ... */
     uint16_t deepest;    /* ... and at most */
     uint16_t capacity;   /* blocks in a slab */
-    uint32_t first_slot; /* of the grown magazine, among those of all classes; it stays NULL */
+    uint32_t first_slot; /* of the deep magazine, among those of all classes; it stays NULL */
     uint64_t reciprocal; /* (offset * reciprocal) >> HAK_RECIPROCAL_SHIFT = offset / size */
 } hak_class;
 

@@ -119,7 +119,17 @@ enum {
 #define HAK_DEEPEST(size, depth)                                                                   \
     (HAK_DEEP_WISH(size, depth) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                          \
                                                 : HAK_DEEP_WISH(size, depth))
-/* Slots of all grown magazines of a thread: the deepest of each, and one below that stays empty. */
+/* Slots of the places in which the magazines of a thread grow up to their usual depth, at most
+ * (cold/magazine.h): each place is four times as large as the one before it, or more than half of
+ * the usual depth and the last one; and one slot below each stays empty. */
+#define HAK_CLASS(id, size, pages, depth, route) +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES
+enum {
+    HAK_GROWN_PLACES = 6,
+    HAK_GROWN_SLOTS = 0
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
+/* Slots of all deep magazines of a thread: the deepest of each, and one below that stays empty. */
 #define HAK_CLASS(id, size, pages, depth, route) +HAK_DEEPEST(size, depth) + 1
 enum {
     HAK_MAGAZINE_SLOTS = 1

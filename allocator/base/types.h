@@ -151,7 +151,9 @@ struct hak_heap {
     uint16_t list_room[HAK_LIST_CLASSES ? HAK_CLASSES : 1]; /* ... and how many more it takes */
 
     void **bottom[HAK_CLASSES];        /* the NULL below each magazine's first slot */
-    uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now */
+    uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now ... */
+    uint16_t room[HAK_CLASSES];        /* ... and where it lies now, at most */
+    uint32_t grown_slots;              /* in use: cold/magazine.h */
     uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */
     uint8_t spilled[HAK_CLASSES];      /* enum hak_spill, since the last refill */
     bool stays_usual[HAK_CLASSES];     /* deeper did not help: until the next purge epoch */
@@ -174,7 +176,7 @@ struct hak_heap {
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote;   /* chains that other threads freed */
     HAK_LINE_ALIGNED void *slots[];                /* cold/magazine.h; HAK_HEAP_SLOTS of them */
 };
-#define HAK_HEAP_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_MAGAZINE_SLOTS)
+#define HAK_HEAP_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS + HAK_MAGAZINE_SLOTS)
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))
 _Static_assert(HAK_HEAP_SIZE <= HAK_SEGMENT_SIZE,
                "a heap and its magazines must fit into one segment: lower the classes' depths");

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { DEEPEN = 4 }; /* times as deep, each time that a magazine was too shallow */
+enum {
+    GROW = 4,   /* times as large as the one before is each place in which a magazine grows */
+    DEEPEN = 4, /* times as deep, each time that a magazine was too shallow */
+};
 
 /* ---- depth ---- */
 
@@ -20,16 +23,41 @@ static void **small_place(hak_heap *heap, unsigned cls) {
     return heap->slots + (size_t)cls * (HAK_SMALL_DEPTH + 1);
 }
 
-static void **large_place(hak_heap *heap, unsigned cls) {
-    return heap->slots + (size_t)HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + hak_classes[cls].first_slot;
+static void **grown_places(hak_heap *heap) {
+    return small_place(heap, HAK_CLASSES);
+}
+
+static void **deep_place(hak_heap *heap, unsigned cls) {
+    return grown_places(heap) + HAK_GROWN_SLOTS + hak_classes[cls].first_slot;
+}
+
+/* Slots of the place for a magazine of this depth. */
+static unsigned room_for(unsigned cls, unsigned depth) {
+    unsigned usual = hak_classes[cls].depth, room = HAK_SMALL_DEPTH;
+    if (depth > usual)
+        return hak_classes[cls].deepest;
+    while (room < depth)
+        room *= GROW;
+    return 2 * room > usual ? usual : room;
+}
+
+static void **place_for(hak_heap *heap, unsigned cls, unsigned depth) {
+    heap->room[cls] = (uint16_t)room_for(cls, depth);
+    if (depth > hak_classes[cls].depth)
+        return deep_place(heap, cls);
+    void **place = grown_places(heap) + heap->grown_slots;
+    heap->grown_slots += heap->room[cls] + 1u;
+    return place;
 }
 
 static void lay_out(hak_heap *heap, unsigned cls) {
-    unsigned depth = hak_classes[cls].depth;
+    unsigned usual = hak_classes[cls].depth;
+    unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
+    heap->room[cls] = (uint16_t)depth;
     heap->bottom[cls] = heap->top[cls] = small_place(heap, cls);
     if (*heap->bottom[cls] != NULL) /* in fresh memory it is, and stays untouched */
         *heap->bottom[cls] = NULL;
-    set_depth(heap, cls, depth < HAK_SMALL_DEPTH ? depth : HAK_SMALL_DEPTH);
+    set_depth(heap, cls, depth);
 }
 
 /* Armed for ever: malloc finds it empty, free finds it full. */
@@ -46,11 +74,8 @@ void hak_magazines_lay_out(hak_heap *heap) {
             lay_out(heap, cls);
 }
 
-static void move_to_large_place(hak_heap *heap, unsigned cls) {
-    if (heap->bottom[cls] != small_place(heap, cls))
-        return;
+static void move(hak_heap *heap, unsigned cls, void **to) {
     size_t count = hak_magazine_count(heap, cls);
-    void **to = large_place(heap, cls);
     *to = NULL;
     memcpy(to + 1, heap->bottom[cls] + 1, count * sizeof *to);
     heap->bottom[cls] = to;
@@ -58,7 +83,8 @@ static void move_to_large_place(hak_heap *heap, unsigned cls) {
 }
 
 void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
-    move_to_large_place(heap, cls);
+    if (depth > heap->room[cls])
+        move(heap, cls, place_for(heap, cls, depth));
     set_depth(heap, cls, depth);
 }
 
@@ -114,8 +140,8 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
 }
 
 size_t hak_magazines_purge(hak_heap *heap) {
-    void **grown = heap->slots + (size_t)HAK_CLASSES * (HAK_SMALL_DEPTH + 1);
+    void **grown = grown_places(heap), **end = grown + HAK_GROWN_SLOTS + HAK_MAGAZINE_SLOTS;
     uintptr_t from = hak_round_up((uintptr_t)grown, hak_os_page_size());
-    uintptr_t to = hak_round_down((uintptr_t)(grown + HAK_MAGAZINE_SLOTS), hak_os_page_size());
+    uintptr_t to = hak_round_down((uintptr_t)end, hak_os_page_size());
     return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
 }

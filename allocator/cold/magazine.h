@@ -1,10 +1,11 @@
 /* Where magazines lie and how large they are. Each begins with a few slots, side by side with the
- * others, so that a process that allocates little touches little; one that is used grows into a
- * place of its own, once, and there up to the usual depth of its class as the class fills a slab.
- * Only one that gives blocks back and soon wants them again becomes deeper, step by step, and less
- * deep again with each purge epoch.
+ * others, so that a process that allocates little touches little; one that is used moves up to the
+ * usual depth of its class, as the class fills a slab, through places of growing size, which are
+ * cut one behind the other as they are wanted: what is touched is what is used. Only one that gives
+ * blocks back and soon wants them again becomes deeper, step by step, in a place of its own, and
+ * less deep again with each purge epoch.
  *
- *   slots:  | small 1 | small 2 | ... | small 80 | large 1 ......... | large 2 ......... | ...
+ *   slots:  | small 1 | ... | small 80 | grown | grown | ...   | deep 1 ...... | deep 2 ......
  *
  * All functions are for the heap's owner. */
 #ifndef HAK_COLD_MAGAZINE_H
@@ -15,8 +16,8 @@
 /* Makes all magazines of a new heap small and empty. */
 void hak_magazines_lay_out(hak_heap *heap);
 
-/* Sets the depth of a magazine that is empty or not deeper than it. Moves it out of its first,
- * small place. */
+/* Sets the depth of a magazine that is empty or not deeper than it, and moves it where it has room
+ * for that. */
 void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
 
 /* Makes a magazine four times as deep, up to the deepest, when it runs empty after it had to give

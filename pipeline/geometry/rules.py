@@ -23,6 +23,8 @@ MEDIUM_ROUTES: tuple[Route, ...] = ("MID", "POOL", "LARGE")
 # Bytes of a heap beside its magazines: a bound of sizeof(hak_heap), for each class and in all.
 _HEAP_PER_CLASS, _HEAP_FIXED = 96, 1024
 _POINTER = 8
+# Places in which a magazine grows up to its usual depth: HAK_GROWN_PLACES of geometry.h.
+_GROWN_PLACES = 6
 
 
 def check(geometry: Geometry) -> list[str]:
@@ -93,8 +95,9 @@ def heap_bytes(geometry: Geometry) -> int:
     """Return the address space of one thread's heap and magazines, at most (not its memory)."""
     count = len(geometry.classes) + 1
     small = count * (geometry.value("small_depth") + 1)
-    grown = 1 + sum(deepest(geometry, one) + 1 for one in geometry.classes)
-    return _HEAP_FIXED + _HEAP_PER_CLASS * count + _POINTER * (small + grown)
+    grown = sum(one.depth + one.depth * 2 // 3 + _GROWN_PLACES for one in geometry.classes)
+    deep = 1 + sum(deepest(geometry, one) + 1 for one in geometry.classes)
+    return _HEAP_FIXED + _HEAP_PER_CLASS * count + _POINTER * (small + grown + deep)
 
 
 def _constant(name: str, geometry: Geometry) -> Iterator[str]:
