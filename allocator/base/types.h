@@ -158,6 +158,7 @@ struct hak_heap {
     uint8_t spilled[HAK_CLASSES];      /* enum hak_spill, since the last refill */
     bool stays_usual[HAK_CLASSES];     /* deeper did not help: until the next purge epoch */
     uint8_t passage[HAK_CLASSES];      /* enum hak_passage */
+    bool comes_home[HAK_CLASSES];      /* others free blocks of it: until the next purge epoch */
     hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
     bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */

@@ -80,6 +80,7 @@ static void forget(hak_heap *heap) {
         if (heap->depth[cls] > hak_classes[cls].depth)
             hak_magazine_shrink(heap, cls, 0);
         heap->passage[cls] = HAK_PASSAGE_NONE;
+        heap->comes_home[cls] = false;
     }
 }
 

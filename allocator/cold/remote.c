@@ -107,6 +107,7 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
         hak_slab_refuse(hak_run_of(carrier), carrier);
     unsigned cls = hak_class_of_owner(owner);
     uintptr_t expected = hak_owner_word(heap, cls);
+    heap->comes_home[cls] = true;
     hak_link *next = hak_link_next(carrier), *block;
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + words_in(cls);

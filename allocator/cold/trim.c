@@ -107,6 +107,7 @@ size_t hak_heap_trim(hak_heap *heap) {
         hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
         heap->stays_usual[cls] = false;
         heap->passage[cls] = HAK_PASSAGE_NONE;
+        heap->comes_home[cls] = false;
     }
     return more;
 }

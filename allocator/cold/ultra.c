@@ -17,6 +17,7 @@ enum {
     SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
     FEW = 2,         /* blocks of other threads that a magazine keeps at least */
     LONG_RUN = 4,    /* blocks of one slab in a row, in the mean, that are cheap to give back */
+    FRESH = 4,       /* blocks never used before, where others are on their way home */
     MANY = 16,       /* so many are worth being kept for longer: classes of up to 512 bytes */
     SAMPLE = 8,      /* blocks of a magazine that are looked at before it grows */
     TO_ROOM = 2,     /* a magazine may grow to a share of what its heap handed out: to this one, */
@@ -95,6 +96,13 @@ static size_t next_batch(hak_heap *heap, unsigned cls) {
     return batch < most ? batch : most;
 }
 
+/* Blocks of the class are on their way home from other threads: until they are here it needs few
+ * new ones, and each that is cut stays. */
+static bool needs_few(const hak_heap *heap, unsigned cls) {
+    const hak_slab *slab = heap->partial[cls];
+    return heap->comes_home[cls] && slab->summary == 0 && slab->next == NULL;
+}
+
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
     adjust_depth(heap, cls);
@@ -104,6 +112,8 @@ static bool fill(hak_heap *heap, unsigned cls) {
     if (hak_heap_slab(heap, cls) == NULL)
         return false;
     size_t batch = next_batch(heap, cls);
+    if (batch > FRESH && needs_few(heap, cls))
+        batch = FRESH;
     if (batch > heap->depth[cls])
         hak_magazine_set_depth(heap, cls, (unsigned)batch);
     take_from_slabs(heap, cls, batch);
