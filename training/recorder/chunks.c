@@ -74,13 +74,16 @@ static char *put_number(char *to, uint64_t value) {
     return to;
 }
 
-/* The pattern with %p as the number of the process, and `.attempt` behind it from the second on. */
+/* The pattern with %p as the number of the process, and `.attempt` behind it from the second on. A
+ * folder may have %p in its name. */
 static bool name_file(char path[RECORDER_PATH], uint64_t attempt) {
     char *to = path, *end = path + RECORDER_PATH - 48;
+    const char *slash = strrchr(recorder_wishes.pattern, '/');
+    const char *name = slash ? slash : recorder_wishes.pattern;
     for (const char *c = recorder_wishes.pattern; *c != '\0'; c++) {
         if (to >= end)
             return false;
-        if (c[0] == '%' && c[1] == 'p') {
+        if (c[0] == '%' && c[1] == 'p' && c >= name) {
             to = put_number(to, (uint64_t)syscall(SYS_getpid));
             c++;
         } else {

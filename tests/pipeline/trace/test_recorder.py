@@ -111,6 +111,11 @@ def test_a_program_that_closes_all_files_is_still_recorded(recorder: Recorder) -
     assert trace.process.lost == 0
 
 
+def test_a_trace_may_be_called_anything(recorder: Recorder) -> None:
+    path = recorder.record("calls", name="über 100%pure: %d")
+    assert births(recorder.read(path), 20001) == 1
+
+
 def test_exit_codes_and_signals_are_passed_on(recorder: Recorder) -> None:
     program = str(recorder.program)
     code = record(recorder.tools, [program, "fails"], recorder.folder / "a.trace")
