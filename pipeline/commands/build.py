@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.duration import Duration
-from pipeline.commands.options import profile_option, verbose_option, wait_option
+from pipeline.commands.options import (
+    profile_option,
+    scheduler_option,
+    verbose_option,
+    wait_option,
+)
 from pipeline.stages import NAMES
 
 if TYPE_CHECKING:
@@ -47,11 +52,7 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="First choose the geometry, for about 90s, 10m, 2h (docs/tuning.md).",
 )
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Tune on the workers of a Dask scheduler, such as tcp://host:8786; or `local`.",
-)
+@scheduler_option
 @wait_option
 @verbose_option
 def build_command(

@@ -52,6 +52,13 @@ def complete_file(
     return [CompletionItem(incomplete, type="file")]
 
 
+def complete_scheduler(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Return the words that stand in place of an address, and how one begins."""
+    return [word for word in ("local", "none", "tcp://") if word.startswith(incomplete)]
+
+
 profile_option = click.option(
     "--profile",
     "-p",
@@ -69,4 +76,12 @@ wait_option = click.option(
 )
 verbose_option = click.option(
     "--verbose", "-v", is_flag=True, help="Show child commands as lines to paste."
+)
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    shell_complete=complete_scheduler,
+    help="Who measures: the workers of a Dask scheduler, such as tcp://host:8786; `local`, one of "
+    "our own with one worker, which is the default where Dask is installed; or `none`, this "
+    "process, which is the default where it is not.",
 )

@@ -16,6 +16,7 @@ def profiles_command() -> None:
     One that is cut by a geometry.toml of its own says so (docs/geometry.md).
     """
     from pipeline.core.paths import Tree
+    from pipeline.geometry.load import load_geometry
     from pipeline.profile.load import load_profile, profile_names
 
     tree = Tree.here()
@@ -23,7 +24,7 @@ def profiles_command() -> None:
         profile = load_profile(tree, name)
         mark = "*" if (tree.dist(name) / "current").exists() else " "
         counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
-        cut = "own geometry" if tree.geometry(name).exists() else "default"
+        cut = "own geometry" if load_geometry(tree, name) is not None else "default"
         click.echo(f"{mark} {name:12} {counts:19} {cut:13} {profile.description}")
 
 

@@ -8,7 +8,12 @@ import click
 
 from pipeline.commands.build import open_workshop
 from pipeline.commands.duration import Duration
-from pipeline.commands.options import profile_option, verbose_option, wait_option
+from pipeline.commands.options import (
+    profile_option,
+    scheduler_option,
+    verbose_option,
+    wait_option,
+)
 
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
@@ -32,11 +37,7 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="About how long to search: 90s, 10m, 2h.",
 )
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Measure on the workers of a Dask scheduler, such as tcp://host:8786; or `local`.",
-)
+@scheduler_option
 @wait_option
 @verbose_option
 def tune_command(
@@ -47,7 +48,8 @@ def tune_command(
     Proposals come from what the workloads allocate; each is compiled and measured against the
     default in interleaved pairs of runs, the best are combined, and the combination is confirmed
     by fresh runs. What pays is written to layouts/NAME/geometry.toml, which `pipeline build`
-    reads. A run that was stopped loses nothing: the next one goes on.
+    reads; if nothing does, and there is no such file, it says so. A run that was stopped loses
+    nothing: the same command goes on.
     """
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
@@ -56,11 +58,11 @@ def tune_command(
 
     tree, console = Tree.here(), open_console(verbose)
     with open_workshop(tree, load_profile(tree, profile), Options(), console, wait=wait) as shop:
-        outcome = _run(shop, budget_s, scheduler)
-    show(console, outcome, str(tree.geometry(profile)))
+        outcome, written = _run(shop, budget_s, scheduler)
+    show(console, outcome, written)
 
 
-def _run(shop: Workshop, budget_s: float, scheduler: str | None) -> Outcome:
+def _run(shop: Workshop, budget_s: float, scheduler: str | None) -> tuple[Outcome, str]:
     from pipeline.stages.baseline import baseline
     from pipeline.stages.configure import configure
     from pipeline.stages.record import record
@@ -72,8 +74,8 @@ def _run(shop: Workshop, budget_s: float, scheduler: str | None) -> Outcome:
     return tune(shop, setup, plain, budget_s, scheduler)
 
 
-def show(console: BuildConsole, outcome: Outcome, path: str) -> None:
-    """Print what was tried and what came of it."""
+def show(console: BuildConsole, outcome: Outcome, written: str) -> None:
+    """Print what was tried, what came of it, and what was ``written``."""
     from pipeline.tune.report import lines
 
     for line in lines(outcome):
@@ -83,9 +85,6 @@ def show(console: BuildConsole, outcome: Outcome, path: str) -> None:
     if outcome.untried:
         console.notice(f"there was no time for: {', '.join(outcome.untried)}")
     console.say(f"result: {outcome.why}")
-    if outcome.geometry is not None:
-        console.say(f"written: {path}; `pipeline build` reads it")
-    else:
-        console.say("no geometry was written: `pipeline build` goes on as before")
+    console.say(written)
     if outcome.confirmed is not None:
         console.say(f"its library, compiled plainly: {outcome.confirmed.candidate.library.path}")

@@ -53,19 +53,28 @@ class _Table(Record):
     worth: Words = NOT_MEASURED
 
 
+class _Search(Record):
+    """What a search came to that chose nothing: words for people, by the name of each change."""
+
+    result: Words
+    worth: dict[str, Words] = Field(default_factory=dict)
+
+
 class _File(Record):
     schema_version: Literal[1]
+    search: _Search | None = None
     constants: dict[str, _Value] = Field(default_factory=dict)
     classes: _Table | None = None
 
 
 def load_geometry(tree: Tree, profile: str) -> Geometry | None:
-    """Return the geometry of a profile; None where it has none: then all is as the default.
+    """Return the geometry of a profile; None where all is as the default, with a file or without.
 
     Raises ProfileError for a file that is not valid, or says what no library can be built with.
     """
-    path = tree.geometry(profile)
-    return parse_geometry(path, default_geometry(tree)) if path.exists() else None
+    path, default = tree.geometry(profile), default_geometry(tree)
+    geometry = parse_geometry(path, default) if path.exists() else default
+    return None if geometry.digest == default.digest else geometry
 
 
 def parse_geometry(path: Path, default: Geometry) -> Geometry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pipeline.core.files import replace_text
@@ -24,6 +24,17 @@ _UNSAID = "no reason was given"
 def write_toml(geometry: Geometry, default: Geometry, path: Path) -> None:
     """Write what ``geometry`` has otherwise than ``default`` to ``path``."""
     replace_text(path, render_toml(geometry, default))
+
+
+def write_default(result: str, worth: Mapping[str, str], path: Path) -> None:
+    """Write to ``path`` that all is as the default: the ``result`` of a search that chose nothing.
+
+    ``worth`` says what each change was measured to be worth, by its name.
+    """
+    lines = [f"{_text(name)} = {_text(words)}" for name, words in worth.items()]
+    search = ["# All is as the default: a search has measured changes and chosen none of them."]
+    search += ["[search]", f"result = {_text(result)}", "", "[search.worth]", *lines]
+    replace_text(path, "\n".join([_HEAD, *search]) + "\n")
 
 
 def render_toml(geometry: Geometry, default: Geometry) -> str:

@@ -16,8 +16,9 @@ from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file, digest_tree, digest_value
 from pipeline.core.errors import WorkloadError
 from pipeline.core.files import replace_text
+from pipeline.geometry.load import load_geometry
 from pipeline.geometry.tables import default_geometry
-from pipeline.geometry.write import write_toml
+from pipeline.geometry.write import write_default, write_toml
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.compile import LIBRARY, build_plain
 from pipeline.stages.configure import Setup, command_path, find_program
@@ -48,11 +49,11 @@ Say = Callable[[str], None]
 
 def tune(
     shop: Workshop, setup: Setup, plain: Baseline, budget_s: float, scheduler: str | None = None
-) -> Outcome:
-    """Search for about ``budget_s`` seconds; write the profile's geometry if something pays.
+) -> tuple[Outcome, str]:
+    """Search for about ``budget_s`` seconds, write the geometry; return what came of both.
 
-    ``setup`` is as the stage record leaves it. ``scheduler`` is the address of a Dask scheduler
-    whose workers measure; None: this machine does. Measurements of earlier runs are taken over.
+    ``setup`` is as the stage record leaves it. ``scheduler`` says who measures, as
+    :func:`~pipeline.tune.engine.engine_for` has it. Measurements of earlier runs are taken over.
     """
     started = time.monotonic()
     traces = training_traces(shop, setup, plain)
@@ -68,7 +69,7 @@ def tune(
         from pipeline.tune.tuning import Tuner
 
         folder, base = _folder(shop), default_geometry(shop.tree)
-        with engine_for(scheduler) as engine:
+        with engine_for(scheduler, shop.console.say) as engine:
             evidence = gather(list(traces.values()), base, shop.profile.tune.unseen_waste)
             moves = proposals(evidence, base)
             say(f"{len(moves)} changes to try")
@@ -80,9 +81,27 @@ def tune(
         earlier = f" ({n} blocks by earlier runs)" if (n := measurer.taken_over) else ""
         replace_text(folder / REPORT, markdown(outcome, shop.profile.name))
         line.done(f"{outcome.why}; {n + measurer.made} blocks of pairs{earlier}")
+    return outcome, _write(shop, outcome, base)
+
+
+def _write(shop: Workshop, outcome: Outcome, base: Geometry) -> str:
+    """Write the geometry that was found, or that none was, and return that in words.
+
+    A search that found nothing better than the default says nothing against a file that an earlier
+    one has written, or a person.
+    """
+    from pipeline.tune.report import worths
+
+    path = shop.tree.geometry(shop.profile.name)
     if outcome.geometry is not None:
-        write_toml(outcome.geometry, base, shop.tree.geometry(shop.profile.name))
-    return outcome
+        write_toml(outcome.geometry, base, path)
+        return f"written: {path}; `pipeline build` reads it"
+    if load_geometry(shop.tree, shop.profile.name) is not None:
+        return f"{path} stays as it was: `pipeline build` goes on as before"
+    if not outcome.nothing_pays:
+        return "no geometry was written: `pipeline build` goes on as before"
+    write_default(outcome.why, worths(outcome), path)
+    return f"written: {path}, which says so; the library stays as the default has it"
 
 
 def _folder(shop: Workshop) -> Path:

@@ -1,7 +1,11 @@
-"""Who runs the measurements: this process, one at a time, or the workers of a Dask scheduler."""
+"""Who runs the measurements: the workers of a Dask scheduler, of our own if none is named.
+
+Without the extra "cluster" this process does, one measurement at a time, by the same functions.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -18,8 +22,21 @@ RESOURCE = "measuring"
 """What a worker has one of, so that it measures one job at a time."""
 
 CONNECT_LIMIT_S = 30.0
-HERE = "local"
-"""In place of an address: a scheduler and one worker on this machine, for this run alone."""
+HERE, NONE = "local", "none"
+"""In place of an address: a scheduler and one worker on this machine, for this run alone; and no
+scheduler at all, so that this process measures."""
+
+INSTALL = ".venv/bin/pip install --require-hashes -r requirements-cluster.lock"
+
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "5s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.cycle": "10s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
+"""For a cluster on the machine that measures: what watches it wakes up seldom. By its defaults an
+idle one takes 5 % of a processor, with these 1 %."""
 
 
 class Engine(Protocol):
@@ -61,7 +78,7 @@ class Cluster:
         except ImportError as error:
             raise ToolError(
                 "--scheduler needs the package distributed",
-                hint=".venv/bin/pip install --require-hashes -r requirements-cluster.lock",
+                hint=INSTALL,
             ) from error
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Result]:
@@ -69,7 +86,7 @@ class Cluster:
         from distributed import KilledWorker, as_completed
 
         waiting = iter(jobs)
-        first = [self._submit(job) for job in islice(waiting, self._workers() + 1)]
+        first = [self._submit(job) for job in islice(waiting, self.workers() + 1)]
         running = as_completed(first, loop=self._client.loop)
         try:
             for future in running:
@@ -85,7 +102,8 @@ class Cluster:
         finally:
             running.clear()
 
-    def _workers(self) -> int:
+    def workers(self) -> int:
+        """Return how many workers there are now."""
         return len(self._client.scheduler_info()["workers"])
 
     def _submit(self, job: Job) -> Future:
@@ -100,8 +118,10 @@ class Cluster:
 
 
 def _one_worker_here() -> LocalCluster:
+    import dask
     from distributed import LocalCluster
 
+    dask.config.set(QUIET)  # workers are given the configuration of this process
     return LocalCluster(
         n_workers=1, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address=None
     )
@@ -120,16 +140,25 @@ def _connect(address: str) -> Client:
 
 
 @contextmanager
-def engine_for(scheduler: str | None) -> Iterator[Engine]:
+def engine_for(scheduler: str | None, tell: Callable[[str], None]) -> Iterator[Engine]:
     """Give the engine for the time of a search.
 
-    ``scheduler`` is an address such as tcp://host:8786, or HERE; None: this process measures.
+    ``scheduler`` is an address such as tcp://host:8786, or HERE, or NONE. None leaves it to what is
+    installed: HERE, or without the extra NONE, which ``tell`` tells.
     """
-    if scheduler is None:
+    if scheduler is None and not is_installed():
+        tell(f"this process measures; for a cluster, also of several machines: {INSTALL}")
+        scheduler = NONE
+    if scheduler == NONE:
         yield Local()
         return
-    cluster = Cluster(scheduler)
+    cluster = Cluster(scheduler or HERE)
     try:
         yield cluster
     finally:
         cluster.close()
+
+
+def is_installed() -> bool:
+    """Return whether the extra "cluster" is there."""
+    return importlib.util.find_spec("distributed") is not None

@@ -64,6 +64,13 @@ def lines(outcome: Outcome) -> list[str]:
     return [*told, *(f"{kind}: nothing was measured" for kind in missed)]
 
 
+def worths(outcome: Outcome) -> dict[str, str]:
+    """Return for each change that was measured what came of it, by its name."""
+    found = [row for row in rows(outcome) if row.worth]
+    named = [f"{row.kind}: {row.name}" for row in found]
+    return dict(zip(named, (f"{row.worth}: {row.verdict}" for row in found), strict=True))
+
+
 def markdown(outcome: Outcome, profile: str) -> str:
     """Return the page: every change with its kind, its worth on the training and the verdict."""
     table = ["| kind | change | worth on the training | |", "| --- | --- | --- | --- |"]

@@ -101,6 +101,7 @@ class Measurer:
         """Measure on ``ground`` by ``engine``; keep every result in ``journal`` at once."""
         self.ground = ground
         self.taken_over = self.made = 0
+        self.ends: float | None = None  # when the search as a whole is to be done, by the clock
         self._engine = engine
         self._journal = journal
         self._say = say
@@ -110,6 +111,10 @@ class Measurer:
     def left(self, deadline: float) -> float:
         """Return the seconds until ``deadline``."""
         return deadline - self._clock()
+
+    def has_time(self, blocks: float, deadline: float) -> bool:
+        """Return whether so many blocks are likely to be done by ``deadline``."""
+        return self.left(deadline) >= blocks * self.block_seconds()
 
     def block_seconds(self) -> float:
         """Return what a block takes, by those measured so far."""
@@ -146,7 +151,14 @@ class Measurer:
             self._seconds.append(result.seconds)
             self.made += 1
             rest = (self._clock() - started) / done * (total - done)
-            self._say(f"{what}: {result.name}, {done} of {total}, about {rest:.0f} s to go")
+            self._say(f"{what}: {result.name}, {done} of {total}, {self._to_go(rest)}")
+
+    def _to_go(self, rest: float) -> str:
+        """Return the seconds that these blocks and the whole search need, which may end sooner."""
+        if self.ends is None:
+            return f"about {rest:.0f} s to go"
+        left = max(0.0, self.left(self.ends))
+        return f"about {min(rest, left):.0f} s to go; the search ends in {left:.0f} s at most"
 
     def _in_time(self, deadline: float) -> bool:
         return self.left(deadline) > self.block_seconds()

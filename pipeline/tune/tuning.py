@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.errors import PipelineError
@@ -23,8 +23,12 @@ from pipeline.tune.search import (
 )
 from pipeline.tune.standing import Standing
 
-SINGLES, COMBINED = 0.6, 0.75
-"""Shares of the budget by whose end single moves and combinations have been raced."""
+SINGLES, COMBINED, LAST = 0.6, 0.75, 0.9
+"""Shares of the budget by whose end single moves and combinations have been raced; the last one is
+for single moves as long as none of them pays."""
+
+LEAST_BLOCKS = 2.0
+"""So many blocks must fit into the time that is left for another wave of moves."""
 
 Build = Callable[[Geometry], File]
 
@@ -46,6 +50,12 @@ class Outcome:
     refused: dict[str, str]
     kinds: dict[str, tuple[str, ...]]
 
+    @property
+    def nothing_pays(self) -> bool:
+        """Return whether that is the result: changes were measured, none is left to confirm."""
+        open_ends = self.confirmed is None and any(trial.standing.wins for trial in self.trials)
+        return bool(self.trials) and self.geometry is None and not open_ends
+
 
 class Tuner:
     """One search for one profile."""
@@ -61,10 +71,8 @@ class Tuner:
     def run(self, budget_s: float, clock: Callable[[], float] = time.monotonic) -> Outcome:
         """Search for at most about ``budget_s`` seconds and return what came of it."""
         start = clock()
-        alone = self._candidates([(name,) for name in self._moves], start + SINGLES * budget_s)
-        singles = race(self._measurer, alone, start + SINGLES * budget_s)
-        topics = {name: move.topic for name, move in self._moves.items()}
-        paying = winners(singles, topics)
+        self._measurer.ends = start + budget_s
+        singles, paying = self._singles(start, budget_s)
         if not paying:
             tried = f"none of the {len(singles)} changes that were measured pays"
             return self._outcome(tried if singles else "nothing was measured", singles, None)
@@ -74,12 +82,42 @@ class Tuner:
         fresh = confirm(self._measurer, best.candidate, start + budget_s)
         return self._outcome(_verdict(best, fresh), [*singles, *together], fresh)
 
+    def _singles(self, start: float, budget_s: float) -> tuple[list[Trial], list[Trial]]:
+        """Race the moves, each alone; return how far they came, and which of them pay.
+
+        While none pays there is nothing to combine: that time goes to more runs, and more moves.
+        """
+        topics = {name: move.topic for name, move in self._moves.items()}
+        waves: list[list[Candidate]] = []
+        found: dict[str, Trial] = {}
+        for share in (SINGLES, COMBINED, LAST):
+            for trials in self._races(waves, start + share * budget_s):
+                found |= {trial.candidate.name: trial for trial in trials}
+            if paying := winners(list(found.values()), topics):
+                return list(found.values()), paying
+        return list(found.values()), []
+
+    def _races(self, waves: list[list[Candidate]], deadline: float) -> Iterator[list[Trial]]:
+        """Race the waves so far on, then new ones of moves that had no turn, while there is time.
+
+        A race is soon over for most of its candidates, so there may be time for another one.
+        """
+        for wave in waves:
+            yield race(self._measurer, wave, deadline)
+        while not waves or self._measurer.has_time(LEAST_BLOCKS, deadline):
+            gone = {c.name for wave in waves for c in wave} | set(self.refused)
+            wanted = [(name,) for name in self._moves if name not in gone]
+            wave = self._candidates(wanted, deadline)
+            if not wave:
+                return
+            waves.append(wave)
+            yield race(self._measurer, wave, deadline)
+
     def _candidates(self, wanted: Sequence[tuple[str, ...]], deadline: float) -> list[Candidate]:
         """Build the libraries of ``wanted``, in order, as many as can be raced by ``deadline``."""
         found: list[Candidate] = []
         for names in wanted:
-            race_s = BLOCKS_EACH * (len(found) + 1) * self._measurer.block_seconds()
-            if found and self._measurer.left(deadline) < race_s:
+            if found and not self._measurer.has_time(BLOCKS_EACH * (len(found) + 1), deadline):
                 break
             try:
                 library = self._build(self._geometry(names))

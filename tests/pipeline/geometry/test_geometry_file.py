@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+import tomllib
 from pathlib import Path
 from textwrap import dedent
 
@@ -25,7 +27,8 @@ from pipeline.geometry.tables import (
     read_classes,
     read_constants,
 )
-from pipeline.geometry.write import render_toml, write_toml
+from pipeline.geometry.write import render_toml, write_default, write_toml
+from pipeline.tune.moves import KINDS
 
 TREE = Tree.here()
 DEFAULT = default_geometry(TREE)
@@ -89,6 +92,7 @@ def test_a_row_of_a_size_alone_has_what_is_usual_for_it(tmp_path: Path) -> None:
 
 
 def test_a_profile_without_a_file_has_no_geometry(tmp_path: Path) -> None:
+    shutil.copytree(TREE.root / "allocator/base", tmp_path / "allocator/base")
     assert load_geometry(Tree(tmp_path), "any") is None
 
 
@@ -96,10 +100,22 @@ def test_a_profile_without_a_file_has_no_geometry(tmp_path: Path) -> None:
 def test_geometries_that_ship_are_legal_and_measured(path: Path) -> None:
     assert (TREE.profiles / f"{path.parent.name}.toml").is_file()
     rows = differences(parse_geometry(path, DEFAULT), DEFAULT)
-    assert rows
     for row in rows:
         assert row.why
         assert re.search(r"\d %", row.worth), row
+    if not rows:  # then a search says what it has tried
+        worth = tomllib.loads(path.read_text(encoding="utf-8"))["search"]["worth"]
+        assert len(worth) >= len(KINDS)
+        assert all(re.search(r"\d %", text) for text in worth.values())
+
+
+def test_a_file_that_changes_nothing_is_the_default(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    shutil.copytree(TREE.root / "allocator/base", tmp_path / "allocator/base")
+    write_default("none of the 2 changes pays", {"depth: 32": "speed +0.1 %"}, tree.geometry("any"))
+    assert load_geometry(tree, "any") is None
+    write_toml(strange(DEFAULT), DEFAULT, tree.geometry("any"))
+    assert load_geometry(tree, "any") == strange(DEFAULT)
 
 
 def test_words_do_not_change_the_digest() -> None:

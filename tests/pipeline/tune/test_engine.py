@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -14,9 +15,11 @@ from pathlib import Path
 import pytest
 from tune_support import World, ground, single
 
+from pipeline.core.digest import digest_file
 from pipeline.core.errors import ToolError
-from pipeline.tune.engine import HERE, RESOURCE, Cluster, Local, engine_for
-from pipeline.tune.measure import Job, Result
+from pipeline.judge.request import BenchCommand
+from pipeline.tune.engine import HERE, NONE, RESOURCE, Cluster, Local, engine_for
+from pipeline.tune.measure import File, Job, Result
 from pipeline.tune.state import Journal
 
 JOBS = 8
@@ -28,6 +31,17 @@ needs_extra = pytest.mark.skipif(
 
 def jobs() -> list[Job]:
     return [ground().job(single("a"), number, 1) for number in range(JOBS)]
+
+
+def real_job(folder: Path) -> Job:
+    """Return a job of two pairs of a real process with a real library."""
+    source = Path(__file__).parents[1] / "judge" / "toy_library.c"
+    flags = ["-shared", "-fPIC", "-DROUNDS=1", '-DPLACE=".text"']
+    subprocess.run(["cc", *flags, "-o", folder / "lib.so", source], check=True)
+    library = File(folder / "lib.so", digest_file(folder / "lib.so"))
+    line = "echo ops=1 seconds=1 cpu_seconds=1 peak_rss_kib=1000"
+    bench = BenchCommand("spoken", ("/bin/sh", "-c", line))
+    return Job("same", library, library, (bench,), {"spoken": (0, 2)}, 1, "context")
 
 
 def measure_slowly(job: Job) -> Result:
@@ -48,9 +62,46 @@ def test_this_machine_runs_one_job_at_a_time_in_order_and_only_when_asked() -> N
     assert [result.key for result in results] == [job.key for job in jobs()[1:]]
 
 
-def test_without_an_address_this_machine_measures() -> None:
-    with engine_for(None) as engine:
+def test_without_the_extra_this_process_measures_and_says_how_to_have_a_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.tune.engine.is_installed", lambda: False)
+    told: list[str] = []
+    with engine_for(None, told.append) as engine:
         assert isinstance(engine, Local)
+    assert len(told) == 1
+    assert "requirements-cluster.lock" in told[0]
+
+
+def test_who_wants_no_scheduler_is_told_nothing() -> None:
+    told: list[str] = []
+    with engine_for(NONE, told.append) as engine:
+        assert isinstance(engine, Local)
+    assert told == []
+
+
+@needs_extra
+@pytest.mark.timeout(120)
+def test_with_the_extra_a_cluster_of_this_machine_measures() -> None:
+    told: list[str] = []
+    with engine_for(None, told.append) as engine:
+        assert isinstance(engine, Cluster)
+        assert engine.workers() == 1
+    assert told == []
+
+
+@needs_extra
+@pytest.mark.timeout(120)
+def test_a_worker_measures_real_programs(tmp_path: Path) -> None:
+    """What a worker does runs in a thread: no part of it may be for the main thread alone."""
+    job = real_job(tmp_path)
+    engine = Cluster(HERE)
+    try:
+        (result,) = engine.run([job])
+    finally:
+        engine.close()
+    assert result.key == job.key
+    assert len(result.samples["spoken"]) == 2
 
 
 def test_without_the_extra_the_message_says_how_to_install_it(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,13 +11,25 @@ from tune_support import World, ground, measurer, single
 
 from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
+from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.write import write_default
+from pipeline.tune.engine import Local
 from pipeline.tune.measure import File
 from pipeline.tune.move import Move, apply
-from pipeline.tune.report import lines, markdown, rows
-from pipeline.tune.search import CONFIRM_BLOCKS, FRESH, combinations, confirm, race, winners
-from pipeline.tune.tuning import Outcome, Tuner
+from pipeline.tune.report import lines, markdown, rows, worths
+from pipeline.tune.search import (
+    CONFIRM_BLOCKS,
+    FRESH,
+    Measurer,
+    combinations,
+    confirm,
+    race,
+    winners,
+)
+from pipeline.tune.state import Journal
+from pipeline.tune.tuning import LAST, SINGLES, Outcome, Tuner
 
 TRUTH = {
     "fast": (1.05, 1.0),
@@ -169,7 +183,42 @@ def test_where_nothing_pays_nothing_is_written(tmp_path: Path) -> None:
     world = World(dict.fromkeys(["fast", "lean", "slow", "nothing"], (1.0, 1.0)))
     outcome = tuned(world, tmp_path / "r")
     assert outcome.geometry is None
+    assert outcome.nothing_pays
     assert outcome.why == "none of the 4 changes that were measured pays"
+    path = tmp_path / "geometry.toml"
+    write_default(outcome.why, worths(outcome), path)
+    assert parse_geometry(path, BASE).digest == BASE.digest
+    search = tomllib.loads(path.read_text(encoding="utf-8"))["search"]
+    assert search["result"] == outcome.why
+    assert set(search["worth"]) == {"depth: fast", "pages: lean", "depth: slow", "pages: nothing"}
+    assert all(
+        text.endswith((": not shown to pay", ": worse")) for text in search["worth"].values()
+    )
+
+
+def test_while_nothing_pays_the_time_of_combinations_goes_to_more_runs_and_more_changes(
+    tmp_path: Path,
+) -> None:
+    """Not all moves have a turn in the first part of this budget; in the end they all had."""
+    world = World(dict.fromkeys(["fast", "lean", "slow", "nothing"], (1.0, 1.0)))
+    outcome = tuned(world, tmp_path / "r", budget=10.0)
+    assert outcome.untried == ()
+    assert outcome.nothing_pays
+    assert SINGLES * 10 < world.now <= LAST * 10
+    assert "none of the 4 changes" in outcome.why
+
+
+def test_progress_says_when_the_whole_search_ends(tmp_path: Path) -> None:
+    world, told = World(Both()), list[str]()
+    measuring = Measurer(
+        ground(), Local(world.measure), Journal(tmp_path / "r"), told.append, world.clock
+    )
+    Tuner(BASE, moves(), library, measuring).run(100.0, world.clock)
+    ends = [re.search(r"the search ends in (\d+) s at most", line) for line in told]
+    left = [int(found[1]) for found in ends if found]
+    assert left
+    assert left == sorted(left, reverse=True)
+    assert all(0 <= seconds <= 100 for seconds in left)
 
 
 def test_what_only_seemed_to_pay_is_not_written(tmp_path: Path) -> None:
@@ -193,6 +242,7 @@ def test_a_budget_that_ends_early_names_what_was_not_tried(tmp_path: Path) -> No
     nothing = tuned(World(Both()), tmp_path / "other", budget=0)
     assert nothing.why == "nothing was measured"
     assert nothing.geometry is None
+    assert not nothing.nothing_pays
 
 
 @pytest.fixture(scope="module")
