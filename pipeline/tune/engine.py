@@ -123,7 +123,10 @@ def _one_worker_here() -> LocalCluster:
 
     dask.config.set(QUIET)  # workers are given the configuration of this process
     return LocalCluster(
-        n_workers=1, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address=None
+        n_workers=1,
+        threads_per_worker=1,
+        resources={RESOURCE: 1},
+        dashboard_address="127.0.0.1:0",  # any port: None means 8787, which may be taken
     )
 
 
