@@ -158,7 +158,11 @@ def _tool(tools: RecorderTools, *arguments: str | Path) -> str:
     except ChildFailed as error:
         sentence = error.message.splitlines()[-1].strip()
         if error.returncode == TOOL_FAILED:
-            raise SpaceError(sentence) from error
+            room = tempfile.gettempdir()
+            raise SpaceError(
+                sentence,
+                hint=f"is there room, also in {room} (32 bytes an event; TMPDIR names another)?",
+            ) from error
         raise DataError(
             sentence, hint="a trace is what `.venv/bin/pipeline record -o FILE` writes"
         ) from error

@@ -65,8 +65,8 @@ def record(
 
     The program has our own environment (with ``env`` added), input and output. Its processes
     write into a private folder beside ``output``, which stays if we are killed. Raises SpaceError
-    when that cannot be made, ToolError when the program cannot be started, DataError when
-    nothing was recorded.
+    when that cannot be made or there is no room, ToolError when the program cannot be started,
+    DataError when nothing was recorded.
     """
     folder = parts_folder(output)
     if folder.exists():
@@ -82,11 +82,31 @@ def record(
     try:
         variables = wishes.environment(tools.library, folder.resolve())
         code = run_as_it_is(argv, env={**(env or {}), **variables}, cwd=cwd)
-        join(sorted(folder.iterdir(), key=_birth), output)
+        _gather(folder, output)
     finally:
-        if output.exists() or not any(folder.iterdir()):
+        if output.exists() or not any(map(_used_length, folder.iterdir())):
             shutil.rmtree(folder, ignore_errors=True)
     return code
+
+
+def _gather(folder: Path, output: Path) -> None:
+    """Make one trace of the parts. The only part is renamed: it may be half of what is free."""
+    written = sorted(folder.iterdir(), key=_birth)
+    parts = [part for part in written if _used_length(part)]
+    if written and not parts:
+        raise SpaceError(f"nothing was recorded: there is no room in {folder.parent}")
+    try:
+        if len(parts) == 1:
+            os.truncate(parts[0], _used_length(parts[0]))
+            parts[0].replace(output)
+        else:
+            join(parts, output)
+    except (OSError, SpaceError) as error:
+        raise SpaceError(
+            str(error) if isinstance(error, SpaceError) else f"{output}: {error.strerror}",
+            hint=f"what was recorded is in {folder}; where there is room for it once more: "
+            f"`.venv/bin/pipeline trace join -o FILE {folder}`",
+        ) from error
 
 
 def join(parts: Sequence[Path], output: Path) -> None:

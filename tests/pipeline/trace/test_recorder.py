@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from trace_support import CHILD, EARLY, EXECED, HANDED, LATE, LOOPED, Recorder, births, deaths
 
-from pipeline.core.errors import DataError
+from pipeline.core.errors import DataError, SpaceError
 from pipeline.trace.read import Kind, processes
 from pipeline.trace.record import Wishes, join, parts_folder, record
 from pipeline.trace.statistics import statistics
@@ -135,6 +135,39 @@ def test_without_room_events_are_lost_and_counted(recorder: Recorder) -> None:
     assert trace.process.lost > 100_000
     assert 10_000 < births(trace, LOOPED) < 200_000
     assert path.stat().st_size <= 300_000
+
+
+def test_no_room_at_all_is_said(recorder: Recorder) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with pytest.raises(SpaceError, match="nothing was recorded: there is no room in"):
+            recorder.record("calls")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(recorder.folder.glob("a.trace*")) == []
+
+
+def test_one_process_is_not_copied(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.trace.record.join", None)
+    assert births(recorder.read(recorder.record("calls")), 20001) == 1
+
+
+def test_what_could_not_be_joined_is_kept(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_parts: object, output: Path) -> None:
+        raise SpaceError(f"cannot write {output}: No space left on device")
+
+    monkeypatch.setattr("pipeline.trace.record.join", full)
+    output = recorder.folder / "a.trace"
+    with pytest.raises(SpaceError, match="No space left") as caught:
+        record(recorder.tools, [str(recorder.program), "fork"], output)
+    folder = parts_folder(output)
+    assert f"trace join -o FILE {folder}" in caught.value.hint
+    monkeypatch.undo()
+    join(sorted(folder.iterdir()), output)
+    assert len(recorder.every(output)) == 4
 
 
 def test_a_ring_keeps_the_end(recorder: Recorder) -> None:
