@@ -6,6 +6,7 @@ Without the extra "cluster" this process does, one measurement at a time, by the
 from __future__ import annotations
 
 import importlib.util
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -127,6 +128,7 @@ def _one_worker_here() -> LocalCluster:
         threads_per_worker=1,
         resources={RESOURCE: 1},
         dashboard_address="127.0.0.1:0",  # any port: None means 8787, which may be taken
+        silence_logs=logging.CRITICAL,  # after ctrl-C it would warn of what is meant to be so
     )
 
 
