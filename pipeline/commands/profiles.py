@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.commands.options import complete_file
+
+if TYPE_CHECKING:
+    from pipeline.core.paths import Tree
 
 
 @click.command("profiles", epilog="Example: pipeline profiles")
 def profiles_command() -> None:
     """List the profiles, one line each; * is published.
 
-    One that is cut by a geometry.toml of its own says so (docs/geometry.md).
+    One that is cut by a geometry.toml of its own says so (docs/geometry.md). Those that are not
+    valid are named behind the others.
     """
+    from pipeline.core.errors import ProfileError
     from pipeline.core.paths import Tree
-    from pipeline.geometry.load import load_geometry
-    from pipeline.profile.load import load_profile, profile_names
+    from pipeline.profile.load import profile_names
 
     tree = Tree.here()
+    broken = []
     for name in profile_names(tree):
-        profile = load_profile(tree, name)
-        mark = "*" if (tree.dist(name) / "current").exists() else " "
-        counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
-        cut = "own geometry" if load_geometry(tree, name) is not None else "default"
-        click.echo(f"{mark} {name:12} {counts:19} {cut:13} {profile.description}")
+        try:
+            click.echo(_line(tree, name))
+        except ProfileError as error:
+            broken.append(error)
+    if broken:
+        raise ProfileError("\n  ".join(e.message for e in broken), hint=broken[0].hint)
+
+
+def _line(tree: Tree, name: str) -> str:
+    from pipeline.geometry.load import load_geometry
+    from pipeline.profile.load import load_profile
+
+    profile = load_profile(tree, name)
+    mark = "*" if (tree.dist(name) / "current").exists() else " "
+    counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
+    cut = "own geometry" if load_geometry(tree, name) is not None else "default"
+    return f"{mark} {name:12} {counts:19} {cut:13} {profile.description}"
 
 
 @click.command(

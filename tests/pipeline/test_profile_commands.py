@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -34,6 +35,15 @@ def test_each_profile_has_a_line(fresh: Sandbox) -> None:
     assert "2 train, 3 verify" in lines["tiny"]
     assert "own geometry" in lines["tiny"]
     assert lines["tiny"].endswith("small enough for tests")
+
+
+def test_a_broken_profile_hides_no_other(fresh: Sandbox) -> None:
+    broken = fresh.root / "training" / "profiles" / "broken.toml"
+    broken.write_text("name =\n", encoding="utf-8")
+    code, output = fresh.run("profiles")
+    assert (code, "broken.toml: not valid TOML" in output) == (3, True), output
+    for name in ("mixed", "tiny"):
+        assert re.search(rf"^  {name} ", output, re.M), output
 
 
 @pytest.mark.parametrize("name", profile_names(Tree.here()))
