@@ -70,6 +70,18 @@
 #define HAK_READ_GROWING(x) (x)
 #endif
 
+/* Between them ThreadSanitizer passes over reads that race on purpose, because what they found is
+ * checked afterwards. */
+#if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+#define HAK_RACING_READS_BEGIN() AnnotateIgnoreReadsBegin(__FILE__, __LINE__)
+#define HAK_RACING_READS_END() AnnotateIgnoreReadsEnd(__FILE__, __LINE__)
+#else
+#define HAK_RACING_READS_BEGIN() ((void)0)
+#define HAK_RACING_READS_END() ((void)0)
+#endif
+
 /* Keeps the compiler from computing a 32-bit value in 64 bits, which takes longer instructions. */
 #define HAK_KEEP_WIDTH(x) __asm__("" : "+r"(x))
 

@@ -7,6 +7,7 @@
 #include "guard/record.h"
 #include "guard/refuse.h"
 #include "os/guard.h"
+#include "os/lock.h"
 #include "os/os.h"
 #include "pages/range.h"
 #include "policy/policy.h"
@@ -16,16 +17,25 @@
 
 /* ---- start ---- */
 
-static void start(void) {
-    static _Atomic bool started;
-    if (HAK_LIKELY(atomic_load_explicit(&started, memory_order_relaxed)) || environ == NULL)
-        return;
-    if (atomic_exchange(&started, true))
-        return;
+static void set_up(void) {
     hak_policy_start(environ);
     hak_quarantine_set_up();
     if (hak_policy_now()->guard_faults != 0)
         hak_os_watch_faults(hak_explain_fault);
+}
+
+/* Threads that allocate for the first time at once wait for each other: a block must not end
+ * otherwise when it is freed than it did when it was made. */
+static void start(void) {
+    static hak_lock lock;
+    static _Atomic bool started;
+    if (HAK_LIKELY(atomic_load_explicit(&started, memory_order_acquire)) || environ == NULL)
+        return;
+    hak_lock_take(&lock);
+    if (!atomic_load_explicit(&started, memory_order_relaxed))
+        set_up();
+    atomic_store_explicit(&started, true, memory_order_release);
+    hak_lock_give(&lock);
 }
 
 /* ---- the end of a block: canary, and a wall behind large ones ---- */
@@ -65,14 +75,20 @@ static bool is_still(hak_place place, hak_facts facts) {
 
 /* Another thread may free the block meanwhile, and its slab may be none any more: it has no size
  * then. */
-void hak_check_fence(hak_place place, const void *block, const char *function, hak_facts facts) {
+size_t hak_find_overflow(hak_place place, const void *block, hak_facts facts) {
     size_t end = end_of(place.run, facts.size);
     if (HAK_UNLIKELY(end < facts.size))
-        return;
+        return HAK_NO_OVERFLOW;
     size_t length = end - facts.size;
     size_t at = hak_first_other((const char *)block + facts.size, hak_canary(block), length);
-    if (HAK_UNLIKELY(at != length) && is_still(place, facts))
-        hak_refuse_overflow(block, function, facts, facts.size + at);
+    bool is_damaged = HAK_UNLIKELY(at != length) && is_still(place, facts);
+    return is_damaged ? facts.size + at : HAK_NO_OVERFLOW;
+}
+
+static void check_fence(hak_place place, const void *block, const char *function, hak_facts facts) {
+    size_t at = hak_find_overflow(place, block, facts);
+    if (HAK_UNLIKELY(at != HAK_NO_OVERFLOW))
+        hak_refuse_overflow(block, function, facts, at);
 }
 
 /* ---- back to the core ---- */
@@ -225,7 +241,7 @@ void hak_guard_free(void *block, const hak_claim *claim) {
     hak_facts facts = facts_in_use(place, block, claim->function), freed = facts;
     if (HAK_UNLIKELY(is_mismatched(claim, facts)))
         hak_refuse_claim(block, claim, facts);
-    hak_check_fence(place, block, claim->function, facts);
+    check_fence(place, block, claim->function, facts);
     freed.life = HAK_KEPT_BACK;
     if (!become(place.record, facts, freed))
         hak_refuse_place(block, claim->function, place);
@@ -284,7 +300,7 @@ void *hak_guard_resize(void *block, size_t size) {
     const hak_claim claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
     if (is_mismatched(&claim, facts))
         hak_refuse_claim(block, &claim, facts);
-    hak_check_fence(place, block, "realloc", facts);
+    check_fence(place, block, "realloc", facts);
     bool stays = fits(place.run, size) && size >= hak_place_room(place.run) / 2;
     void *moved = stays ? NULL : move(block, facts, size);
     if (moved != NULL || (!stays && size > facts.size))

@@ -4,9 +4,10 @@
 
 #include "guard/record.h"
 
-/* Ends the program when the canary of a block in use was written to, and the block is still the
- * same that `facts` were read of. */
-void hak_check_fence(hak_place place, const void *block, const char *function, hak_facts facts);
+/* The first byte of a block in use, counted from its start, that belongs to its canary and was
+ * written to; HAK_NO_OVERFLOW: none, or it is no more the block that `facts` were read of. */
+#define HAK_NO_OVERFLOW SIZE_MAX
+size_t hak_find_overflow(hak_place place, const void *block, hak_facts facts);
 
 /* True, when a block in quarantine still holds its pattern; else the program ends. */
 bool hak_stays(unsigned cls, void *block);

@@ -2,36 +2,63 @@
 #include "base/classes.h"
 #include "guard/block.h"
 #include "guard/quarantine.h"
+#include "guard/refuse.h"
+#include "os/lock.h"
 #include "pages/range.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 
+typedef struct damage {
+    const void *block; /* NULL: none */
+    hak_facts facts;
+    size_t at;
+} damage;
+
 /* A block that changes hands in the meantime is left alone. */
-static void check_block(const hak_slab *slab, const void *block) {
+static damage look_at(const hak_slab *slab, const void *block) {
     hak_place place = hak_place_of(block);
     if (place.record == NULL || place.run != slab)
-        return;
+        return (damage){0};
     hak_facts facts = atomic_load_explicit(place.record, memory_order_acquire);
+    size_t at = HAK_NO_OVERFLOW;
     if (facts.life == HAK_IN_USE)
-        hak_check_fence(place, block, "exit", facts);
+        at = hak_find_overflow(place, block, facts);
+    return (damage){at != HAK_NO_OVERFLOW ? block : NULL, facts, at};
 }
 
-/* Large blocks have a wall behind them; and one that another thread frees just now would fault. */
-static void check_slab(const hak_slab *slab) {
+static damage look_through(const hak_slab *slab) {
     const hak_class *of = &hak_classes[slab->cls];
-    for (unsigned i = 0; i < slab->carved && i < of->capacity; i++)
-        check_block(slab, (const void *)(slab->start + i * (size_t)of->size));
+    damage found = {0};
+    for (unsigned i = 0; i < slab->carved && i < of->capacity && found.block == NULL; i++)
+        found = look_at(slab, (const void *)(slab->start + i * (size_t)of->size));
+    return found;
+}
+
+/* Under the lock no slab becomes free pages, and so none a large block, which would fault: another
+ * thread may free the last block of the slab just now. Large blocks are left out for that reason;
+ * they have a wall behind them. */
+static void check_page(const hak_range *r, size_t page) {
+    damage found = {0};
+    hak_lock_take(&hak_segment_lock);
+    if (r->slabs[page].kind == HAK_RUN_SLAB)
+        found = look_through(&r->slabs[page]);
+    hak_lock_give(&hak_segment_lock);
+    if (found.block != NULL)
+        hak_refuse_overflow(found.block, "exit", found.facts, found.at);
 }
 
 static void check_range(const hak_range *r) {
     for (size_t page = 0; page < r->segments_fresh * HAK_PAGES_PER_SEGMENT; page++)
         if (r->slabs[page].kind == HAK_RUN_SLAB)
-            check_slab(&r->slabs[page]);
+            check_page(r, page);
 }
 
 void hak_guard_sweep(void) {
     hak_kept_each(hak_stays, hak_let_go);
+    HAK_RACING_READS_BEGIN();
     for (size_t i = 0; i < hak_range_count(); i++)
         check_range(&hak_ranges[i]);
+    HAK_RACING_READS_END();
 }
 
 void hak_guard_discount(hak_usage *usage) {
@@ -44,7 +71,8 @@ void hak_guard_discount(hak_usage *usage) {
     usage->blocks -= waiting.blocks < usage->blocks ? waiting.blocks : usage->blocks;
 }
 
+/* A signal handler that calls exit may have interrupted this thread while it held a lock. */
 static HAK_AT_UNLOAD void sweep_at_exit(void) {
-    if (hak_policy_now()->guard_sweep != 0)
+    if (hak_policy_now()->guard_sweep != 0 && hak_locks_held == 0)
         hak_guard_sweep();
 }

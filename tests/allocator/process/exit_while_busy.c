@@ -8,7 +8,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { PROCESSES = 60, THREADS = 4, SLOTS = 100, CODE = 5 };
+enum { PROCESSES = 60 / TEST_SHARE, THREADS = 4, SLOTS = 100, CODE = 5 };
 
 static void *allocate_for_ever(void *unused) {
     Random random = random_from((uint64_t)getpid());
@@ -37,7 +37,7 @@ int main(void) {
             time_limit(20);
             for (int thread = 0; thread < THREADS; thread++)
                 thread_start(allocate_for_ever, NULL);
-            usleep(100 * i);
+            usleep(100 * TEST_SHARE * i);
             exit(CODE);
         }
         CHECK(waitpid(child, &status, 0) == child);
