@@ -11,7 +11,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { SLOTS = 5000, STEPS = 400000, WARM = 20000 };
+enum { SLOTS = 5000, STEPS = 150000, WARM = 20000 };
 
 typedef struct {
     void *block;
