@@ -2,12 +2,18 @@
 
 #include "cold/purge.h"
 #include "os/lock.h"
+#include "os/os.h"
 #include "os/thread.h"
 #include "policy/policy.h"
 
-enum { LOOK_MS = 500, IDLE_LOOKS = 4 }; /* when nothing waits it looks as often again, and ends */
+enum {
+    LOOK_MS = 500,
+    IDLE_LOOKS = 4, /* when nothing waits it looks as often again, and ends */
+    AGAIN_MS = 500, /* between attempts to start it, where the system refuses threads */
+};
 
 static _Atomic bool running;
+static _Atomic uint64_t next_attempt_ms;
 
 static void purge_while_pending(void) {
     for (int idle = 0; idle < IDLE_LOOKS;) {
@@ -26,10 +32,15 @@ static void body(void) {
     } while (hak_purge_is_pending() && !atomic_exchange(&running, true));
 }
 
-/* A system that refuses the thread is not asked again: the option then does nothing. */
+/* A system that refuses the thread, because the user has too many of them or memory is short, may
+ * grant it later. */
 static void start(void) {
-    if (!hak_lock_holds_all && !atomic_exchange(&running, true))
-        hak_os_start_thread(body, "hakmem-purge");
+    uint64_t now = hak_os_now_ms();
+    if (hak_lock_holds_all || now < atomic_load(&next_attempt_ms) ||
+        atomic_exchange(&running, true) || hak_os_start_thread(body, "hakmem-purge"))
+        return;
+    atomic_store(&next_attempt_ms, now + AGAIN_MS);
+    atomic_store(&running, false);
 }
 
 void hak_background_start(void) {
@@ -40,4 +51,5 @@ void hak_background_start(void) {
 
 void hak_background_after_fork_in_child(void) {
     atomic_store(&running, false);
+    atomic_store(&next_attempt_ms, 0);
 }

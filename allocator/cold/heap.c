@@ -138,16 +138,20 @@ static void flush_most(hak_heap *heap) {
 
 /* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
  * none comes. */
-static void thread_exits(void) {
-    hak_heap *heap = hak_this_thread.owned;
-    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
-    if (heap == NULL)
-        return;
+static void let_go(hak_heap *heap) {
     hak_remote_drain(heap);
     flush_most(heap);
     hak_lock_take(&registry_lock);
     push_idle(heap);
     hak_lock_give(&registry_lock);
+}
+
+static void thread_exits(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
+    if (heap == NULL)
+        return;
+    let_go(heap);
     hak_purge_expect();
     hak_background_start();
 }
@@ -208,10 +212,17 @@ static void start_process(void) {
     if (atomic_load_explicit(&started, memory_order_acquire))
         return;
     hak_lock_take(&start_lock);
-    if (!atomic_load_explicit(&started, memory_order_relaxed))
-        hak_os_start(&hooks);
-    atomic_store_explicit(&started, true, memory_order_release);
+    if (!atomic_load_explicit(&started, memory_order_relaxed) && hak_os_start(&hooks))
+        atomic_store_explicit(&started, true, memory_order_release);
     hak_lock_give(&start_lock);
+}
+
+/* A heap whose thread ends unnoticed would be lost. So without a watch the thread borrows, and asks
+ * again the next time. */
+static HAK_COLD hak_heap *detach(hak_heap *heap) {
+    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
+    let_go(heap);
+    return NULL;
 }
 
 static HAK_COLD hak_heap *attach(void) {
@@ -223,8 +234,7 @@ static HAK_COLD hak_heap *attach(void) {
         return NULL;
     hak_this_thread.heap = hak_this_thread.owned = heap;
     start_process();
-    hak_os_watch_this_thread();
-    return heap;
+    return hak_os_watch_this_thread() ? heap : detach(heap);
 }
 
 hak_heap *hak_heap_self(void) {
@@ -247,6 +257,13 @@ hak_heap *hak_heap_borrow(void) {
 
 void hak_heap_return(void) {
     hak_heap_flush(borrowed);
+    hak_lock_give(&borrow_lock);
+}
+
+void hak_heap_flush_borrowed(void) {
+    hak_lock_take(&borrow_lock);
+    if (borrowed != NULL)
+        hak_heap_flush(borrowed);
     hak_lock_give(&borrow_lock);
 }
 

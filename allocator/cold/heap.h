@@ -22,10 +22,12 @@ extern HAK_HIDDEN const hak_heap hak_no_heap;
  * already or memory is out: see hak_heap_borrow. */
 hak_heap *hak_heap_self(void);
 
-/* A heap for calls of threads that have none any more (destructors that run late), under a lock.
- * NULL: out of memory, and the lock is not held. */
+/* A heap for calls of threads that have none any more (destructors that run late), or cannot have
+ * one, under a lock. NULL: out of memory, and the lock is not held. */
 hak_heap *hak_heap_borrow(void);
 void hak_heap_return(void);
+/* Takes back what others freed to that heap: it lies there until somebody borrows it. */
+void hak_heap_flush_borrowed(void);
 
 /* A slab of the class with room: one of the heap's own, else one taken over from a heap without a
  * thread, else a new one. NULL: out of memory. By the owner. */

@@ -33,6 +33,7 @@ HAK_EXPORT const char *hak_version(void) {
 }
 
 HAK_EXPORT size_t hak_purge(void) {
+    hak_heap_flush_borrowed();
     return hak_purge_all(hak_heap_self());
 }
 

@@ -67,7 +67,10 @@ typedef struct hak_os_hooks {
     void (*after_fork_in_parent)(void);
     void (*after_fork_in_child)(void);
 } hak_os_hooks;
-void hak_os_start(const hak_os_hooks *hooks); /* call once per process */
-void hak_os_watch_this_thread(void);          /* call once per thread; may call calloc */
+/* One thread at a time calls it, until it returns true: false when all 1,024 keys of the process
+ * are taken, or out of memory. May call malloc. */
+bool hak_os_start(const hak_os_hooks *hooks);
+/* False: the end of this thread would not be noticed. May call calloc. */
+bool hak_os_watch_this_thread(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 static const hak_os_hooks *registered;
 static pthread_key_t exit_key;
-static bool have_exit_key;
+static bool have_exit_key, have_fork_hooks;
 
 /* Other keys' destructors free memory too, so ours asks to be called again in each of the rounds
  * that POSIX allows, and lets go of the thread's heap in the last but one. The key's value points
@@ -23,15 +23,16 @@ static void thread_exits(void *value) {
     registered->on_thread_exit();
 }
 
-void hak_os_start(const hak_os_hooks *hooks) {
+bool hak_os_start(const hak_os_hooks *hooks) {
     registered = hooks;
-    have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
-    pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent, hooks->after_fork_in_child);
+    if (!have_exit_key)
+        have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
+    if (!have_fork_hooks)
+        have_fork_hooks = pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent,
+                                         hooks->after_fork_in_child) == 0;
+    return have_exit_key && have_fork_hooks;
 }
 
-void hak_os_watch_this_thread(void) {
-    /* Without a key (all 1024 are taken) the heaps
-     * of ended threads are not recycled; nothing else is lost. */
-    if (have_exit_key)
-        pthread_setspecific(exit_key, rounds);
+bool hak_os_watch_this_thread(void) {
+    return have_exit_key && pthread_setspecific(exit_key, rounds) == 0;
 }

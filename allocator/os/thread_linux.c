@@ -14,7 +14,6 @@ static void *run(void *body) {
     return NULL;
 }
 
-/* The program's signals are not for this thread, and nobody will join it. */
 static bool start(const pthread_attr_t *attributes, void (*body)(void), const char *name) {
     pthread_t thread;
     void *argument;
@@ -25,18 +24,23 @@ static bool start(const pthread_attr_t *attributes, void (*body)(void), const ch
     return true;
 }
 
+/* The program's signals are not for this thread, and nobody will join it. False: out of memory. */
+static bool describe(pthread_attr_t *attributes) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(attributes, STACK);
+    return pthread_attr_setsigmask_np(attributes, &all) == 0;
+}
+
 bool hak_os_start_thread(void (*body)(void), const char *name) {
     int saved_errno = errno;
     pthread_attr_t attributes;
-    sigset_t all;
-    sigfillset(&all);
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_attr_setsigmask_np(&attributes, &all);
-    bool started = start(&attributes, body, name);
-    pthread_attr_destroy(&attributes);
+    bool started = false;
+    if (pthread_attr_init(&attributes) == 0) {
+        started = describe(&attributes) && start(&attributes, body, name);
+        pthread_attr_destroy(&attributes);
+    }
     errno = saved_errno;
     return started;
 }

@@ -1,7 +1,8 @@
-/* Every place in the library's code from which memory is asked of the system, or given back, fails
- * in turn: always, the first time, all times but the first. The linker leads the calls here, and
- * the address that a call returns to says which place it is. What comes to be called only because
- * another call failed is found in that run, and then fails together with it.
+/* Every place in the library's code from which memory, a thread or a key is asked of the system, or
+ * memory given back, fails in turn: always, the first time, all times but the first. The linker
+ * leads the calls here, and the address that a call returns to says which place it is. What comes
+ * to be called only because another call failed is found in that run, and then fails together with
+ * it.
  *
  * On stdout: the places that failed, as addresses in the program file. every_site.sh holds them
  * against all there are. */
@@ -114,6 +115,16 @@ LED(int, mprotect, (void *start, size_t size, int access), (start, size, access)
 LED(int, madvise, (void *start, size_t size, int advice), (start, size, advice), -1)
 LED(int, munmap, (void *start, size_t size), (start, size), -1)
 LED(int, mincore, (void *start, size_t size, unsigned char *pages), (start, size, pages), -1)
+LED(int, pthread_key_create, (unsigned *key, void (*end)(void *)), (key, end), EAGAIN)
+LED(int, pthread_setspecific, (unsigned key, const void *value), (key, value), ENOMEM)
+LED(int, pthread_atfork, (void (*before)(void), void (*parent)(void), void (*child)(void)),
+    (before, parent, child), ENOMEM)
+LED(int, pthread_attr_init, (void *attributes), (attributes), ENOMEM)
+LED(int, pthread_attr_setsigmask_np, (void *attributes, const void *signals), (attributes, signals),
+    ENOMEM)
+LED(int, pthread_create,
+    (void *thread, const void *attributes, void *(*body)(void *), void *argument),
+    (thread, attributes, body, argument), EAGAIN)
 LED(int, hak_os_huge_pages, (void *start, size_t size, int mode), (start, size, mode), 0) /* void */
 
 /* Elsewhere: not where a large mapping is aligned, nor where it was asked for, as by a kernel that
@@ -201,6 +212,7 @@ static void share(void) {
     CHECK(is_child() && shared != MAP_FAILED);
     setenv("HAKMEM_RESERVE", "16", 1);
     setenv("HAKMEM_PURGE_DELAY", "0", 1);
+    setenv("HAKMEM_PURGE_THREAD", "1", 1);
 }
 
 int main(int count, char **arguments) {
