@@ -95,7 +95,8 @@ def show_samples(files: Sequence[Given]) -> None:
         share, functions = together(read)
         click.echo(f"together, by weight: {100 * share:.1f} % in libhakmem")
         _show_functions(functions)
-    click.echo("samples tell shares of time, not how often; builds take counts (*.profraw)")
+    if any(one.functions for _, one in read):
+        click.echo("samples tell shares of time, not how often; builds take counts (*.profraw)")
 
 
 def _show(perf: Path, data: Path) -> Shares:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from pipeline.core.errors import (
     ToolError,
     UsageError,
 )
+from pipeline.core.files import replacing
 from pipeline.core.process import run
 from pipeline.layout import TextMap, read_text_map
 
@@ -30,6 +32,8 @@ KINDS = (
     ("-e", "cpu-clock:u"),
 )
 LIMIT_S = 300.0
+# How perf ends when the process is gone before the time is over: as its own `sleep` did.
+PROCESS_ENDED = -signal.SIGTERM
 LIBRARY = re.compile(r"libhakmem[^/]*\.so")
 _SAMPLE = re.compile(r"^\s*([0-9a-f]+) .*\((.*)\)$")
 _MAPPING = re.compile(
@@ -66,23 +70,32 @@ class Samples:
 def sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
     """Sample process ``pid`` into ``output``; return the event that perf really used.
 
-    Raises UsageError when there is no such process, ToolError with perf's words when no kind of
-    sampling works on it.
+    ``output`` is there when all went well, and not otherwise. Raises UsageError when there is no
+    such process, ToolError with perf's words when no kind of sampling works on it.
     """
     if not Path(f"/proc/{pid}").is_dir():
         raise UsageError(f"there is no process {pid}", hint="`pgrep NAME` finds its number")
+    with replacing(output) as fresh:
+        return _sample(perf, pid, seconds, fresh)
+
+
+def _sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
     words = ""
     for options in KINDS:
+        output.unlink(missing_ok=True)  # perf would keep it as .old
         argv = [perf, "record", "--quiet", *options, "-p", str(pid), "-o", output]
         try:
-            run([*argv, "--", "sleep", f"{seconds:g}"], timeout_s=seconds + LIMIT_S)
+            run(
+                [*argv, "--", "sleep", f"{seconds:g}"],
+                timeout_s=seconds + LIMIT_S,
+                expect=(0, PROCESS_ENDED),
+            )
         except PipelineError as error:
             words = error.message
             continue
         if output.exists() and output.stat().st_size > 0:
             event = run([perf, "evlist", "-i", output], timeout_s=LIMIT_S).stdout.split("\n")[0]
             return event + (" with branch stacks" if "-j" in options else "")
-    output.unlink(missing_ok=True)
     raise ToolError(
         f"perf cannot sample process {pid}: {words}",
         hint="does it run, is it yours, and is /proc/sys/kernel/perf_event_paranoid at most 2?",

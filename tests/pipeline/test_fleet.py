@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
 from pipeline.fleet.counts import edge_overlap, overlap, parse_overlap, total_count
 from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges
-from pipeline.fleet.samples import Shares, parse_samples, together
+from pipeline.fleet.samples import Shares, parse_samples, sample, together
 from pipeline.stages.fdata import Edges
 from pipeline.toolchain.find import find_llvm
 
@@ -176,6 +177,31 @@ def test_samples_of_several_hosts_count_by_weight() -> None:
     share, functions = together(hosts)
     assert share == pytest.approx(0.25)
     assert functions == pytest.approx({"hak_malloc": 0.15, "hak_free": 0.1})
+
+
+def test_an_interrupted_sample_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(argv: list[object], **_: object) -> None:
+        Path(str(argv[argv.index("-o") + 1])).write_bytes(b"PERFILE2 and no more")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.fleet.samples.run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sample(Path("perf"), os.getpid(), 30, tmp_path / "perf.data")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_samples_of_a_process_that_ends_meanwhile_are_kept(tmp_path: Path) -> None:
+    perf, output = tmp_path / "perf", tmp_path / "perf.data"
+    perf.write_text(
+        '#!/bin/sh\n[ "$1" = evlist ] && echo cpu-clock:u && exit\n'
+        'while [ "$1" != -o ]; do shift; done; echo PERFILE2 > "$2"; kill -TERM $$\n',
+        encoding="utf-8",
+    )
+    perf.chmod(0o755)
+    assert sample(perf, os.getpid(), 30, output).startswith("cpu-clock:u")
+    assert output.read_text(encoding="utf-8") == "PERFILE2\n"
 
 
 def test_samples_of_perf_are_read() -> None:
