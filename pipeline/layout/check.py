@@ -31,7 +31,7 @@ RULES: dict[Rule, str] = {
     "line": "every hot function starts on a cache line",
     "profiled": "every hot function ran in the training",
     "listed": "what the training ran often is listed",
-    "cold": "cold functions lie behind the hot range, in the order of cold.txt",
+    "cold": "cold functions lie outside the hot range, on each side in the order of cold.txt",
     "marks": "HAK_HOT and HAK_COLD in the source agree with the lists",
 }
 
@@ -180,11 +180,13 @@ def _listed(text: TextMap, promise: Promise) -> Iterator[Finding]:
 
 def _cold(text: TextMap, hot: list[Function], promise: Promise) -> Iterator[Finding]:
     cold = [f for name in promise.lists.cold if (f := text.find(name)) is not None]
-    yield from _order("cold", "cold.txt", cold)
-    border = max((f.end for f in hot), default=0)
+    first = min((f.address for f in hot), default=0)
+    last = max((f.end for f in hot), default=0)
+    yield from _order("cold", "cold.txt", [f for f in cold if f.address < first])
+    yield from _order("cold", "cold.txt", [f for f in cold if f.address >= first])
     for function in cold:
-        if function.address < border:
-            finding = "lies in front of the end of the hot range"
+        if first <= function.address < last:
+            finding = "lies inside the hot range"
             yield Finding(rule="cold", symbol=function.name, text=finding, broken=True)
 
 

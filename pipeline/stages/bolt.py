@@ -21,7 +21,14 @@ from pipeline.stages.finish import UNSTRIPPED, split_debug
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import BOLT, BOLT_ORDER, STRIP, spelled, texts
-from pipeline.toolchain.symbols import check_order, functions, order_names, read_spelling
+from pipeline.toolchain.link_script import NEVER
+from pipeline.toolchain.symbols import (
+    check_order,
+    functions,
+    in_section,
+    order_names,
+    read_spelling,
+)
 
 STAGE = "bolt"
 ORDER = "order.txt"
@@ -83,9 +90,10 @@ def dyno_stats(said: str) -> dict[str, list[int]]:
 def _write_order(
     shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, room: Path
 ) -> None:
-    """Write the order of *every* function in BOLT's spelling: hot.txt, the rest, cold.txt.
+    """Write the order of the functions that BOLT moves, in its spelling: hot.txt, rest, cold.txt.
 
-    The rest is in BOLT's own order of heat, then whatever it does not name, as linked.
+    The rest is in BOLT's own order of heat, then whatever it does not name, as linked. What the
+    linker has put apart, since it never ran, stays there.
     """
     suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
     bolt_run(
@@ -98,8 +106,9 @@ def _write_order(
     nm, log = shop.tools.path("llvm-nm"), shop.log(STAGE, "names")
     spelling = read_spelling(nm, library.path, log)
     present = functions(nm, library.path, log)
+    apart = in_section(library.path, NEVER, present)
     names = order_names(setup.lists, [*hottest, *spelling], present)
-    lines = [spelled for name in names for spelled in spelling.get(name, ())]
+    lines = [spelled for name in names if name not in apart for spelled in spelling.get(name, ())]
     (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")
     suggestion.unlink()
     scratch.unlink(missing_ok=True)

@@ -30,10 +30,11 @@ from pipeline.toolchain.flags import (
     spelled,
     texts,
 )
+from pipeline.toolchain.link_script import link_script
 from pipeline.toolchain.symbols import check_order, functions, order_names
 
 STAGE = "pgo"
-ORDER = "order.txt"
+ORDER, SCRIPT = "order.txt", "sections.ld"
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,12 @@ def pgo(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling by the profile" if profile else "compiling")
-        build, order = room / "build", room / ORDER
+        build, order, script = room / "build", room / ORDER, room / SCRIPT
         _write_order(shop, setup, plain, profile, order)
+        script.write_text(link_script(_never(shop, setup, profile, flavour)), encoding="utf-8")
         path = profile.path if profile else None
-        names = {"root": shop.tree.root, "room": build, "profile": path, "order": order}
+        names = {"root": shop.tree.root, "room": build, "profile": path}
+        names |= {"order": order, "script": script}
         cmake_build(
             shop,
             flavour.stage,
@@ -115,6 +118,19 @@ def _write_order(
         _refuse_unknown(shop, setup, {*known, *compiled})
     names = order_names(setup.lists, [*known, *compiled], placed)
     order.write_text("\n".join(names) + "\n", encoding="utf-8")
+
+
+def _never(shop: Workshop, setup: Setup, profile: ProfileData | None, flavour: Flavour) -> set[str]:
+    """Return the functions that the training never entered; hot.txt overrules it.
+
+    A second pass counts after inlining: it also knows those that ran only where they are inlined.
+    """
+    if profile is None:
+        return set()
+    passes = (False, True) if flavour == CONTEXT else (False,)
+    counts = [function_counts(shop, profile.path, second=second) for second in passes]
+    idle = {name for found in counts for name, count in found.items() if not count}
+    return idle - set(setup.lists.hot)
 
 
 def _refuse_unknown(shop: Workshop, setup: Setup, known: set[str]) -> None:

@@ -82,6 +82,7 @@ LTO_LINK: Flags = (
 ORDER_LINK: Flags = (
     Flag("-Wl,--emit-relocs", "BOLT can only move functions when it sees every relocation"),
     Flag("-Wl,--symbol-ordering-file={order}", "hot.txt first, cold.txt last"),
+    Flag("-Wl,-T,{script}", "code that never ran apart from the rest, in a mapping of its own"),
     Flag(
         "-Wl,--no-warn-symbol-ordering",
         "malloc also exists in libc, which lld warns about; the "
@@ -119,13 +120,16 @@ BOLT: Flags = (
     Flag("--reorder-functions=user", "the order is layouts/, not a guess of the day"),
     Flag(
         "--function-order={order}",
-        "every function is in it: unlisted ones would be numbered "
-        "from 0 again and scramble the list",
+        "every function that is moved is in it: others would be "
+        "numbered from 0 again and scramble the list",
     ),
+    Flag("--lite=1", "functions that are not in the list, as they never ran, stay where they are"),
     Flag("--split-functions", "cold blocks leave the hot range"),
     Flag("--split-strategy=profile2", "hot and cold halves, decided by the profile"),
     Flag("--split-all-cold", "functions that never ran go to the cold part as a whole"),
+    Flag("--plt=all", "libc is called by its address: one jump less, and no page of jumps touched"),
     Flag("--no-huge-pages", "else a 20 KB library becomes 4 MB of alignment"),
+    Flag("--align-text=64", "code begins behind the program headers, not on a page of its own"),
     Flag("--align-functions=64", "functions start on a cache line"),
     Flag("--align-functions-max-bytes=64", "without it alignment stops at 32 bytes of padding"),
     Flag(
@@ -141,7 +145,11 @@ BOLT_RANDOM: Flags = (
     Flag("--reorder-functions=random", "functions in any order"),
     Flag("--reorder-blocks=cluster-shuffle", "and so the blocks of each function"),
     Flag("--bolt-seed={seed}", "the same layouts each time"),
-    *(flag for flag in BOLT if flag.text.startswith(("--no-huge", "--align-f", "--use-compact"))),
+    *(
+        flag
+        for flag in BOLT
+        if flag.text.startswith(("--lite", "--plt", "--no-huge", "--align-", "--use-compact"))
+    ),
     Flag("--bolt-info=0", "equal inputs give equal bytes"),
 )
 STRIP: Flags = (

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+
 from pipeline.core.errors import ArtifactError, ProfileError
 from pipeline.core.process import run
 
@@ -78,20 +80,32 @@ def read_spelling(nm: Path, library: Path, log: Path) -> dict[str, list[str]]:
     return spelling
 
 
+def in_section(library: Path, section: str, present: list[Function]) -> set[str]:
+    """Return the names of those functions of ``library`` that lie in ``section``, if it has one."""
+    with library.open("rb") as stream:
+        found = ELFFile(stream).get_section_by_name(section)
+        start, size = (found["sh_addr"], found["sh_size"]) if found else (0, 0)
+    return {function.name for function in present if start <= function.address < start + size}
+
+
 def check_order(library: Path, present: list[Function], lists: SymbolLists) -> OrderReport:
     """Check that functions lie in the order of their lists, with no cold ones among hot ones.
 
-    Raises ArtifactError with the first name that is out of place. Names that are not in the
-    library (inlined, or never compiled) are reported, not refused.
+    Cold functions may lie on both sides of the hot ones, in order on each. Raises ArtifactError
+    with the first name that is out of place. Names that are not in the library (inlined, or never
+    compiled) are reported, not refused.
     """
     address = {function.name: function.address for function in reversed(present)}
     hot = [name for name in lists.hot if name in address]
     cold = [name for name in lists.cold if name in address]
-    for names, file in ((hot, "hot.txt"), (cold, "cold.txt")):
-        for before, after in pairwise(names):
-            if address[before] > address[after]:  # equal: two names of one function
+    first = address[hot[0]] if hot else 0
+    before = [name for name in cold if address[name] < first]
+    behind = [name for name in cold if address[name] >= first]
+    for names, file in ((hot, "hot.txt"), (before, "cold.txt"), (behind, "cold.txt")):
+        for one, other in pairwise(names):
+            if address[one] > address[other]:  # equal: two names of one function
                 raise ArtifactError(
-                    f"{library}: {after} lies before {before}, against {file}",
+                    f"{library}: {other} lies before {one}, against {file}",
                     hint="the symbol order was not honoured; read the stage's log",
                 )
     inside = [

@@ -163,6 +163,15 @@ def test_cold_between_hot_is_refused() -> None:
         )
 
 
+def test_cold_functions_may_lie_on_both_sides_of_hot_ones() -> None:
+    lists = SymbolLists(("malloc", "free"), ("attach", "fatal", "report", "version"))
+    both = place("fatal", "version", "malloc", "free", "attach", "report")
+    assert check_order(HERE, both, lists).placed == 6
+    swapped = place("version", "fatal", "malloc", "free", "attach", "report")
+    with pytest.raises(ArtifactError, match=r"version lies before fatal, against cold\.txt"):
+        check_order(HERE, swapped, lists)
+
+
 def test_order_list_has_every_name_once() -> None:
     lists = SymbolLists(hot=("a", "b"), cold=("z",))
     assert order_names(lists, ["q", "a", "z", "q", "r"], []) == ["a", "b", "q", "r", "z"]

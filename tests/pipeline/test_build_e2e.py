@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Sandbox, make_sandbox
+from elftools.elf.elffile import ELFFile
 
 from pipeline.core import process
 from pipeline.core.errors import ExitCode
@@ -128,6 +130,29 @@ def test_hot_functions_are_placed_as_listed(quick: Sandbox) -> None:
     order = manifest["stages"]["bolt"]["notes"]["order"]
     assert order["placed"] > 30
     assert not {"hak_malloc", "hak_free"} & set(order["vanished_hot"])
+
+
+def test_code_that_was_moved_away_takes_no_memory(quick: Sandbox) -> None:
+    """Nothing of a mapping that holds dead code alone is resident in a program."""
+    library = version(quick) / "lib" / "libhakmem.so"
+    with library.open("rb") as stream:
+        dead = ELFFile(stream).get_section_by_name(".bolt.org.text")
+        offset, size = dead["sh_offset"] & ~4095, dead["sh_size"]
+    done = subprocess.run(
+        ["cat", "/proc/self/smaps"],
+        env={"LD_PRELOAD": str(library), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    resident = re.findall(
+        rf"^\S+ r-xp ([0-9a-f]+) .* {re.escape(str(library))}\n(?:.*\n)*?Rss: +(\d+) kB$",
+        done.stdout,
+        re.M,
+    )
+    assert size > 4096
+    assert dict(resident)[f"{offset:08x}"] == "0"
+    assert any(int(kib) > 0 for _, kib in resident)
 
 
 @pytest.mark.parametrize("command", [("verify",), ("layout", "check")])

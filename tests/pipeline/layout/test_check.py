@@ -74,12 +74,17 @@ def test_good_layout_keeps_the_contract() -> None:
         ({"malloc": function("malloc", 4090, 60)}, ("line", "malloc")),
         ({"free": function("free", 4096 + 80, 40)}, ("line", "free")),
         ({"refill": function("refill", 4096 + 128, calls=0)}, ("profiled", "refill")),
-        ({"fatal": function("fatal", 64)}, ("cold", "fatal")),
+        ({"fatal": function("fatal", 4096 + 32, 8)}, ("cold", "fatal")),
+        ({"attach": function("attach", 128), "fatal": function("fatal", 64)}, ("cold", "fatal")),
         ({"attach": function("attach", 9000)}, ("cold", "fatal")),
     ],
 )
 def test_each_breach_is_found(changed: dict[str, Function], expected: tuple[str, str]) -> None:
     assert expected in broken(good(**changed))
+
+
+def test_cold_functions_may_lie_on_both_sides() -> None:
+    assert broken(good(fatal=function("fatal", 64))) == []
 
 
 def test_missing_function_breaks_it_unless_it_was_inlined() -> None:
