@@ -19,7 +19,7 @@ static void take(size_t used) {
 int main(void) {
     take(SIZE);
     size_t before = rss_kib();
-    CHECK_THAT(before > BLOCKS * 1024, "%zu KiB for %d MiB in use", before, BLOCKS);
+    CHECK_THAT(before > (size_t)BLOCKS * 1024, "%zu KiB for %d MiB in use", before, BLOCKS);
     take(1);
     size_t after = rss_kib();
     CHECK_THAT(after < before + MOST_KIB, "%zu KiB, before %zu", after, before);
