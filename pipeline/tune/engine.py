@@ -123,13 +123,19 @@ def _one_worker_here() -> LocalCluster:
     from distributed import LocalCluster
 
     dask.config.set(QUIET)  # workers are given the configuration of this process
-    return LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        resources={RESOURCE: 1},
-        dashboard_address="127.0.0.1:0",  # any port: None means 8787, which may be taken
-        silence_logs=logging.CRITICAL,  # after ctrl-C it would warn of what is meant to be so
-    )
+    try:
+        return LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            resources={RESOURCE: 1},
+            dashboard_address="127.0.0.1:0",  # any port: None means 8787, which may be taken
+            silence_logs=logging.CRITICAL,  # after ctrl-C it would warn of what is meant to be so
+        )
+    except (OSError, RuntimeError) as error:
+        raise ToolError(
+            f"no cluster can be started on this machine: {error}",
+            hint="--scheduler none measures in this process",
+        ) from error
 
 
 def _connect(address: str) -> Client:

@@ -91,6 +91,19 @@ def test_with_the_extra_a_cluster_of_this_machine_measures() -> None:
 
 
 @needs_extra
+def test_where_no_cluster_can_be_started_the_message_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(**_: object) -> None:
+        raise RuntimeError("Cluster failed to start: no loopback")
+
+    monkeypatch.setattr("distributed.LocalCluster", refuse)
+    with pytest.raises(ToolError, match=r"no cluster can be started.*no loopback") as error:
+        Cluster(HERE)
+    assert "--scheduler none" in error.value.hint
+
+
+@needs_extra
 @pytest.mark.timeout(120)
 def test_a_worker_measures_real_programs(tmp_path: Path) -> None:
     """What a worker does runs in a thread: no part of it may be for the main thread alone."""
