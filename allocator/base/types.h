@@ -176,11 +176,14 @@ struct hak_heap {
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */
     bool settled;                                  /* idle, and the last trim left nothing to do */
+    bool is_small;                                 /* without room for deep magazines */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote;   /* chains that other threads freed */
     HAK_LINE_ALIGNED void *slots[];                /* cold/magazine.h; HAK_HEAP_SLOTS of them */
 };
-#define HAK_HEAP_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS + HAK_MAGAZINE_SLOTS)
+#define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS)
+#define HAK_HEAP_SLOTS (HAK_USUAL_SLOTS + HAK_MAGAZINE_SLOTS)
+#define HAK_SMALL_HEAP_SIZE (sizeof(struct hak_heap) + HAK_USUAL_SLOTS * sizeof(void *))
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))
 _Static_assert(HAK_HEAP_SIZE <= HAK_SEGMENT_SIZE,
                "a heap and its magazines must fit into one segment: lower the classes' depths");

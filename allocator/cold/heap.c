@@ -42,7 +42,7 @@ static hak_heap *borrowed;
 /* ---- making ---- */
 
 /* Guard builds put a page that faults in front of each heap and one behind it. */
-enum { WALL = HAK_GUARD, HEAP_PAGES = (HAK_HEAP_SIZE + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT };
+enum { WALL = HAK_GUARD };
 
 static void raise_walls(const hak_slab *run) {
     if (HAK_GUARD) {
@@ -52,9 +52,23 @@ static void raise_walls(const hak_slab *run) {
     }
 }
 
+static hak_slab *take_run(bool is_small, bool *zeroed) {
+    size_t size = is_small ? HAK_SMALL_HEAP_SIZE : HAK_HEAP_SIZE;
+    return hak_run_take(((size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT) + (size_t)2 * WALL, 1,
+                        zeroed);
+}
+
+/* Most of a heap is room for deep magazines, which few programs use. Where it counts although
+ * nobody touches it, and where there is not so much, a heap does without. Asked once, for the first
+ * heap: a program may have forbidden itself the question later on. */
 static hak_heap *make_heap(void) {
-    bool zeroed;
-    hak_slab *run = hak_run_take(HEAP_PAGES + 2 * WALL, 1, &zeroed);
+    static bool is_limited;
+    if (registry == NULL)
+        is_limited = hak_os_is_private_limited();
+    bool zeroed, is_small = is_limited;
+    hak_slab *run = take_run(is_small, &zeroed);
+    if (run == NULL && !is_small)
+        run = take_run(is_small = true, &zeroed);
     if (run == NULL)
         return NULL;
     run->kind = HAK_RUN_HEAP;
@@ -62,6 +76,7 @@ static hak_heap *make_heap(void) {
     hak_heap *heap = (hak_heap *)(run->start + WALL * HAK_PAGE_SIZE);
     if (!zeroed)
         *heap = (hak_heap){0};
+    heap->is_small = is_small;
     hak_magazines_lay_out(heap);
     hak_lists_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);

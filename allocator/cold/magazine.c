@@ -128,7 +128,8 @@ static bool is_better_usual(const hak_heap *heap, unsigned cls, unsigned more) {
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
     bool in_runs = heap->spilled[cls] == HAK_SPILL_IN_RUNS;
-    if (heap->spilled[cls] == HAK_SPILL_NONE || (in_runs && heap->stays_usual[cls]))
+    if (heap->is_small || heap->spilled[cls] == HAK_SPILL_NONE ||
+        (in_runs && heap->stays_usual[cls]))
         return;
     heap->spilled[cls] = HAK_SPILL_NONE;
     more = more < deepest ? more : deepest;
@@ -140,8 +141,8 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
 }
 
 size_t hak_magazines_purge(hak_heap *heap) {
-    void **grown = grown_places(heap), **end = grown + HAK_GROWN_SLOTS + HAK_MAGAZINE_SLOTS;
-    uintptr_t from = hak_round_up((uintptr_t)grown, hak_os_page_size());
-    uintptr_t to = hak_round_down((uintptr_t)end, hak_os_page_size());
+    uintptr_t end = (uintptr_t)heap + (heap->is_small ? HAK_SMALL_HEAP_SIZE : HAK_HEAP_SIZE);
+    uintptr_t from = hak_round_up((uintptr_t)grown_places(heap), hak_os_page_size());
+    uintptr_t to = hak_round_down(end, hak_os_page_size());
     return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
 }

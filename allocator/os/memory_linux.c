@@ -162,10 +162,13 @@ size_t hak_os_address_space_limit(void) {
     return (size_t)limit.rlim_cur;
 }
 
-bool hak_os_is_limited(void) {
+bool hak_os_is_private_limited(void) {
     struct rlimit data;
-    bool limited = getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
-    return limited || hak_os_address_space_limit() != SIZE_MAX;
+    return getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
+}
+
+bool hak_os_is_limited(void) {
+    return hak_os_is_private_limited() || hak_os_address_space_limit() != SIZE_MAX;
 }
 
 uint64_t hak_os_now_ms(void) {

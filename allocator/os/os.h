@@ -52,7 +52,9 @@ uint64_t hak_os_faults(size_t *highest);
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
 size_t hak_os_address_space_limit(void);
 
-/* True when address space or private memory of this process is limited. */
+/* True when private memory of this process is limited, used or not; when that or its address space
+ * is. */
+bool hak_os_is_private_limited(void);
 bool hak_os_is_limited(void);
 
 /* Milliseconds of a clock that never goes back; cheap, some milliseconds coarse. */
