@@ -19,6 +19,13 @@ typedef struct hak_class {
  * "Division by Invariant Integers using Multiplication" (1994), theorem 4.2. */
 #define HAK_RECIPROCAL_SHIFT 40
 
+/* True when the offset is a multiple of the size, from their product offset * reciprocal: what is
+ * left of it is index * error < 2^21 then, and at least the reciprocal, which is not below 2^24,
+ * otherwise. */
+HAK_INLINE bool hak_is_multiple(uint64_t product, uint64_t reciprocal) {
+    return product << (64 - HAK_RECIPROCAL_SHIFT) < reciprocal << (64 - HAK_RECIPROCAL_SHIFT);
+}
+
 extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];
 extern HAK_HIDDEN const uint8_t hak_routes[HAK_CLASSES]; /* enum hak_route */
 

@@ -159,7 +159,7 @@ struct hak_heap {
     uint32_t grown_slots;              /* in use: cold/magazine.h */
     uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */
     uint8_t spilled[HAK_CLASSES];      /* enum hak_spill, since the last refill */
-    bool stays_usual[HAK_CLASSES];     /* deeper did not help: until the next purge epoch */
+    bool crowded;                      /* deeper does not help runs: until the next purge epoch */
     uint8_t passage[HAK_CLASSES];      /* enum hak_passage */
     bool comes_home[HAK_CLASSES];      /* others free blocks of it: until the next purge epoch */
     hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */

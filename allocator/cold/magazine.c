@@ -9,6 +9,7 @@
 enum {
     GROW = 4,   /* times as large as the one before is each place in which a magazine grows */
     DEEPEN = 4, /* times as deep, each time that a magazine was too shallow */
+    MANY = 256, /* blocks that are worth being held unasked: classes of up to 256 bytes */
 };
 
 /* ---- depth ---- */
@@ -117,27 +118,42 @@ static size_t deep_bytes_beside(const hak_heap *heap, unsigned but) {
     return bytes;
 }
 
-/* Blocks that come back slab after slab are cheap to give to the slabs, and come from there in the
- * order of their addresses. A deep magazine hands them out in the order of a stack, which is as
- * good only while all of it is in the cache; and it is of no use when it overflows all the same. */
-static bool is_better_usual(const hak_heap *heap, unsigned cls, unsigned more) {
-    return more == heap->depth[cls] ||
-           deep_bytes_beside(heap, cls) + (size_t)more * hak_classes[cls].size > HAK_DEEP_BYTES;
+/* True when the magazine can become so deep and all deep ones hold no more than a megabyte. */
+static bool is_worth_it(const hak_heap *heap, unsigned cls, unsigned more) {
+    return more > heap->depth[cls] &&
+           deep_bytes_beside(heap, cls) + (size_t)more * hak_classes[cls].size <= HAK_DEEP_BYTES;
 }
 
-void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
+static unsigned deeper(const hak_heap *heap, unsigned cls) {
     unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
+    return more < deepest ? more : deepest;
+}
+
+/* Blocks that come back slab after slab are cheap to give to the slabs, and come from there in the
+ * order of their addresses. A deep magazine hands them out in the order of a stack, which is as
+ * good only while all of it is in the cache; and it is of no use when it overflows all the same.
+ * The classes of one structure share the cache: once they are too many for it, all of them stay as
+ * they usually are. */
+void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
+    unsigned more = deeper(heap, cls);
     bool in_runs = heap->spilled[cls] == HAK_SPILL_IN_RUNS;
-    if (heap->is_small || heap->spilled[cls] == HAK_SPILL_NONE ||
-        (in_runs && heap->stays_usual[cls]))
+    if (heap->is_small || heap->spilled[cls] == HAK_SPILL_NONE)
         return;
     heap->spilled[cls] = HAK_SPILL_NONE;
-    more = more < deepest ? more : deepest;
-    heap->stays_usual[cls] = in_runs && is_better_usual(heap, cls, more);
-    if (heap->stays_usual[cls])
+    heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
+    if (in_runs && heap->crowded)
         hak_magazine_shrink(heap, cls, 0);
     else
         hak_magazine_set_depth(heap, cls, more);
+}
+
+bool hak_magazine_hold_more(hak_heap *heap, unsigned cls) {
+    unsigned more = deeper(heap, cls);
+    if (heap->is_small || hak_classes[cls].depth < MANY ||
+        heap->depth[cls] < hak_classes[cls].depth || !is_worth_it(heap, cls, more))
+        return false;
+    hak_magazine_set_depth(heap, cls, more);
+    return true;
 }
 
 size_t hak_magazines_purge(hak_heap *heap) {

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Instead of HAK_WARM_SLABS where many come and go: a megabyte of them. */
+enum { CROWDED_SLABS = HAK_WARM_SLABS > 16 ? HAK_WARM_SLABS : 16 };
+
 /* ---- the partial list ---- */
 
 void hak_slab_link(hak_heap *heap, hak_slab *slab) {
@@ -108,12 +111,33 @@ static void set_low_mark(hak_slab *slab) {
         slab->low_mark = (uint16_t)(slab->used > capacity / 2 ? capacity / 2 : 0);
 }
 
-/* True while the heap has no more slabs of the class with room than HAK_WARM_SLABS. */
-static bool has_few_slabs(const hak_heap *heap, unsigned cls) {
+/* True while the heap has no more slabs of the class with room than `most`. */
+static bool has_few_slabs(const hak_heap *heap, unsigned cls, unsigned most) {
     const hak_slab *slab = heap->partial[cls];
-    for (unsigned count = 0; slab != NULL && count < HAK_WARM_SLABS; count++)
+    for (unsigned count = 0; slab != NULL && count < most; count++)
         slab = slab->next;
     return slab == NULL;
+}
+
+/* Where structures are built and torn down that no cache holds, slabs fill and empty all the time.
+ * Those that stay need no lock, and no line of the tables that other threads read is written. */
+static bool is_crowded(const hak_heap *heap, const hak_slab *slab) {
+    return heap->crowded && slab->pages == 1;
+}
+
+/* All its blocks will be handed out as if for the first time: that needs no bitmap. */
+static void begin_again(hak_slab *slab) {
+    clear_bitmap(slab);
+    slab->carved = 0;
+    slab->dirty_tail = HAK_DIRTY_TAIL;
+}
+
+static void look_after_empty(hak_heap *heap, hak_slab *slab) {
+    bool crowded = is_crowded(heap, slab);
+    if (!has_few_slabs(heap, slab->cls, crowded ? CROWDED_SLABS : HAK_WARM_SLABS))
+        hak_slab_release(heap, slab);
+    else if (crowded)
+        begin_again(slab);
 }
 
 void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
@@ -122,8 +146,8 @@ void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
     if (slab->used <= capacity_of(slab) / 2)
         hak_purge_expect(); /* what lies free in it may be worth giving back */
     set_low_mark(slab);
-    if (slab->used == 0 && !has_few_slabs(heap, slab->cls))
-        hak_slab_release(heap, slab);
+    if (slab->used == 0)
+        look_after_empty(heap, slab);
 }
 
 /* ---- taking blocks ---- */
@@ -211,19 +235,20 @@ void hak_slab_refuse(const hak_slab *slab, const void *block) {
 
 /* As hak_slab_put_as, but what is the same for all blocks is read and written once. */
 size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, size_t count) {
-    const hak_class of = hak_classes[slab->cls];
-    const size_t start = slab->start, span = (size_t)slab->carved * of.size;
+    const uint64_t reciprocal = hak_classes[slab->cls].reciprocal;
+    const size_t start = slab->start, span = (size_t)slab->carved * hak_classes[slab->cls].size;
     uint64_t *const bitmap = slab->bitmap, summary = slab->summary;
-    size_t n = 0;
-    for (; n < count && (uintptr_t)blocks[n] - start < span; n++) {
-        size_t offset = (uintptr_t)blocks[n] - start;
-        size_t index = (offset * of.reciprocal) >> HAK_RECIPROCAL_SHIFT;
-        uint64_t before = bitmap[index / 64], bit = (uint64_t)1 << (index % 64);
-        if (HAK_UNLIKELY(index * of.size != offset) || HAK_UNLIKELY((before & bit) != 0))
-            hak_slab_refuse(slab, blocks[n]);
-        bitmap[index / 64] = before | bit;
+    void *const *at = blocks;
+    for (; at != blocks + count && (uintptr_t)*at - start < span; at++) {
+        uint64_t product = ((uintptr_t)*at - start) * reciprocal;
+        size_t index = product >> HAK_RECIPROCAL_SHIFT;
+        uint64_t before = bitmap[index / 64], after = before | (uint64_t)1 << (index % 64);
+        if (HAK_UNLIKELY(!hak_is_multiple(product, reciprocal) || after == before))
+            hak_slab_refuse(slab, *at);
+        bitmap[index / 64] = after;
         summary |= (uint64_t)1 << (index / 64);
     }
+    size_t n = (size_t)(at - blocks);
     if (HAK_UNLIKELY(n == 0))
         hak_slab_refuse(slab, blocks[0]);
     slab->summary = summary;

@@ -101,11 +101,11 @@ static size_t age_class(hak_heap *heap, unsigned cls) {
 size_t hak_heap_trim(hak_heap *heap) {
     size_t more = 0;
     hak_remote_drain(heap);
+    heap->crowded = false;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         more += age_class(heap, cls);
         hak_route_flush(heap, cls);
         hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
-        heap->stays_usual[cls] = false;
         heap->passage[cls] = HAK_PASSAGE_NONE;
         heap->comes_home[cls] = false;
     }

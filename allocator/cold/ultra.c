@@ -194,18 +194,26 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
     } else {
         heap->spilled[cls] =
             given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
+        if (heap->spilled[cls] == HAK_SPILL_SCATTERED && hak_magazine_hold_more(heap, cls))
+            heap->spilled[cls] = HAK_SPILL_NONE;
     }
+}
+
+/* One through which blocks pass one way, or run after run of more than the cache holds, gives all
+ * of them at once. */
+static bool gives_all(const hak_heap *heap, unsigned cls) {
+    return heap->passage[cls] == HAK_PASSAGE_ONE_WAY ||
+           (heap->crowded && heap->spilled[cls] == HAK_SPILL_IN_RUNS);
 }
 
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
- * The oldest of a magazine deeper than usual stay where they are, so that a free never has to move
- * or to give back more than a few hundred blocks. One through which blocks pass one way gives all
- * of them. */
+ * The oldest of a magazine deeper than usual stay where they are, so that a free never has
+ * to move or to give back more than a few hundred blocks. */
 static void spill(hak_heap *heap, unsigned cls) {
     size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
     size_t most = count < usual ? count : usual;
-    size_t newest = heap->passage[cls] == HAK_PASSAGE_ONE_WAY ? 0 : most / 2;
+    size_t newest = gives_all(heap, cls) ? 0 : most / 2;
     size_t blocks = most - newest;
     void **from = heap->top[cls] + 1 - most;
     hak_given given = hak_give_back(heap, cls, from, blocks);

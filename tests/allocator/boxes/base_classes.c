@@ -37,13 +37,18 @@ static void slabs_hold_what_they_say(void) {
     }
 }
 
-/* offset / size by multiplication is exact for every offset of a slab. */
+/* offset / size by multiplication, and its remainder's being 0, are exact for every offset of a
+ * slab. */
 static void reciprocals_are_exact(void) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         const hak_class *class = &hak_classes[cls];
-        for (size_t offset = 0; offset < class->pages * HAK_PAGE_SIZE; offset++)
-            CHECK_THAT((offset * class->reciprocal) >> HAK_RECIPROCAL_SHIFT == offset / class->size,
+        for (size_t offset = 0; offset < class->pages * HAK_PAGE_SIZE; offset++) {
+            uint64_t product = offset * class->reciprocal;
+            CHECK_THAT(product >> HAK_RECIPROCAL_SHIFT == offset / class->size &&
+                           hak_is_multiple(product, class->reciprocal) ==
+                               (offset % class->size == 0),
                        "class %u, offset %zu", cls, offset);
+        }
     }
 }
 
