@@ -82,7 +82,6 @@ struct hak_slab {
     uint8_t kind;       /* enum hak_run_kind */
     uint8_t pulse;      /* enum hak_pulse */
     uint8_t dirty_tail; /* epochs until what an earlier run left beyond `carved` is purged, or 0 */
-    bool backed;        /* large: memory stood behind all of it when it was taken; a hint */
 } HAK_LINE_ALIGNED;
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 
@@ -97,11 +96,9 @@ enum { HAK_ROOM_LEVELS = 11 }; /* enough for 2^30 segments */
  *   used      taken by a run
  *   touched   backed by memory of unknown contents; dirty = touched & ~used & ~kept
  *   aged      was dirty already when the last purge epoch began
- *   kept      free and touched, but nothing is to be done about it: hak_pages_keep
- *   backed    wholly resident when it was looked at, and not purged as a free page since; a hint */
+ *   kept      free and touched, but nothing is to be done about it: hak_pages_keep */
 typedef struct hak_segment {
-    uint32_t used, touched, aged, kept, backed;
-    uint32_t taken_whole; /* times that a large block took all of it: pages/dense.c */
+    uint32_t used, touched, aged, kept;
     bool on_dirty_list;
     _Atomic bool huge;      /* the system may back it with huge pages: pages/dense.h */
     _Atomic bool has_slabs; /* had one since its tables were purged last */

@@ -5,9 +5,7 @@
 #include "cold/heap.h"
 #include "cold/purge.h"
 #include "os/os.h"
-#include "pages/dense.h"
 #include "pages/excess.h"
-#include "pages/populate.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 #include "pages/spare.h"
@@ -83,7 +81,6 @@ static void give(hak_slab *run, bool zeroed) {
         hak_spare_give(run, zeroed);
         hak_purge_expect_huge(pages, faults);
     } else {
-        hak_populate_given(run);
         hak_run_give(run, zeroed);
         hak_purge_expect();
     }
@@ -93,12 +90,6 @@ static void give(hak_slab *run, bool zeroed) {
 static void make_zero(hak_slab *run, size_t size) {
     if (run->pages < ZERO_PAGES || !hak_os_purge((void *)run->start, bytes_in(run)))
         memset((void *)run->start, 0, size);
-}
-
-/* Of memory that will be zeroed, or is huge, a program often uses little. */
-static void back(hak_slab *run) {
-    hak_dense_renew(run);
-    hak_populate_taken(run);
 }
 
 /* Huge blocks begin at coarse steps: so the pages at their beginnings, which are used most surely,
@@ -117,8 +108,6 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     set_size(run, size);
     if (zero && !zeroed)
         make_zero(run, size);
-    else if (!zero && !is_huge(pages))
-        back(run);
     tick();
     return (void *)run->start;
 }

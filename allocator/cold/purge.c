@@ -9,7 +9,6 @@
 #include "os/os.h"
 #include "pages/dirty.h"
 #include "pages/excess.h"
-#include "pages/populate.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
@@ -171,7 +170,6 @@ void hak_purge_after_fork_in_parent(void) {
 }
 void hak_purge_after_fork_in_child(void) {
     hak_excess_after_fork_in_child();
-    hak_populate_after_fork_in_child();
     hak_background_after_fork_in_child();
     hak_lock_reset(&purge_lock);
 }

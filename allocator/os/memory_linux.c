@@ -113,14 +113,6 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
     advise(start, size, mode == HAK_HUGE_ALWAYS ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
-bool hak_os_populate(void *start, size_t size) {
-    return advise(start, size, MADV_POPULATE_WRITE);
-}
-
 static size_t count_resident(char *start, size_t pages) {
     unsigned char present[512];
     size_t count = 0;

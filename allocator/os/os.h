@@ -38,10 +38,6 @@ enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS, HAK_HUGE
 /* Advises the kernel on transparent huge pages; HAK_HUGE_DENSE is none, to begin with. */
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
 
-/* Makes all of the memory resident, as if each page had been written to. False: it was not done, or
- * only in part, or the system does not know how. */
-bool hak_os_populate(void *start, size_t size);
-
 /* Bytes of the memory that are resident; 0 when the system does not say. */
 size_t hak_os_resident(void *start, size_t size);
 

@@ -1,9 +1,7 @@
 #include "pages/dense.h"
 
-#include "base/bits.h"
 #include "os/os.h"
 #include "pages/excess.h"
-#include "pages/populate.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
@@ -16,8 +14,7 @@ enum {
                           * the system allows by default */
 };
 
-static _Atomic size_t borders;
-static size_t huge_segments;
+static size_t borders, huge_segments;
 
 static bool is_huge(const hak_range *r, size_t index) {
     return r->segments[index].huge;
@@ -74,65 +71,6 @@ void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
             note(r, i, true);
         }
 }
-
-/* ---- what is taken as a whole ---- */
-
-static _Atomic bool refused; /* the system has no huge pages, or not for us */
-
-/* The pages of a whole segment in a run are the taker's, and so is what the segment says of them.
- * Whether they are resident is asked when they are used the second, fourth, eighth ... time. */
-static bool gains(const hak_range *r, size_t index, size_t pages) {
-    hak_segment *s = &r->segments[index];
-    if (s->huge)
-        return false;
-    s->taken_whole++;
-    bool again = s->taken_whole > 1 && hak_is_power_of_two(s->taken_whole);
-    return (s->backed != UINT32_MAX && hak_populate_trusts(pages)) || (again && is_dense(r, index));
-}
-
-static bool may_get_more(void) {
-    return hak_policy_now()->huge_pages == HAK_HUGE_DENSE && borders < MOST_BORDERS &&
-           !atomic_load_explicit(&refused, memory_order_relaxed);
-}
-
-static void note_new(hak_range *r, size_t index, bool resident) {
-    hak_lock_take(&hak_segment_lock);
-    r->segments[index].backed = resident ? UINT32_MAX : 0;
-    note(r, index, true);
-    hak_lock_give(&hak_segment_lock);
-}
-
-/* What the system does with the first byte tells whether there are huge pages for us. */
-static bool make_huge(hak_range *r, size_t index) {
-    volatile char *start = start_of(r, index);
-    if (!hak_os_purge((void *)start, HAK_SEGMENT_SIZE))
-        return false;
-    hak_os_huge_pages((void *)start, HAK_SEGMENT_SIZE, HAK_HUGE_ALWAYS);
-    *start = 0;
-    bool resident = hak_os_resident((void *)start, HAK_SEGMENT_SIZE) == HAK_SEGMENT_SIZE;
-    note_new(r, index, resident);
-    return resident;
-}
-
-static void renew(hak_range *r, size_t index, hak_slab *run) {
-    if (make_huge(r, index))
-        return;
-    run->backed = false;
-    atomic_store_explicit(&refused, true, memory_order_relaxed);
-}
-
-void hak_dense_renew(hak_slab *run) {
-    if (run->pages < HAK_PAGES_PER_SEGMENT)
-        return;
-    hak_range *r = hak_range_of((void *)run->start);
-    size_t page = (size_t)(run - r->slabs), end = (page + run->pages) / HAK_PAGES_PER_SEGMENT;
-    size_t first = (page + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first; i < end && may_get_more(); i++)
-        if (gains(r, i, run->pages))
-            renew(r, i, run);
-}
-
-/* ---- what goes back ---- */
 
 void hak_dense_leave(hak_range *r, size_t first, size_t count) {
     if (huge_segments == 0)

@@ -20,12 +20,6 @@
  * that hold nothing yet. Huge blocks, of which a program may touch little, get small pages. */
 void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages);
 
-/* A large run was taken whose contents do not matter. The whole segments in it get huge pages,
- * whose memory comes at once, when the program uses such blocks as a whole and memory is still
- * missing (pages/populate.h), or when all of it is there and is used again and again. By its taker.
- */
-void hak_dense_renew(hak_slab *run);
-
 /* Pages first .. first + count will be purged, in part or in whole: their segments have small pages
  * from now on. */
 void hak_dense_leave(hak_range *r, size_t first, size_t count);

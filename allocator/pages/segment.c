@@ -50,10 +50,9 @@ static void claim(hak_segment *s, uint32_t mask) {
 
 static void unclaim(hak_segment *s, uint32_t mask, bool zeroed) {
     s->used &= ~mask;
-    if (zeroed) {
+    if (zeroed)
         s->touched &= ~mask;
-        s->backed &= ~mask;
-    } else if (!s->on_dirty_list)
+    else if (!s->on_dirty_list)
         hak_dirty_push(s);
 }
 
@@ -118,14 +117,6 @@ static bool are_free(const hak_range *r, size_t first, size_t count) {
     return true;
 }
 
-static bool are_backed(const hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
-        if ((mask_within(i, first, count) & ~r->segments[i].backed) != 0)
-            return false;
-    return true;
-}
-
 /* ---- finding room ---- */
 
 typedef struct place {
@@ -169,7 +160,6 @@ static hak_slab *take(size_t pages, size_t align, bool *zeroed) {
         hak_dense_choose(p.range, p.page, pages, pages);
         *zeroed = hak_pages_claim(p.range, p.page, pages);
         head = head_at(p, pages);
-        head->backed = are_backed(p.range, p.page, pages);
     }
     hak_lock_give(&hak_segment_lock);
     if (head != NULL)
@@ -189,15 +179,6 @@ void hak_run_give(hak_slab *head, bool zeroed) {
     hak_pages_free(r, (size_t)(head - r->slabs), head->pages, zeroed);
     hak_lock_give(&hak_segment_lock);
     HAK_COUNT(runs_given, 1);
-}
-
-void hak_run_is_backed(hak_slab *head) {
-    hak_range *r = hak_range_of((void *)head->start);
-    size_t first = (size_t)(head - r->slabs), last = first + head->pages - 1;
-    hak_lock_take(&hak_segment_lock);
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last / HAK_PAGES_PER_SEGMENT; i++)
-        r->segments[i].backed |= mask_within(i, first, head->pages);
-    hak_lock_give(&hak_segment_lock);
 }
 
 bool hak_run_extend(hak_slab *head, size_t pages) {

@@ -16,9 +16,6 @@ hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed);
 /* Gives a run back; its pages are dirty from now on, or clean when `zeroed`. Any thread. */
 void hak_run_give(hak_slab *head, bool zeroed);
 
-/* Memory stands behind all of a run, as far as its user may use it: pages/populate.h. */
-void hak_run_is_backed(hak_slab *head);
-
 /* Makes a run longer, in place. False: the pages behind it are not free. */
 bool hak_run_extend(hak_slab *head, size_t pages);
 

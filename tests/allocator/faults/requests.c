@@ -20,8 +20,7 @@ enum {
     MANY_LARGE = 80,
     DENSE = 1700, /* blocks of DENSE_SIZE: 48 MiB */
     DENSE_SIZE = 30000,
-    SMALL = 64,
-    WHOLE = 6 /* blocks of 5 MiB */
+    SMALL = 64
 };
 
 static void *given(void *block, size_t size) {
@@ -142,19 +141,6 @@ static void many_large_ones(void) {
     }
 }
 
-/* Large blocks get their memory at once, and huge pages. */
-static void large_ones_used_as_a_whole(void) {
-    size_t size = (size_t)5 << 20;
-    void *blocks[WHOLE];
-    for (int i = 0; i < WHOLE; i++) {
-        blocks[i] = given(malloc(size), size);
-        if (blocks[i])
-            memset(blocks[i], 1, size / 16 * 15);
-    }
-    for (int i = 0; i < WHOLE; i++)
-        free(blocks[i]);
-}
-
 static void many_of_a_size(void) {
     static void *blocks[MANY];
     for (int round = 0; round < 4; round++) {
@@ -196,7 +182,6 @@ void requests_run_rare(void) {
     size_t before = live_blocks();
     large_ones();
     many_large_ones();
-    large_ones_used_as_a_whole();
     dense_huge_ones();
     one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
     many_of_a_size();
