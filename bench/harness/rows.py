@@ -139,7 +139,7 @@ SPEED: tuple[Row, ...] = (
     ),
     Row("tree", "tree_build", 10 * M, ("--kind", "tree"), count_ops=100 * K),
     Row("graph", "tree_build", 10 * M, ("--kind", "graph"), count_ops=100 * K),
-    Row("fragmentation", "fragmentation", 2 * M, ("--settle-ms", "500"), threads=(1,)),
+    Row("fragmentation", "fragmentation", 2 * M, ("--settle-ms", "2000"), threads=(1,)),
 )
 
 MEMORY: tuple[Row, ...] = (

@@ -137,6 +137,7 @@ def test_code_that_was_moved_away_takes_no_memory(quick: Sandbox) -> None:
     library = version(quick) / "lib" / "libhakmem.so"
     with library.open("rb") as stream:
         dead = ELFFile(stream).get_section_by_name(".bolt.org.text")
+        assert dead is not None
         offset, size = dead["sh_offset"] & ~4095, dead["sh_size"]
     done = subprocess.run(
         ["cat", "/proc/self/smaps"],
