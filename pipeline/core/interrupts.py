@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 _held = False
@@ -38,6 +39,35 @@ def check() -> None:
     if _arrived:
         _arrived = False
         raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def left_to_a_child() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Leave ctrl-C to a child on our terminal and pass SIGTERM on to it; main thread only.
+
+    Enter it before the child starts, and call what it yields with the child: no signal is too
+    early then. Both have handlers, for a signal that is ignored would stay so over exec.
+    """
+    children: list[subprocess.Popen[bytes]] = []
+    terminated = False
+
+    def pass_on(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal terminated
+        terminated = True
+        for child in children:
+            child.terminate()
+
+    def adopt(child: subprocess.Popen[bytes]) -> None:
+        children.append(child)
+        if terminated:
+            child.terminate()
+
+    before = signal.signal(signal.SIGINT, lambda *_: None), signal.signal(signal.SIGTERM, pass_on)
+    try:
+        yield adopt
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
 
 
 def _arrive(_signal: int, _frame: FrameType | None) -> None:

@@ -148,25 +148,19 @@ def run_as_it_is(
     if echo is not None:
         echo(pasteable(argv, env, cwd))
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    try:
-        child = subprocess.Popen(list(argv), env=os.environ | dict(env or {}), cwd=cwd)
-    except OSError as error:
-        raise ToolError(
-            f"cannot start {argv[0]}: {error.strerror or error}",
-            hint="is its name or path right, and may it be executed?",
-        ) from error
-    kept = {
-        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: child.terminate()),
-    }
-    try:
+    with interrupts.left_to_a_child() as adopt:
+        try:
+            child = subprocess.Popen(list(argv), env=os.environ | dict(env or {}), cwd=cwd)
+        except OSError as error:
+            raise ToolError(
+                f"cannot start {argv[0]}: {error.strerror or error}",
+                hint="is its name or path right, and may it be executed?",
+            ) from error
+        adopt(child)
         code = child.wait()
         with contextlib.suppress(ChildProcessError):
             while True:
                 os.wait()
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
     return code if code >= 0 else 128 - code
 
 

@@ -126,3 +126,26 @@ def test_an_interrupt_while_a_child_starts_is_raised_afterwards() -> None:
     finally:
         signal.signal(signal.SIGINT, before[0])
         signal.signal(signal.SIGTERM, before[1])
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + 15)])
+def test_a_signal_that_comes_with_the_start_reaches_the_program_alone(
+    number: int, code: int
+) -> None:
+    """The program may run, and its terminal's ctrl-C come, before we know that it has started."""
+    script = f"""
+import os, subprocess, sys
+from pipeline.core import interrupts, process
+interrupts.install()
+real = subprocess.Popen
+def hurried(*arguments, **options):
+    child = real(*arguments, **options)
+    os.kill(os.getpid(), {number:d})
+    return child
+subprocess.Popen = hurried
+sys.exit(process.run_as_it_is(["sleep", "{0 if number == signal.SIGINT else 60}"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (code, "")
