@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, VersionError
-from pipeline.core.files import sync
+from pipeline.core.files import replacing, sync
 from pipeline.core.paths import Tree
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
@@ -104,10 +103,8 @@ def current(dist: Path) -> Version | None:
 def point_current(version: Version) -> None:
     """Make ``current`` point to a version, in one step that cannot be seen half-done."""
     link = version.folder.parent / CURRENT
-    fresh = link.with_name(f".{CURRENT}-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(version.name)
-    fresh.replace(link)
+    with replacing(link) as fresh:
+        fresh.symlink_to(version.name)
     sync(link.parent)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
+from pipeline.core.files import replacing
 from pipeline.core.store import Receipt
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
@@ -72,10 +72,8 @@ def keep_report(shop: Workshop, model: ReportModel) -> Path:
 
     folder = reports_folder(shop) / model.version
     write_reports(folder, model)
-    fresh = folder.with_name(f".{LAST}-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(folder.name)
-    fresh.replace(folder.with_name(LAST))
+    with replacing(folder.with_name(LAST)) as fresh:
+        fresh.symlink_to(folder.name)
     return folder
 
 
