@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from pipeline.apps.model import App, Outcome, Run, choose, load_apps
 from pipeline.apps.packages import provide
 from pipeline.apps.run import Place, run_app
+from pipeline.core import interrupts
 from pipeline.core.errors import PackagesMissing, TestsFailed, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
@@ -91,12 +93,16 @@ def build_variant(tree: Tree, variant: str, console: BuildConsole) -> Path:
 @contextmanager
 def _private_folder() -> Iterator[Path]:
     """Make a short path without blanks that others may enter: servers do not run as root."""
-    folder = Path(tempfile.mkdtemp(prefix="hakmem-apps-", dir="/tmp"))
-    folder.chmod(0o755)
+    folder: Path | None = None
     try:
+        with interrupts.held():  # a folder that is made has its name here
+            folder = Path(tempfile.mkdtemp(prefix=f"hakmem-apps-{os.getpid()}-", dir="/tmp"))
+        interrupts.check()
+        folder.chmod(0o755)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _one(app: App, place: Place, console: BuildConsole) -> Outcome:

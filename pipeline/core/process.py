@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -102,21 +103,17 @@ def run(
     if echo is not None:
         echo(line)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        with interrupts.held():
-            child, started = _start(words, env, cwd, stdin, out, err, tied), time.monotonic()
-        finished = _wait(child, timeout_s)
-        seconds = time.monotonic() - started
-        cpu_seconds = _reap(child)
+        end = _run_to_end(lambda: _start(words, env, cwd, stdin, out, err, tied), timeout_s)
         stdout, stderr = _text(out), _text(err)
     if log is not None:
-        _write_log(log, line, stdout, stderr, child.returncode, seconds)
-    if not finished:
+        _write_log(log, line, stdout, stderr, end.returncode, end.seconds)
+    if not end.by_itself:
         raise _timeout(words, timeout_s or 0.0, log)
-    if expect is not None and child.returncode not in expect:
-        raise _failure(words, child.returncode, stdout, stderr, log)
+    if expect is not None and end.returncode not in expect:
+        raise _failure(words, end.returncode, stdout, stderr, log)
     if not capture:
         stdout = stderr = ""
-    return Completed(words, child.returncode, stdout, stderr, seconds, cpu_seconds, log)
+    return Completed(words, end.returncode, stdout, stderr, end.seconds, end.cpu_seconds, log)
 
 
 def run_visible(
@@ -183,8 +180,8 @@ def _start(
             stdout=out,
             stderr=err,
             start_new_session=True,
-            # One system call, no lock of Python; but with it Python forks where it could vfork.
-            preexec_fn=_die_with_parent if tied else None,  # noqa: PLW1509
+            # System calls alone, no lock of Python; but with it Python forks where it could vfork.
+            preexec_fn=partial(_die_with, os.getpid()) if tied else None,  # noqa: PLW1509
         )
     except OSError as error:
         raise _cannot_start(words, error) from error
@@ -193,9 +190,41 @@ def _start(
             source.close()
 
 
-def _die_with_parent() -> None:
+def _die_with(parent: int) -> None:
     """Run in the child before exec: a SIGKILL of the pipeline takes the child along."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was killed before the kernel knew of our wish
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a child ended: not by itself if it was killed when its time was over."""
+
+    by_itself: bool
+    returncode: int
+    seconds: float
+    cpu_seconds: float
+
+
+def _run_to_end(start: Callable[[], subprocess.Popen[bytes]], timeout_s: float | None) -> _End:
+    """Start a child and wait until it is dead; whatever is raised meanwhile, it does not live on.
+
+    An interrupt may come between any two lines, also between the start and the wait.
+    """
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        with interrupts.held():
+            child, started = start(), time.monotonic()
+        by_itself = _wait(child, timeout_s)
+        seconds = time.monotonic() - started
+        cpu_seconds = _reap(child)
+    except BaseException:
+        if child is not None and child.returncode is None:
+            with contextlib.suppress(ChildProcessError):
+                _reap(child)
+        raise
+    return _End(by_itself, child.returncode, seconds, cpu_seconds)
 
 
 def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
@@ -203,21 +232,14 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
 
     A pidfd wakes us at once; Popen.wait with a time-out would sleep in steps of up to 50 ms.
     """
-    finished = False
+    interrupts.check()
+    descriptor = os.pidfd_open(child.pid)
     try:
-        interrupts.check()
-        descriptor = os.pidfd_open(child.pid)
-        try:
-            poller = select.poll()
-            poller.register(descriptor, select.POLLIN)
-            finished = bool(poller.poll(None if timeout_s is None else timeout_s * 1000))
-        finally:
-            os.close(descriptor)
-    except BaseException:
-        _kill_group(child.pid)
-        _reap(child)
-        raise
-    return finished
+        poller = select.poll()
+        poller.register(descriptor, select.POLLIN)
+        return bool(poller.poll(None if timeout_s is None else timeout_s * 1000))
+    finally:
+        os.close(descriptor)
 
 
 def _reap(child: subprocess.Popen[bytes]) -> float:
