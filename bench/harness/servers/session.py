@@ -85,8 +85,9 @@ class Server:
         )
 
     def end(self, how: signal.Signals) -> None:
-        """Ask the server to end, then make sure of it."""
+        """Ask the server to end, then make sure that no process of it holds a port or memory."""
         self._over.set()
+        pids = self.pids()
         self.process.send_signal(how)
         try:
             self.process.wait(STOP_LIMIT_S)
@@ -95,6 +96,7 @@ class Server:
         finally:
             _kill_group(self.process.pid)
             self.process.wait()
+        _await_end(pids)
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,17 @@ def _read(pid: int, name: str) -> str:
         return Path(f"/proc/{pid}/{name}").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def _await_end(pids: Sequence[int]) -> None:
+    """Wait, for a while, until processes that were killed are gone; their parent is not us."""
+    deadline = time.monotonic() + STOP_LIMIT_S
+    while any(_is_alive(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def _is_alive(pid: int) -> bool:
+    return _read(pid, "stat").rpartition(")")[2].split()[:1] not in ([], ["Z"])
 
 
 def _kill_group(pid: int) -> None:
