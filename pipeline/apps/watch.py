@@ -20,8 +20,10 @@ from types import TracebackType
 from pipeline.core.errors import ChildError
 
 INTERVAL_S = 0.03
-# A process that has not mapped the library so long after it was first seen never will.
+# A process without the library at this age has started without it, and had the time to.
 GRACE_S = 0.5
+# One that gets no processor maps it later: it is looked for again after this part of the age.
+AGAIN_AFTER = 0.25
 # How long ended processes may take to be collected.
 REAP_LIMIT_S = 10.0
 _PR_SET_CHILD_SUBREAPER = 36
@@ -30,11 +32,15 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass
 class Seen:
-    """One process (up to an exec): when, how large in KiB, and whether the library was in it."""
+    """One process (up to an exec): when, how large in KiB, and whether the library was in it.
+
+    ``looked`` is when the library was looked for last.
+    """
 
     executable: str
     first: float
     last: float = 0.0
+    looked: float = 0.0
     peak_kib: int = 0
     loaded: bool = False
 
@@ -84,9 +90,9 @@ class Watch:
             peak = _status_kib((folder / "status").read_text(encoding="utf-8"), "VmHWM")
             now = time.monotonic()
             seen = self.processes.setdefault((pid, executable), Seen(executable, now))
-            if not seen.loaded and (now - seen.first < GRACE_S or not seen.last):
+            if not seen.loaded and now - seen.looked >= AGAIN_AFTER * (seen.looked - seen.first):
                 maps = (folder / "maps").read_text(encoding="utf-8", errors="replace")
-                seen.loaded = str(self.library) in maps
+                seen.loaded, seen.looked = str(self.library) in maps, now
         except OSError:
             return  # it has ended meanwhile
         seen.last = now
@@ -108,7 +114,7 @@ class Watch:
         return {
             seen.executable
             for seen in self.processes.values()
-            if not seen.loaded and seen.last - seen.first >= GRACE_S
+            if not seen.loaded and seen.looked - seen.first >= GRACE_S
         }
 
 
