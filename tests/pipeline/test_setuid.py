@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 NOBODY = 65534
 # The linker of a setuid program ignores LD_PRELOAD, so it has our library by its own wish.
-PROGRAM = "#include <stdlib.h>\nint main(void) { free(malloc(99)); return 0; }\n"
+PROGRAM = """
+#include <stdlib.h>
+#include <sys/auxv.h>
+int main(void) { free(malloc(99)); return (int)getauxval(AT_SECURE); }
+"""
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a setuid program")
 
 
@@ -43,7 +47,11 @@ def as_nobody(tmp_path: Path) -> Caller:
         assert plain.returncode == 0
         assert _leaves_traces(plain, tmp_path), "the variable has no effect at all"
         program.chmod(0o4755)
-        return _run(program, env)
+        done = _run(program, env)
+        if done.returncode == 0:
+            pytest.skip(f"setuid has no effect here: {tmp_path} is mounted so, or a container")
+        assert done.returncode == 1
+        return done
 
     return call
 
@@ -65,7 +73,6 @@ def test_options_of_the_library_are_ignored(
 ) -> None:
     library = (built.current / "lib" / "libhakmem.so").resolve()
     done = as_nobody(library, {"HAKMEM_STATS_AT_EXIT": "1"})
-    assert done.returncode == 0
     assert not _leaves_traces(done, tmp_path)
 
 
@@ -73,5 +80,4 @@ def test_the_recorder_does_not_write(recorder: Recorder, as_nobody: Caller, tmp_
     (tmp_path / "out").mkdir()
     (tmp_path / "out").chmod(0o777)
     done = as_nobody(recorder.tools.library, {"HAKMEM_TRACE": f"{tmp_path}/out/%p"})
-    assert done.returncode == 0
     assert not _leaves_traces(done, tmp_path)
