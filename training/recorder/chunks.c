@@ -1,8 +1,10 @@
-/* The file of a process: a header page and chunks, each mapped by one thread at a time.
+/* The file of a process: a header page and chunks, some of them mapped by one thread each.
  *
  * What lies in a shared mapping survives the process, however it ends. Room on disk is reserved
- * before it is mapped: a store beyond a full disk would be a SIGBUS in somebody's malloc. The file
- * is opened anew for each chunk, because programs close descriptors that they did not open. */
+ * before it is mapped: a store beyond a full disk would be a SIGBUS in somebody's malloc. A thread
+ * maps one chunk; when that is full, its content is copied to another place of the file by a
+ * write, for a fifth of the time that a new mapping with its page faults takes. The file is opened
+ * anew for each chunk, because programs close descriptors that they did not open. */
 #include "recorder.h"
 
 #include <errno.h>
@@ -127,7 +129,7 @@ static uint64_t wall_ns(void) {
 static void describe(trace_section *section) {
     section->version = TRACE_VERSION;
     section->flags = (recorder_wishes.sites ? TRACE_SITES : 0u) |
-                     (recorder_wishes.ring_chunks ? TRACE_RING : 0u);
+                     (recorder_wishes.ring_chunks ? TRACE_RING : 0u) | TRACE_BATCHES;
     section->sample = recorder_wishes.sample;
     section->pid = (uint64_t)syscall(SYS_getpid);
     section->parent = (uint64_t)syscall(SYS_getppid);
@@ -170,17 +172,26 @@ static bool choose(recorder_process *process, uint64_t *number) {
     return false;
 }
 
+/* A ring may write over it. */
+static void let_go(recorder_process *process, uint64_t number) {
+    if (recorder_wishes.ring_chunks)
+        process->used[number] = 0;
+}
+
+static uint64_t offset_of(uint64_t number) {
+    return TRACE_SECTION_BYTES + number * RECORDER_CHUNK;
+}
+
 bool recorder_take_chunk(recorder_process *process, recorder_chunk *chunk) {
     if (!choose(process, &chunk->number))
         return false;
     int file = open_file(process->path, 0);
     if (file >= 0) {
-        uint64_t offset = TRACE_SECTION_BYTES + chunk->number * RECORDER_CHUNK;
-        chunk->base = map_reserved(file, offset, RECORDER_CHUNK);
+        chunk->base = map_reserved(file, offset_of(chunk->number), RECORDER_CHUNK);
         syscall(SYS_close, file);
     }
     if (chunk->base == NULL) {
-        process->used[recorder_wishes.ring_chunks ? chunk->number : 0] = 0;
+        let_go(process, chunk->number);
         return false;
     }
     if (recorder_wishes.ring_chunks)
@@ -189,11 +200,40 @@ bool recorder_take_chunk(recorder_process *process, recorder_chunk *chunk) {
     return true;
 }
 
+static bool write_chunk(recorder_process *process, const recorder_chunk *chunk, uint64_t number) {
+    uint64_t offset = offset_of(number);
+    int file = within_limit(offset + RECORDER_CHUNK) ? open_file(process->path, 0) : -1;
+    if (file < 0)
+        return false;
+    long written = syscall(SYS_pwrite64, file, chunk->base, RECORDER_CHUNK, offset);
+    syscall(SYS_close, file);
+    return written == RECORDER_CHUNK;
+}
+
+/* The first header goes last: whoever is killed in between leaves a block that a reader finds
+ * again, complete, in the copy. */
+static void clear(recorder_chunk *chunk) {
+    memset(chunk->base + sizeof(trace_block), 0, RECORDER_CHUNK - sizeof(trace_block));
+    __asm__ volatile("" : : : "memory");
+    memset(chunk->base, 0, sizeof(trace_block));
+    chunk->free = chunk->base;
+}
+
+bool recorder_empty_chunk(recorder_process *process, recorder_chunk *chunk) {
+    uint64_t number;
+    if (!choose(process, &number))
+        return false;
+    bool written = write_chunk(process, chunk, number);
+    let_go(process, number);
+    if (written)
+        clear(chunk);
+    return written;
+}
+
 void recorder_drop_chunk(recorder_process *process, recorder_chunk *chunk) {
     if (chunk->base == NULL)
         return;
     syscall(SYS_munmap, chunk->base, RECORDER_CHUNK);
-    if (recorder_wishes.ring_chunks)
-        process->used[chunk->number] = 0;
+    let_go(process, chunk->number);
     *chunk = (recorder_chunk){0};
 }

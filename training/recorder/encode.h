@@ -23,9 +23,8 @@ typedef struct trace_encoder {
 
 enum { TRACE_STAMP_BIT = 8, TRACE_ADDRESS_SHIFT = 4, TRACE_SIZE_SHIFT = 6, TRACE_NULL = 1 };
 
-TRACE_INLINE unsigned trace_width(uint64_t value) {
-    return (unsigned)(value > 0xff) + (value > 0xffff) + (value > 0xffffff);
-}
+/* For values whose highest byte is number 0, 1, ...: the width, and how many bytes that means. */
+#define TRACE_WIDTHS 0x3636363636231201u
 
 TRACE_INLINE unsigned trace_width_bytes(unsigned width) {
     return (unsigned)(0x6321 >> (4 * width)) & 15;
@@ -33,17 +32,17 @@ TRACE_INLINE unsigned trace_width_bytes(unsigned width) {
 
 /* The bytes above the width are zeros, like the memory that they fall on. */
 TRACE_INLINE unsigned trace_put(trace_encoder *to, uint64_t value) {
-    unsigned width = trace_width(value);
+    unsigned highest_bit = 63 ^ (unsigned)__builtin_clzll(value | 1);
+    unsigned found = TRACE_WIDTHS >> (highest_bit & 0x38) & 0xff;
     memcpy(to->at, &value, 8);
-    to->at += trace_width_bytes(width);
-    return width;
+    to->at += found & 15;
+    return found >> 4;
 }
 
 TRACE_INLINE unsigned trace_put_address(trace_encoder *to, uint64_t address) {
-    int64_t step = (int64_t)(address - to->address) >> 3;
+    int64_t step = (int64_t)((address - to->address) << 13) >> 16; /* 48 bits of an eighth */
     to->address = address;
-    return trace_put(to, (((uint64_t)step << 1) ^ (uint64_t)(step >> 63)) & 0xffffffffffff)
-           << TRACE_ADDRESS_SHIFT;
+    return trace_put(to, ((uint64_t)step << 1) ^ (uint64_t)(step >> 63)) << TRACE_ADDRESS_SHIFT;
 }
 
 TRACE_INLINE unsigned trace_put_stamp(trace_encoder *to, uint64_t stamp) {
@@ -69,24 +68,31 @@ TRACE_INLINE void trace_finish(unsigned char *tag, unsigned bits) {
     *(volatile unsigned char *)tag = (unsigned char)bits;
 }
 
-/* MALLOC, CALLOC, ALIGNED (with align, log2) and REALLOC. site is NULL in a section without. */
-TRACE_INLINE void trace_encode_block(trace_encoder *to, trace_kind kind, uint64_t stamp,
+/* MALLOC, CALLOC, ALIGNED (with align, log2) and REALLOC. site is NULL in a section without.
+ *
+ * The encoder is copied while it works: stores of bytes might change it in memory, for all that the
+ * compiler knows, and it would be written and read again after each. */
+TRACE_INLINE void trace_encode_block(trace_encoder *encoder, trace_kind kind, uint64_t stamp,
                                      uint64_t address, uint64_t size, unsigned align,
                                      const uint32_t *site) {
-    unsigned char *tag = to->at++;
-    unsigned bits = kind | trace_put_stamp(to, stamp);
-    bits |= trace_put_address(to, address);
-    bits |= trace_put(to, size) << TRACE_SIZE_SHIFT;
+    trace_encoder to = *encoder;
+    unsigned char *tag = to.at++;
+    unsigned bits = kind | trace_put_stamp(&to, stamp);
+    bits |= trace_put_address(&to, address);
+    bits |= trace_put(&to, size) << TRACE_SIZE_SHIFT;
     if (kind == TRACE_ALIGNED)
-        *to->at++ = (unsigned char)align;
-    trace_put_site(to, site);
+        *to.at++ = (unsigned char)align;
+    trace_put_site(&to, site);
+    *encoder = to;
     trace_finish(tag, bits);
 }
 
-TRACE_INLINE void trace_encode_free(trace_encoder *to, uint64_t stamp, uint64_t address) {
-    unsigned char *tag = to->at++;
-    unsigned bits = TRACE_FREE | trace_put_stamp(to, stamp);
-    bits |= address ? trace_put_address(to, address) : TRACE_NULL << TRACE_SIZE_SHIFT;
+TRACE_INLINE void trace_encode_free(trace_encoder *encoder, uint64_t stamp, uint64_t address) {
+    trace_encoder to = *encoder;
+    unsigned char *tag = to.at++;
+    unsigned bits = TRACE_FREE | trace_put_stamp(&to, stamp);
+    bits |= address ? trace_put_address(&to, address) : TRACE_NULL << TRACE_SIZE_SHIFT;
+    *encoder = to;
     trace_finish(tag, bits);
 }
 

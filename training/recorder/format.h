@@ -1,4 +1,4 @@
-/* The trace format, version 1. docs/trace-format.md explains it; this is the only definition.
+/* The trace format, version 2. docs/trace-format.md explains it; this is the only definition.
  *
  *   file    = section, section, ...            one per process; `cat a b > c` is a trace too
  *   section = header (4096 bytes), blocks      blocks begin at multiples of 64, zeros in between
@@ -18,7 +18,8 @@
 #define TRACE_MAGIC "HAKTRACE"
 
 enum {
-    TRACE_VERSION = 1,
+    TRACE_VERSION = 2,
+    TRACE_VERSION_OLDEST = 1, /* that is read */
     TRACE_SECTION_BYTES = 4096,
     TRACE_BLOCK_ALIGN = 64,
     TRACE_BLOCK_MAGIC = 0x424b4148, /* "HAKB" */
@@ -26,6 +27,7 @@ enum {
     TRACE_RECORD_MAX = 48,       /* no record is longer, with room for the stores of 8 bytes */
     TRACE_RECORD_TYPICAL = 4,    /* bytes; measured on programs of all kinds */
     TRACE_THREADS_MAX = 1 << 22, /* thread numbers stay below */
+    TRACE_BATCH = 64,            /* stamps */
 };
 
 /* Flags of a section. */
@@ -33,6 +35,7 @@ enum {
     TRACE_SITES = 1,   /* records carry the hash of their call site */
     TRACE_RING = 2,    /* the oldest chunks were written over: gaps in the stamps are expected */
     TRACE_DERIVED = 4, /* cut, merged or anonymised: addresses are object numbers */
+    TRACE_BATCHES = 8, /* stamps come in batches; else there are no gaps between them */
 };
 
 typedef enum trace_kind {
@@ -63,6 +66,7 @@ typedef struct trace_section {
     uint64_t cpu_ns;
     uint64_t closed;                   /* 1: the process ended by itself */
     char command[TRACE_COMMAND_BYTES]; /* arguments, each ended by a zero byte */
+    uint64_t last_stamp;               /* at the exit; 0: as many as events */
 } trace_section;
 
 typedef struct trace_block {

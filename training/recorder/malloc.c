@@ -6,7 +6,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT __attribute__((visibility("default"), hot))
 #define CALLER __builtin_return_address(0)
 
 enum { SITE_CACHE = 256 };
@@ -18,7 +18,7 @@ static RECORDER_TLS struct {
 static RECORDER_TLS bool searching;
 
 /* False while next_find itself allocates. */
-static __attribute__((noinline, cold)) bool find_next(void) {
+static __attribute__((noinline)) bool find_next(void) {
     if (searching)
         return false;
     searching = true;
@@ -53,8 +53,13 @@ TRACE_INLINE void note_left_out(void) {
         thread->left_out++;
 }
 
-static void note_block(trace_kind kind, const void *block, size_t size, unsigned align,
-                       const void *caller) {
+TRACE_INLINE uint64_t stamp_for(const recorder_thread *thread, const void *block) {
+    return recorder_stamp(recorder_now, thread, thread->to.stamp, (uintptr_t)block);
+}
+
+static __attribute__((noinline)) void note_any_block(trace_kind kind, const void *block,
+                                                     size_t size, unsigned align,
+                                                     const void *caller) {
     if (block == NULL)
         return;
     if (!recorder_samples((uintptr_t)block)) {
@@ -65,12 +70,24 @@ static void note_block(trace_kind kind, const void *block, size_t size, unsigned
     if (thread == NULL)
         return;
     uint32_t site;
-    trace_encode_block(&thread->to, kind, recorder_stamp(recorder_now), (uintptr_t)block, size,
-                       align, site_for(caller, &site));
+    trace_encode_block(&thread->to, kind, stamp_for(thread, block), (uintptr_t)block, size, align,
+                       site_for(caller, &site));
     recorder_done(thread);
 }
 
-static void note_free(const void *block) {
+TRACE_INLINE void note_block(trace_kind kind, const void *block, size_t size, unsigned align,
+                             const void *caller) {
+    recorder_thread *thread = recorder_usual();
+    if (RECORDER_UNLIKELY(thread == NULL || block == NULL)) {
+        note_any_block(kind, block, size, align, caller);
+        return;
+    }
+    trace_encode_block(&thread->to, kind, stamp_for(thread, block), (uintptr_t)block, size, align,
+                       NULL);
+    thread->events++;
+}
+
+static __attribute__((noinline)) void note_any_free(const void *block) {
     if (!recorder_samples((uintptr_t)block)) {
         note_left_out();
         return;
@@ -78,8 +95,18 @@ static void note_free(const void *block) {
     recorder_thread *thread = recorder_room();
     if (thread == NULL)
         return;
-    trace_encode_free(&thread->to, recorder_stamp(recorder_now), (uintptr_t)block);
+    trace_encode_free(&thread->to, stamp_for(thread, block), (uintptr_t)block);
     recorder_done(thread);
+}
+
+TRACE_INLINE void note_free(const void *block) {
+    recorder_thread *thread = recorder_usual();
+    if (RECORDER_UNLIKELY(thread == NULL)) {
+        note_any_free(block);
+        return;
+    }
+    trace_encode_free(&thread->to, stamp_for(thread, block), (uintptr_t)block);
+    thread->events++;
 }
 
 /* `before` is a stamp from before the call; 0: there was no room then. */
@@ -93,8 +120,9 @@ static void note_move(uint64_t before, uintptr_t from, const void *to, size_t si
     if (from == (uintptr_t)to)
         trace_encode_block(&thread->to, TRACE_REALLOC, before, from, size, 0, where);
     else
-        trace_encode_move(&thread->to, before, from, recorder_stamp(recorder_now), (uintptr_t)to,
-                          size, where);
+        trace_encode_move(&thread->to, before, from,
+                          recorder_stamp(recorder_now, thread, before, (uintptr_t)to),
+                          (uintptr_t)to, size, where);
     recorder_done(thread);
 }
 
@@ -120,15 +148,16 @@ static uint64_t time_some_ns(recorder_thread *fake, unsigned char *scratch, uint
  * milliseconds. Before the process has its file, so that the stamps used up are nobody's. */
 uint64_t recorder_event_cost_ps(void) {
     unsigned char scratch[4 * PAIRS * TRACE_RECORD_MAX];
-    recorder_thread fake = {.limit = scratch + sizeof scratch}, *kept = recorder_self.thread;
+    recorder_thread fake = {0}, *kept = recorder_self.thread;
     uint64_t random = 1, least_ns = UINT64_MAX;
+    recorder_set_limit(&fake, scratch + sizeof scratch);
     recorder_self.thread = &fake;
     for (int i = 0; i < TIMED; i++) {
         uint64_t took_ns = time_some_ns(&fake, scratch, &random);
         least_ns = took_ns < least_ns ? took_ns : least_ns;
     }
     recorder_self.thread = kept;
-    atomic_store(&recorder_now->stamp, 0);
+    atomic_store(&recorder_now->stamp, TRACE_BATCH);
     return least_ns * 1000 / (2 * ROUNDS * PAIRS);
 }
 
@@ -154,7 +183,7 @@ EXPORT void *calloc(size_t count, size_t size) {
 }
 
 EXPORT void free(void *block) {
-    if (next_is_early(block) || !ready())
+    if (RECORDER_UNLIKELY(next_is_early(block)) || RECORDER_UNLIKELY(!ready()))
         return;
     note_free(block);
     recorder_next.free(block);
@@ -172,11 +201,14 @@ static void *leave_early(void *block, size_t size) {
 static void *resize(void *block, size_t size, const void *caller) {
     bool sampled = recorder_samples((uintptr_t)block);
     recorder_thread *thread = sampled ? recorder_room() : NULL;
-    uint64_t before = thread ? recorder_stamp(recorder_now) : 0;
     uintptr_t from = (uintptr_t)block;
+    uint64_t before = thread ? stamp_for(thread, block) : 0;
     void *moved = recorder_next.realloc(block, size);
-    if (moved == NULL)
+    if (moved == NULL) {
+        if (thread != NULL)
+            recorder_forget(recorder_now, from);
         return NULL;
+    }
     if (thread != NULL && recorder_samples((uintptr_t)moved)) {
         note_move(before, from, moved, size, caller);
     } else {

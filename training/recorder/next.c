@@ -2,29 +2,23 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 
 next_allocator recorder_next;
 
 /* dlsym may allocate while it looks for malloc. These blocks are zero and never used again. */
-static _Alignas(16) unsigned char early[16 << 10];
+_Alignas(16) unsigned char next_early[NEXT_EARLY_BYTES];
 static _Atomic size_t early_used;
 
 void *next_early_allocate(size_t size) {
     size_t rounded = (size + 31) & ~(size_t)15; /* 16 bytes in front keep the size */
-    if (size > sizeof early)
+    if (size > sizeof next_early)
         return NULL;
     size_t at = atomic_fetch_add(&early_used, rounded);
-    if (at + rounded > sizeof early)
+    if (at + rounded > sizeof next_early)
         return NULL;
-    memcpy(early + at, &size, sizeof size);
-    return early + at + 16;
-}
-
-bool next_is_early(const void *block) {
-    uintptr_t at = (uintptr_t)block, from = (uintptr_t)early;
-    return at >= from && at < from + sizeof early;
+    memcpy(next_early + at, &size, sizeof size);
+    return next_early + at + 16;
 }
 
 /* malloc last: a search that has come to its end is seen by malloc being there. */

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
 
 typedef struct next_allocator {
     void *(*malloc)(size_t);
@@ -20,9 +23,17 @@ typedef struct next_allocator {
 extern next_allocator recorder_next;
 
 /* Fills recorder_next. Until it is filled, requests that the search itself makes are served from
- * a small arena: next_early_* do that, and tell whether a block is from there. */
+ * a small arena by next_early_allocate; next_is_early tells whether a block is from there. */
 void next_find(void);
 void *next_early_allocate(size_t size);
-bool next_is_early(const void *block);
+
+enum { NEXT_EARLY_BYTES = 16 << 10 };
+extern unsigned char next_early[NEXT_EARLY_BYTES];
+
+static inline bool next_is_early(const void *block) {
+    return (uintptr_t)block - (uintptr_t)next_early < NEXT_EARLY_BYTES;
+}
+
+#pragma GCC visibility pop
 
 #endif

@@ -178,10 +178,18 @@ bool trace_order_begin(trace_order *order, trace_part *part) {
     return true;
 }
 
+/* A batch that is not used up is followed by the next one. */
+static bool follows(const trace_order *order, uint64_t stamp) {
+    if (stamp == order->last + 1)
+        return true;
+    return (order->part->header->flags & TRACE_BATCHES) != 0 && stamp % TRACE_BATCH == 0 &&
+           stamp / TRACE_BATCH == order->last / TRACE_BATCH + 1;
+}
+
 /* Damage has lost records: from the first that is missing on, nothing is sure. */
-static bool stops_here(trace_order *order, uint64_t stamp) {
-    trace_part *part = order->part;
-    return part->damaged && (part->header->flags & TRACE_RING) == 0 && stamp != order->last + 1;
+static bool stops_here(const trace_order *order, uint64_t stamp) {
+    const trace_part *part = order->part;
+    return part->damaged && (part->header->flags & TRACE_RING) == 0 && !follows(order, stamp);
 }
 
 const trace_record *trace_order_next(trace_order *order) {
@@ -197,6 +205,10 @@ const trace_record *trace_order_next(trace_order *order) {
     return &order->streams[order->heap[0]].record;
 }
 
+static uint64_t last_stamp(const trace_section *section) {
+    return section->last_stamp ? section->last_stamp : section->events;
+}
+
 uint64_t trace_order_time(trace_order *order) {
     const trace_part *part = order->part;
     while (order->anchor + 1 < part->span_count &&
@@ -204,7 +216,7 @@ uint64_t trace_order_time(trace_order *order) {
         order->anchor++;
     const trace_span *from = order->anchors[order->anchor];
     bool last = order->anchor + 1 == part->span_count;
-    uint64_t stamp = last ? part->header->events : order->anchors[order->anchor + 1]->stamp;
+    uint64_t stamp = last ? last_stamp(part->header) : order->anchors[order->anchor + 1]->stamp;
     uint64_t time = last ? part->header->run_ns : order->anchors[order->anchor + 1]->time_ns;
     if (time <= from->time_ns || stamp <= from->stamp || order->last <= from->stamp)
         return from->time_ns;

@@ -61,26 +61,36 @@ uint64_t trace_about_events(const trace_part *part) {
     return part->sealed_events + part->open_bytes / TRACE_RECORD_TYPICAL;
 }
 
+/* A block that is not sealed, or is but in name, reaches to where the next thing begins. */
+static void judge(const trace_file *file, trace_span *span, uint64_t records, uint64_t sum) {
+    bool sealed = span->length > 0;
+    if (sealed && span->length <= file->length - records &&
+        sum == trace_sum(span->records, span->length)) {
+        span->state = TRACE_SEALED;
+        return;
+    }
+    span->length = open_length(file, records);
+    span->events = 0;
+    span->state = sealed                                     ? TRACE_SPOILT
+                  : span->length == 0 || *span->records == 0 ? TRACE_EMPTY
+                                                             : TRACE_OPEN;
+}
+
 /* Returns the offset behind the block. */
 static uint64_t read_block(const trace_file *file, trace_part *part, uint64_t offset) {
     const trace_block *block = (const void *)(file->bytes + offset);
-    uint64_t records = offset + sizeof *block, length = block->length;
-    trace_span span = {file->bytes + records, length,        block->stamp, block->address,
-                       block->time_ns,        block->thread, length == 0};
-    if (length == 0) {
-        span.length = length = open_length(file, records);
-        part->open_bytes += used_length(span.records, length);
-    } else if (length > file->length - records) {
-        note_damage(part, "a block is cut off", offset);
-        return file->length;
-    } else if (block->sum != trace_sum(span.records, length)) {
-        note_damage(part, "the checksum of a block is wrong", offset);
-        return records;
-    }
-    part->sealed_events += block->length ? block->events : 0;
+    uint64_t records = offset + sizeof *block;
+    trace_span span = {.records = file->bytes + records,
+                       .length = block->length,
+                       .stamp = block->stamp,
+                       .address = block->address,
+                       .time_ns = block->time_ns,
+                       .events = block->events,
+                       .thread = block->thread};
+    judge(file, &span, records, block->sum);
     if (!add_span(part, span))
         note_damage(part, "no memory to read on", offset);
-    return records + (length + TRACE_BLOCK_ALIGN - 1) / TRACE_BLOCK_ALIGN * TRACE_BLOCK_ALIGN;
+    return records + (span.length + TRACE_BLOCK_ALIGN - 1) / TRACE_BLOCK_ALIGN * TRACE_BLOCK_ALIGN;
 }
 
 /* Between blocks there are zeros. Anything else was a header once, or a block's body behind one
@@ -98,19 +108,54 @@ static uint64_t read_part(const trace_file *file, trace_part *part, uint64_t off
     return offset;
 }
 
+static bool same_block(const trace_span *a, const trace_span *b) {
+    return a->thread == b->thread && a->stamp == b->stamp;
+}
+
+/* Of one block the best copy first. */
 static int by_thread_then_stamp(const void *left, const void *right) {
     const trace_span *a = left, *b = right;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
-    return (a->stamp > b->stamp) - (a->stamp < b->stamp);
+    if (a->stamp != b->stamp)
+        return a->stamp < b->stamp ? -1 : 1;
+    return (a->state < b->state) - (a->state > b->state);
+}
+
+static void note_spoilt(const trace_file *file, trace_part *part, uint64_t offset) {
+    const trace_block *block = (const void *)(file->bytes + offset);
+    bool cut_off = block->length > file->length - offset - sizeof *block;
+    note_damage(part, cut_off ? "a block is cut off" : "the checksum of a block is wrong", offset);
+}
+
+/* Leaves one copy of each block, and none that is spoilt: that is the damage. */
+static void keep_best(const trace_file *file, trace_part *part) {
+    size_t kept = 0;
+    for (size_t i = 0; i < part->span_count; i++) {
+        trace_span *span = &part->spans[i];
+        if (i > 0 && same_block(span, span - 1))
+            continue;
+        if (span->state == TRACE_SPOILT)
+            note_spoilt(file, part, (uint64_t)(span->records - file->bytes) - sizeof(trace_block));
+        else
+            part->spans[kept++] = *span;
+    }
+    part->span_count = kept;
 }
 
 /* Totals grow after blocks are sealed: what they count must be there. */
-static void finish_part(trace_part *part, uint64_t end) {
-    if (part->sealed_events < part->header->events && (part->header->flags & TRACE_RING) == 0)
-        note_damage(part, "events are missing, the last block ends", end);
+static void finish_part(const trace_file *file, trace_part *part, uint64_t end) {
     if (part->span_count > 0)
         qsort(part->spans, part->span_count, sizeof *part->spans, by_thread_then_stamp);
+    keep_best(file, part);
+    for (size_t i = 0; i < part->span_count; i++) {
+        const trace_span *span = &part->spans[i];
+        part->sealed_events += span->events;
+        if (span->state == TRACE_OPEN)
+            part->open_bytes += used_length(span->records, span->length);
+    }
+    if (part->sealed_events < part->header->events && (part->header->flags & TRACE_RING) == 0)
+        note_damage(part, "events are missing, the last block ends", end);
 }
 
 static bool read_parts(trace_file *file, char error[TRACE_TEXT]) {
@@ -129,9 +174,13 @@ static bool read_parts(trace_file *file, char error[TRACE_TEXT]) {
             note_damage(part, "the file is cut off", file->length);
             offset = file->length;
         }
-        finish_part(part, offset);
+        finish_part(file, part, offset);
     }
     return true;
+}
+
+static bool is_known(const trace_section *section) {
+    return section->version >= TRACE_VERSION_OLDEST && section->version <= TRACE_VERSION;
 }
 
 /* Says why a file is not a trace: the commonest reasons by name. */
@@ -140,9 +189,9 @@ static bool explain(const trace_file *file, char error[TRACE_TEXT]) {
     if (file->length < TRACE_SECTION_BYTES ||
         memcmp(section->magic, TRACE_MAGIC, sizeof section->magic) != 0)
         snprintf(error, TRACE_TEXT, "not a trace: it does not begin with " TRACE_MAGIC);
-    else if (section->version != TRACE_VERSION)
-        snprintf(error, TRACE_TEXT, "trace format version %u; this program reads version %d",
-                 section->version, TRACE_VERSION);
+    else if (!is_known(section))
+        snprintf(error, TRACE_TEXT, "trace format version %u; this program reads %d to %d",
+                 section->version, TRACE_VERSION_OLDEST, TRACE_VERSION);
     else
         snprintf(error, TRACE_TEXT, "the header of the file is damaged");
     return false;
@@ -168,8 +217,7 @@ bool trace_open(const char *path, trace_file *file, char error[TRACE_TEXT]) {
         snprintf(error, TRACE_TEXT, "cannot be read");
         return false;
     }
-    if (!is_section(file, 0) ||
-        ((const trace_section *)(const void *)file->bytes)->version != TRACE_VERSION)
+    if (!is_section(file, 0) || !is_known((const void *)file->bytes))
         return explain(file, error);
     return read_parts(file, error);
 }

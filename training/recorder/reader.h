@@ -15,11 +15,14 @@
 
 enum { TRACE_TEXT = 160, TRACE_SECTIONS_MAX = 1 << 16 };
 
+/* What is known of a block's records. Of the copies that a kill leaves, the best is read. */
+typedef enum trace_state { TRACE_SPOILT, TRACE_EMPTY, TRACE_OPEN, TRACE_SEALED } trace_state;
+
 typedef struct trace_span {
     const unsigned char *records;
-    uint64_t length, stamp, address, time_ns;
+    uint64_t length, stamp, address, time_ns, events;
     uint32_t thread;
-    bool open;
+    trace_state state;
 } trace_span;
 
 typedef struct trace_part {

@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <sys/single_threaded.h>
 
+#pragma GCC visibility push(hidden)
+
 #define RECORDER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define RECORDER_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
@@ -29,7 +31,10 @@ enum {
     RECORDER_RING_MAX = 1 << 16,
     RECORDER_POOL = 256,
     RECORDER_STATES = 1 << 14, /* threads that record at the same time */
+    RECORDER_APART = 128,      /* bytes: processors fetch two lines of the cache at once */
     RECORDER_PATH = 1024,
+    RECORDER_LAST_BITS = 16,
+    RECORDER_ADDRESS_BITS = 49, /* of an address divided by 8 */
 };
 
 typedef struct recorder_options {
@@ -45,21 +50,23 @@ typedef struct recorder_chunk {
     uint64_t number;     /* position in the file */
 } recorder_chunk;
 
+/* Apart from each other: two threads that write into one line of the cache wait for each other. */
 typedef struct recorder_thread {
-    trace_encoder to;
+    _Alignas(RECORDER_APART) trace_encoder to;
+    unsigned char *usual; /* `to.at` below: nothing is to be asked before a record; else NULL */
     unsigned char *limit; /* `to.at` below: there is room for a record */
     trace_block *block;
     recorder_chunk chunk;
     uint64_t events; /* in the open block */
+    uint64_t mark;   /* of the thread, in `last` */
     uint64_t left_out, spent_ns;
     uint32_t number;
     uint32_t skip; /* events until the next try after the disk was full */
 } recorder_thread;
 
 typedef struct recorder_process {
-    _Atomic uint64_t stamp; /* of the last event; threads fight for its cache line alone */
-    char apart[64 - sizeof(uint64_t)];
-    trace_section *section; /* NULL: the file is not open yet */
+    _Atomic uint64_t stamp; /* the first of the next batch; threads fight for its line alone */
+    _Alignas(RECORDER_APART) trace_section *section; /* NULL: the file is not open yet */
     uint64_t started_ns, event_cost_ps;
     _Atomic uint64_t chunks; /* handed out */
     atomic_flag lock;        /* of what follows */
@@ -70,6 +77,7 @@ typedef struct recorder_process {
     uint32_t idle_states;
     _Atomic unsigned char used[RECORDER_RING_MAX]; /* ring: chunks that a thread holds */
     char path[RECORDER_PATH];
+    _Atomic uint64_t last[1 << RECORDER_LAST_BITS]; /* who touched an address last: recorder_mine */
     recorder_thread all[RECORDER_STATES];
 } recorder_process;
 
@@ -102,6 +110,8 @@ uint64_t recorder_event_cost_ps(void);
 
 bool recorder_open_file(recorder_process *process);
 bool recorder_take_chunk(recorder_process *process, recorder_chunk *chunk);
+/* Copies a full chunk to its place in the file and empties it; false: no room, all is as before. */
+bool recorder_empty_chunk(recorder_process *process, recorder_chunk *chunk);
 void recorder_drop_chunk(recorder_process *process, recorder_chunk *chunk);
 void recorder_lock(recorder_process *process);
 void recorder_unlock(recorder_process *process);
@@ -113,15 +123,56 @@ TRACE_INLINE bool recorder_samples(uint64_t address) {
     return sample <= 1 || ((address >> 4) * 0x9E3779B97F4A7C15u >> 32) % sample == 0;
 }
 
+TRACE_INLINE _Atomic uint64_t *recorder_last(recorder_process *process, uint64_t address) {
+    return &process->last[(address * 0x9E3779B97F4A7C15u) >> (64 - RECORDER_LAST_BITS)];
+}
+
+/* Whether no other thread has recorded this address since the calling one did: then the table has
+ * the calling thread's mark for it still. Whoever touches it next finds another mark than its own
+ * and leaves its own. The program orders what threads do with one block, so no atomic exchange is
+ * needed; another address in the same place costs a batch, never the order. */
+TRACE_INLINE bool recorder_mine(recorder_process *process, const recorder_thread *thread,
+                                uint64_t address) {
+    _Atomic uint64_t *last = recorder_last(process, address);
+    uint64_t mine = thread->mark | address >> 3;
+    if (atomic_load_explicit(last, memory_order_relaxed) == mine)
+        return true;
+    atomic_store_explicit(last, mine, memory_order_relaxed);
+    return false;
+}
+
+/* A stamp for this address was taken and is not used. */
+TRACE_INLINE void recorder_forget(recorder_process *process, uint64_t address) {
+    atomic_store_explicit(recorder_last(process, address), 0, memory_order_relaxed);
+}
+
 /* Order across threads. A block's stamp is taken after it was allocated and before it is freed, so
- * the stamps of one address never contradict what happened. */
-TRACE_INLINE uint64_t recorder_stamp(recorder_process *process) {
-    if (__libc_single_threaded) {
-        uint64_t stamp = atomic_load_explicit(&process->stamp, memory_order_relaxed) + 1;
-        atomic_store_explicit(&process->stamp, stamp, memory_order_relaxed);
-        return stamp;
-    }
-    return atomic_fetch_add(&process->stamp, 1) + 1;
+ * the stamps of one address never contradict what happened. Stamps are taken from the counter of
+ * the process in batches: threads that count together at every event wait for each other for most
+ * of their time. A thread uses up its batch on addresses that it was the last to touch; an address
+ * that may come from another thread takes the first stamp of a new batch, which is above all that
+ * other threads have used for that address before. `before` is the thread's last stamp. */
+TRACE_INLINE uint64_t recorder_stamp(recorder_process *process, const recorder_thread *thread,
+                                     uint64_t before, uint64_t address) {
+    uint64_t next = before + 1;
+    bool mine = __libc_single_threaded || recorder_mine(process, thread, address);
+    if (RECORDER_UNLIKELY(!mine || next % TRACE_BATCH == 0))
+        return atomic_fetch_add(&process->stamp, TRACE_BATCH);
+    return next;
+}
+
+/* Room for a record of a thread that records all addresses without call sites and does not end:
+ * one comparison tells. NULL: recorder_room and the wishes decide. */
+TRACE_INLINE recorder_thread *recorder_usual(void) {
+    recorder_thread *thread = recorder_self.thread;
+    return thread != NULL && thread->to.at < thread->usual ? thread : NULL;
+}
+
+/* Where records end. */
+TRACE_INLINE void recorder_set_limit(recorder_thread *thread, unsigned char *limit) {
+    bool unusual = recorder_wishes.sample > 1 || recorder_wishes.sites || recorder_self.ended;
+    thread->limit = limit;
+    thread->usual = unusual ? NULL : limit;
 }
 
 /* Also false inside the recorder, and while a block is full and none can be had. */
@@ -137,5 +188,7 @@ TRACE_INLINE void recorder_done(recorder_thread *thread) {
     if (RECORDER_UNLIKELY(recorder_self.ended))
         recorder_detach();
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -37,7 +37,8 @@ static void print_part(const trace_part *part) {
     const trace_section *section = part->header;
     uint64_t bytes = 0;
     for (size_t i = 0; i < part->span_count; i++)
-        bytes += sizeof(trace_block) + (part->spans[i].open ? 0 : part->spans[i].length);
+        bytes += sizeof(trace_block) +
+                 (part->spans[i].state == TRACE_SEALED ? part->spans[i].length : 0);
     printf("\"command\": ");
     print_text(section->command, command_length(section));
     printf(", \"damage\": ");

@@ -36,7 +36,7 @@ uint64_t recorder_clock_ns(void) {
 static void begin_block(recorder_process *process, recorder_thread *thread) {
     trace_block *block = (trace_block *)(void *)thread->chunk.free;
     block->thread = thread->number;
-    block->stamp = atomic_load(&process->stamp);
+    block->stamp = atomic_load(&process->stamp) - 1; /* ends a batch: the next event begins one */
     block->address = thread->to.address;
     block->time_ns = recorder_clock_ns() - process->started_ns;
     __asm__ volatile("" : : : "memory");
@@ -45,7 +45,7 @@ static void begin_block(recorder_process *process, recorder_thread *thread) {
     thread->block = block;
     thread->to.at = (unsigned char *)(block + 1);
     thread->to.stamp = block->stamp;
-    thread->limit = thread->chunk.base + RECORDER_CHUNK - TRACE_RECORD_MAX;
+    recorder_set_limit(thread, thread->chunk.base + RECORDER_CHUNK - TRACE_RECORD_MAX);
 }
 
 static void add_totals(recorder_process *process, recorder_thread *thread) {
@@ -69,7 +69,7 @@ static void seal_block(recorder_process *process, recorder_thread *thread) {
     uint64_t taken = (sizeof *block + length + TRACE_BLOCK_ALIGN - 1) / TRACE_BLOCK_ALIGN;
     thread->chunk.free = (unsigned char *)block + taken * TRACE_BLOCK_ALIGN;
     thread->block = NULL;
-    thread->limit = NULL;
+    recorder_set_limit(thread, NULL);
     add_totals(process, thread);
 }
 
@@ -94,6 +94,7 @@ static recorder_thread *new_state(recorder_process *process) {
     if (thread == NULL || recorder_self.number == 0)
         return NULL;
     thread->number = recorder_self.number - 1;
+    thread->mark = (uint64_t)(thread - process->all + 1) << RECORDER_ADDRESS_BITS;
     if (!recorder_self.ended)
         pthread_setspecific(at_thread_end, (void *)(uintptr_t)PTHREAD_DESTRUCTOR_ITERATIONS);
     return thread;
@@ -126,7 +127,7 @@ static void thread_ends(void *rounds) {
     }
     recorder_thread *thread = recorder_room();
     if (thread != NULL) {
-        trace_encode_end(&thread->to, recorder_stamp(recorder_now));
+        trace_encode_end(&thread->to, recorder_stamp(recorder_now, thread, thread->to.stamp, 0));
         thread->events++;
     }
     recorder_self.ended = true;
@@ -178,10 +179,11 @@ static bool process_ready(void) {
     return process->section != NULL;
 }
 
-/* Another chunk; after a failure (the disk is full) not every event tries again. */
-static bool another_chunk(recorder_process *process, recorder_thread *thread) {
-    recorder_drop_chunk(process, &thread->chunk);
-    if (thread->skip == 0 && recorder_take_chunk(process, &thread->chunk))
+/* An empty chunk; after a failure (the disk is full) not every event tries again. */
+static bool empty_chunk(recorder_process *process, recorder_thread *thread) {
+    recorder_chunk *chunk = &thread->chunk;
+    if (thread->skip == 0 && (chunk->base != NULL ? recorder_empty_chunk(process, chunk)
+                                                  : recorder_take_chunk(process, chunk)))
         return true;
     thread->skip = thread->skip > 0 ? thread->skip - 1 : SKIPPED_WHEN_FULL;
     __atomic_fetch_add(&process->section->lost, 1, __ATOMIC_RELAXED);
@@ -198,7 +200,7 @@ static recorder_thread *find_room(void) {
     if (thread == NULL)
         return NULL;
     seal_block(process, thread);
-    if (!has_room(&thread->chunk) && !another_chunk(process, thread))
+    if (!has_room(&thread->chunk) && !empty_chunk(process, thread))
         return NULL;
     begin_block(process, thread);
     return thread;
@@ -227,6 +229,7 @@ __attribute__((destructor(101))) static void process_exits(void) {
         seal_block(process, recorder_self.thread);
     process->section->run_ns = recorder_clock_ns() - process->started_ns;
     process->section->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    process->section->last_stamp = atomic_load(&process->stamp);
     process->section->closed = 1;
 }
 

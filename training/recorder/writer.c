@@ -24,8 +24,8 @@ bool trace_writer_begin(trace_writer *writer, FILE *out, const trace_section *li
                         uint32_t threads) {
     *writer = (trace_writer){.out = out, .begin = ftell(out), .section = *like, .threads = threads};
     writer->section.flags |= TRACE_DERIVED;
-    writer->section.flags &= ~(uint32_t)TRACE_RING;
-    writer->section.events = writer->section.recorder_ns = 0;
+    writer->section.flags &= ~(uint32_t)(TRACE_RING | TRACE_BATCHES);
+    writer->section.events = writer->section.recorder_ns = writer->section.last_stamp = 0;
     writer->section.closed = 1;
     writer->drafts = calloc(threads + 1, sizeof *writer->drafts);
     if (writer->drafts == NULL)

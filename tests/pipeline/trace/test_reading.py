@@ -16,6 +16,7 @@ from pipeline.core.errors import DataError
 from pipeline.trace.read import Trace, change, processes, read
 
 HEADER = 4096
+CHUNK = 65_536
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +47,42 @@ def test_a_truncated_file_is_read_up_to_its_end(
     assert is_beginning_of(trace, recorder.read(whole))
 
 
-@pytest.mark.parametrize("place", [HEADER + 1, HEADER + 8, HEADER + 40, HEADER + 500, 150_003])
+@pytest.mark.parametrize("chunk", [0, 1, 3])
+@pytest.mark.parametrize("place", [1, 8, 40, 500, CHUNK - 100])
 def test_a_flipped_bit_is_named_and_read_up_to(
-    recorder: Recorder, single: Path, place: int
+    recorder: Recorder, single: Path, chunk: int, place: int
 ) -> None:
+    """A thread writes into the first chunk; full ones are copied behind it, in their order."""
     bytes_ = bytearray(single.read_bytes())
-    bytes_[place] ^= 0x10
+    bytes_[HEADER + chunk * CHUNK + place % 30_000] ^= 0x10
     flipped = recorder.folder / "flipped.trace"
     flipped.write_bytes(bytes_)
     trace, original = recorder.read(flipped), recorder.read(single)
     assert "at byte" in trace.process.damage
     assert len(trace.rows) < len(original.rows)
     assert is_beginning_of(trace, original)
-    assert (len(trace.rows) > 10_000) == (place > 2 * 65_536)
+    assert (len(trace.rows) > 10_000) == (chunk != 1)
+
+
+def with_more(single: Path, path: Path, more: bytes) -> Path:
+    """Return a trace whose file has ``more`` at its end."""
+    path.write_bytes(single.read_bytes() + more)
+    return path
+
+
+@pytest.mark.parametrize("length", [64, 128, 20_000, CHUNK - 64, CHUNK])
+@pytest.mark.parametrize("cleared", [False, True])
+def test_a_copy_that_a_kill_broke_off_is_no_damage(
+    recorder: Recorder, single: Path, length: int, cleared: bool
+) -> None:
+    """A full chunk is copied, then emptied behind its first header: both may be half done."""
+    chunk = single.read_bytes()[HEADER + 2 * CHUNK :][:CHUNK]
+    half = chunk[:64] + bytes(length - 64) + chunk[length:] if cleared else chunk[:length]
+    trace = recorder.read(with_more(single, recorder.folder / "twice.trace", half))
+    original = recorder.read(single)
+    assert trace.process.damage == original.process.damage == ""
+    assert trace.process.sealed_events == original.process.sealed_events
+    assert np.array_equal(trace.rows, original.rows)
 
 
 def test_no_damage_crashes_the_reader(recorder: Recorder, whole: Path) -> None:
@@ -131,9 +155,29 @@ def test_what_is_not_a_trace_is_named(recorder: Recorder, content: bytes, messag
 
 def test_another_version_is_named(recorder: Recorder, single: Path) -> None:
     path = recorder.folder / "future.trace"
-    path.write_bytes(single.read_bytes()[:8] + b"\2" + single.read_bytes()[9:])
-    with pytest.raises(DataError, match=r"format version 2; this program reads version 1"):
+    path.write_bytes(single.read_bytes()[:8] + b"\3" + single.read_bytes()[9:])
+    with pytest.raises(DataError, match=r"format version 3; this program reads 1 to 2"):
         processes(recorder.tools, path)
+
+
+def word_sum(bytes_: bytes) -> int:
+    """Return the sum of docs/trace-format.md."""
+    total, factor = len(bytes_) * 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
+    for word in np.frombuffer(bytes_, "<u8").tolist():
+        total, factor = total + word * factor, factor + 0x9E3779B97F4A7C16
+    return total % 2**64
+
+
+def test_the_version_before_is_read(recorder: Recorder, single: Path) -> None:
+    """It had the same blocks and no batches of stamps."""
+    bytes_ = bytearray(single.read_bytes())
+    assert bytes_[8:16] == bytes([2, 0, 0, 0, 8, 0, 0, 0])
+    bytes_[8:16] = bytes([1, 0, 0, 0, 0, 0, 0, 0])
+    check = word_sum(bytes_[:48]) + 3 * word_sum(bytes_[112 : 112 + 2048])
+    bytes_[48:56] = (check % 2**64).to_bytes(8, "little")
+    path = recorder.folder / "before.trace"
+    path.write_bytes(bytes_)
+    assert np.array_equal(recorder.read(path).rows, recorder.read(single).rows)
 
 
 def test_a_damaged_header_is_named(recorder: Recorder, single: Path) -> None:

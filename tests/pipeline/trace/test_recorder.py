@@ -6,11 +6,23 @@ import os
 import resource
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from trace_support import CHILD, EARLY, EXECED, HANDED, LATE, LOOPED, Recorder, births, deaths
+from trace_support import (
+    CHILD,
+    EARLY,
+    EXCHANGED,
+    EXECED,
+    HANDED,
+    LATE,
+    LOOPED,
+    Recorder,
+    births,
+    deaths,
+)
 
 from pipeline.core.errors import DataError, SpaceError
 from pipeline.trace.read import Kind, processes
@@ -52,6 +64,22 @@ def test_order_across_threads(recorder: Recorder) -> None:
     assert found.remote_share > 0.9
 
 
+def test_order_of_blocks_that_wander_between_threads(recorder: Recorder) -> None:
+    """Both threads free what was allocated with the sizes that the program took, in its order."""
+    count = 30_000
+    trace = recorder.read(recorder.record("exchanged", str(count)))
+    sizes = EXCHANGED + np.arange(count) % 997
+    rows = trace.rows
+    born = (rows["kind"] == Kind.MALLOC) & (rows["size"] >= EXCHANGED)
+    freed = (rows["kind"] == Kind.FREE) & (rows["before"] >= EXCHANGED)
+    first, second = (rows["thread"] == thread for thread in (1, 2))
+    assert np.array_equal(rows["size"][born & first], sizes)
+    assert np.array_equal(rows["size"][born & second], sizes)
+    assert np.array_equal(rows["before"][freed], np.repeat(sizes, 2))
+    assert np.array_equal(rows["object"][freed & second][::2], rows["object"][born & first])
+    assert trace.process.foreign == trace.process.unseen == 0
+
+
 def test_a_hundred_threads(recorder: Recorder) -> None:
     trace = recorder.read(recorder.record("threads", "2000"))
     assert (births(trace, LOOPED), deaths(trace, LOOPED)) == (200_000, 200_000)
@@ -82,8 +110,9 @@ def test_fork_while_threads_allocate(recorder: Recorder) -> None:
     assert [(births(t, CHILD), births(t, LOOPED)) for t in traces[1:]] == [(1, 200)] * 8
 
 
-def test_kill_loses_nothing_that_happened(recorder: Recorder) -> None:
-    folder = recorder.folder / "parts"
+def killed_parts(recorder: Recorder, name: str, delay_s: float = 0.0) -> Path:
+    """Return the folder of a program that was killed ``delay_s`` after 100,000 blocks."""
+    folder = recorder.folder / name
     folder.mkdir()
     child = subprocess.Popen(
         [recorder.program, "for-ever"],
@@ -93,9 +122,15 @@ def test_kill_loses_nothing_that_happened(recorder: Recorder) -> None:
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
+    time.sleep(delay_s)
     child.kill()
     child.wait()
     child.stdout.close()
+    return folder
+
+
+def test_kill_loses_nothing_that_happened(recorder: Recorder) -> None:
+    folder = killed_parts(recorder, "parts")
     output = recorder.folder / "killed.trace"
     join(sorted(folder.iterdir()), output)
     trace = recorder.read(output)
@@ -103,6 +138,14 @@ def test_kill_loses_nothing_that_happened(recorder: Recorder) -> None:
     assert births(trace, LOOPED) - deaths(trace, LOOPED) in (0, 1)
     assert not trace.process.closed
     assert trace.process.damage == ""
+
+
+def test_kills_at_any_time_leave_no_damage(recorder: Recorder) -> None:
+    for attempt in range(8):
+        folder = killed_parts(recorder, f"parts{attempt}", 0.001 * attempt)
+        trace = recorder.read(next(folder.iterdir()))
+        assert births(trace, LOOPED) - deaths(trace, LOOPED) in (0, 1)
+        assert (trace.process.damage, trace.process.unseen, trace.process.foreign) == ("", 0, 0)
 
 
 def test_a_program_that_closes_all_files_is_still_recorded(recorder: Recorder) -> None:

@@ -15,6 +15,7 @@ from pipeline.trace.tools import RecorderTools, recorder_tools
 
 HERE = Path(__file__).parent
 EARLY, LATE, CHILD, EXECED, HANDED, LOOPED, PASSED = range(30001, 30008)
+EXCHANGED = 40000
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
  * that a trace can be held against the numbers given here. */
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ enum {
     EXECED = 30004,
     HANDED = 30005,
     LOOPED = 30006,
-    PASSED = 30007
+    PASSED = 30007,
+    EXCHANGED = 40000 /* to 40996 */
 };
 
 static void *volatile kept;
@@ -96,6 +98,45 @@ static void pass_on(void) {
         pthread_join(threads[i], NULL);
 }
 
+/* One thread allocates, the other frees as soon as it can and takes the block for itself once more,
+ * so that addresses wander between them at every moment. */
+enum { BOXES = 4 };
+static void *_Atomic boxes[BOXES];
+
+static size_t nth_size(size_t i) {
+    return EXCHANGED + i % 997;
+}
+
+static void *put_all(void *count) {
+    for (size_t i = 0; i < (size_t)count; i++) {
+        void *block = malloc(nth_size(i));
+        while (boxes[i % BOXES] != NULL)
+            sched_yield();
+        boxes[i % BOXES] = block;
+    }
+    return NULL;
+}
+
+static void *take_all(void *count) {
+    for (size_t i = 0; i < (size_t)count; i++) {
+        void *block;
+        while ((block = boxes[i % BOXES]) == NULL)
+            sched_yield();
+        boxes[i % BOXES] = NULL;
+        free(block);
+        pair(nth_size(i));
+    }
+    return NULL;
+}
+
+static void exchange(size_t count) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, put_all, (void *)count);
+    pthread_create(&threads[1], NULL, take_all, (void *)count);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void *churn(void *count) {
     for (size_t i = 0; i < (size_t)count; i++)
         pair(LOOPED);
@@ -161,6 +202,8 @@ int main(int argc, char **argv) {
         in_threads(1, give, 0), in_threads(1, take, 0);
     else if (strcmp(mode, "passed") == 0)
         pass_on();
+    else if (strcmp(mode, "exchanged") == 0)
+        exchange(times);
     else if (strcmp(mode, "threads") == 0)
         in_threads(100, churn, times);
     else if (strcmp(mode, "churn") == 0)
