@@ -57,34 +57,34 @@ TRACE_INLINE uint64_t stamp_for(const recorder_thread *thread, const void *block
     return recorder_stamp(recorder_now, thread, thread->to.stamp, (uintptr_t)block);
 }
 
-static __attribute__((noinline)) void note_any_block(trace_kind kind, const void *block,
-                                                     size_t size, unsigned align,
-                                                     const void *caller) {
+/* Returns the block, so that a caller's last act is to call it. */
+static __attribute__((noinline)) void *note_any_block(trace_kind kind, void *block, size_t size,
+                                                      unsigned align, const void *caller) {
     if (block == NULL)
-        return;
+        return NULL;
     if (!recorder_samples((uintptr_t)block)) {
         note_left_out();
-        return;
+        return block;
     }
     recorder_thread *thread = recorder_room();
     if (thread == NULL)
-        return;
+        return block;
     uint32_t site;
     trace_encode_block(&thread->to, kind, stamp_for(thread, block), (uintptr_t)block, size, align,
                        site_for(caller, &site));
     recorder_done(thread);
+    return block;
 }
 
-TRACE_INLINE void note_block(trace_kind kind, const void *block, size_t size, unsigned align,
-                             const void *caller) {
-    recorder_thread *thread = recorder_usual();
-    if (RECORDER_UNLIKELY(thread == NULL || block == NULL)) {
-        note_any_block(kind, block, size, align, caller);
-        return;
-    }
-    trace_encode_block(&thread->to, kind, stamp_for(thread, block), (uintptr_t)block, size, align,
+TRACE_INLINE void *note_block(trace_kind kind, void *block, size_t size, unsigned align,
+                              const void *caller) {
+    recorder_thread *thread = recorder_usual((uintptr_t)block);
+    if (RECORDER_UNLIKELY(thread == NULL || block == NULL))
+        return note_any_block(kind, block, size, align, caller);
+    trace_encode_block(&thread->to, kind, thread->to.stamp + 1, (uintptr_t)block, size, align,
                        NULL);
     thread->events++;
+    return block;
 }
 
 static __attribute__((noinline)) void note_any_free(const void *block) {
@@ -99,14 +99,13 @@ static __attribute__((noinline)) void note_any_free(const void *block) {
     recorder_done(thread);
 }
 
-TRACE_INLINE void note_free(const void *block) {
-    recorder_thread *thread = recorder_usual();
-    if (RECORDER_UNLIKELY(thread == NULL)) {
-        note_any_free(block);
-        return;
-    }
-    trace_encode_free(&thread->to, stamp_for(thread, block), (uintptr_t)block);
+TRACE_INLINE bool note_usual_free(const void *block) {
+    recorder_thread *thread = recorder_usual((uintptr_t)block);
+    if (RECORDER_UNLIKELY(thread == NULL))
+        return false;
+    trace_encode_free(&thread->to, thread->to.stamp + 1, (uintptr_t)block);
     thread->events++;
+    return true;
 }
 
 /* `before` is a stamp from before the call; 0: there was no room then. */
@@ -138,7 +137,9 @@ static uint64_t time_some_ns(recorder_thread *fake, unsigned char *scratch, uint
             *random = *random * 6364136223846793005u + 1442695040888963407u;
             note_block(TRACE_MALLOC, (void *)(*random >> 44 << 4 | 16), *random >> 32 & 0x3ff, 0,
                        scratch);
-            note_free((void *)(*random >> 36 << 4 & 0xfffff0));
+            const void *other = (void *)(*random >> 36 << 4 & 0xfffff0);
+            if (!note_usual_free(other))
+                note_any_free(other);
         }
     }
     return recorder_clock_ns() - began;
@@ -164,9 +165,7 @@ uint64_t recorder_event_cost_ps(void) {
 EXPORT void *malloc(size_t size) {
     if (!ready())
         return next_early_allocate(size);
-    void *block = recorder_next.malloc(size);
-    note_block(TRACE_MALLOC, block, size, 0, CALLER);
-    return block;
+    return note_block(TRACE_MALLOC, recorder_next.malloc(size), size, 0, CALLER);
 }
 
 EXPORT void *calloc(size_t count, size_t size) {
@@ -177,16 +176,23 @@ EXPORT void *calloc(size_t count, size_t size) {
     }
     if (!ready())
         return next_early_allocate(bytes);
-    void *block = recorder_next.calloc(count, size);
-    note_block(TRACE_CALLOC, block, bytes, 0, CALLER);
-    return block;
+    return note_block(TRACE_CALLOC, recorder_next.calloc(count, size), bytes, 0, CALLER);
+}
+
+static __attribute__((noinline)) void free_any(void *block) {
+    if (!ready())
+        return;
+    note_any_free(block);
+    recorder_next.free(block);
 }
 
 EXPORT void free(void *block) {
-    if (RECORDER_UNLIKELY(next_is_early(block)) || RECORDER_UNLIKELY(!ready()))
+    if (RECORDER_UNLIKELY(next_is_early(block)))
         return;
-    note_free(block);
-    recorder_next.free(block);
+    if (note_usual_free(block))
+        recorder_next.free(block);
+    else
+        free_any(block);
 }
 
 static void *leave_early(void *block, size_t size) {
@@ -206,7 +212,7 @@ static void *resize(void *block, size_t size, const void *caller) {
     void *moved = recorder_next.realloc(block, size);
     if (moved == NULL) {
         if (thread != NULL)
-            recorder_forget(recorder_now, from);
+            recorder_touch(recorder_now, 0, from);
         return NULL;
     }
     if (thread != NULL && recorder_samples((uintptr_t)moved)) {
@@ -217,7 +223,7 @@ static void *resize(void *block, size_t size, const void *caller) {
             recorder_done(thread);
         }
         if (!sampled)
-            note_block(TRACE_MALLOC, moved, size, 0, caller);
+            note_any_block(TRACE_MALLOC, moved, size, 0, caller);
     }
     return moved;
 }
@@ -227,13 +233,10 @@ static void *reallocate(void *block, size_t size, const void *caller) {
         return leave_early(block, size);
     if (!ready())
         return block == NULL ? next_early_allocate(size) : NULL;
-    if (block == NULL) {
-        void *fresh = recorder_next.realloc(NULL, size);
-        note_block(TRACE_MALLOC, fresh, size, 0, caller);
-        return fresh;
-    }
+    if (block == NULL)
+        return note_block(TRACE_MALLOC, recorder_next.realloc(NULL, size), size, 0, caller);
     if (size == 0) { /* frees, in libc and in hakmem */
-        note_free(block);
+        note_any_free(block);
         return recorder_next.realloc(block, 0);
     }
     return resize(block, size, caller);
@@ -254,8 +257,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size) {
 
 static void *note_aligned(void *block, size_t align, size_t size, const void *caller) {
     unsigned log2 = align > 1 ? 64u - (unsigned)__builtin_clzll(align - 1) : 0;
-    note_block(TRACE_ALIGNED, block, size, log2, caller);
-    return block;
+    return note_any_block(TRACE_ALIGNED, block, size, log2, caller);
 }
 
 EXPORT void *memalign(size_t align, size_t size) {

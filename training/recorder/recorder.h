@@ -133,17 +133,14 @@ TRACE_INLINE _Atomic uint64_t *recorder_last(recorder_process *process, uint64_t
  * needed; another address in the same place costs a batch, never the order. */
 TRACE_INLINE bool recorder_mine(recorder_process *process, const recorder_thread *thread,
                                 uint64_t address) {
-    _Atomic uint64_t *last = recorder_last(process, address);
-    uint64_t mine = thread->mark | address >> 3;
-    if (atomic_load_explicit(last, memory_order_relaxed) == mine)
-        return true;
-    atomic_store_explicit(last, mine, memory_order_relaxed);
-    return false;
+    uint64_t last = atomic_load_explicit(recorder_last(process, address), memory_order_relaxed);
+    return last == (thread->mark | address >> 3);
 }
 
-/* A stamp for this address was taken and is not used. */
-TRACE_INLINE void recorder_forget(recorder_process *process, uint64_t address) {
-    atomic_store_explicit(recorder_last(process, address), 0, memory_order_relaxed);
+/* Leaves a mark; 0: none, where a stamp for this address was taken and is not used. */
+TRACE_INLINE void recorder_touch(recorder_process *process, uint64_t mark, uint64_t address) {
+    uint64_t last = mark ? mark | address >> 3 : 0;
+    atomic_store_explicit(recorder_last(process, address), last, memory_order_relaxed);
 }
 
 /* Order across threads. A block's stamp is taken after it was allocated and before it is freed, so
@@ -154,18 +151,22 @@ TRACE_INLINE void recorder_forget(recorder_process *process, uint64_t address) {
  * other threads have used for that address before. `before` is the thread's last stamp. */
 TRACE_INLINE uint64_t recorder_stamp(recorder_process *process, const recorder_thread *thread,
                                      uint64_t before, uint64_t address) {
-    uint64_t next = before + 1;
     bool mine = __libc_single_threaded || recorder_mine(process, thread, address);
-    if (RECORDER_UNLIKELY(!mine || next % TRACE_BATCH == 0))
-        return atomic_fetch_add(&process->stamp, TRACE_BATCH);
-    return next;
+    if (mine && (before + 1) % TRACE_BATCH != 0)
+        return before + 1;
+    if (!mine)
+        recorder_touch(process, thread->mark, address);
+    return atomic_fetch_add(&process->stamp, TRACE_BATCH);
 }
 
-/* Room for a record of a thread that records all addresses without call sites and does not end:
- * one comparison tells. NULL: recorder_room and the wishes decide. */
-TRACE_INLINE recorder_thread *recorder_usual(void) {
+/* The usual event: there is room, the thread records all addresses without call sites and does not
+ * end (one comparison tells), and the next stamp of its batch will do. NULL: anything else. */
+TRACE_INLINE recorder_thread *recorder_usual(uint64_t address) {
     recorder_thread *thread = recorder_self.thread;
-    return thread != NULL && thread->to.at < thread->usual ? thread : NULL;
+    if (RECORDER_UNLIKELY(thread == NULL || thread->to.at >= thread->usual ||
+                          (thread->to.stamp + 1) % TRACE_BATCH == 0))
+        return NULL;
+    return __libc_single_threaded || recorder_mine(recorder_now, thread, address) ? thread : NULL;
 }
 
 /* Where records end. */
