@@ -1,33 +1,17 @@
-/* Heaps and the threads that own them: making, recycling, adopting, fork. */
+/* All heaps of the process: making, recycling, adopting slabs of those without a thread. */
 #ifndef HAK_COLD_HEAP_H
 #define HAK_COLD_HEAP_H
 
 #include "base/types.h"
 
-/* What a thread knows: 24 bytes of static TLS.
- *   heap    where malloc and free look; hak_no_heap sends every call to its slow path
- *   owned   the thread's heap, NULL before the first call and after the thread's end */
-typedef struct hak_thread {
-    hak_heap *heap;
-    hak_heap *owned;
-    bool ended;
-} hak_thread;
+/* A heap without a thread, or a new one, for the caller alone. NULL: out of memory. */
+hak_heap *hak_heap_obtain(void);
 
-extern HAK_HIDDEN HAK_TLS hak_thread hak_this_thread;
+/* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. */
+void hak_heap_leave(hak_heap *heap);
 
-/* A heap whose magazines are all empty and full at once. Never written. */
-extern HAK_HIDDEN const hak_heap hak_no_heap;
-
-/* The calling thread's heap, made or taken over at the first call. NULL when the thread has ended
- * already or memory is out: see hak_heap_borrow. */
-hak_heap *hak_heap_self(void);
-
-/* A heap for calls of threads that have none any more (destructors that run late), or cannot have
- * one, under a lock. NULL: out of memory, and the lock is not held. */
-hak_heap *hak_heap_borrow(void);
-void hak_heap_return(void);
-/* Takes back what others freed to that heap: it lies there until somebody borrows it. */
-void hak_heap_flush_borrowed(void);
+/* Heaps without a thread. */
+size_t hak_heap_idle_count(void);
 
 /* A slab of the class with room: one of the heap's own, else one taken over from a heap without a
  * thread, else a new one. NULL: out of memory. By the owner. */
@@ -37,11 +21,14 @@ hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls);
  * sum of what the visits return. */
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap));
 
-/* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
- * owner. */
-void hak_heap_flush(hak_heap *heap);
-
 /* Calls visit for each heap, under the registry lock. */
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context);
+
+/* No heap is made or changes hands between these. */
+void hak_heap_before_fork(void);
+void hak_heap_after_fork_in_parent(void);
+/* The heaps of the other threads may have been copied in the middle of an operation: they are never
+ * touched again. Their blocks can still be used and freed. NULL: no such heap. */
+void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed);
 
 #endif

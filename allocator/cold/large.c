@@ -2,8 +2,8 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
-#include "cold/heap.h"
 #include "cold/purge.h"
+#include "cold/thread.h"
 #include "os/os.h"
 #include "pages/excess.h"
 #include "pages/range.h"

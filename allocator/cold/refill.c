@@ -2,11 +2,11 @@
 
 #include "base/classes.h"
 #include "cold/arm.h"
-#include "cold/heap.h"
 #include "cold/large.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
 #include "cold/route.h"
+#include "cold/thread.h"
 #include "pages/range.h"
 
 #include <errno.h>

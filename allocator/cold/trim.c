@@ -2,7 +2,6 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/heap.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
 #include "cold/route.h"
@@ -11,6 +10,8 @@
 #include "pages/dense.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
+
+/* ---- free pages in slabs ---- */
 
 /* First block at or after `from` that is free (flip = 0) or not free (flip = ~0). */
 static unsigned next_block(const hak_slab *slab, unsigned from, uint64_t flip) {
@@ -94,6 +95,24 @@ static size_t age_class(hak_heap *heap, unsigned cls) {
         more += slab->used == 0 ? age_empty(heap, slab) : age(slab);
     }
     return more;
+}
+
+/* ---- whole heaps ---- */
+
+static void release_empty(hak_heap *heap, unsigned cls) {
+    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
+        next = slab->next;
+        if (slab->used == 0)
+            hak_slab_release(heap, slab);
+    }
+}
+
+void hak_heap_flush(hak_heap *heap) {
+    hak_remote_drain(heap);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        hak_route_flush(heap, cls);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        release_empty(heap, cls);
 }
 
 /* The slabs age before the magazines are emptied into them, which makes those lively again that

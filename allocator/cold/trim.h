@@ -17,4 +17,8 @@ size_t hak_heap_trim_idle(hak_heap *heap);
 /* The same at once and for all slabs of the heap. Returns the bytes given back. */
 size_t hak_heap_trim_now(hak_heap *heap);
 
+/* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
+ * owner. */
+void hak_heap_flush(hak_heap *heap);
+
 #endif

@@ -5,6 +5,7 @@
 #include "cold/heap.h"
 #include "cold/route.h"
 #include "cold/slab.h"
+#include "cold/thread.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"

@@ -6,9 +6,9 @@
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_allocate */
-#include "cold/heap.h"
 #include "cold/large.h"
 #include "cold/refill.h"
+#include "cold/thread.h"
 #include "hot/lane.h"
 #include "include/hakmem.h"
 #include "pages/range.h"

@@ -1,7 +1,7 @@
 /* What the allocator tells about itself, and mallopt, malloc_trim and hak_purge. */
 #include "base/fatal.h"
-#include "cold/heap.h"
 #include "cold/purge.h"
+#include "cold/thread.h"
 #include "cold/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"

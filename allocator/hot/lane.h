@@ -3,7 +3,7 @@
 #ifndef HAK_HOT_LANE_H
 #define HAK_HOT_LANE_H
 
-#include "cold/heap.h"
+#include "cold/thread.h"
 #include "hot/list.h"
 #include "hot/magazine.h"
 #include "hot/page.h"

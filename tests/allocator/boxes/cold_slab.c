@@ -1,8 +1,8 @@
 /* Slabs of every class: each block is given once, lies in the slab, overlaps no other, and the
  * invariants hold while blocks go and come back in any order. */
 #include "base/classes.h"
-#include "cold/heap.h"
 #include "cold/slab.h"
+#include "cold/thread.h"
 #include "pages/range.h"
 
 #include <string.h>

@@ -1,0 +1,174 @@
+#include "cold/thread.h"
+
+#include "base/classes.h"
+#include "cold/arm.h"
+#include "cold/background.h"
+#include "cold/heap.h"
+#include "cold/purge.h"
+#include "cold/remote.h"
+#include "cold/route.h"
+#include "cold/trim.h"
+#include "os/lock.h"
+#include "os/os.h"
+#include "pages/segment.h"
+#include "policy/policy.h"
+
+#include <unistd.h>
+
+/* All other magazines of it have top = end = NULL: free finds them full. malloc finds class
+ * HAK_CLASS_NONE for every size, and that magazine empty. */
+const hak_heap hak_no_heap = {.top = {(void **)hak_nothing}, .end = {(void **)hak_nothing}};
+
+HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
+
+enum {
+    WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
+    WARM_BLOCKS = 16, /* ... of at most so many small blocks */
+};
+
+/* Lock order: borrow, purge, registry, segment. */
+static hak_lock borrow_lock;
+static hak_heap *borrowed;
+
+/* ---- the end of a thread ---- */
+
+/* Where threads follow each other, each would fill its magazines from the slabs and flush them at
+ * its end. So the last heaps keep a few small blocks ready for the next threads; but none of the
+ * route HOT, which go into slabs of this heap only: another may adopt them before. */
+static void flush_most(hak_heap *heap) {
+    bool warm = hak_heap_idle_count() < WARM_HEAPS;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        size_t count = hak_route_count(heap, cls);
+        bool keep = warm && !hak_is_hot(cls) && hak_classes[cls].size <= HAK_SMALL_MAX;
+        if (count > (keep ? WARM_BLOCKS : 0))
+            hak_route_flush(heap, cls);
+    }
+}
+
+/* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
+ * none comes. */
+static void let_go(hak_heap *heap) {
+    hak_remote_drain(heap);
+    flush_most(heap);
+    hak_heap_leave(heap);
+}
+
+static void thread_exits(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
+    if (heap == NULL)
+        return;
+    let_go(heap);
+    hak_purge_expect();
+    hak_background_start();
+}
+
+/* ---- fork ---- */
+
+/* A signal handler that forks may have interrupted this very thread while it held a lock: waiting
+ * for it would last for ever. The child of a program with one thread then goes on where its parent
+ * was; that of one with several may do little more than exec, and needs no sound heaps for it. */
+static HAK_TLS bool forks_amidst;
+
+static void before_fork(void) {
+    forks_amidst = hak_locks_held != 0;
+    if (forks_amidst)
+        return;
+    hak_lock_take(&borrow_lock);
+    hak_purge_before_fork();
+    hak_heap_before_fork();
+    hak_lock_take(&hak_segment_lock);
+    hak_lock_holds_all = true;
+}
+
+static void after_fork_in_parent(void) {
+    if (forks_amidst) {
+        forks_amidst = false;
+        return;
+    }
+    hak_lock_holds_all = false;
+    hak_lock_give(&hak_segment_lock);
+    hak_heap_after_fork_in_parent();
+    hak_purge_after_fork_in_parent();
+    hak_lock_give(&borrow_lock);
+}
+
+static void after_fork_in_child(void) {
+    if (!forks_amidst) {
+        hak_lock_holds_all = false;
+        hak_locks_held = 0;
+    }
+    forks_amidst = false;
+    hak_lock_reset(&hak_segment_lock);
+    hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
+    hak_purge_after_fork_in_child();
+    hak_lock_reset(&borrow_lock);
+}
+
+/* ---- the start of a thread ---- */
+
+/* Threads that allocate for the first time at once wait for each other here: none may go on before
+ * its end would be noticed. What hak_os_start allocates comes from the heap this thread has
+ * already. */
+static void start_process(void) {
+    static const hak_os_hooks hooks = {thread_exits, before_fork, after_fork_in_parent,
+                                       after_fork_in_child};
+    static hak_lock start_lock;
+    static _Atomic bool started;
+    if (atomic_load_explicit(&started, memory_order_acquire))
+        return;
+    hak_lock_take(&start_lock);
+    if (!atomic_load_explicit(&started, memory_order_relaxed) && hak_os_start(&hooks))
+        atomic_store_explicit(&started, true, memory_order_release);
+    hak_lock_give(&start_lock);
+}
+
+/* A heap whose thread ends unnoticed would be lost. So without a watch the thread borrows, and asks
+ * again the next time. */
+static HAK_COLD hak_heap *detach(hak_heap *heap) {
+    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
+    let_go(heap);
+    return NULL;
+}
+
+static HAK_COLD hak_heap *attach(void) {
+    if (hak_this_thread.ended)
+        return NULL;
+    hak_policy_start(environ); /* constructors that run before ours allocate, too */
+    hak_heap *heap = hak_heap_obtain();
+    if (heap == NULL)
+        return NULL;
+    hak_this_thread.heap = hak_this_thread.owned = heap;
+    start_process();
+    return hak_os_watch_this_thread() ? heap : detach(heap);
+}
+
+hak_heap *hak_heap_self(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    if (HAK_LIKELY(heap != NULL))
+        return heap;
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    return attach();
+}
+
+hak_heap *hak_heap_borrow(void) {
+    hak_lock_take(&borrow_lock);
+    if (borrowed == NULL)
+        borrowed = hak_heap_obtain();
+    hak_heap *heap = borrowed;
+    if (heap == NULL)
+        hak_lock_give(&borrow_lock);
+    return heap;
+}
+
+void hak_heap_return(void) {
+    hak_heap_flush(borrowed);
+    hak_lock_give(&borrow_lock);
+}
+
+void hak_heap_flush_borrowed(void) {
+    hak_lock_take(&borrow_lock);
+    if (borrowed != NULL)
+        hak_heap_flush(borrowed);
+    hak_lock_give(&borrow_lock);
+}
