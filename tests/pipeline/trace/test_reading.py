@@ -160,7 +160,7 @@ def test_another_version_is_named(recorder: Recorder, single: Path) -> None:
         processes(recorder.tools, path)
 
 
-def word_sum(bytes_: bytes) -> int:
+def word_sum(bytes_: bytes | bytearray) -> int:
     """Return the sum of docs/trace-format.md."""
     total, factor = len(bytes_) * 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
     for word in np.frombuffer(bytes_, "<u8").tolist():
