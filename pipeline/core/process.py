@@ -213,9 +213,10 @@ def _run_to_end(start: Callable[[], subprocess.Popen[bytes]], timeout_s: float |
     An interrupt may come between any two lines, also between the start and the wait.
     """
     child: subprocess.Popen[bytes] | None = None
+    started = time.monotonic()  # the child may run for a while before we know that it does
     try:
         with interrupts.held():
-            child, started = start(), time.monotonic()
+            child = start()
         by_itself = _wait(child, timeout_s)
         seconds = time.monotonic() - started
         cpu_seconds = _reap(child)

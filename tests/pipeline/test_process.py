@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,20 @@ def test_times_are_seconds() -> None:
     done = process.run(["sh", "-c", "sleep 0.2"])
     assert 0.2 <= done.seconds < 200
     assert done.cpu_seconds < 0.2
+
+
+def test_times_begin_with_the_child_however_late_we_see_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = process._start
+
+    def seen_late(*arguments: Any) -> subprocess.Popen[bytes]:
+        child = real(*arguments)
+        time.sleep(0.3)
+        return child
+
+    monkeypatch.setattr(process, "_start", seen_late)
+    assert process.run(["sleep", "0.2"]).seconds >= 0.2
 
 
 def test_log_begins_with_a_line_to_paste(tmp_path: Path) -> None:
