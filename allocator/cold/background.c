@@ -32,12 +32,14 @@ static void body(void) {
     } while (hak_purge_is_pending() && !atomic_exchange(&running, true));
 }
 
+static hak_os_thread purger = {body, "hakmem-purge"};
+
 /* A system that refuses the thread, because the user has too many of them or memory is short, may
  * grant it later. */
 static void start(void) {
     uint64_t now = hak_os_now_ms();
     if (hak_lock_holds_all || now < atomic_load(&next_attempt_ms) ||
-        atomic_exchange(&running, true) || hak_os_start_thread(body, "hakmem-purge"))
+        atomic_exchange(&running, true) || hak_os_start_thread(&purger))
         return;
     atomic_store(&next_attempt_ms, now + AGAIN_MS);
     atomic_store(&running, false);

@@ -7,9 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What it does, and its name of at most 15 letters. */
+typedef struct {
+    void (*body)(void);
+    const char *name;
+} hak_os_thread;
+
 /* Starts a detached thread with a small stack, to which no signal is delivered. False: refused. It
- * calls calloc: no lock of ours may be held. The name has at most 15 letters. */
-bool hak_os_start_thread(void (*body)(void), const char *name);
+ * calls calloc: no lock of ours may be held. `thread` is read for as long as the thread lives. */
+bool hak_os_start_thread(hak_os_thread *thread);
 
 void hak_os_sleep_ms(uint64_t milliseconds);
 

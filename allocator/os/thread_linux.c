@@ -7,21 +7,12 @@
 
 enum { STACK = 65536 };
 
-static void *run(void *body) {
-    void (*function)(void);
-    __builtin_memcpy(&function, &body, sizeof function);
-    function();
+/* It names itself: whoever started it must not use its pthread_t, for it may have ended already. */
+static void *run(void *argument) {
+    const hak_os_thread *own = argument;
+    pthread_setname_np(pthread_self(), own->name);
+    own->body();
     return NULL;
-}
-
-static bool start(const pthread_attr_t *attributes, void (*body)(void), const char *name) {
-    pthread_t thread;
-    void *argument;
-    __builtin_memcpy(&argument, &body, sizeof argument);
-    if (pthread_create(&thread, attributes, run, argument) != 0)
-        return false;
-    pthread_setname_np(thread, name);
-    return true;
 }
 
 /* The program's signals are not for this thread, and nobody will join it. False: out of memory. */
@@ -33,12 +24,13 @@ static bool describe(pthread_attr_t *attributes) {
     return pthread_attr_setsigmask_np(attributes, &all) == 0;
 }
 
-bool hak_os_start_thread(void (*body)(void), const char *name) {
+bool hak_os_start_thread(hak_os_thread *thread) {
     int saved_errno = errno;
     pthread_attr_t attributes;
+    pthread_t unused;
     bool started = false;
     if (pthread_attr_init(&attributes) == 0) {
-        started = describe(&attributes) && start(&attributes, body, name);
+        started = describe(&attributes) && pthread_create(&unused, &attributes, run, thread) == 0;
         pthread_attr_destroy(&attributes);
     }
     errno = saved_errno;

@@ -10,7 +10,7 @@ foreach(source IN LISTS box_sources)
   test_program(test_boxes_${name} ${source})
   target_link_libraries(test_boxes_${name} PRIVATE hakmem_boxes)
   add_test(NAME boxes.${name} COMMAND test_boxes_${name})
-  set_tests_properties(boxes.${name} PROPERTIES LABELS unit TIMEOUT 60
+  set_tests_properties(boxes.${name} PROPERTIES LABELS unit TIMEOUT 300
                        ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
 endforeach()
 

@@ -10,7 +10,7 @@ endif()
 foreach(name IN LISTS research_programs)
   test_program(test_research_${name} research/${name}.c)
   add_test(NAME research.${name} COMMAND test_research_${name})
-  set_tests_properties(research.${name} PROPERTIES LABELS research TIMEOUT 60
+  set_tests_properties(research.${name} PROPERTIES LABELS research TIMEOUT 300
     ENVIRONMENT "${preloaded};HAKMEM_LIBRARY_PATH=${library_under_test};TEST_EXPECTS_LIBC=${expects_libc}")
 endforeach()
 
@@ -25,7 +25,7 @@ if(HAKMEM_VARIANT STREQUAL "research")
                process.cxx_thread_local)
     string(REPLACE "." "_" program test_${name})
     add_test(NAME force_libc.${name} COMMAND ${program})
-    set_tests_properties(force_libc.${name} PROPERTIES LABELS research TIMEOUT 120
+    set_tests_properties(force_libc.${name} PROPERTIES LABELS research TIMEOUT 600
       ENVIRONMENT "${preloaded};HAKMEM_LIBRARY_PATH=${library_under_test};HAKMEM_FORCE_LIBC=1")
   endforeach()
 endif()

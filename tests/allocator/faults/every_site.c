@@ -161,6 +161,7 @@ void *__wrap_mremap(void *from, size_t old_size, size_t size, int flags, ...) {
 
 static bool run(const char *program, const char *lazily) {
     int status;
+    atomic_store(&shared->lock, 0); /* a process that ended beside its purge thread left it held */
     for (unsigned i = 0; i < shared->count; i++)
         shared->sites[i].calls = 0;
     pid_t child = fork();

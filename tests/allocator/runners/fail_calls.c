@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_CALLS = 2000, SKIPPED = 77, SECONDS = 20 };
+enum { MOST_CALLS = 2000, SKIPPED = 77, SECONDS = 100 };
 
 #define FIELD(name) (unsigned)offsetof(struct seccomp_data, name)
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(field))

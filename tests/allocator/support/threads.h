@@ -15,7 +15,8 @@ void threads_run(unsigned count, void *(*body)(void *), void *arguments, size_t 
 /* Waits for `child`; fails the test unless it exited with status 0. */
 void child_must_succeed(pid_t child);
 
-/* Ends the process by SIGALRM when it hangs. */
+/* Ends the process by SIGALRM when it hangs: when it takes five times as long as these seconds, of
+ * which a test on a machine of its own needs a few. */
 void time_limit(unsigned seconds);
 
 #endif
