@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import TINY, Sandbox
+from conftest import BUILD_LIMIT_S, TINY, Sandbox
 
 from pipeline.core.errors import ExitCode
 
@@ -181,7 +181,7 @@ def test_no_space_is_named_and_nothing_half_made_stays(built: Sandbox) -> None:
         cwd=built.root,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=BUILD_LIMIT_S,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
     )
     assert child.returncode == ExitCode.SPACE, child.stderr
@@ -227,7 +227,7 @@ def test_second_run_refuses_or_waits(built: Sandbox) -> None:
     read_until(second, "waiting for it")
     first.send_signal(signal.SIGCONT)
     for child in (first, second):
-        output, _ = child.communicate(timeout=300)
+        output, _ = child.communicate(timeout=BUILD_LIMIT_S)
         assert child.returncode == 0, output
 
 

@@ -85,11 +85,14 @@ def quiet(_: str) -> None:
 
 @needs_valgrind
 def test_a_faster_library_passes_and_a_slower_one_does_not(built: Path, tmp_path: Path) -> None:
-    gain = judge(request(built, tmp_path / "1", "slow", "fast"), quiet)
+    # It stops when it has decided; a noisy machine may need the time.
+    asked = dataclasses.replace(request(built, tmp_path, "slow", "fast"), time_budget_s=20.0)
+    gain = judge(dataclasses.replace(asked, logs=tmp_path / "1"), quiet)
     assert gain.keys.throughput.verdict is Verdict.GO
     assert gain.throughput.overall.value > 1.2
     assert gain.publishable(False)[0]
-    loss = judge(request(built, tmp_path / "2", "fast", "slow"), quiet)
+    turned = dataclasses.replace(asked, baseline=asked.tuned, tuned=asked.baseline)
+    loss = judge(dataclasses.replace(turned, logs=tmp_path / "2"), quiet)
     assert loss.keys.throughput.verdict is Verdict.NO_GO
     assert not loss.publishable(True)[0]
 
@@ -109,7 +112,7 @@ def test_a_result_says_everything_about_itself_and_survives_json(
     assert result.environment.cores >= 1
     assert result.baseline.sha256 != result.tuned.sha256
     assert result.baseline.text_bytes > 0
-    assert len(result.throughput.workloads[0].samples) == 10
+    assert len(result.throughput.workloads[0].samples) == result.throughput.pairs >= 10
     assert any("counting toy" in line for line in lines)
     assert any("health: python" in line for line in lines)
 
