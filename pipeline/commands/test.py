@@ -20,7 +20,7 @@ VARIANTS = ("guard", "research")
 # life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
 # A build or clang-tidy that needs longer than this hangs; in seconds.
-STEP_LIMIT_S = 900.0
+STEP_LIMIT_S = 3600.0
 Words = Sequence[str | Path]
 
 

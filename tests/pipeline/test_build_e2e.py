@@ -26,6 +26,7 @@ KILLED_AT = ("baseline", "train", "pgo", "bolt-train", "verify")
 
 def test_killed_runs_go_on_from_the_last_good_stage(fresh: Sandbox) -> None:
     done: list[str] = []
+    half_way = 0
     for stage in KILLED_AT:
         child = fresh.start("build", "--profile", "tiny")
         assert child.stdout is not None
@@ -39,8 +40,12 @@ def test_killed_runs_go_on_from_the_last_good_stage(fresh: Sandbox) -> None:
             assert any(f"{earlier}: unchanged" in line for line in seen), (earlier, seen)
         ran = {line.split(":")[0] for line in seen}  # not all stages belong to every build
         done = [name for name in NAMES[: NAMES.index(stage)] if name in ran]
-        assert fresh.artifacts(stage) == []
+        if fresh.artifacts(stage):  # we had no processor for as long as the stage took
+            done.append(stage)
+        else:
+            half_way += 1
         assert not fresh.current.exists()
+    assert half_way
     code, output = fresh.build()
     assert code == 0, output
     assert "bolt: unchanged" in output
