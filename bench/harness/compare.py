@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-import platform
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,14 +10,30 @@ from typing import Literal
 import click
 from rich.console import Console
 
-from bench.harness import allocators as allocator_list
 from bench.harness import report, syscalls
-from bench.harness.allocators import REPOSITORY, Allocator
+from bench.harness.allocators import Allocator
+from bench.harness.arguments import (
+    INTERRUPTED,
+    OUTPUT,
+    check_outputs,
+    choose_allocators,
+    find_programs,
+    positive,
+)
+from bench.harness.circumstances import describe_environment, huge_pages
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure
+from pipeline.core import interrupts
 
-_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+EXAMPLES = """\b
+Examples:
+  bench/compare --ours hakmem=build/clang/lib/libhakmem.so --row 'random-*' --by cpu
+  bench/compare --ours new=NEW.so --peer old=OLD.so --only -n 11 --scale 0.2 --json new.json
+  bench/compare --ours hakmem=LIB --peer at-once=LIB,HAKMEM_PURGE_DELAY=0 --group memory
+
+Exit codes: 0 done, 1 an allocator failed in a row, 2 wrong use, 4 a tool is missing,
+130 interrupted (what was measured is printed and written)."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +56,11 @@ def rotated(items: Sequence[Allocator], by: int) -> list[Allocator]:
     return [*items[shift:], *items[:shift]]
 
 
-def run_one(plan: Plan, run: Run, number: int) -> RunResult:
-    """Measure one run with every allocator, in turn and in another order in each repetition."""
-    result = RunResult(run.name, timed=run.row not in MEMORY)
+def run_one(plan: Plan, run: Run, number: int, result: RunResult) -> None:
+    """Measure one run with every allocator, in turn and in another order in each repetition.
+
+    An interrupt leaves in ``result`` what was measured until then.
+    """
     program = plan.programs / run.row.program
     arguments = run.arguments(scale=plan.scale)
     for repetition in range(plan.repetitions):
@@ -60,7 +74,6 @@ def run_one(plan: Plan, run: Run, number: int) -> RunResult:
                 result.failures[allocator.name] = str(error)
     if plan.count_calls:
         _count_calls(plan, result, program, arguments)
-    return result
 
 
 def _count_calls(plan: Plan, result: RunResult, program: Path, arguments: Sequence[str]) -> None:
@@ -74,107 +87,65 @@ def _count_calls(plan: Plan, result: RunResult, program: Path, arguments: Sequen
             result.failures[allocator.name] = str(error)
 
 
-def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
-    """Return what a reader must know to judge the numbers."""
-    cpu = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
-    return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "processor": cpu,
-        "processors": os.cpu_count(),
-        "kernel": platform.release(),
-        "libc": " ".join(platform.libc_ver()),
-        "transparent huge pages": _huge_pages_setting(),
-        "load before": os.getloadavg()[0],
-        "repetitions": repetitions,
-        "scale": scale,
-    }
-
-
-def _huge_pages_setting() -> str:
-    if not _HUGE_PAGES.is_file():
-        return "unknown"
-    text = _HUGE_PAGES.read_text(encoding="utf-8")
-    return text[text.index("[") + 1 : text.index("]")] if "[" in text else "unknown"
-
-
-@contextmanager
-def huge_pages(setting: str | None) -> Iterator[None]:
-    """Set transparent huge pages for the whole system while this lasts; needs root."""
-    if setting is None:
-        yield
-        return
-    before = _huge_pages_setting()
-    try:
-        _HUGE_PAGES.write_text(setting, encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"--thp needs root: {_HUGE_PAGES}: {error.strerror}") from None
-    try:
-        yield
-    finally:
-        _HUGE_PAGES.write_text(before, encoding="utf-8")
-
-
 def terminal() -> Console:
     """Return the console to print to; a file gets tables of full width."""
     console = Console()
     return console if console.is_terminal else Console(width=200)
 
 
-def find_programs(folder: Path | None) -> Path:
-    """Return the folder with the built programs; the newest build if none is named."""
-    if folder is not None:
-        return folder
-    found = sorted(
-        (path.parent for path in REPOSITORY.glob("build/*/bench/random_mixed")),
-        key=lambda path: (path / "random_mixed").stat().st_mtime,
-    )
-    if not found:
-        raise click.ClickException(
-            "no benchmark programs are built; do that with\n"
-            "  cmake -S bench -B build/bench/bench && cmake --build build/bench/bench"
-        )
-    return found[-1]
+def compare(
+    plan: Plan,
+    ours: str | None,
+    console: Console,
+    keep: Callable[[Comparison], None] = lambda _: None,
+) -> Comparison:
+    """Run the plan, with a line for each run as it ends.
 
-
-def choose_allocators(
-    ours: str | None, peers: Sequence[str], only: bool, newer: bool
-) -> list[Allocator]:
-    """Return ours first, then the peers; raise ClickException for what cannot be read."""
-    try:
-        chosen = [allocator_list.parse(ours)] if ours else []
-        if not only:
-            chosen += allocator_list.debian_peers()
-        if newer:
-            chosen += allocator_list.newer_peers()
-        return allocator_list.unique([*chosen, *map(allocator_list.parse, peers)])
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
-    """Run the plan, with a line for each run as it ends."""
+    ``keep`` gets what there is after each run, so that nothing is lost when this process is killed.
+    Ctrl-C and SIGTERM end it early: the result is then marked as interrupted.
+    """
     environment = describe_environment(plan.repetitions, plan.scale)
     names = tuple(allocator.name for allocator in plan.allocators)
     results: list[RunResult] = []
-    for number, run in enumerate(plan.runs):
-        result = run_one(plan, run, number)
-        results.append(result)
-        so_far = Comparison(ours, names, (result,), environment, plan.by)
-        cells = [f"{name} {report.short_cell(so_far, result, name)}" for name in names]
-        ratio = so_far.time_ratio(result, ours) if ours else None
-        tail = f"  ratio {ratio:.2f}" if ratio is not None and result.timed else ""
-        console.print(f"{run.name:22} {'  '.join(cells)}{tail}", markup=False, highlight=False)
-    return Comparison(ours, names, tuple(results), environment, plan.by)
+    try:
+        for number, run in enumerate(plan.runs):
+            results.append(RunResult(run.name, timed=run.row not in MEMORY))
+            run_one(plan, run, number, results[-1])
+            _print_progress(Comparison(ours, names, (results[-1],), environment, plan.by), console)
+            keep(Comparison(ours, names, tuple(results), environment, plan.by))
+    except KeyboardInterrupt:
+        environment["interrupted"] = True
+        console.print(f"interrupted in row {len(results)} of {len(plan.runs)}", style="bold")
+    begun = tuple(result for result in results if result.samples or result.failures)
+    return Comparison(ours, names, begun, environment, plan.by)
 
 
-@click.command(context_settings={"max_content_width": 100})
+def _print_progress(found: Comparison, console: Console) -> None:
+    (result,) = found.results
+    cells = [f"{name} {report.short_cell(found, result, name)}" for name in found.allocators]
+    ratio = found.time_ratio(result, found.ours) if found.ours else None
+    tail = f"  ratio {ratio:.2f}" if ratio is not None and result.timed else ""
+    console.print(f"{result.name:22} {'  '.join(cells)}{tail}", markup=False, highlight=False)
+
+
+def exit_code(found: Collection[Comparison]) -> int:
+    """Return that of a command that found this: 0, 1 if something failed, 130 if interrupted."""
+    if any("interrupted" in comparison.environment for comparison in found):
+        return INTERRUPTED
+    return 1 if any(report.failures(comparison) for comparison in found) else 0
+
+
+def _print_list(
+    runs: Sequence[Run], allocators: Sequence[Allocator], scale: float, console: Console
+) -> None:
+    for run in runs:
+        command = f"{run.row.program} {' '.join(run.arguments(scale=scale))}"
+        console.print(f"{run.name:22} {command}", markup=False, highlight=False)
+    for allocator in allocators:
+        console.print(f"{allocator.name:22} {allocator.library or ''}", highlight=False)
+
+
+@click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
 @click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
 @click.option(
     "--peer",
@@ -196,8 +167,16 @@ def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
 )
 @click.option("--threads", multiple=True, type=int, help="Only rows with so many threads.")
 @click.option("-n", "--repetitions", default=5, show_default=True, type=click.IntRange(1))
-@click.option("--scale", default=1.0, show_default=True, help="Factor on every row's operations.")
-@click.option("--timeout", default=120.0, show_default=True, help="Seconds for one run.")
+@click.option(
+    "--scale",
+    default=1.0,
+    show_default=True,
+    callback=positive,
+    help="Factor on every row's operations.",
+)
+@click.option(
+    "--timeout", default=120.0, show_default=True, callback=positive, help="Seconds for one run."
+)
 @click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--by",
@@ -212,8 +191,8 @@ def compare(plan: Plan, ours: str | None, console: Console) -> Comparison:
     type=click.Choice(["always", "madvise", "never"]),
     help="Transparent huge pages for the time of the comparison (root).",
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all samples.")
-@click.option("--markdown", "markdown_file", type=click.Path(path_type=Path))
+@click.option("--json", "json_file", type=OUTPUT, help="Write all samples, anew after each row.")
+@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
 @click.option("--list", "only_list", is_flag=True, help="List rows and allocators, run nothing.")
 def main(
     *,
@@ -246,26 +225,30 @@ def main(
     runs += of_traces(traces)
     chosen = choose_allocators(ours, peers, only, newer)
     if only_list:
-        for run in runs:
-            command = f"{run.row.program} {' '.join(run.arguments(scale=scale))}"
-            console.print(f"{run.name:22} {command}", markup=False, highlight=False)
-        for allocator in chosen:
-            console.print(f"{allocator.name:22} {allocator.library or ''}", highlight=False)
+        _print_list(runs, chosen, scale, console)
         return
-    if not chosen or not runs:
-        raise click.ClickException("nothing to compare: no allocators or no rows")
+    if not chosen:
+        raise click.ClickException("nothing to compare: no allocators; name one with --ours")
+    if not runs:
+        raise click.ClickException("no row has so many threads; --list shows them")
     if count_calls and not syscalls.available():
         raise click.ClickException("--count-calls needs strace: apt-get install strace")
-    plan = Plan(find_programs(programs), runs, chosen, repetitions, scale, timeout, count_calls, by)
+    check_outputs(json_file, markdown_file)
+    programs = find_programs(programs, runs)
+    plan = Plan(programs, runs, chosen, repetitions, scale, timeout, count_calls, by)
+
+    def keep(found: Comparison) -> None:
+        report.write_files(
+            (json_file, report.as_json(found)), (markdown_file, report.as_markdown(found))
+        )
+
     with huge_pages(thp):
-        comparison = compare(plan, chosen[0].name if ours else None, console)
+        comparison = compare(plan, chosen[0].name if ours else None, console, keep)
     report.print_tables(comparison, console)
-    report.write_files(
-        (json_file, report.as_json(comparison)), (markdown_file, report.as_markdown(comparison))
-    )
-    if report.failures(comparison):
-        raise SystemExit(1)
+    keep(comparison)
+    raise SystemExit(exit_code([comparison]))
 
 
 if __name__ == "__main__":
+    interrupts.install()
     main()

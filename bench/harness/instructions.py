@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
+from rich.console import Console
 from rich.table import Table
 
 from bench.harness.allocators import Allocator
-from bench.harness.compare import choose_allocators, find_programs, terminal
+from bench.harness.arguments import INTERRUPTED, OUTPUT, choose_allocators, find_programs
+from bench.harness.compare import terminal
 from bench.harness.rows import Run, select
+from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
 from pipeline.core.files import replace_text
 from pipeline.judge.counting.valgrind import ValgrindSource
@@ -62,26 +66,44 @@ def table_of(counts: Counts, names: list[str]) -> Table:
     for column in table.columns[1:]:
         column.justify = "right"
     for row, found in counts.items():
-        cells = [f"{found[name].instructions:.1f}" if name in found else "failed" for name in names]
+        cells = [f"{found[name].instructions:.1f}" if name in found else "-" for name in names]
         table.add_row(row, *cells)
     return table
 
 
+def _reason(error: PipelineError, log: Path) -> str:
+    if log.is_file() and "abbrev" in log.read_text(encoding="utf-8", errors="replace"):
+        return "valgrind cannot read its debug information: compile it with -gdwarf-4, or strip it"
+    return error.message.splitlines()[0]
+
+
 def count_all(
-    runs: list[Run], allocators: list[Allocator], source: ValgrindSource, programs: Path
+    runs: list[Run],
+    allocators: list[Allocator],
+    source: ValgrindSource,
+    programs: Path,
+    tell: Callable[[str], None],
 ) -> tuple[Counts, list[str]]:
-    """Count every row with every allocator; return that and one line for each that failed."""
-    counts: Counts = {run.row.name: {} for run in runs}
+    """Count every row with every allocator; return that and one line for each that failed.
+
+    ``tell`` gets the name of each row before it is counted. Ctrl-C and SIGTERM end it early.
+    """
+    counts: Counts = {}
     failures = []
     with tempfile.TemporaryDirectory(prefix="hakmem-instructions-") as folder:
-        for run in runs:
-            for allocator in allocators:
-                try:
-                    counted = count(source, run, programs, allocator, Path(folder))
-                    counts[run.row.name][allocator.name] = counted
-                except PipelineError as error:
-                    first_line = error.message.splitlines()[0]
-                    failures.append(f"{run.row.name}: {allocator.name}: {first_line}")
+        try:
+            for run in runs:
+                tell(run.row.name)
+                counts[run.row.name] = {}
+                for allocator in allocators:
+                    try:
+                        counted = count(source, run, programs, allocator, Path(folder))
+                        counts[run.row.name][allocator.name] = counted
+                    except PipelineError as error:
+                        why = _reason(error, Path(folder) / f"{allocator.name}.log")
+                        failures.append(f"{run.row.name}: {allocator.name}: {why}")
+        except KeyboardInterrupt:
+            failures.append("interrupted")
     return counts, failures
 
 
@@ -92,7 +114,7 @@ def count_all(
 @click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
 @click.option("--row", "patterns", multiple=True, help="Shell pattern: pingpong-*, calloc, ...")
 @click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--json", "json_file", type=click.Path(path_type=Path))
+@click.option("--json", "json_file", type=OUTPUT)
 def main(
     *,
     ours: str | None,
@@ -116,16 +138,27 @@ def main(
     if not chosen or not runs:
         raise click.ClickException("nothing to count: no allocators or no rows that are counted")
     source = ValgrindSource(Path(valgrind))
-    counts, failures = count_all(runs, chosen, source, find_programs(programs))
+    progress = Console(stderr=True)
+    with progress.status("counting") as status:
+        counts, failures = count_all(
+            runs,
+            chosen,
+            source,
+            find_programs(programs, runs),
+            lambda row: status.update(f"counting {row}"),
+        )
     console.print(table_of(counts, [allocator.name for allocator in chosen]))
     if json_file:
         plain = {
             row: {name: asdict(one) for name, one in found.items()} for row, found in counts.items()
         }
         replace_text(json_file, json.dumps(plain, indent=1))
+    if "interrupted" in failures:
+        raise SystemExit(INTERRUPTED)
     if failures:
         raise click.ClickException("\n".join(failures))
 
 
 if __name__ == "__main__":
+    interrupts.install()
     main()

@@ -14,16 +14,18 @@ import click
 from rich.console import Console
 
 from bench.harness import report
-from bench.harness.compare import (
-    Plan,
+from bench.harness.arguments import (
+    OUTPUT,
+    check_outputs,
     choose_allocators,
-    compare,
     find_programs,
-    huge_pages,
-    terminal,
+    positive,
 )
+from bench.harness.circumstances import huge_pages
+from bench.harness.compare import Plan, compare, exit_code, terminal
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, select
+from pipeline.core import interrupts
 
 SCHEMA_VERSION = 1
 SETTINGS = ("always", "madvise", "never")
@@ -62,12 +64,13 @@ def _row(setting: str, found: Comparison, result: RunResult, key: str) -> list[s
 
 def table(found: Found) -> report.Cells:
     """Return a line for each row, figure and setting, in MiB; ours over the leanest at the end."""
-    any_of = next(iter(found.values()))
-    rows: report.Cells = [["RSS, MiB", *any_of.allocators, "leanest", "ratio"]]
-    for number in range(len(any_of.results)):
+    first = next(iter(found.values()))
+    rows: report.Cells = [["RSS, MiB", *first.allocators, "leanest", "ratio"]]
+    for number in range(len(first.results)):
         for key in FIGURES:
             for setting, comparison in found.items():
-                rows.append(_row(setting, comparison, comparison.results[number], key))
+                if number < len(comparison.results):  # else it was interrupted
+                    rows.append(_row(setting, comparison, comparison.results[number], key))
     return rows
 
 
@@ -93,6 +96,8 @@ def measure(plan: Plan, ours: str | None, settings: Sequence[str], console: Cons
         console.print(f"transparent huge pages: {setting}", highlight=False)
         with huge_pages(setting):
             found[setting] = compare(plan, ours, console)
+        if "interrupted" in found[setting].environment:
+            break
     return found
 
 
@@ -111,9 +116,11 @@ def measure(plan: Plan, ours: str | None, settings: Sequence[str], console: Cons
 )
 @click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
 @click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--timeout", default=120.0, show_default=True, help="Seconds for one run.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all samples.")
-@click.option("--markdown", "markdown_file", type=click.Path(path_type=Path))
+@click.option(
+    "--timeout", default=120.0, show_default=True, callback=positive, help="Seconds for one run."
+)
+@click.option("--json", "json_file", type=OUTPUT, help="Write all samples.")
+@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the table.")
 def main(
     *,
     ours: str | None,
@@ -137,16 +144,19 @@ def main(
     chosen = choose_allocators(ours, peers, only, newer)
     if not chosen:
         raise click.ClickException("nothing to compare: no allocators; name one with --ours")
-    plan = Plan(find_programs(programs), runs, chosen, repetitions, 1.0, timeout, False, "wall")
+    check_outputs(json_file, markdown_file)
+    plan = Plan(
+        find_programs(programs, runs), runs, chosen, repetitions, 1.0, timeout, False, "wall"
+    )
     found = measure(plan, chosen[0].name if ours else None, settings or SETTINGS, console)
     report.print_table(table(found), console)
     report.write_files((json_file, as_json(found)), (markdown_file, as_markdown(found)))
     failed = [line for comparison in found.values() for line in report.failures(comparison)]
     for line in failed:
         console.print(f"failed: {line}", markup=False)
-    if failed:
-        raise SystemExit(1)
+    raise SystemExit(exit_code(found.values()))
 
 
 if __name__ == "__main__":
+    interrupts.install()
     main()

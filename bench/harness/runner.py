@@ -38,11 +38,18 @@ class Sample:
 
 
 def run_child(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
-    """Run a command in a clean environment, return its stdout; raise RunFailed."""
+    """Run a command in a clean environment, return its stdout; raise RunFailed.
+
+    Also when hakmem complains: an option that it does not understand would change nothing.
+    """
     try:
-        return run(command, env=environment, timeout_s=timeout_s).stdout
+        done = run(command, env=environment, timeout_s=timeout_s)
     except PipelineError as error:
         raise RunFailed(" ".join(error.message.split())) from None
+    for line in done.stderr.splitlines():
+        if line.startswith("hakmem: "):
+            raise RunFailed(line)
+    return done.stdout
 
 
 def read_line(stdout: str, allocator: Allocator) -> Sample:

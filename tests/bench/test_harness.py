@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from bench.harness import allocators, memory, report
 from bench.harness.allocators import Allocator
-from bench.harness.compare import choose_allocators, rotated
+from bench.harness.arguments import choose_allocators
+from bench.harness.compare import rotated
 from bench.harness.results import Comparison, RunResult, geometric_mean, spread
 from bench.harness.rows import GROUPS, Row, Run, of_traces, select
 from bench.harness.runner import RunFailed, Sample, measure, read_line

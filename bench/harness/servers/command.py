@@ -14,7 +14,9 @@ from rich.console import Console
 
 from bench.harness import report
 from bench.harness.allocators import Allocator
-from bench.harness.compare import choose_allocators, describe_environment, rotated, terminal
+from bench.harness.arguments import OUTPUT, check_outputs, choose_allocators, positive
+from bench.harness.circumstances import describe_environment
+from bench.harness.compare import rotated, terminal
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import RunFailed, Sample
 from bench.harness.servers import nginx, postgres, redis
@@ -84,7 +86,13 @@ def check_programs(kinds: Sequence[Kind]) -> None:
 @click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
 @click.option("--server", "names", multiple=True, type=click.Choice(list(KINDS)), help="[all]")
 @click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
-@click.option("--scale", default=1.0, show_default=True, help="Factor on every load's length.")
+@click.option(
+    "--scale",
+    default=1.0,
+    show_default=True,
+    callback=positive,
+    help="Factor on every load's length.",
+)
 @click.option(
     "--by",
     type=click.Choice(["wall", "cpu"]),
@@ -92,8 +100,8 @@ def check_programs(kinds: Sequence[Kind]) -> None:
     show_default=True,
     help="Ratios of wall time, or of the server's processor time per request.",
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all samples.")
-@click.option("--markdown", "markdown_file", type=click.Path(path_type=Path))
+@click.option("--json", "json_file", type=OUTPUT, help="Write all samples.")
+@click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
 def main(
     *,
     ours: str | None,
@@ -114,6 +122,7 @@ def main(
     chosen = choose_allocators(ours, peers, only, newer)
     if not chosen:
         raise click.ClickException("nothing to compare: no allocators")
+    check_outputs(json_file, markdown_file)
     environment = describe_environment(repetitions, scale)
     results = [
         result for kind in kinds for result in run_kind(kind, chosen, repetitions, scale, console)

@@ -1,0 +1,61 @@
+"""The machine that a comparison runs on: what it is, and its setting of huge pages."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
+    """Return what a reader must know to judge the numbers."""
+    cpu = next(
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "processor": cpu,
+        "processors": os.cpu_count(),
+        "kernel": platform.release(),
+        "libc": " ".join(platform.libc_ver()),
+        "transparent huge pages": _huge_pages_setting(),
+        "load before": os.getloadavg()[0],
+        "repetitions": repetitions,
+        "scale": scale,
+    }
+
+
+def _huge_pages_setting() -> str:
+    if not _HUGE_PAGES.is_file():
+        return "unknown"
+    text = _HUGE_PAGES.read_text(encoding="utf-8")
+    return text[text.index("[") + 1 : text.index("]")] if "[" in text else "unknown"
+
+
+@contextmanager
+def huge_pages(setting: str | None) -> Iterator[None]:
+    """Set transparent huge pages for the whole system while this lasts; needs root."""
+    if setting is None:
+        yield
+        return
+    before = _huge_pages_setting()
+    try:
+        _HUGE_PAGES.write_text(setting, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"--thp needs root: {_HUGE_PAGES}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        _HUGE_PAGES.write_text(before, encoding="utf-8")

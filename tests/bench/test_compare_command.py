@@ -1,0 +1,141 @@
+"""bench/compare as a user meets it: bad input is refused, and an interrupt loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bench.harness import instructions
+from bench.harness.allocators import REPOSITORY
+from bench.harness.compare import main
+from pipeline.core.errors import PipelineError
+
+COMPARE = REPOSITORY / "bench" / "compare"
+RESULT = (
+    "bench=x ops=1000 seconds=0.00001 peak_rss_kib=2048 cpu_seconds=0.00001 allocator=libours.so"
+)
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A folder in which `patterns` ends at once, and `tree_build` does not."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name, text in {"patterns": f"echo {RESULT}", "tree_build": "sleep 60"}.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> str:
+    library = tmp_path / "libours.so"
+    library.touch()
+    return f"ours={library}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scale", "0"], "is not a number above 0"),
+        (["--scale", "nan"], "is not a number above 0"),
+        (["--timeout", "-1"], "is not a number above 0"),
+        (["--timeout", "inf"], "is not a number above 0"),
+        (["--threads", "3"], "no row has so many threads"),
+        (["--json", "FOLDER"], "is a directory"),
+        (["--json", "FOLDER/a", "--markdown", "FOLDER/a"], "are the same file"),
+        (["--peer", "OURS"], "two allocators are called ours"),
+        (["--row", "server"], "has no program server"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_runs(
+    arguments: list[str], message: str, ours: str, programs: Path, tmp_path: Path
+) -> None:
+    words = [word.replace("FOLDER", str(tmp_path)).replace("OURS", ours) for word in arguments]
+    usual = ["--ours", ours, "--only", "--row", "calloc/1t", "--programs", str(programs)]
+    done = CliRunner().invoke(main, [*usual, *words])
+    assert done.exit_code in {1, 2}
+    assert message in done.output
+    assert "calloc" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_what_was_measured_is_written_when_it_is_interrupted(
+    sent: signal.Signals, code: int, ours: str, programs: Path, tmp_path: Path
+) -> None:
+    found = tmp_path / "found.json"
+    rows = ["--row", "calloc/1t", "--row", "tree/1t"]
+    process = subprocess.Popen(
+        [
+            COMPARE,
+            "--ours",
+            ours,
+            "--only",
+            *rows,
+            "-n",
+            "2",
+            "--programs",
+            programs,
+            "--json",
+            found,
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not found.is_file() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(sent)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == code
+    written = json.loads(found.read_text(encoding="utf-8"))
+    (row,) = written["rows"]
+    assert row["name"] == "calloc/1t"
+    assert len(row["allocators"]["ours"]["samples"]) == 2
+    if code == 130:
+        assert written["environment"]["interrupted"] is True
+        assert "interrupted in row 2 of 2" in output
+
+
+def test_an_option_that_the_library_refuses_is_no_measurement(ours: str, programs: Path) -> None:
+    complaint = "hakmem: HAKMEM_PURGE_DELAY=x is not a number"
+    (programs / "patterns").write_text(f"#!/bin/sh\necho {complaint} >&2\necho {RESULT}\n")
+    usual = ["--ours", ours, "--only", "--row", "calloc/1t", "--programs", str(programs)]
+    done = CliRunner().invoke(main, usual)
+    assert done.exit_code == 1
+    assert f"failed: calloc/1t: ours: {complaint}" in done.output
+
+
+def test_without_its_packages_it_says_how_to_get_them(tmp_path: Path) -> None:
+    harness = tmp_path / "bench" / "harness"
+    harness.mkdir(parents=True)
+    shutil.copy(COMPARE, harness.parent)
+    shutil.copy(REPOSITORY / "bench" / "harness" / "run.sh", harness)
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (tmp_path / "python3").chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [harness.parent / "compare"], env=path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert done.stderr.endswith(f"{tmp_path}/bootstrap doctor\n")
+
+
+def test_instructions_says_why_valgrind_gives_up(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_text("### unhandled dwarf2 abbrev form code 0x25\n", encoding="utf-8")
+    error = PipelineError("valgrind: exit code 1")
+    assert "-gdwarf-4" in instructions._reason(error, log)
+    assert instructions._reason(error, tmp_path / "none.log") == "valgrind: exit code 1"
