@@ -12,11 +12,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from pipeline.core.descendants import descendants
 from pipeline.core.errors import ChildError
 
 INTERVAL_S = 0.03
@@ -116,25 +116,6 @@ class Watch:
             for seen in self.processes.values()
             if not seen.loaded and seen.looked - seen.first >= GRACE_S
         }
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """Yield the children of a process, their children and so on, as they are now."""
-    for child in children(pid):
-        yield child
-        yield from descendants(child)
-
-
-def children(pid: int) -> list[int]:
-    """Return the children of all threads of a process; none if it has ended."""
-    found: list[int] = []
-    try:
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            text = (thread / "children").read_text(encoding="ascii")
-            found += [int(word) for word in text.split()]
-    except OSError:
-        return found
-    return found
 
 
 def end_all() -> None:

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import IO
 
 from pipeline.core import interrupts
+from pipeline.core.descendants import children
 from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
 
 # Everything else in the caller's environment stays outside.
@@ -140,11 +141,13 @@ def run_as_it_is(
     """Run somebody's program as they would: our own environment, input and output; wait for all.
 
     Returns its exit code, 128 + N after signal N. Processes that it leaves behind (a daemon) are
-    waited for too. Ctrl-C reaches the program and not us; SIGTERM is passed on to it.
+    waited for too; children that we had before are not. Ctrl-C reaches the program and not us;
+    SIGTERM is passed on to it.
     """
     if echo is not None:
         echo(pasteable(argv, env, cwd))
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    before = set(children(os.getpid()))
     with interrupts.left_to_a_child() as adopt:
         try:
             child = subprocess.Popen(list(argv), env=os.environ | dict(env or {}), cwd=cwd)
@@ -155,10 +158,15 @@ def run_as_it_is(
             ) from error
         adopt(child)
         code = child.wait()
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                os.wait()
+        while left := _children_beside(before):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(left.pop(), 0)
     return code if code >= 0 else 128 - code
+
+
+def _children_beside(others: set[int]) -> set[int]:
+    """Return our children without ``others``. The kernel's list may lack one while another ends."""
+    return set(children(os.getpid())) - others or set(children(os.getpid())) - others
 
 
 def _start(

@@ -102,6 +102,19 @@ def test_times_begin_with_the_child_however_late_we_see_it(
     assert process.run(["sleep", "0.2"]).seconds >= 0.2
 
 
+def test_what_a_program_leaves_behind_is_waited_for_and_nobody_else(tmp_path: Path) -> None:
+    note = tmp_path / "left behind"
+    ours = subprocess.Popen(["sleep", "600"])  # as a helper of some package that runs beside us
+    script = f"(sleep 0.3; echo done >'{note}') & exit 3"
+    try:
+        assert process.run_as_it_is(["sh", "-c", script]) == 3
+        assert note.read_text() == "done\n"
+        assert ours.poll() is None
+    finally:
+        ours.kill()
+        ours.wait()
+
+
 def test_log_begins_with_a_line_to_paste(tmp_path: Path) -> None:
     log = tmp_path / "logs" / "child.log"
     process.run(["sh", "-c", 'echo "$A"; echo err >&2'], env={"A": "x y"}, log=log, cwd=tmp_path)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.harness.allocators import Allocator
 from bench.harness.runner import RunFailed, Sample, run_child
-from pipeline.apps.watch import descendants
+from pipeline.core.descendants import descendants
 from pipeline.core.process import clean_environment
 
 START_LIMIT_S = 20.0
