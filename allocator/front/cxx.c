@@ -18,8 +18,18 @@ typedef void (*new_handler)(void);
 
 typedef void (*function)(void);
 
+/* A program that is linked statically as a whole has no dynamic linker, and need not get one for
+ * our sake: what it has of the C++ runtime the linker has put in here. */
+#pragma weak dlsym
+#pragma weak dlopen
+extern new_handler linked_get_new_handler(void) __asm__("_ZSt15get_new_handlerv")
+    __attribute__((weak));
+extern void linked_throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak));
+
 /* POSIX lets dlsym return functions as data pointers. */
 static function find(void *where, const char *name) {
+    if (dlsym == NULL)
+        return NULL;
     union {
         void *data;
         function call;
@@ -32,6 +42,8 @@ static function find(void *where, const char *name) {
 static function find_in_runtime(const char *name) {
     static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
     function found = find(RTLD_DEFAULT, name);
+    if (dlopen == NULL)
+        return found;
     for (size_t i = 0; found == NULL && i < sizeof runtimes / sizeof runtimes[0]; i++) {
         void *runtime = dlopen(runtimes[i], RTLD_NOLOAD | RTLD_LAZY);
         if (runtime != NULL)
@@ -41,11 +53,15 @@ static function find_in_runtime(const char *name) {
 }
 
 static new_handler current_handler(void) {
+    if (linked_get_new_handler != NULL)
+        return linked_get_new_handler();
     new_handler (*get)(void) = (new_handler (*)(void))find_in_runtime("_ZSt15get_new_handlerv");
     return get != NULL ? get() : NULL;
 }
 
 static _Noreturn HAK_COLD void throw_bad_alloc(void) {
+    if (linked_throw_bad_alloc != NULL)
+        linked_throw_bad_alloc();
     function thrower = find_in_runtime("_ZSt17__throw_bad_allocv");
     if (thrower != NULL)
         thrower();

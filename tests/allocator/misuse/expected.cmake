@@ -110,7 +110,7 @@ behind(why 40 40)
 misuse(overflow_never_freed "a byte behind a block that is never freed"
        PRODUCTION unnoticed GUARD overflow exit "${why}")
 behind(why "[0-9]+" 128)
-misuse(underflow "a byte in front of a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(underflow "a byte in front of a small block, and another block in use there" PRODUCTION unnoticed GUARD overflow free "${why}")
 
 after_free(why 50 100)
 misuse(write_after_free "write to a small block after its free"

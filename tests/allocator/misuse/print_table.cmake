@@ -18,6 +18,11 @@ end. The table is made from `tests/allocator/misuse/expected.cmake`, which has t
 `cmake -DOUT=docs/misuse.md -P tests/allocator/misuse/print_table.cmake`. Research builds end like
 production; [guard.md](guard.md) says what the guard costs.
 
+*When* it is found: by the guard at the call itself; overflow and writes after free when the block is freed,
+leaves the quarantine, or the program ends. In production pointers that are foreign, or into large blocks, at the call
+itself; what concerns small blocks (up to 64 KiB) when the thread's magazine of that size is emptied, which a program
+that ends before, or uses the size no more, does not see: these programs go on with the size until it is.
+
 | misuse | program | production | guard |
 | --- | --- | --- | --- |
 ")
