@@ -53,6 +53,13 @@ if TYPE_CHECKING:
     help="First choose the geometry, for about 90s, 10m, 2h (docs/tuning.md).",
 )
 @scheduler_option
+@click.option(
+    "--verify-time",
+    "verify_s",
+    type=Duration(),
+    metavar="TIME",
+    help="Timed runs for the verdict, such as 5m, where those of the profile decide nothing.",
+)
 @wait_option
 @verbose_option
 def build_command(
@@ -65,6 +72,7 @@ def build_command(
     branch_stacks: bool,
     tune_budget_s: float | None,
     scheduler: str | None,
+    verify_s: float | None,
     wait: bool,
     verbose: bool,
 ) -> None:
@@ -83,7 +91,15 @@ def build_command(
 
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
     options = Options(
-        quick, redo, explain, allow_neutral, branch_stacks, thorough, tune_budget_s, scheduler
+        quick,
+        redo,
+        explain,
+        allow_neutral,
+        branch_stacks,
+        thorough,
+        tune_budget_s,
+        scheduler,
+        verify_s,
     )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)

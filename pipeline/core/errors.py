@@ -32,7 +32,7 @@ class ExitCode(IntEnum):
     BUILD = 5, "a compiler, linker, BOLT or CMake failed", "read the log that is named"
     WORKLOAD = 6, "a workload crashed or ran into its time limit", "run the line from its log"
     DATA = 7, "profile data is missing, empty or corrupt", "build again with `--from train`"
-    GATE = 8, "the new build was judged and not published", "read the report that is named"
+    GATE = 8, "the new build was judged and not published", "do what the message says"
     SPACE = 9, "no space left, or a folder cannot be written", "free or unlock the place named"
     BUSY = 10, "another run works in this tree", "wait for it, or leave out `--no-wait`"
     TESTS = 11, "at least one test failed", "the summary names them"

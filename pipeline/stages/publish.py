@@ -148,12 +148,15 @@ def _is_current(folder: Path) -> bool:
 
 def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
-    allowed, _ = verdict.result().publishable(shop.options.allow_neutral)
+    from pipeline.judge.advice import advice
+
+    result = verdict.result()
+    allowed, _ = result.publishable(shop.options.allow_neutral)
     if not allowed:
         shop.console.verdict(model)
         raise GateError(
-            "the gate did not let this build pass, for the reason above",
-            hint="read the report; `--from verify` judges again; `current` is as it was",
+            "the gate did not let this build pass, for the reason above; `current` is as it was",
+            hint=advice(result, shop.profile.name),
             log=report / HTML,
         )
 

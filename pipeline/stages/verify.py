@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Command, Gate, Program
+from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup, command_path, find_program
 from pipeline.stages.workloads import workload_key
-from pipeline.stages.workshop import Library, Mode, Workshop
+from pipeline.stages.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
     from pipeline.judge import BenchCommand, HealthCommand, JudgeRequest, VerifyResult
@@ -55,6 +55,7 @@ def verify(
         "tools": shop.tools.versions,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
         "mode": shop.options.mode,
+        "seconds": budget_s(shop),
     }
 
     def work(room: Path, line: StageLine) -> Notes:
@@ -106,12 +107,12 @@ def judge_request(
             rss=gate.rss_margin,
         ),
         pairs=gate.pairs,
-        time_budget_s=budget_s(gate, shop.options.mode),
+        time_budget_s=budget_s(shop),
         seed=gate.seed,
         slowed=slowed.path if slowed else None,
-        self_check_s=gate.self_check_s,
+        self_check_s=max(gate.self_check_s, shop.options.verify_s or 0.0),
         mode=shop.options.mode,
-        left_out=left_out(gate, shop.options.mode),
+        left_out=left_out(shop),
         logs=shop.log(STAGE, "").parent,
         tools=Tools(
             valgrind=shop.tools.path("valgrind"),
@@ -120,25 +121,27 @@ def judge_request(
     )
 
 
-def budget_s(gate: Gate, mode: Mode) -> float:
+def budget_s(shop: Workshop) -> float:
     """Return the seconds of timed runs that the judge may spend while nothing is decided."""
+    gate = shop.profile.gate
     budgets = {
         "quick": gate.quick_budget_s,
         "default": gate.budget_s,
         "thorough": gate.thorough_budget_s,
     }
-    return budgets[mode]
+    return shop.options.verify_s or budgets[shop.options.mode]
 
 
-def left_out(gate: Gate, mode: Mode) -> tuple[str, ...]:
+def left_out(shop: Workshop) -> tuple[str, ...]:
     """Return what this mode does not do, a sentence each."""
+    mode = shop.options.mode
     if mode == "thorough":
         return ()
-    limit = f"judging ends after {budget_s(gate, mode):g} s of timed runs, decided or not"
+    limit = f"judging ends after {budget_s(shop):g} s of timed runs, decided or not"
     if mode == "default":
-        return (f"{limit} (--thorough goes on)",)
+        return (f"{limit} (--verify-time sets more)",)
     return (
-        f"{limit} (a full run goes on for {gate.budget_s:g} s)",
+        f"{limit} (a full run goes on for {shop.profile.gate.budget_s:g} s)",
         "the judge is not checked: neither against the same build nor with a known slowdown",
         "training and judging use the shorter runs of the profile",
     )

@@ -34,7 +34,9 @@ class Options:
     """What the user asked for on the command line, beside the profile.
 
     ``quick`` and ``thorough`` exclude each other. ``tune_budget_s`` are seconds of tuning before
-    all else, None for none; ``scheduler`` is who measures for it.
+    all else, None for none; ``scheduler`` is who measures for it. ``verify_s`` are seconds of
+    timed runs for the verdict, and for each half of the judge's check of itself, in place of the
+    profile's.
     """
 
     quick: bool = False
@@ -45,6 +47,7 @@ class Options:
     thorough: bool = False
     tune_budget_s: float | None = None
     scheduler: str | None = None
+    verify_s: float | None = None
 
     @property
     def mode(self) -> Mode:

@@ -173,7 +173,7 @@ def test_the_version_before_is_read(recorder: Recorder, single: Path) -> None:
     bytes_ = bytearray(single.read_bytes())
     assert bytes_[8:16] == bytes([2, 0, 0, 0, 8, 0, 0, 0])
     bytes_[8:16] = bytes([1, 0, 0, 0, 0, 0, 0, 0])
-    check = word_sum(bytes_[:48]) + 3 * word_sum(bytes_[112 : 112 + 2048])
+    check = word_sum(bytes(bytes_[:48])) + 3 * word_sum(bytes(bytes_[112 : 112 + 2048]))
     bytes_[48:56] = (check % 2**64).to_bytes(8, "little")
     path = recorder.folder / "before.trace"
     path.write_bytes(bytes_)

@@ -1,0 +1,92 @@
+"""What to do about a build that was judged and not published, in one sentence."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pipeline.judge.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pipeline.judge.model import VerifyResult
+
+SURPLUS = 1.5
+"""What comes may be noisier than what was seen."""
+
+UNKNOWN = 4.0
+"""Times as long, where nothing tells how much longer: half the width of all intervals."""
+
+MOST_S = 3600.0
+"""Whoever would have to wait longer is told that the machine is the trouble."""
+
+
+def advice(result: VerifyResult, profile: str) -> str:
+    """Return what to do next; ``profile`` is the name that goes into the command."""
+    if _is_worse(result):
+        return "the report names what became worse, and by how much"
+    if result.mode == "quick" and _is_undecided(result):
+        return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"
+    if _is_undecided(result):
+        return _longer(result, profile)
+    if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
+        return f"nothing became worse either: {_command(profile, '--allow-neutral')} publishes it"
+    return "the report says what could not be counted or shown"
+
+
+def _command(profile: str, *more: str) -> str:
+    return f"`{' '.join(('.venv/bin/pipeline build --profile', profile, *more))}`"
+
+
+def _is_worse(result: VerifyResult) -> bool:
+    keys = result.keys.throughput, result.keys.icache
+    lost = any(key.verdict is Verdict.NO_GO for key in keys)
+    return lost or not result.rss.holds or not result.health.sound or _misjudged(result)
+
+
+def _misjudged(result: VerifyResult) -> bool:
+    return any(one.wrong for one in result.self_check.judgements) if result.self_check else False
+
+
+def _unseen(result: VerifyResult) -> bool:
+    judged = result.self_check.judgements if result.self_check else ()
+    return any(not one.passed for one in judged)
+
+
+def _is_undecided(result: VerifyResult) -> bool:
+    return result.keys.throughput.verdict is Verdict.INCONCLUSIVE or _unseen(result)
+
+
+def _longer(result: VerifyResult, profile: str) -> str:
+    seconds = SURPLUS * _seconds_needed(result)
+    if seconds > MOST_S:
+        return (
+            "this machine is too noisy to decide it within an hour: judge again when it is quiet, "
+            f"by {_command(profile, '--from verify')}"
+        )
+    minutes = max(2, math.ceil(seconds / 60))
+    again = _command(profile, f"--verify-time {minutes}m")
+    return f"{again} judges again, for up to {minutes} minutes of runs; other stages are kept"
+
+
+def _seconds_needed(result: VerifyResult) -> float:
+    """Return about how long timed runs would have to go on, from their begin."""
+    throughput = result.throughput
+    unknown = UNKNOWN * throughput.seconds
+    if result.keys.icache.verdict is Verdict.GO:
+        until_harmless = _until_harmless(result)
+    else:
+        until_harmless = throughput.seconds_to_decide
+    if until_harmless is None or until_harmless <= throughput.seconds:
+        return unknown  # a single workload is in doubt, or the judge's check of itself
+    return until_harmless
+
+
+def _until_harmless(result: VerifyResult) -> float | None:
+    """Return the seconds until a loss is excluded: with an I-cache key of GO that is enough."""
+    throughput = result.throughput
+    overall = throughput.overall
+    gap = math.log(overall.value) - math.log1p(-result.margins.throughput)
+    if gap <= 0:
+        return throughput.seconds_to_decide
+    half = math.log(overall.value) - math.log(overall.low)
+    return throughput.seconds * max(1.0, (half / gap) ** 2)

@@ -1,0 +1,90 @@
+"""What a build that was not published is told to do next."""
+
+from __future__ import annotations
+
+import pytest
+from judge_support import (
+    counting_of,
+    counts,
+    health_of,
+    pairs,
+    result_of,
+    throughput_of,
+    workload_counts,
+)
+
+from pipeline.judge.advice import advice
+from pipeline.judge.model import VerifyResult
+from pipeline.judge.verdict import Verdict
+
+AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"
+
+
+def judged(ratio: float, noise: float, misses: float, seconds: float = 60.0) -> VerifyResult:
+    """Return a judgement of ten pairs in ``seconds``; 4.0 misses are those of the baseline."""
+    throughput = throughput_of(mixed=pairs(ratio, noise=noise))
+    longer = seconds / throughput.seconds
+    needed = throughput.seconds_to_decide
+    throughput = throughput.model_copy(
+        update={
+            "seconds": seconds,
+            "seconds_to_decide": None if needed is None else needed * longer,
+        }
+    )
+    return result_of(
+        throughput=throughput,
+        counting=counting_of(workload_counts("mixed", counts(4.0), counts(misses))),
+    )
+
+
+def minutes(said: str) -> int:
+    """Return the minutes that the sentence asks for."""
+    return int(said.removeprefix(AGAIN).strip().partition("m")[0])
+
+
+def test_a_loss_that_is_not_excluded_asks_for_as_long_as_it_takes() -> None:
+    found = judged(1.0, noise=10.0, misses=3.0)
+    assert found.keys.throughput.verdict is Verdict.INCONCLUSIVE
+    assert not found.publishable(False)[0]
+    said = advice(found, "shop")
+    assert said.startswith(AGAIN)
+    assert 2 <= minutes(said) <= 60
+    assert said.endswith("other stages are kept")
+
+
+def test_more_noise_takes_longer() -> None:
+    few, many = (minutes(advice(judged(1.0, noise, 3.0), "shop")) for noise in (8.0, 16.0))
+    assert few < many
+
+
+def test_a_gain_elsewhere_asks_for_less() -> None:
+    """With fewer misses it is enough that no loss is left; else a gain has to be shown."""
+    harmless = minutes(advice(judged(1.007, noise=12.0, misses=3.0), "shop"))
+    shown = minutes(advice(judged(1.007, noise=12.0, misses=4.0), "shop"))
+    assert harmless < shown
+
+
+def test_a_machine_that_is_too_noisy_is_named() -> None:
+    said = advice(judged(1.0, noise=10.0, misses=3.0, seconds=3000.0), "shop")
+    assert "too noisy" in said
+    assert "--from verify" in said
+
+
+def test_what_is_worse_is_left_to_the_report() -> None:
+    worse = judged(0.9, noise=1.0, misses=3.0)
+    sick = result_of(health=health_of("failed"))
+    for found in (worse, sick):
+        assert not found.publishable(True)[0]
+        assert advice(found, "shop") == "the report names what became worse, and by how much"
+
+
+def test_nothing_gained_may_be_accepted() -> None:
+    found = judged(1.0, noise=1.0, misses=4.0)
+    assert "--profile shop --allow-neutral` publishes it" in advice(found, "shop")
+    assert found.publishable(True)[0]
+
+
+@pytest.mark.parametrize("noise", [10.0, 20.0])
+def test_a_quick_run_is_told_to_run_in_full(noise: float) -> None:
+    found = judged(1.0, noise, 3.0).model_copy(update={"mode": "quick"})
+    assert "`.venv/bin/pipeline build --profile shop`, without --quick" in advice(found, "shop")
