@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pipeline.judge.selfcheck import LOSS
 from pipeline.judge.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pipeline.judge.model import VerifyResult
+    from pipeline.judge.model import Throughput, VerifyResult
 
 SURPLUS = 1.5
 """What comes may be noisier than what was seen."""
@@ -57,11 +58,12 @@ def _is_undecided(result: VerifyResult) -> bool:
 
 
 def _longer(result: VerifyResult, profile: str) -> str:
-    seconds = SURPLUS * _seconds_needed(result)
+    around = result.environment
+    seconds = SURPLUS * max(_seconds_needed(result), _until_seen(result))
     if seconds > MOST_S:
         return (
-            "this machine is too noisy to decide it within an hour: judge again when it is quiet, "
-            f"by {_command(profile, '--from verify')}"
+            f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
+            f"CPUs): when the machine is quiet, {_command(profile, '--from verify')} judges again"
         )
     minutes = max(2, math.ceil(seconds / 60))
     again = _command(profile, f"--verify-time {minutes}m")
@@ -81,6 +83,21 @@ def _seconds_needed(result: VerifyResult) -> float:
     return until_harmless
 
 
+def _until_seen(result: VerifyResult) -> float:
+    """Return the seconds until the judge would see the loss that it missed; 0 if it did see it."""
+    judged = result.self_check.judgements if result.self_check else ()
+    missed = [one.throughput for one in judged if not one.passed]
+    gap = math.log1p(-result.margins.throughput) + math.log1p(LOSS)
+    return max((_seconds_to(one, gap) for one in missed), default=0.0)
+
+
+def _seconds_to(throughput: Throughput, gap: float) -> float:
+    """Return how long until half the interval is ``gap``; it narrows with the root of time."""
+    overall = throughput.overall
+    half = (math.log(overall.high) - math.log(overall.low)) / 2
+    return throughput.seconds * max(1.0, (half / gap) ** 2)
+
+
 def _until_harmless(result: VerifyResult) -> float | None:
     """Return the seconds until a loss is excluded: with an I-cache key of GO that is enough."""
     throughput = result.throughput
@@ -88,5 +105,4 @@ def _until_harmless(result: VerifyResult) -> float | None:
     gap = math.log(overall.value) - math.log1p(-result.margins.throughput)
     if gap <= 0:
         return throughput.seconds_to_decide
-    half = math.log(overall.value) - math.log(overall.low)
-    return throughput.seconds * max(1.0, (half / gap) ** 2)
+    return _seconds_to(throughput, gap)

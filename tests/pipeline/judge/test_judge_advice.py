@@ -14,7 +14,7 @@ from judge_support import (
 )
 
 from pipeline.judge.advice import advice
-from pipeline.judge.model import VerifyResult
+from pipeline.judge.model import SelfCheck, SelfJudgement, VerifyResult
 from pipeline.judge.verdict import Verdict
 
 AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"
@@ -66,8 +66,38 @@ def test_a_gain_elsewhere_asks_for_less() -> None:
 
 def test_a_machine_that_is_too_noisy_is_named() -> None:
     said = advice(judged(1.0, noise=10.0, misses=3.0, seconds=3000.0), "shop")
-    assert "too noisy" in said
+    assert said.startswith("too noisy to decide within an hour (load 1 on 2 CPUs)")
     assert "--from verify" in said
+
+
+def missing_the_slowdown(found: VerifyResult, noise: float) -> VerifyResult:
+    """Return ``found`` with a check in which the known slowdown was not seen."""
+    throughput = throughput_of(mixed=pairs(0.985, noise=noise)).model_copy(update={"seconds": 60})
+    judged = SelfJudgement(
+        name="known slowdown",
+        verdict=Verdict.INCONCLUSIVE,
+        expected=(Verdict.NO_GO,),
+        alarming=(Verdict.GO, Verdict.NEUTRAL),
+        reason="not decided",
+        throughput=throughput,
+    )
+    right = {
+        "name": "same build",
+        "verdict": Verdict.NEUTRAL,
+        "expected": (Verdict.NEUTRAL,),
+        "alarming": (),
+    }
+    check = SelfCheck(same_build=judged.model_copy(update=right), slowdown=judged)
+    return found.model_copy(update={"self_check": check})
+
+
+def test_a_judge_that_misses_a_known_loss_needs_as_long_as_that_takes() -> None:
+    found = judged(1.0, noise=1.0, misses=3.0)
+    assert found.publishable(False)[0]
+    weak = missing_the_slowdown(found, noise=8.0)
+    assert not weak.publishable(False)[0]
+    assert 2 <= minutes(advice(weak, "shop")) < 60
+    assert "too noisy" in advice(missing_the_slowdown(found, noise=60.0), "shop")
 
 
 def test_what_is_worse_is_left_to_the_report() -> None:
