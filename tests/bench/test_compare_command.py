@@ -98,7 +98,7 @@ def test_what_was_measured_is_written_when_it_is_interrupted(
     while not found.is_file() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(sent)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=300)
     assert process.returncode == code
     written = json.loads(found.read_text(encoding="utf-8"))
     (row,) = written["rows"]

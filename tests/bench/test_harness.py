@@ -176,7 +176,7 @@ def test_a_program_that_fails_is_reported_with_its_last_words() -> None:
             Path(sys.executable),
             ["-c", "import sys; print('said why', file=sys.stderr); sys.exit(3)"],
             Allocator("libc"),
-            timeout_s=30,
+            timeout_s=300,
         )
 
 

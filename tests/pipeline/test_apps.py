@@ -168,7 +168,7 @@ def test_interrupt_ends_the_servers_and_removes_the_folders() -> None:
     while not (made := list(Path("/tmp").glob(own))) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(child.pid, signal.SIGINT)
-    _, stderr = child.communicate(timeout=60)
+    _, stderr = child.communicate(timeout=300)
     assert child.returncode == ExitCode.INTERRUPTED, stderr
     assert made
     assert not list(Path("/tmp").glob(own))

@@ -235,7 +235,7 @@ def test_interrupt_ends_children_and_leaves_good_artifacts(built: Sandbox) -> No
     child = built.start("build", "--profile", "tiny", "--from", "train")
     read_until(child, "train: started")
     child.send_signal(signal.SIGINT)
-    output, _ = child.communicate(timeout=60)
+    output, _ = child.communicate(timeout=300)
     assert child.returncode == ExitCode.INTERRUPTED, output
     assert "interrupted" in output
     assert "Traceback" not in output

@@ -26,7 +26,7 @@ def pipeline(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env={**os.environ, **env},
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -196,6 +196,6 @@ subprocess.Popen = hurried
 sys.exit(process.run_as_it_is(["sleep", "{0 if number == signal.SIGINT else 60}"]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (code, "")

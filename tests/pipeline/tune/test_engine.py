@@ -81,7 +81,7 @@ def test_who_wants_no_scheduler_is_told_nothing() -> None:
 
 
 @needs_extra
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_with_the_extra_a_cluster_of_this_machine_measures() -> None:
     told: list[str] = []
     with engine_for(None, told.append) as engine:
@@ -104,7 +104,7 @@ def test_where_no_cluster_can_be_started_the_message_says_what_to_do(
 
 
 @needs_extra
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_a_worker_measures_real_programs(tmp_path: Path) -> None:
     """What a worker does runs in a thread: no part of it may be for the main thread alone."""
     job = real_job(tmp_path)
@@ -136,7 +136,7 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatc
 
 
 @needs_extra
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_a_cluster_of_this_machine_measures_in_a_process_of_its_own_and_ends(
     tmp_path: Path,
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_cluster_of_this_machine_measures_in_a_process_of_its_own_and_ends(
 
 
 @needs_extra
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_killed_worker_loses_no_result_and_workers_run_one_job_at_a_time(tmp_path: Path) -> None:
     from distributed import LocalCluster
 

@@ -33,7 +33,7 @@ def test_an_unknown_profile_is_named() -> None:
         [ROOT / ".venv/bin/pipeline", "tune", "-p", "nobody", "--tune-budget", "30s"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == ExitCode.PROFILE
     assert "nobody" in done.stderr
@@ -48,7 +48,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(runner: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([runner, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run([runner, *arguments], capture_output=True, text=True, timeout=300)
 
 
 def test_a_command_is_one_operation_and_its_memory_is_its_own(runner: Path, tmp_path: Path) -> None:
