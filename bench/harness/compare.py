@@ -23,7 +23,7 @@ from bench.harness.arguments import (
 from bench.harness.circumstances import describe_environment, huge_pages
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
-from bench.harness.runner import RunFailed, measure
+from bench.harness.runner import RunFailed, measure, warm_memory
 from pipeline.core import interrupts
 
 EXAMPLES = """\b
@@ -68,6 +68,7 @@ def run_one(plan: Plan, run: Run, number: int, result: RunResult) -> None:
             if allocator.name in result.failures:
                 continue
             try:
+                warm_memory(run.row.warm_mib)
                 sample = measure(program, arguments, allocator, plan.timeout_s)
                 result.samples.setdefault(allocator.name, []).append(sample)
             except RunFailed as error:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.harness import allocators, memory, report
+from bench.harness import allocators, compare, memory, report
 from bench.harness.allocators import Allocator
 from bench.harness.arguments import choose_allocators
 from bench.harness.compare import rotated
 from bench.harness.results import Comparison, RunResult, geometric_mean, spread
 from bench.harness.rows import GROUPS, Row, Run, of_traces, select
-from bench.harness.runner import RunFailed, Sample, measure, read_line
+from bench.harness.runner import RunFailed, Sample, measure, read_line, warm_memory
 from bench.harness.syscalls import parse_summary
 
 LINE = (
@@ -178,6 +178,38 @@ def test_a_program_that_fails_is_reported_with_its_last_words() -> None:
             Allocator("libc"),
             timeout_s=300,
         )
+
+
+def test_memory_is_warmed_before_each_run_of_a_row_that_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    events: list[str] = []
+
+    def measured(_program: Path, _arguments: list[str], allocator: Allocator, _s: float) -> Sample:
+        events.append(allocator.name)
+        return sample(1.0)
+
+    monkeypatch.setattr(compare, "warm_memory", lambda mib: events.append(f"{mib} MiB"))
+    monkeypatch.setattr(compare, "measure", measured)
+    chosen = [Allocator("ours", tmp_path), Allocator("libc")]
+    row = Row("row", "program", 1000, warm_mib=7)
+    plan = compare.Plan(tmp_path, [], chosen, 2, 1.0, 1.0, False, "cpu")
+    compare.run_one(plan, Run(row, 1), 0, RunResult("row/1t", timed=True))
+    assert events == ["7 MiB", "ours", "7 MiB", "libc", "7 MiB", "libc", "7 MiB", "ours"]
+
+
+def test_warming_memory_leaves_none_behind() -> None:
+    def kib(name: str) -> int:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return int(status.split(f"{name}:")[1].split()[0])
+
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # the peak is that of now
+    before = kib("VmRSS")
+    warm_memory(0)
+    assert kib("VmHWM") - before < 32 * 1024
+    warm_memory(64)
+    assert kib("VmHWM") - before > 48 * 1024
+    assert kib("VmRSS") - before < 32 * 1024
 
 
 @pytest.mark.parametrize("command", ["compare", "instructions"])
