@@ -7,8 +7,8 @@
 #include "policy/policy.h"
 
 enum {
-    GROUP = 8,           /* segments to a probe: 16 MiB */
-    BEHIND = 8,          /* segments to the nearest probe, which has had time to fill up */
+    GROUP = 8,           /* segments to a probe at first: 16 MiB */
+    BEHIND = 2,          /* segments to the nearest probe, which has had time to fill up */
     HOLES = 8,           /* up to 1/8 of a dense segment may be holes */
     MOST_BORDERS = 16384 /* between small and huge pages; each is one of the 65,530 mappings that
                           * the system allows by default */
@@ -36,14 +36,23 @@ static char *start_of(const hak_range *r, size_t index) {
     return (char *)r->base + index * HAK_SEGMENT_SIZE;
 }
 
+/* Segments to a probe around segment `index`: the more lies below it, the more it takes to err by
+ * as large a share. */
+static size_t group_at(size_t index) {
+    size_t group = GROUP;
+    for (size_t end = 2 * GROUP; index >= end; end *= 4)
+        group *= 2;
+    return group;
+}
+
 /* The nearest probe that lies far enough below. */
 static size_t probe_for(size_t index) {
     size_t near = index - BEHIND;
-    return near - (near + 1) % GROUP;
+    return near - (near + 1) % group_at(near);
 }
 
 static bool is_probe(size_t index) {
-    return index % GROUP == GROUP - 1;
+    return (index + 1) % group_at(index) == 0;
 }
 
 static bool is_dense(const hak_range *r, size_t index) {

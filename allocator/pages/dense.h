@@ -3,11 +3,12 @@
  * A huge page costs one page fault instead of 512 and one entry of the TLB, but all of it is
  * resident as soon as one byte is. Whether that is a loss can be seen nearby:
  *
- *   segments   | . . . . . . . p | h h h h h h h p | h h ...       p  keeps small pages
- *                             ^-----------' decides                h  huge ones, perhaps
+ *   segments   | . . . . . . . p | . h h h h h h p | h h ...       p  keeps small pages
+ *                             ^-----' decides                      h  huge ones, perhaps
  *
- * One segment in eight keeps small pages and is the probe for later ones: only while nearly all of
- * it is resident do segments that nothing lies in yet get huge pages. A heap that is full of holes,
+ * One segment in eight keeps small pages and is the probe for later ones, one in sixteen from the
+ * sixteenth on, and so forth: only while nearly all of it is resident do segments that nothing lies
+ * in yet get huge pages. A heap that is full of holes,
  * the untouched magazines of many threads and small programs never do. What is purged goes back to
  * small pages first, so that the system does not fill the holes again by itself. Under the segment
  * lock. */
