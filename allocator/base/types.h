@@ -174,6 +174,7 @@ struct hak_heap {
     hak_heap *idle_next;                                            /* heaps without a thread */
     bool settled;                                  /* idle, and the last trim left nothing to do */
     bool is_small;                                 /* without room for deep magazines */
+    uint8_t home;                                  /* of its large blocks; 0: none yet */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote;   /* chains that other threads freed */
     HAK_LINE_ALIGNED void *slots[];                /* cold/magazine.h; HAK_HEAP_SLOTS of them */

@@ -33,7 +33,8 @@ static void raise_walls(const hak_slab *run) {
 
 static hak_slab *take_run(bool is_small, bool *zeroed) {
     size_t size = is_small ? HAK_SMALL_HEAP_SIZE : HAK_HEAP_SIZE;
-    return hak_run_take(((size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT) + (size_t)2 * WALL, 1,
+    return hak_run_take(HAK_HOME_OF_SLABS,
+                        ((size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT) + (size_t)2 * WALL, 1,
                         zeroed);
 }
 

@@ -47,9 +47,22 @@ static bool is_huge(size_t pages) {
     return pages >= HAK_HUGE_PAGES;
 }
 
+/* Threads in turn; whose program has one thread that asks for large blocks stays in one range. */
+static unsigned home_of(hak_heap *heap) {
+    static _Atomic unsigned given;
+    if (HAK_GUARD || heap == NULL)
+        return HAK_FIRST_HOME;
+    if (heap->home == 0) {
+        unsigned turn = atomic_fetch_add_explicit(&given, 1, memory_order_relaxed);
+        heap->home = (uint8_t)(HAK_FIRST_HOME + turn % (HAK_HOMES - HAK_FIRST_HOME));
+    }
+    return heap->home;
+}
+
 static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
-    hak_slab *run = is_huge(pages) ? hak_spare_take(pages, align_pages, zeroed)
-                                   : hak_run_take(pages, align_pages, zeroed);
+    hak_slab *run = is_huge(pages)
+                        ? hak_spare_take(pages, align_pages, zeroed)
+                        : hak_run_take(home_of(hak_heap_self()), pages, align_pages, zeroed);
     if (run != NULL) {
         run->kind = HAK_RUN_LARGE;
         run->faults = hak_excess_faults();

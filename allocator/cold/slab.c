@@ -58,7 +58,7 @@ void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
 
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     bool zeroed;
-    hak_slab *slab = hak_run_take(hak_classes[cls].pages, 1, &zeroed);
+    hak_slab *slab = hak_run_take(HAK_HOME_OF_SLABS, hak_classes[cls].pages, 1, &zeroed);
     if (slab == NULL)
         return NULL;
     slab->kind = HAK_RUN_SLAB;

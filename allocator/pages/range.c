@@ -130,7 +130,7 @@ static size_t first_size(void) {
     return wanted < allowed ? wanted : allowed;
 }
 
-static hak_range *add_range(size_t least) {
+hak_range *hak_range_add(size_t least) {
     size_t index = hak_range_count();
     if (index == HAK_MAX_RANGES || least > MOST)
         return NULL;
@@ -194,14 +194,17 @@ static size_t missing(const hak_range *r, size_t pages) {
     return (more + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
 }
 
+bool hak_range_can_grow(const hak_range *r, size_t pages) {
+    return missing(r, pages) <= r->segments_reserved - r->segments_fresh;
+}
+
 static hak_range *range_with_room(size_t pages) {
     size_t ranges = hak_range_count();
     for (size_t i = 0; i < ranges; i++) {
-        const hak_range *r = &hak_ranges[i];
-        if (missing(r, pages) <= r->segments_reserved - r->segments_fresh)
+        if (hak_range_can_grow(&hak_ranges[i], pages))
             return &hak_ranges[i];
     }
-    return add_range((pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT);
+    return hak_range_add((pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT);
 }
 
 /* Makes segments usable up to `end`; ahead of need where the system grants it, so that a growing
@@ -220,8 +223,9 @@ static bool commit_segments(hak_range *r, size_t end) {
     return false;
 }
 
-hak_range *hak_range_grow(size_t pages) {
-    hak_range *r = range_with_room(pages);
+hak_range *hak_range_grow(hak_range *first, size_t pages) {
+    hak_range *r =
+        first != NULL && hak_range_can_grow(first, pages) ? first : range_with_room(pages);
     if (r == NULL)
         return NULL;
     size_t from = r->segments_fresh, end = from + missing(r, pages);

@@ -94,9 +94,17 @@ HAK_INLINE hak_slab *hak_run_of(const void *p) {
     return hak_run_at(r, page);
 }
 
-/* Adds segments never used before, until a range ends with `pages` free pages in a row. Returns
- * the range; NULL: out of memory. Under the segment lock. */
-hak_range *hak_range_grow(size_t pages);
+/* Reserves one more range, of at least so many segments. NULL: the system refused, or there are
+ * too many. Under the segment lock. */
+hak_range *hak_range_add(size_t least);
+
+/* Whether it has address space for so many free pages at its end. Under the segment lock. */
+bool hak_range_can_grow(const hak_range *r, size_t pages);
+
+/* Adds segments never used before, until a range ends with `pages` free pages in a row: range
+ * `first`, unless it is NULL or full. Returns the range; NULL: out of memory. Under the segment
+ * lock. */
+hak_range *hak_range_grow(hak_range *first, size_t pages);
 
 /* A slab begins here: its segments' tables are touched from now on. By its owner. */
 void hak_range_expect_slab(const hak_slab *slab);

@@ -130,16 +130,36 @@ static place aligned(hak_range *r, size_t found, size_t align) {
     return (place){r, hak_round_up(base + found, align) - base};
 }
 
-/* A run so long that an aligned one fits into it: lowest address first, then pages never used. */
-static place find(size_t pages, size_t align) {
-    size_t wanted = pages + align - 1, ranges = hak_range_count();
+/* Ranges in which to look for free pages before new ones are taken. */
+static size_t ranges_for(unsigned home, size_t pages) {
+    size_t all = hak_range_count();
+    bool first_alone =
+        all > 1 && home == HAK_HOME_OF_SLABS && hak_range_can_grow(&hak_ranges[0], pages);
+    return first_alone ? 1 : all;
+}
+
+static place find_free(unsigned home, size_t pages, size_t align, size_t ranges) {
+    size_t at_home = hak_home_range(home);
     for (size_t i = 0; i < ranges; i++) {
-        size_t found = hak_room_find(&hak_ranges[i], wanted);
+        hak_range *r = &hak_ranges[i == 0 ? at_home : i <= at_home ? i - 1 : i];
+        size_t found = hak_room_find(r, pages);
         if (found != HAK_NO_ROOM)
-            return aligned(&hak_ranges[i], found, align);
+            return aligned(r, found, align);
     }
-    hak_range *grown = hak_range_grow(wanted);
-    return grown != NULL ? aligned(grown, hak_room_find(grown, wanted), align) : (place){NULL, 0};
+    return (place){NULL, 0};
+}
+
+/* A run so long that an aligned one fits into it: at home, elsewhere, lowest address first, then
+ * pages never used, at home again. */
+static place find(unsigned home, size_t pages, size_t align) {
+    size_t wanted = pages + align - 1;
+    place known = find_free(home, wanted, align, ranges_for(home, wanted));
+    if (known.range != NULL)
+        return known;
+    hak_range *grown = hak_range_grow(hak_home_settle(home), wanted);
+    if (grown != NULL)
+        return aligned(grown, hak_room_find(grown, wanted), align);
+    return find_free(home, wanted, align, hak_range_count());
 }
 
 /* ---- the interface ---- */
@@ -152,10 +172,10 @@ static hak_slab *head_at(place p, size_t pages) {
     return head;
 }
 
-static hak_slab *take(size_t pages, size_t align, bool *zeroed) {
+static hak_slab *take(unsigned home, size_t pages, size_t align, bool *zeroed) {
     hak_slab *head = NULL;
     hak_lock_take(&hak_segment_lock);
-    place p = find(pages, align);
+    place p = find(home, pages, align);
     if (p.range != NULL) {
         hak_dense_choose(p.range, p.page, pages, pages);
         *zeroed = hak_pages_claim(p.range, p.page, pages);
@@ -167,9 +187,9 @@ static hak_slab *take(size_t pages, size_t align, bool *zeroed) {
     return head;
 }
 
-hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed) {
-    hak_slab *head = take(pages, align, zeroed);
-    return head != NULL || !hak_spare_release() ? head : take(pages, align, zeroed);
+hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) {
+    hak_slab *head = take(home, pages, align, zeroed);
+    return head != NULL || !hak_spare_release() ? head : take(home, pages, align, zeroed);
 }
 
 void hak_run_give(hak_slab *head, bool zeroed) {

@@ -4,14 +4,15 @@
 
 #include "base/types.h"
 #include "os/lock.h"
+#include "pages/home.h"
 
 /* Guards ranges, segments, their rooms and the dirty list. The innermost lock. */
 extern HAK_HIDDEN hak_lock hak_segment_lock;
 
-/* A run of `pages` pages whose first is aligned to `align` pages (a power of two); *zeroed says
- * that all of it reads as zero. The head's start, pages and bitmap are set, the rest is for the
- * caller. NULL: out of memory. Any thread. */
-hak_slab *hak_run_take(size_t pages, size_t align, bool *zeroed);
+/* A run of `pages` pages whose first is aligned to `align` pages (a power of two), at this home
+ * first; *zeroed says that all of it reads as zero. The head's start, pages and bitmap are set, the
+ * rest is for the caller. NULL: out of memory. Any thread. */
+hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
 
 /* Gives a run back; its pages are dirty from now on, or clean when `zeroed`. Any thread. */
 void hak_run_give(hak_slab *head, bool zeroed);

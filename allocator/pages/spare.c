@@ -50,7 +50,7 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
     spare s = find(pages, align);
     hak_lock_give(&hak_segment_lock);
     *zeroed = s.zeroed;
-    return s.run != NULL ? s.run : hak_run_take(pages, align, zeroed);
+    return s.run != NULL ? s.run : hak_run_take(HAK_FIRST_HOME, pages, align, zeroed);
 }
 
 static bool is_small_part(const hak_slab *run) {

@@ -34,7 +34,7 @@ static void take(size_t i, Random *random) {
     size_t expected = r->segments_fresh != 0 ? lowest(r, pages) : HAK_NO_ROOM;
     CHECK(r->segments_fresh == 0 || hak_room_find(r, pages) == expected);
     bool zeroed;
-    runs[i] = hak_run_take(pages, 1, &zeroed);
+    runs[i] = hak_run_take(HAK_FIRST_HOME, pages, 1, &zeroed);
     CHECK(runs[i]);
     runs[i]->kind = HAK_RUN_LARGE;
     size_t page = hak_page_index(r, (void *)runs[i]->start);
@@ -47,7 +47,7 @@ static void grows_from_the_end(void) {
     const hak_range *r = &hak_ranges[0];
     size_t room = hak_room_at_end(r), end = r->segments_fresh * HAK_PAGES_PER_SEGMENT;
     bool zeroed;
-    hak_slab *run = hak_run_take(end + 1, 1, &zeroed);
+    hak_slab *run = hak_run_take(HAK_FIRST_HOME, end + 1, 1, &zeroed);
     CHECK(run && hak_page_index(r, (void *)run->start) == end - room);
     hak_run_give(run, true);
 }

@@ -33,7 +33,7 @@ static void take(size_t i, Random *random) {
     bool zeroed = false;
     size_t pages = 1 + random_below(random, random_below(random, 4) ? 8 : MOST_PAGES);
     size_t align = (size_t)1 << random_below(random, 8);
-    hak_slab *run = hak_run_take(pages, align, &zeroed);
+    hak_slab *run = hak_run_take(HAK_FIRST_HOME, pages, align, &zeroed);
     CHECK_THAT(run && run->pages == pages, "%zu pages", pages);
     CHECK_THAT(run->start % (align << HAK_PAGE_SHIFT) == 0, "%zx for alignment %zu",
                (size_t)run->start, align);
