@@ -156,6 +156,7 @@ MEMORY: tuple[Row, ...] = (
     Row("idle", "idle", 1, ("--slots", "1"), threads=(1,)),
     Row("idle-threads", "idle", 64, threads=(1, 100)),
     Row("spike-1G", "spike", 1, ("--settle-ms", "2000"), threads=(1,)),
+    Row("phases", "phases", 1, threads=(1,)),
 )
 """Rows in which only memory counts; their time says nothing, or depends on the settling."""
 
