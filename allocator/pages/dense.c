@@ -40,7 +40,7 @@ static char *start_of(const hak_range *r, size_t index) {
  * as large a share. */
 static size_t group_at(size_t index) {
     size_t group = GROUP;
-    for (size_t end = 2 * GROUP; index >= end; end *= 4)
+    for (size_t end = (size_t)2 * GROUP; index >= end; end *= 4)
         group *= 2;
     return group;
 }
