@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+__extension__ typedef unsigned __int128 hak_wide; /* products of two words */
+
 HAK_INLINE bool hak_is_power_of_two(size_t x) {
     return x != 0 && (x & (x - 1)) == 0;
 }

@@ -17,7 +17,7 @@ enum {
      .deepest = HAK_DEEPEST(size_, depth_),                                                        \
      .capacity = (uint16_t)((pages_) * HAK_PAGE_SIZE / (size_)),                                   \
      .first_slot = FIRST_SLOT_##id,                                                                \
-     .reciprocal = (((uint64_t)1 << HAK_RECIPROCAL_SHIFT) + (size_) - 1) / (size_)},
+     .reciprocal = UINT64_MAX / (size_) + 1},
 const hak_class hak_classes[HAK_CLASSES] = {
     {.size = 0},
 #include HAK_CLASS_TABLE

@@ -2,6 +2,7 @@
 #ifndef HAK_BASE_CLASSES_H
 #define HAK_BASE_CLASSES_H
 
+#include "base/bits.h"
 #include "base/types.h"
 
 typedef struct hak_class {
@@ -11,19 +12,23 @@ typedef struct hak_class {
     uint16_t deepest;    /* ... and at most */
     uint16_t capacity;   /* blocks in a slab */
     uint32_t first_slot; /* of the deep magazine, among those of all classes; it stays NULL */
-    uint64_t reciprocal; /* (offset * reciprocal) >> HAK_RECIPROCAL_SHIFT = offset / size */
+    uint64_t reciprocal; /* 2^64 / size, rounded up: hak_divide */
 } hak_class;
 
-/* Exact for offsets below 2^21 (a segment of 64 KiB pages) and sizes up to 2^18: the error of the
- * reciprocal is below 1, so offset * error < 2^21 < 2^40 / size. Source: Granlund & Montgomery,
- * "Division by Invariant Integers using Multiplication" (1994), theorem 4.2. */
-#define HAK_RECIPROCAL_SHIFT 40
+/* An offset into a slab, divided by the size of the slab's blocks. */
+typedef struct hak_quotient {
+    size_t index;
+    bool is_exact; /* nothing is left: a block begins there */
+} hak_quotient;
 
-/* True when the offset is a multiple of the size, from their product offset * reciprocal: what is
- * left of it is index * error < 2^21 then, and at least the reciprocal, which is not below 2^24,
- * otherwise. */
-HAK_INLINE bool hak_is_multiple(uint64_t product, uint64_t reciprocal) {
-    return product << (64 - HAK_RECIPROCAL_SHIFT) < reciprocal << (64 - HAK_RECIPROCAL_SHIFT);
+/* Exact for offsets below 2^23 (a segment of 256 KiB pages) and sizes up to 2^16: the error of the
+ * reciprocal is below 1, so offset * error < 2^23 < 2^64 / size. For the same reason the lower half
+ * of the product is below 2^23 where nothing is left, and at least the reciprocal elsewhere.
+ * Source: Granlund & Montgomery, "Division by Invariant Integers using Multiplication" (1994),
+ * theorem 4.2. */
+HAK_INLINE hak_quotient hak_divide(size_t offset, uint64_t reciprocal) {
+    hak_wide product = (hak_wide)offset * reciprocal;
+    return (hak_quotient){(size_t)(product >> 64), (uint64_t)product < reciprocal};
 }
 
 extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];

@@ -34,29 +34,37 @@ static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t
 
 /* ---- to the slabs of this heap ---- */
 
-/* Returns how many of the blocks, the first of which lies in the slab, went. The class is the
- * caller's: the slab entry need not be read for it. */
-static inline size_t give_home(hak_heap *heap, hak_slab *slab, bool in_row, void *const *blocks,
-                               size_t count, const hak_class *of) {
-    if (in_row)
-        return hak_slab_put_run(heap, slab, blocks, count);
-    hak_slab_put_as(heap, slab, blocks[0], of);
-    return 1;
+enum {
+    NEAR = 4,  /* blocks apart on one page: what lies between them is given back together */
+    SOME = 16, /* scattered blocks before the next look */
+};
+
+static bool is_run(void *const *blocks, size_t count) {
+    return count > NEAR &&
+           (uintptr_t)blocks[0] >> HAK_PAGE_SHIFT == (uintptr_t)blocks[NEAR] >> HAK_PAGE_SHIFT;
 }
 
-/* Blocks freed one after the other often lie in one slab: the second one in a row takes those
- * behind it along. */
+/* Blocks freed one after the other often lie in one slab. Returns how many went, 0 where the first
+ * one is not at home. */
+static size_t give_home(hak_heap *heap, unsigned cls, void *const *blocks, size_t count,
+                        size_t *runs) {
+    if (is_run(blocks, count)) {
+        hak_slab *slab = hak_slab_at_home(heap, cls, blocks[0]);
+        *runs += 1;
+        return slab != NULL ? hak_slab_put_run(heap, slab, blocks, count) : 0;
+    }
+    size_t n = hak_slab_put_scattered(heap, cls, blocks, count < SOME ? count : SOME);
+    *runs += n;
+    return n;
+}
+
 hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count) {
     hak_given given = {0};
     hak_chains elsewhere = {0};
-    const hak_slab *last = NULL;
-    for (size_t i = 0; i < count; given.runs++) {
-        hak_slab *slab = hak_slab_at_home(heap, cls, blocks[i]);
-        if (HAK_LIKELY(slab != NULL))
-            i += give_home(heap, slab, slab == last, blocks + i, count - i, &hak_classes[cls]);
-        else
-            i += give_odd(heap, cls, blocks + i, count - i, &elsewhere, &given.foreign);
-        last = slab;
+    for (size_t i = 0, n; i < count; i += n) {
+        n = give_home(heap, cls, blocks + i, count - i, &given.runs);
+        if (n == 0)
+            n = give_odd(heap, cls, blocks + i, count - i, &elsewhere, &given.foreign);
     }
     hak_chains_send(&elsewhere);
     return given;

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Instead of HAK_WARM_SLABS where many come and go: a megabyte of them. */
-enum { CROWDED_SLABS = HAK_WARM_SLABS > 16 ? HAK_WARM_SLABS : 16 };
+/* Instead of HAK_WARM_SLABS where many come and go: four megabytes of them. */
+enum { CROWDED_SLABS = HAK_WARM_SLABS > 64 ? HAK_WARM_SLABS : 64 };
 
 /* ---- the partial list ---- */
 
@@ -231,32 +231,6 @@ void hak_slab_refuse(const hak_slab *slab, const void *block) {
     if (offset / size >= slab->carved)
         hak_fatal("double free", "free", block, "its slab is a new one by now");
     hak_fatal("double free", "free", block, "the block is free already");
-}
-
-/* As hak_slab_put_as, but what is the same for all blocks is read and written once. */
-size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, size_t count) {
-    const uint64_t reciprocal = hak_classes[slab->cls].reciprocal;
-    const size_t start = slab->start, span = (size_t)slab->carved * hak_classes[slab->cls].size;
-    uint64_t *const bitmap = slab->bitmap, summary = slab->summary;
-    void *const *at = blocks;
-    for (; at != blocks + count && (uintptr_t)*at - start < span; at++) {
-        uint64_t product = ((uintptr_t)*at - start) * reciprocal;
-        size_t index = product >> HAK_RECIPROCAL_SHIFT;
-        uint64_t before = bitmap[index / 64], after = before | (uint64_t)1 << (index % 64);
-        if (HAK_UNLIKELY(!hak_is_multiple(product, reciprocal) || after == before))
-            hak_slab_refuse(slab, *at);
-        bitmap[index / 64] = after;
-        summary |= (uint64_t)1 << (index / 64);
-    }
-    size_t n = (size_t)(at - blocks);
-    if (HAK_UNLIKELY(n == 0))
-        hak_slab_refuse(slab, blocks[0]);
-    slab->summary = summary;
-    slab->pulse = HAK_PULSE_LIVELY;
-    slab->used = (uint16_t)(slab->used - n);
-    if (slab->used <= slab->low_mark)
-        hak_slab_sink(heap, slab);
-    return n;
 }
 
 /* ---- invariants ---- */

@@ -28,21 +28,28 @@ HAK_DOOR void hak_slab_sink(hak_heap *heap, hak_slab *slab);
 /* Ends the program: `block` is no block of the slab that is in use; NULL: it is not ours at all. */
 _Noreturn HAK_COLD void hak_slab_refuse(const hak_slab *slab, const void *block);
 
-/* Takes a block of class `of` back. A block that is free already or that is no block of the slab
- * ends the program. */
-HAK_INLINE void hak_slab_put_as(hak_heap *heap, hak_slab *slab, void *block, const hak_class *of) {
-    size_t offset = (uintptr_t)block - slab->start;
-    size_t index = (offset * of->reciprocal) >> HAK_RECIPROCAL_SHIFT;
-    uint64_t *word = &slab->bitmap[index / 64];
-    uint64_t before = *word, after = before | (uint64_t)1 << (index % 64);
-    if (HAK_UNLIKELY(index * of->size != offset || index >= slab->carved || after == before))
-        hak_slab_refuse(slab, block);
+/* Takes the block at this offset of a slab back. One that is free already or that is no block of
+ * the slab ends the program. */
+HAK_INLINE void hak_slab_put_at(hak_heap *heap, hak_slab *slab, uint64_t *bitmap, size_t offset,
+                                uint64_t reciprocal) {
+    hak_quotient at = hak_divide(offset, reciprocal);
+    uint64_t *word = &bitmap[at.index / 64];
+    if (HAK_UNLIKELY(!at.is_exact) || HAK_UNLIKELY(at.index >= slab->carved))
+        hak_slab_refuse(slab, (void *)(slab->start + offset));
+    uint64_t before = *word, after = before | (uint64_t)1 << (at.index % 64);
+    if (HAK_UNLIKELY(after == before))
+        hak_slab_refuse(slab, (void *)(slab->start + offset));
     *word = after;
     if (before == 0)
-        slab->summary |= (uint64_t)1 << (index / 64);
+        slab->summary |= (uint64_t)1 << (at.index / 64);
     slab->pulse = HAK_PULSE_LIVELY;
     if (HAK_UNLIKELY(--slab->used == slab->low_mark))
         hak_slab_sink(heap, slab);
+}
+
+/* The same for a block of class `of`. */
+HAK_INLINE void hak_slab_put_as(hak_heap *heap, hak_slab *slab, void *block, const hak_class *of) {
+    hak_slab_put_at(heap, slab, slab->bitmap, (uintptr_t)block - slab->start, of->reciprocal);
 }
 
 HAK_INLINE void hak_slab_put(hak_heap *heap, hak_slab *slab, void *block) {
@@ -72,6 +79,11 @@ HAK_INLINE bool hak_slab_give_home(hak_heap *heap, unsigned cls, void *block) {
 /* Takes back the first of `count` blocks, which lies on a page of the slab, and those behind it up
  * to the first that lies elsewhere. Returns how many. */
 size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, size_t count);
+
+/* Takes back the first of `count` blocks of class cls that lie in slabs of this heap, whichever
+ * they are. Returns how many: up to the first one that does not, or that lies outside the first
+ * range. */
+size_t hak_slab_put_scattered(hak_heap *heap, unsigned cls, void *const *blocks, size_t count);
 
 /* Puts a slab on / takes it off the heap's partial list of its class. */
 void hak_slab_link(hak_heap *heap, hak_slab *slab);

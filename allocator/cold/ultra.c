@@ -87,10 +87,11 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
 }
 
 /* A class that is used rarely takes few blocks; each refill doubles the next, up to a share of the
- * magazine (half of a shallow one): blocks that nobody asked for are memory that nobody else can
- * use. */
+ * magazine (half of a shallow one, and where structures are built that no cache holds): blocks that
+ * nobody asked for are memory that nobody else can use. */
 static size_t next_batch(hak_heap *heap, unsigned cls) {
-    unsigned depth = hak_classes[cls].depth, most = depth / (depth > SHALLOW ? HAK_BATCH_SHARE : 2);
+    unsigned depth = hak_classes[cls].depth;
+    unsigned most = depth / (depth > SHALLOW && !heap->crowded ? HAK_BATCH_SHARE : 2);
     unsigned batch = heap->batch[cls] < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->batch[cls];
     heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;

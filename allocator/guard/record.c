@@ -42,8 +42,8 @@ static int number_of(const hak_slab *run, const void *block) {
     if (run->kind != HAK_RUN_SLAB)
         return -1;
     const hak_class *of = &hak_classes[run->cls];
-    size_t index = (offset * of->reciprocal) >> HAK_RECIPROCAL_SHIFT;
-    return index * of->size == offset && index < of->capacity ? (int)index : -1;
+    hak_quotient at = hak_divide(offset, of->reciprocal);
+    return at.is_exact && at.index < of->capacity ? (int)at.index : -1;
 }
 
 static hak_place find(const void *block, bool make) {

@@ -43,10 +43,9 @@ static void reciprocals_are_exact(void) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         const hak_class *class = &hak_classes[cls];
         for (size_t offset = 0; offset < class->pages * HAK_PAGE_SIZE; offset++) {
-            uint64_t product = offset * class->reciprocal;
-            CHECK_THAT(product >> HAK_RECIPROCAL_SHIFT == offset / class->size &&
-                           hak_is_multiple(product, class->reciprocal) ==
-                               (offset % class->size == 0),
+            hak_quotient at = hak_divide(offset, class->reciprocal);
+            CHECK_THAT(at.index == offset / class->size &&
+                           at.is_exact == (offset % class->size == 0),
                        "class %u, offset %zu", cls, offset);
         }
     }

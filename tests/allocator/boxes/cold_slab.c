@@ -46,17 +46,30 @@ static void give_back(hak_heap *heap, hak_slab *slab, size_t count, Random *rand
     CHECK(slab->used == 1 && hak_slab_is_valid(slab));
 }
 
-/* The same in runs of any length. Each ends where a block of another slab follows. */
-static void give_back_in_runs(hak_heap *heap, hak_slab *slab, size_t count, Random *random) {
+static size_t put_scattered(hak_heap *heap, hak_slab *slab, void *const *from, size_t count) {
+    return hak_slab_put_scattered(heap, slab->cls, from, count);
+}
+
+/* The same many at once. Each run ends where a block of another slab follows. */
+static void give_back_many(hak_heap *heap, hak_slab *slab, size_t count, Random *random,
+                           size_t (*put)(hak_heap *, hak_slab *, void *const *, size_t)) {
     for (size_t left = count; left > 1;) {
         size_t run = 1 + random_below(random, left - 1 < MOST_WANTED ? left - 1 : MOST_WANTED);
         void *behind = blocks[left];
         blocks[left] = &behind;
-        CHECK(hak_slab_put_run(heap, slab, blocks + left - run, run + 1) == run);
+        CHECK(put(heap, slab, blocks + left - run, run + 1) == run);
         blocks[left] = behind;
         left -= run;
         CHECK(slab->used == left && hak_slab_is_valid(slab));
     }
+}
+
+static void give_back_in_runs(hak_heap *heap, hak_slab *slab, size_t count, Random *random) {
+    give_back_many(heap, slab, count, random, hak_slab_put_run);
+}
+
+static void give_back_scattered(hak_heap *heap, hak_slab *slab, size_t count, Random *random) {
+    give_back_many(heap, slab, count, random, put_scattered);
 }
 
 static void one_class(hak_heap *heap, unsigned cls, Random *random) {
@@ -64,8 +77,10 @@ static void one_class(hak_heap *heap, unsigned cls, Random *random) {
     CHECK(slab && slab->cls == cls && hak_slab_is_valid(slab));
     size_t count = take_all(heap, slab, random);
     each_block_once(slab, count);
-    for (int round = 0; round < 4; round++) {
-        (round % 2 == 0 ? give_back : give_back_in_runs)(heap, slab, count, random);
+    void (*const ways[])(hak_heap *, hak_slab *, size_t, Random *) = {give_back, give_back_in_runs,
+                                                                      give_back_scattered};
+    for (int round = 0; round < 6; round++) {
+        ways[round % 3](heap, slab, count, random);
         void *kept = blocks[0];
         count = take_all(heap, slab, random);
         blocks[count++] = kept;
