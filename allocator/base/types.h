@@ -160,6 +160,11 @@ struct hak_heap {
     uint8_t passage[HAK_CLASSES];      /* enum hak_passage */
     bool comes_home[HAK_CLASSES];      /* others free blocks of it: until the next purge epoch */
     hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
+    uint8_t spills[HAK_CLASSES];       /* cold/shed.h: in a row, with mallocs between them, ... */
+    bool malloc_came[HAK_CLASSES];     /* ... or not, since the last of them */
+    bool sheds[HAK_CLASSES];           /* malloc takes from ... */
+    hak_slab *shed_slab[HAK_CLASSES];  /* ... this slab as long as it is the first partial one, */
+    uint16_t shed_left[HAK_CLASSES];   /* for so many blocks, unless others are given back */
     bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];      /* ... the tick in which each was last hit, */

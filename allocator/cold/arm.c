@@ -32,9 +32,17 @@ static void lead_sizes(hak_heap *heap, unsigned cls, unsigned to) {
         memset(heap->class_of_medium + first, (int)to, last / HAK_MEDIUM_STEP - first + 1);
 }
 
+void hak_lead_malloc_away(hak_heap *heap, unsigned cls) {
+    lead_sizes(heap, cls, HAK_CLASS_NONE);
+}
+
+void hak_lead_malloc_back(hak_heap *heap, unsigned cls) {
+    lead_sizes(heap, cls, cls);
+}
+
 void hak_arm_malloc(hak_heap *heap, unsigned cls) {
     heap->malloc_is_armed[cls] = true;
-    lead_sizes(heap, cls, HAK_CLASS_NONE);
+    hak_lead_malloc_away(heap, cls);
 }
 
 void hak_arm_malloc_again(hak_heap *heap, unsigned cls) {
@@ -45,8 +53,8 @@ void hak_arm_malloc_again(hak_heap *heap, unsigned cls) {
 }
 
 void hak_disarm(hak_heap *heap, unsigned cls) {
-    if (heap->malloc_is_armed[cls])
-        lead_sizes(heap, cls, cls);
+    if (heap->malloc_is_armed[cls] && !heap->sheds[cls])
+        hak_lead_malloc_back(heap, cls);
     heap->malloc_is_armed[cls] = false;
     if (!hak_is_armed(heap, cls))
         return;

@@ -29,6 +29,11 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 void *hak_armed_pop(hak_heap *heap, unsigned cls);
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
 
+/* Makes malloc come to the slow path for all sizes of a class from now on, or no more. By the
+ * owner. */
+void hak_lead_malloc_away(hak_heap *heap, unsigned cls);
+void hak_lead_malloc_back(hak_heap *heap, unsigned cls);
+
 /* Makes malloc alone come to the slow path, once, by leading the sizes of a class to no class; free
  * stays as it is. It costs nothing in a burst of frees, and after it the first malloc looks at the
  * clock. By the owner. */

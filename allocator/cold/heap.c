@@ -3,6 +3,7 @@
 #include "base/classes.h"
 #include "cold/list.h"
 #include "cold/magazine.h"
+#include "cold/shed.h"
 #include "cold/slab.h"
 #include "os/guard.h"
 #include "os/lock.h"
@@ -76,6 +77,7 @@ static void forget(hak_heap *heap) {
             hak_magazine_shrink(heap, cls, 0);
         heap->passage[cls] = HAK_PASSAGE_NONE;
         heap->comes_home[cls] = false;
+        hak_shed_forget(heap, cls);
     }
 }
 

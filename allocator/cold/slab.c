@@ -122,7 +122,7 @@ static bool has_few_slabs(const hak_heap *heap, unsigned cls, unsigned most) {
 /* Where structures are built and torn down that no cache holds, slabs fill and empty all the time.
  * Those that stay need no lock, and no line of the tables that other threads read is written. */
 static bool is_crowded(const hak_heap *heap, const hak_slab *slab) {
-    return heap->crowded && slab->pages == 1;
+    return heap->crowded && slab->pages == 1 && !heap->sheds[slab->cls];
 }
 
 /* All its blocks will be handed out as if for the first time: that needs no bitmap. */

@@ -8,6 +8,7 @@
 #include "cold/heap.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
+#include "cold/shed.h"
 #include "cold/slab.h"
 #include "pages/range.h"
 
@@ -107,6 +108,7 @@ static bool needs_few(const hak_heap *heap, unsigned cls) {
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
     adjust_depth(heap, cls);
+    hak_shed_forget(heap, cls);
     hak_remote_drain(heap);
     if (*heap->top[cls] != NULL)
         return true;
@@ -164,7 +166,7 @@ static void *take_coarser(hak_heap *heap, unsigned cls) {
 }
 
 void *hak_ultra_take(hak_heap *heap, unsigned cls) {
-    void *block = *heap->top[cls] == NULL ? take_coarser(heap, cls) : NULL;
+    void *block = *heap->top[cls] == NULL ? take_coarser(heap, cls) : hak_shed_take(heap, cls);
     return block != NULL ? block : take(heap, cls);
 }
 
@@ -197,13 +199,14 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
             given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
         if (heap->spilled[cls] == HAK_SPILL_SCATTERED && hak_magazine_hold_more(heap, cls))
             heap->spilled[cls] = HAK_SPILL_NONE;
+        hak_shed_note_spill(heap, cls, blocks);
     }
 }
 
-/* One through which blocks pass one way, or run after run of more than the cache holds, gives all
- * of them at once. */
+/* One that sheds, one through which blocks pass one way, or run after run of more than the cache
+ * holds, gives all of them at once. */
 static bool gives_all(const hak_heap *heap, unsigned cls) {
-    return heap->passage[cls] == HAK_PASSAGE_ONE_WAY ||
+    return heap->sheds[cls] || heap->passage[cls] == HAK_PASSAGE_ONE_WAY ||
            (heap->crowded && heap->spilled[cls] == HAK_SPILL_IN_RUNS);
 }
 

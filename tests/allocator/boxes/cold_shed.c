@@ -1,0 +1,74 @@
+/* A class that becomes smaller while it is in use gives its slabs back: in a queue of blocks of one
+ * size several go for each that comes, until an eighth is left. A magazine hands out what was freed
+ * last, so without cold/shed.c every slab would keep its share of them. But a burst of frees, and a
+ * queue that stays as long as it is, leave malloc as fast as ever. */
+#include "cold/thread.h"
+#include "include/hakmem.h"
+#include "pages/range.h"
+
+#include "../support/check.h"
+
+enum { SIZE = 250, BLOCKS = 100000, LEFT = BLOCKS / 8, MOST_BLOCKS = 4 * BLOCKS };
+static void *queue[MOST_BLOCKS];
+static size_t oldest, newest;
+
+static void come(size_t count) {
+    for (; count > 0; count--)
+        CHECK(newest < MOST_BLOCKS && (queue[newest++] = hak_malloc(SIZE)) != NULL);
+}
+
+static void go(size_t count) {
+    for (; count > 0; count--)
+        hak_free(queue[oldest++]);
+}
+
+static size_t pages_of(unsigned cls) {
+    const hak_range *r = hak_range_of(queue[oldest]);
+    size_t pages = 0;
+    for (size_t page = 0; page < r->limit; page++)
+        pages += r->classes[page] == cls;
+    return pages;
+}
+
+static void stays_as_long(const hak_heap *heap, unsigned cls) {
+    for (int i = 0; i < BLOCKS; i++) {
+        go(1);
+        come(1);
+        CHECK(!heap->sheds[cls]);
+    }
+}
+
+static void bursts(const hak_heap *heap, unsigned cls) {
+    for (int i = 0; i < 8; i++) {
+        go(BLOCKS / 8);
+        come(BLOCKS / 8);
+        CHECK(!heap->sheds[cls]);
+    }
+}
+
+/* Returns whether it shed. */
+static bool becomes_shorter(const hak_heap *heap, unsigned cls, size_t go_at_once) {
+    bool shed = false;
+    while (newest - oldest > LEFT) {
+        go(go_at_once);
+        come(1);
+        shed |= heap->sheds[cls];
+    }
+    return shed;
+}
+
+int main(void) {
+    const hak_heap *heap = hak_heap_self();
+    come(BLOCKS);
+    unsigned cls = hak_class_of(queue[0]);
+    CHECK(heap && cls != HAK_CLASS_NONE);
+    stays_as_long(heap, cls);
+    bursts(heap, cls);
+    size_t most = pages_of(cls);
+    bool shed = becomes_shorter(heap, cls, 2);
+    CHECK_THAT(shed && pages_of(cls) < most / 4, "%zu of %zu pages are left", pages_of(cls), most);
+    come(1000); /* as long again: it ends */
+    CHECK(!heap->sheds[cls]);
+    go(newest - oldest);
+    return 0;
+}
