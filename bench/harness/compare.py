@@ -118,7 +118,10 @@ def compare(
         environment["interrupted"] = True
         console.print(f"interrupted in row {len(results)} of {len(plan.runs)}", style="bold")
     begun = tuple(result for result in results if result.samples or result.failures)
-    return Comparison(ours, names, begun, environment, plan.by)
+    found = Comparison(ours, names, begun, environment, plan.by)
+    if "interrupted" in environment:
+        keep(found)
+    return found
 
 
 def _print_progress(found: Comparison, console: Console) -> None:
@@ -239,14 +242,11 @@ def main(
     plan = Plan(programs, runs, chosen, repetitions, scale, timeout, count_calls, by)
 
     def keep(found: Comparison) -> None:
-        report.write_files(
-            (json_file, report.as_json(found)), (markdown_file, report.as_markdown(found))
-        )
+        report.write_files(found, (json_file, report.as_json), (markdown_file, report.as_markdown))
 
     with huge_pages(thp):
         comparison = compare(plan, chosen[0].name if ours else None, console, keep)
     report.print_tables(comparison, console)
-    keep(comparison)
     raise SystemExit(exit_code([comparison]))
 
 

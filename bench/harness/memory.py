@@ -150,7 +150,7 @@ def main(
     )
     found = measure(plan, chosen[0].name if ours else None, settings or SETTINGS, console)
     report.print_table(table(found), console)
-    report.write_files((json_file, as_json(found)), (markdown_file, as_markdown(found)))
+    report.write_files(found, (json_file, as_json), (markdown_file, as_markdown))
     failed = [line for comparison in found.values() for line in report.failures(comparison)]
     for line in failed:
         console.print(f"failed: {line}", markup=False)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -15,13 +15,21 @@ from bench.harness.results import SCHEMA_VERSION, Comparison, RunResult, spread
 from bench.harness.runner import Sample
 from pipeline.core.files import replace_text
 
+Found = TypeVar("Found")
 
-def write_files(plain: tuple[Path | None, object], page: tuple[Path | None, str]) -> None:
-    """Write what was found as JSON and as Markdown, each where a file was asked for."""
-    if plain[0]:
-        replace_text(plain[0], json.dumps(plain[1], indent=1))
-    if page[0]:
-        replace_text(page[0], page[1])
+
+def write_files(
+    found: Found,
+    plain: tuple[Path | None, Callable[[Found], object]],
+    page: tuple[Path | None, Callable[[Found], str]],
+) -> None:
+    """Make JSON and Markdown of what was found, each where a file was asked for, and write them."""
+    json_file, as_plain = plain
+    if json_file:
+        replace_text(json_file, json.dumps(as_plain(found), indent=1))
+    markdown_file, as_page = page
+    if markdown_file:
+        replace_text(markdown_file, as_page(found))
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

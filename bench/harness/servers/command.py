@@ -132,8 +132,6 @@ def main(
         chosen[0].name if ours else None, allocators, tuple(results), environment, by
     )
     report.print_tables(comparison, console)
-    report.write_files(
-        (json_file, report.as_json(comparison)), (markdown_file, report.as_markdown(comparison))
-    )
+    report.write_files(comparison, (json_file, report.as_json), (markdown_file, report.as_markdown))
     if report.failures(comparison):
         raise SystemExit(1)
