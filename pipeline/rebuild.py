@@ -26,8 +26,9 @@ from pipeline.stages.finish import finish
 from pipeline.stages.geometry import cut
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import CONTEXT, ONE_BY_ONE, SECTIONS, WHOLE, pgo
-from pipeline.stages.publish import Published, Release, check_writable, publish
+from pipeline.stages.publish import Published, check_writable, publish
 from pipeline.stages.record import record
+from pipeline.stages.release import Release
 from pipeline.stages.slowdown import slowdown
 from pipeline.stages.static import Archive, static
 from pipeline.stages.verify import Verdict, verify

@@ -15,8 +15,9 @@ from pipeline.stages.geometry import cut
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
-from pipeline.stages.publish import Published, Release, check_writable, publish
+from pipeline.stages.publish import Published, check_writable, publish
 from pipeline.stages.record import record
+from pipeline.stages.release import Release
 from pipeline.stages.slowdown import slowdown
 from pipeline.stages.static import static
 from pipeline.stages.train import train

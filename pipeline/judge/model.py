@@ -9,7 +9,6 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import CacheGeometry, Margins, Mode, Side
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -305,7 +304,3 @@ class VerifyResult(Record):
     health: Health
     self_check: SelfCheck | None
     environment: Environment
-
-    def publishable(self, allow_neutral: bool) -> tuple[bool, str]:
-        """Return whether this build may be published, and the reason in one sentence."""
-        return may_publish(self, allow_neutral)

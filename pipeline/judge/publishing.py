@@ -5,18 +5,14 @@ docs/verdicts.md has the same rules as a table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pipeline.judge.model import Key, SelfJudgement, VerifyResult
 from pipeline.judge.verdict import Verdict
-
-if TYPE_CHECKING:
-    from pipeline.judge.model import Key, SelfJudgement, VerifyResult
 
 Answer = tuple[bool, str]
 
 
 def may_publish(result: VerifyResult, allow_neutral: bool) -> Answer:
-    """Return (yes or no, why) for a judged build; every rule that objects is heard."""
+    """Return (yes or no, why in a sentence) for a judged build; each rule that objects is heard."""
     rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
     objections = [reason for rule in rules if (reason := rule(result))]
     if objections:

@@ -10,6 +10,7 @@ from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.publishing import may_publish
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
@@ -77,7 +78,7 @@ def report_model(
     *, profile: str, version: str, result: VerifyResult, allow_neutral: bool, inputs: Inputs
 ) -> ReportModel:
     """Return the report of one judged version."""
-    published, reason = result.publishable(allow_neutral)
+    published, reason = may_publish(result, allow_neutral)
     facts, receipts = inputs.facts, inputs.receipts
     code = facts.code if facts else None
     model = ReportModel(

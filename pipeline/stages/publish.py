@@ -39,46 +39,20 @@ from pipeline.release.version import (
     current,
     point_current,
 )
-from pipeline.stages.candidate import Candidate
 from pipeline.stages.compile import LIBRARY
 from pipeline.stages.finish import DEBUG
-from pipeline.stages.merge import ProfileData
+from pipeline.stages.release import Release
 from pipeline.stages.reporting import keep_report, make_report
-from pipeline.stages.static import Archive
 from pipeline.stages.verify import VERDICT, Verdict
 from pipeline.stages.workshop import Workshop
 
 if TYPE_CHECKING:
-    from pipeline.evidence.model import Evidence
-    from pipeline.geometry.model import Geometry
     from pipeline.report.model import ReportModel
 
 STAGE = "publish"
 HTML = "report.html"
 REPORTS = (HTML, "report.md", "report.json")
 MANIFEST_VERSION = 2
-
-
-@dataclass(frozen=True)
-class Release:
-    """What is to be published: the libraries, the profiles they were made by, the verdict.
-
-    ``profile`` is the first training's, which the archive was compiled by; the candidate may have
-    one of two trainings. ``factors`` are the whole-number weights of the training workloads. A
-    rebuild from a bundle has its lists and profile file in ``inputs`` instead of the tree, and
-    tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` is
-    None where none was gathered, and ``geometry`` where the library is cut as the default.
-    """
-
-    candidate: Candidate
-    archive: Archive
-    profile: ProfileData
-    factors: dict[str, int]
-    verdict: Verdict
-    evidence: Evidence | None = None
-    geometry: Geometry | None = None
-    inputs: Path | None = None
-    rebuilt_from: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,9 +123,10 @@ def _is_current(folder: Path) -> bool:
 def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
     from pipeline.judge.advice import advice
+    from pipeline.judge.publishing import may_publish
 
     result = verdict.result()
-    allowed, _ = result.publishable(shop.options.allow_neutral)
+    allowed, _ = may_publish(result, shop.options.allow_neutral)
     if not allowed:
         shop.console.verdict(model)
         raise GateError(
@@ -242,8 +217,10 @@ def _write_manifest(
 
 
 def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
+    from pipeline.judge.publishing import may_publish
+
     result = verdict.result()
-    _, reason = result.publishable(shop.options.allow_neutral)
+    _, reason = may_publish(result, shop.options.allow_neutral)
     return {
         "throughput": result.keys.throughput.verdict.value,
         "icache": result.keys.icache.verdict.value,

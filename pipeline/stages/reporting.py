@@ -20,13 +20,13 @@ from pipeline.stages.baseline import STAGE as BASELINE
 from pipeline.stages.compile import LIBRARY
 from pipeline.stages.finish import UNSTRIPPED
 from pipeline.stages.merge import function_counts
+from pipeline.stages.release import Release
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import read_lists
 
 if TYPE_CHECKING:  # the judge's numpy and scipy come with it
     from pipeline.report.facts import Build, Facts
     from pipeline.report.model import ReportModel
-    from pipeline.stages.publish import Release
 
 STAGE = "publish"
 LAST = "last"

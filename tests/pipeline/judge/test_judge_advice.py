@@ -15,6 +15,7 @@ from judge_support import (
 
 from pipeline.judge.advice import advice
 from pipeline.judge.model import SelfCheck, SelfJudgement, VerifyResult
+from pipeline.judge.publishing import may_publish
 from pipeline.judge.verdict import Verdict
 
 AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"
@@ -45,7 +46,7 @@ def minutes(said: str) -> int:
 def test_a_loss_that_is_not_excluded_asks_for_as_long_as_it_takes() -> None:
     found = judged(1.0, noise=10.0, misses=3.0)
     assert found.keys.throughput.verdict is Verdict.INCONCLUSIVE
-    assert not found.publishable(False)[0]
+    assert not may_publish(found, False)[0]
     said = advice(found, "shop")
     assert said.startswith(AGAIN)
     assert 2 <= minutes(said) <= 60
@@ -93,9 +94,9 @@ def missing_the_slowdown(found: VerifyResult, noise: float) -> VerifyResult:
 
 def test_a_judge_that_misses_a_known_loss_needs_as_long_as_that_takes() -> None:
     found = judged(1.0, noise=1.0, misses=3.0)
-    assert found.publishable(False)[0]
+    assert may_publish(found, False)[0]
     weak = missing_the_slowdown(found, noise=8.0)
-    assert not weak.publishable(False)[0]
+    assert not may_publish(weak, False)[0]
     assert 2 <= minutes(advice(weak, "shop")) < 60
     assert "too noisy" in advice(missing_the_slowdown(found, noise=60.0), "shop")
 
@@ -104,14 +105,14 @@ def test_what_is_worse_is_left_to_the_report() -> None:
     worse = judged(0.9, noise=1.0, misses=3.0)
     sick = result_of(health=health_of("failed"))
     for found in (worse, sick):
-        assert not found.publishable(True)[0]
+        assert not may_publish(found, True)[0]
         assert advice(found, "shop") == "the report names what became worse, and by how much"
 
 
 def test_nothing_gained_may_be_accepted() -> None:
     found = judged(1.0, noise=1.0, misses=4.0)
     assert "--profile shop --allow-neutral` publishes it" in advice(found, "shop")
-    assert found.publishable(True)[0]
+    assert may_publish(found, True)[0]
 
 
 @pytest.mark.parametrize("noise", [10.0, 20.0])

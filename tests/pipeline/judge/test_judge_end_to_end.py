@@ -17,6 +17,7 @@ from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
 from pipeline.judge.model import RunSample
 from pipeline.judge.pairing import PairedRunner
+from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Side, Tools
 from pipeline.judge.schedule import PlannedPair, plan
 from pipeline.judge.verdict import Verdict
@@ -90,11 +91,11 @@ def test_a_faster_library_passes_and_a_slower_one_does_not(built: Path, tmp_path
     gain = judge(dataclasses.replace(asked, logs=tmp_path / "1"), quiet)
     assert gain.keys.throughput.verdict is Verdict.GO
     assert gain.throughput.overall.value > 1.2
-    assert gain.publishable(False)[0]
+    assert may_publish(gain, False)[0]
     turned = dataclasses.replace(asked, baseline=asked.tuned, tuned=asked.baseline)
     loss = judge(dataclasses.replace(turned, logs=tmp_path / "2"), quiet)
     assert loss.keys.throughput.verdict is Verdict.NO_GO
-    assert not loss.publishable(True)[0]
+    assert not may_publish(loss, True)[0]
 
 
 @needs_valgrind

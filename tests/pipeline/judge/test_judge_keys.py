@@ -18,6 +18,7 @@ from judge_support import (
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, rss_guard, throughput_key
 from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, Throughput
+from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -260,7 +261,7 @@ def test_every_combination_is_published_as_the_table_says(speed: str, misses: st
     assert icache.verdict.value == misses
     if throughput.verdict is INCONCLUSIVE:
         assert throughput.not_worse is (speed == NOT_WORSE)
-    answers = tuple(result.publishable(neutral)[0] for neutral in (False, True))
+    answers = tuple(may_publish(result, neutral)[0] for neutral in (False, True))
     assert answers == table()[speed, misses]
 
 
@@ -270,27 +271,27 @@ def good() -> Throughput:
 
 def test_a_published_reason_does_not_hide_the_other_key() -> None:
     vague = throughput_of(mixed=VAGUE_BUT_NOT_SLOWER)
-    published, reason = result_of(vague).publishable(False)
+    published, reason = may_publish(result_of(vague), False)
     assert published
     assert reason.startswith("I-cache is GO")
     assert reason.endswith("throughput is INCONCLUSIVE, but a loss beyond its margin is excluded")
 
 
 def test_a_failed_health_check_beats_every_gain() -> None:
-    published, reason = result_of(good(), health=health_of("failed")).publishable(True)
+    published, reason = may_publish(result_of(good(), health=health_of("failed")), True)
     assert not published
     assert "python" in reason
 
 
 def test_a_broken_memory_guard_beats_every_gain() -> None:
     fat = throughput_of(mixed=pairs(1.05, rss=(40_000, 80_000)))
-    published, reason = result_of(fat).publishable(True)
+    published, reason = may_publish(result_of(fat), True)
     assert not published
     assert "80000 KiB" in reason
 
 
 def test_the_reason_of_a_published_build_names_its_gains() -> None:
-    published, reason = result_of(good()).publishable(False)
+    published, reason = may_publish(result_of(good()), False)
     assert published
     assert "throughput is GO" in reason
     assert "I-cache is GO" in reason

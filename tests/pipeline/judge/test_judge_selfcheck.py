@@ -11,6 +11,7 @@ from judge_support import in_turn, pairs, request_of, result_of, run_sample, thr
 from pipeline.core.errors import ArtifactError
 from pipeline.judge import selfcheck
 from pipeline.judge.model import PairSample, SelfCheck, SelfJudgement, VerifyResult
+from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand
 from pipeline.judge.schedule import PlannedPair
 from pipeline.judge.selfcheck import VARIABLE, calibrate, check, slowed_by
@@ -136,7 +137,7 @@ def test_what_a_check_means_for_publishing(
     ratio: float, same: Verdict, slowed: Verdict, published: bool
 ) -> None:
     """The I-cache key is GO throughout; a judge that errs publishes nothing."""
-    answer, reason = checked(ratio, same, slowed).publishable(False)
+    answer, reason = may_publish(checked(ratio, same, slowed), False)
     assert answer is published
     if not published:
         assert "the judge calls" in reason
