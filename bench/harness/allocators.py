@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.core.errors import SpaceError
+from pipeline.core.preload import check_preloadable
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 NEWER_PEERS = REPOSITORY / "build" / "peers"
 
@@ -51,6 +54,10 @@ def parse(text: str) -> Allocator:
     library = Path(path).absolute()
     if not library.is_file():
         raise ValueError(f"{name}: there is no file {path}")
+    try:
+        check_preloadable(library)
+    except SpaceError as error:
+        raise ValueError(error.message) from None
     return Allocator(name, library, variables)
 
 

@@ -12,6 +12,7 @@ from pipeline.apps.model import App, Outcome, Run
 from pipeline.apps.packages import PLACES
 from pipeline.apps.watch import Watch
 from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError
+from pipeline.core.preload import preload
 from pipeline.core.process import Completed, run
 
 SETUP_LIMIT_S = 300.0
@@ -58,8 +59,8 @@ def run_app(app: App, place: Place, say: Callable[[str], None]) -> Outcome:
         say("plain")
         plain, output = _measured(app, place, "plain", {})
         say("preloaded")
-        preload = {**place.settings, "LD_PRELOAD": str(place.library)}
-        preloaded, output_again = _measured(app, place, "preloaded", preload)
+        settings = {**place.settings, **preload(place.library)}
+        preloaded, output_again = _measured(app, place, "preloaded", settings)
         _compare(output, output_again)
         _check_memory(app, preloaded)
     except AppFailed as error:

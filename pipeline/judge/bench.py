@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import ChildError, WorkloadError
+from pipeline.core.preload import preload
 from pipeline.core.process import Completed, run
 from pipeline.judge.model import Clock, RunSample
 from pipeline.judge.request import BenchCommand
@@ -76,11 +77,6 @@ def _positive(fields: Mapping[str, str], name: str) -> float:
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"its last line says {name}={fields[name]}")
     return number
-
-
-def preload(library: Path) -> dict[str, str]:
-    """Return the variables that load ``library`` into a child in front of all others."""
-    return {"LD_PRELOAD": str(library)}
 
 
 def timed_run(

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.core.errors import ChildError
+from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
-from pipeline.judge.bench import NOT_PRELOADED, preload
+from pipeline.judge.bench import NOT_PRELOADED
 from pipeline.judge.model import Health, HealthCheck
 from pipeline.judge.request import HealthCommand
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ChildError, DataError, PipelineError, ToolError
+from pipeline.core.preload import preload
 from pipeline.core.process import run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program
@@ -81,7 +82,8 @@ def _record(
     data = room / f"{workload.name}.data"
     perf = (str(shop.tools.path("perf")), *RECORD, "-o", str(data), "--")
     # env sets the preload for the program alone: perf itself keeps libc's allocator.
-    sampled = replace(prepared, argv=(*perf, "env", f"LD_PRELOAD={library}", *prepared.argv))
+    variables = [f"{name}={value}" for name, value in preload(library).items()]
+    sampled = replace(prepared, argv=(*perf, "env", *variables, *prepared.argv))
     run_workload(workload, sampled, log=shop.log(STAGE, workload.name))
     return data
 

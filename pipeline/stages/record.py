@@ -19,6 +19,7 @@ from pipeline.core.errors import (
     DataError,
     WorkloadError,
 )
+from pipeline.core.preload import preload
 from pipeline.core.process import describe_exit, run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program, Trace
@@ -124,7 +125,7 @@ def _record(shop: Workshop, tools: RecorderTools, trace: Trace, folder: Path) ->
 
 
 def _preload(tools: RecorderTools, parts: Path) -> dict[str, str]:
-    return {**EVERYTHING.environment(tools.library, parts), "LD_PRELOAD": str(tools.library)}
+    return {**EVERYTHING.environment(tools.library, parts), **preload(tools.library)}
 
 
 def _summary(notes: Notes) -> str:

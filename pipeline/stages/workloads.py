@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
+from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
@@ -48,7 +49,7 @@ def train_on(
     env: Mapping[str, str] | None = None,
 ) -> Completed:
     """Run a workload with ``library`` preloaded and further variables ``env``."""
-    variables = {**prepared.env, **(env or {}), "LD_PRELOAD": str(library)}
+    variables = {**prepared.env, **(env or {}), **preload(library)}
     return run_workload(workload, replace(prepared, env=variables), log=log)
 
 

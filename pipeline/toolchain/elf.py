@@ -14,6 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
 from pipeline.core.errors import ArtifactError, ChildError
+from pipeline.core.preload import preload
 from pipeline.core.process import run
 from pipeline.core.store import require_content
 
@@ -105,7 +106,7 @@ def _probe(path: Path, log: Path) -> None:
     A library that cannot be preloaded is only a warning to the loader; the program would run on
     with libc's allocator and look fine.
     """
-    env = {"LD_PRELOAD": str(path), "LD_DEBUG": "bindings", "LLVM_PROFILE_FILE": os.devnull}
+    env = {**preload(path), "LD_DEBUG": "bindings", "LLVM_PROFILE_FILE": os.devnull}
     try:
         done = run(PROBE, env=env, timeout_s=PROBE_LIMIT_S, log=log)
     except ChildError as error:

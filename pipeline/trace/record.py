@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.core.errors import DataError, SpaceError, UsageError
 from pipeline.core.files import replacing
+from pipeline.core.preload import preload
 from pipeline.core.process import run_as_it_is
 from pipeline.trace.tools import RecorderTools
 
@@ -30,11 +31,9 @@ class Wishes:
 
     def environment(self, library: Path, folder: Path) -> dict[str, str]:
         """Return the variables that the recorder reads."""
-        before = os.environ.get("LD_PRELOAD", "")
-        variables = {
-            "LD_PRELOAD": f"{library}:{before}" if before else str(library),
-            "HAKMEM_TRACE": f"{folder}/%p",
-        }
+        variables = {**preload(library), "HAKMEM_TRACE": f"{folder}/%p"}
+        if before := os.environ.get("LD_PRELOAD"):
+            variables["LD_PRELOAD"] += f":{before}"
         if self.sites:
             variables["HAKMEM_TRACE_SITES"] = "1"
         if self.sample > 1:

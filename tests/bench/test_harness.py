@@ -142,6 +142,14 @@ def test_allocators_are_read_from_text(tmp_path: Path) -> None:
             allocators.parse(wrong)
 
 
+def test_an_allocator_whose_path_has_a_blank_is_refused_at_once(tmp_path: Path) -> None:
+    library = tmp_path / "a b" / "lib.so"
+    library.parent.mkdir()
+    library.touch()
+    with pytest.raises(ValueError, match="cannot be preloaded"):
+        allocators.parse(f"ours={library}")
+
+
 def test_a_named_peer_takes_the_place_of_a_default_one(tmp_path: Path) -> None:
     library = tmp_path / "lib.so"
     library.touch()

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.errors import ExitCode, SpaceError, ToolError
+from pipeline.core.preload import preload
 from pipeline.stages.configure import _check_place
 from pipeline.toolchain.find import find_llvm
+from pipeline.trace.record import record
+from pipeline.trace.tools import RecorderTools
 
 
 @pytest.mark.parametrize("place", ["/a b/tree", "/a:b/tree", "/a;b/tree"])
@@ -21,6 +24,20 @@ def test_a_place_that_cannot_be_preloaded_is_refused(place: str) -> None:
 
 def test_an_ordinary_place_will_do() -> None:
     _check_place(Path("/srv/hakmem-1.0_x"))
+
+
+@pytest.mark.parametrize("place", ["/a b/lib.so", "/a:b/lib.so"])
+def test_a_library_that_cannot_be_preloaded_is_named(place: str) -> None:
+    with pytest.raises(SpaceError, match=f"{place} cannot be preloaded") as refused:
+        preload(Path(place))
+    assert "TMPDIR" in refused.value.hint
+
+
+def test_recording_from_a_path_with_a_blank_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    tools = RecorderTools(tmp_path / "a b" / "libhakmem-trace.so", tmp_path / "digest")
+    with pytest.raises(SpaceError, match=r"a b/libhakmem-trace\.so cannot be preloaded"):
+        record(tools, ["true"], tmp_path / "app.trace")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("wish", ["99", "18", "22x"])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import DataError, ToolError, WorkloadError
+from pipeline.core.preload import check_preloadable
 from pipeline.core.process import Completed
 from pipeline.judge.bench import read_result, run_workload
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
@@ -116,6 +117,7 @@ def client_command(argv: tuple[str, ...], library: Path) -> tuple[str, ...]:
     interpreter = read_elf(Path(argv[0])).interpreter
     if interpreter is None:
         raise ToolError(f"{argv[0]} is statically linked: no library can be preloaded into it")
+    check_preloadable(library)
     return (interpreter, "--preload", str(library), *argv)
 
 

@@ -1,0 +1,23 @@
+"""LD_PRELOAD: the variable by which the dynamic linker loads a library before all others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.errors import SpaceError
+
+
+def check_preloadable(library: Path) -> None:
+    """Raise SpaceError for a path that the dynamic linker would take for two; it only warns."""
+    if any(separator in str(library) for separator in " :"):
+        raise SpaceError(
+            f"{library} cannot be preloaded: to LD_PRELOAD a path ends at a space or colon",
+            hint="move it, the clone it belongs to, or the temporary folder (TMPDIR) to a path "
+            "without them",
+        )
+
+
+def preload(library: Path) -> dict[str, str]:
+    """Return the variable that loads ``library`` into a child; SpaceError if it never would."""
+    check_preloadable(library)
+    return {"LD_PRELOAD": str(library)}
