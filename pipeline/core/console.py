@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from pipeline.core import process
 
 if TYPE_CHECKING:
     from pipeline.report.model import ReportModel
 
-NAME_WIDTH = 15
+NAME_WIDTH = 18  # of context-instrument, the longest
 Say = Callable[[str], None]
 
 
@@ -98,13 +99,14 @@ class BuildConsole:
             self.say(f"{name}: started")
             yield StageLine(lambda _text: None)
             return
+        # The last column has what is left of the width: it is the one that is cut.
         columns = (
             SpinnerColumn(),
             TextColumn(f"[bold]{name:<{NAME_WIDTH}}"),
             TimeElapsedColumn(),
-            TextColumn("[dim]{task.description}"),
+            TextColumn("[dim]{task.description}", table_column=Column(ratio=1, no_wrap=True)),
         )
-        with Progress(*columns, console=self.rich, transient=True) as progress:
+        with Progress(*columns, console=self.rich, transient=True, expand=True) as progress:
             task = progress.add_task("", total=None)
             yield StageLine(lambda text: progress.update(task, description=text))
 

@@ -111,5 +111,5 @@ def summary(notes: Notes) -> str:
     """Return how many branches and processes were counted, and how many processes were lost."""
     rows = notes["workloads"].values()
     lost = sum(row["lost"] for row in rows)
-    text = f"{notes['branches']} branches from {sum(r['processes'] for r in rows)} processes"
+    text = f"{notes['branches']:,} branches from {sum(r['processes'] for r in rows)} processes"
     return f"{text}, {lost} lost" if lost else text

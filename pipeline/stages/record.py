@@ -23,6 +23,7 @@ from pipeline.core.preload import preload
 from pipeline.core.process import describe_exit, run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program, Trace
+from pipeline.report.text import many
 from pipeline.stages.configure import Setup, command_path, find_program, trace_file
 from pipeline.stages.workshop import Workshop
 from pipeline.trace.read import busiest, change, processes
@@ -130,4 +131,4 @@ def _preload(tools: RecorderTools, parts: Path) -> dict[str, str]:
 
 def _summary(notes: Notes) -> str:
     events = notes["events"]
-    return f"{len(events)} traces, {sum(events.values()):,} events"
+    return f"{many(len(events), 'trace')}, {sum(events.values()):,} events"
