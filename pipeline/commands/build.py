@@ -122,6 +122,7 @@ def open_workshop(
     tree: Tree, profile: Profile, options: Options, console: BuildConsole, *, wait: bool
 ) -> Iterator[Workshop]:
     """Find the tools, hold the lock of the tree, and keep the store tidy around a build."""
+    from pipeline.core.errors import BuildInterrupted
     from pipeline.core.lock import tree_lock
     from pipeline.core.store import Store
     from pipeline.stages.workshop import Workshop
@@ -131,7 +132,10 @@ def open_workshop(
     with tree_lock(tree.state, wait=wait, say=console.say):
         store = Store(tree.artifacts(profile.name))
         store.clear_rooms()
-        yield Workshop(tree, profile, tools, store, console, options)
+        try:
+            yield Workshop(tree, profile, tools, store, console, options)
+        except KeyboardInterrupt as interrupt:
+            raise BuildInterrupted from interrupt
         store.tidy()
 
 

@@ -45,7 +45,13 @@ class ExitCode(IntEnum):
     ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
     VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
     REGRESSION = 16, "the newer of two versions is worse", "read what `pipeline diff` says"
-    INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command goes on from the last good stage"
+    INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command again; a build goes on where it was"
+
+
+class BuildInterrupted(KeyboardInterrupt):
+    """An interrupt of work that is done in stages, whose finished ones are kept."""
+
+    hint = "the same command goes on from the last good stage"
 
 
 class PipelineError(Exception):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.core.errors import ExitCode, PipelineError, SpaceError
+from pipeline.core.errors import BuildInterrupted, ExitCode, PipelineError, SpaceError
 from pipeline.core.paths import Tree
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -22,7 +22,8 @@ _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large
 def report_error(error: BaseException) -> int:
     """Tell a person what went wrong on stderr and return the exit code."""
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        _tell("interrupted", "the same command goes on from the last good stage")
+        cause = error.__cause__ if isinstance(error, click.Abort) else error
+        _tell("interrupted", cause.hint if isinstance(cause, BuildInterrupted) else "")
         return ExitCode.INTERRUPTED
     known = _as_space_error(error) or error
     if isinstance(known, PipelineError):
@@ -52,7 +53,7 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
         place = getattr(error, "filename", None) or Tree.here().root
         return SpaceError(
             f"no space left on the disk of {place}: {error}",
-            hint="free some space; the same command goes on from the last good stage",
+            hint="free some space, and give the same command again",
             log=getattr(error, "log", None),
         )
     return None

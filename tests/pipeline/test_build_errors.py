@@ -238,6 +238,7 @@ def test_interrupt_ends_children_and_leaves_good_artifacts(built: Sandbox) -> No
     output, _ = child.communicate(timeout=300)
     assert child.returncode == ExitCode.INTERRUPTED, output
     assert "interrupted" in output
+    assert "goes on from the last good stage" in output
     assert "Traceback" not in output
     deadline = time.monotonic() + 30  # what was killed may take a moment to be gone
     while children_in(built.root) and time.monotonic() < deadline:

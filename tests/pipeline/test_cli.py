@@ -12,7 +12,7 @@ import click
 import pytest
 
 from pipeline.cli import _guarded, cli
-from pipeline.core.errors import ExitCode, GateError
+from pipeline.core.errors import BuildInterrupted, ExitCode, GateError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -149,7 +149,8 @@ def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "goes on from the last good stage"),
+        (BuildInterrupted(), ExitCode.INTERRUPTED, "goes on from the last good stage"),
+        (KeyboardInterrupt(), ExitCode.INTERRUPTED, "error: interrupted"),
         (OSError(28, "No space left on device", "x"), ExitCode.SPACE, "left on the disk of x: "),
         (
             GateError("clang: No space left on device"),
@@ -166,3 +167,11 @@ def test_errors_become_codes(
 ) -> None:
     assert fail_with(error) == code
     assert words in capsys.readouterr().err
+
+
+def test_only_a_build_is_said_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    for error, is_build in ((KeyboardInterrupt(), False), (BuildInterrupted(), True)):
+        aborted = click.Abort()  # what click makes of any interrupt
+        aborted.__cause__ = error
+        fail_with(aborted)
+        assert ("stage" in capsys.readouterr().err) == is_build
