@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -70,4 +73,38 @@ def choose_allocators(
     defaults = [] if only else allocator_list.debian_peers()
     if newer:
         defaults += allocator_list.newer_peers()
-    return allocator_list.unique([*named[: 1 if ours else 0], *defaults, *named])
+    chosen = allocator_list.unique([*named[: 1 if ours else 0], *defaults, *named])
+    if not chosen:
+        raise click.ClickException("nothing to compare: no allocators; name one with --ours")
+    return chosen
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Who takes part, and the name of the one that the ratios are about, where one is named."""
+
+    allocators: list[Allocator]
+    ours: str | None
+
+
+def takes_allocators(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say who takes part; it gets them as ``chosen``."""
+
+    @click.option("--ours", metavar="NAME=PATH", help="The allocator under test: hakmem=lib.so.")
+    @click.option(
+        "--peer",
+        "peers",
+        multiple=True,
+        metavar="NAME=PATH",
+        help="A further allocator; NAME= is the C library's; ,VARIABLE=value sets its environment.",
+    )
+    @click.option("--only", is_flag=True, help="Leave out glibc and the system's packages.")
+    @click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+    @functools.wraps(command)
+    def read(
+        *, ours: str | None, peers: tuple[str, ...], only: bool, newer: bool, **others: Any
+    ) -> None:
+        allocators = choose_allocators(ours, peers, only, newer)
+        command(chosen=Chosen(allocators, allocators[0].name if ours else None), **others)
+
+    return read

@@ -15,15 +15,17 @@ from bench.harness.allocators import Allocator
 from bench.harness.arguments import (
     INTERRUPTED,
     OUTPUT,
+    Chosen,
     check_outputs,
-    choose_allocators,
     find_programs,
     positive,
+    takes_allocators,
 )
 from bench.harness.circumstances import describe_environment, huge_pages
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure, warm_memory
+from bench.harness.terminal import terminal
 from pipeline.core import interrupts
 
 EXAMPLES = """\b
@@ -88,12 +90,6 @@ def _count_calls(plan: Plan, result: RunResult, program: Path, arguments: Sequen
             result.failures[allocator.name] = str(error)
 
 
-def terminal() -> Console:
-    """Return the console to print to; a file gets tables of full width."""
-    console = Console()
-    return console if console.is_terminal else Console(width=200)
-
-
 def compare(
     plan: Plan,
     ours: str | None,
@@ -150,16 +146,7 @@ def _print_list(
 
 
 @click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
-@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
-@click.option(
-    "--peer",
-    "peers",
-    multiple=True,
-    metavar="NAME=PATH",
-    help="A further allocator; NAME= is the C library's; ,VARIABLE=value sets its environment.",
-)
-@click.option("--only", is_flag=True, help="Leave out glibc and the system's packaged allocators.")
-@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@takes_allocators
 @click.option("--group", "groups", multiple=True, type=click.Choice(list(GROUPS)), help="[speed]")
 @click.option("--row", "patterns", multiple=True, help="Shell pattern: random-*, calloc/1t, ...")
 @click.option(
@@ -200,10 +187,7 @@ def _print_list(
 @click.option("--list", "only_list", is_flag=True, help="List rows and allocators, run nothing.")
 def main(
     *,
-    ours: str | None,
-    peers: tuple[str, ...],
-    only: bool,
-    newer: bool,
+    chosen: Chosen,
     groups: tuple[str, ...],
     patterns: tuple[str, ...],
     traces: tuple[Path, ...],
@@ -227,29 +211,26 @@ def main(
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     runs += of_traces(traces)
-    chosen = choose_allocators(ours, peers, only, newer)
     if only_list:
-        _print_list(runs, chosen, scale, console)
+        _print_list(runs, chosen.allocators, scale, console)
         return
-    if not chosen:
-        raise click.ClickException("nothing to compare: no allocators; name one with --ours")
     if not runs:
         raise click.ClickException("no row has so many threads; --list shows them")
     if count_calls and not syscalls.available():
         raise click.ClickException("--count-calls needs strace: apt-get install strace")
     check_outputs(json_file, markdown_file)
     programs = find_programs(programs, runs)
-    plan = Plan(programs, runs, chosen, repetitions, scale, timeout, count_calls, by)
+    plan = Plan(programs, runs, chosen.allocators, repetitions, scale, timeout, count_calls, by)
 
     def keep(found: Comparison) -> None:
         report.write_files(found, (json_file, report.as_json), (markdown_file, report.as_markdown))
 
     with huge_pages(thp):
-        comparison = compare(plan, chosen[0].name if ours else None, console, keep)
+        comparison = compare(plan, chosen.ours, console, keep)
     report.print_tables(comparison, console)
     raise SystemExit(exit_code([comparison]))
 
 
 if __name__ == "__main__":
     interrupts.install()
-    main()
+    main(prog_name="bench/compare")

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.harness.allocators import Allocator
-from bench.harness.arguments import INTERRUPTED, OUTPUT, choose_allocators, find_programs
-from bench.harness.compare import terminal
+from bench.harness.arguments import INTERRUPTED, OUTPUT, Chosen, find_programs, takes_allocators
 from bench.harness.rows import Run, select
+from bench.harness.terminal import terminal
 from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
 from pipeline.core.files import replace_text
@@ -29,6 +29,14 @@ from pipeline.judge.request import BenchCommand, CacheGeometry
 
 GEOMETRY = CacheGeometry(32 * 1024, 8)
 """A common first-level instruction cache; the count of instructions does not depend on it."""
+
+EXAMPLES = """\b
+Examples:
+  bench/instructions --ours hakmem=build/clang/lib/libhakmem.so
+  bench/instructions --ours new=NEW.so --peer old=OLD.so --only --row 'pingpong-*' --row calloc
+
+Exit codes: 0 done, 1 an allocator failed in a row, or nothing to count, 2 wrong use,
+130 interrupted (what was counted is printed and written)."""
 
 
 @dataclass(frozen=True)
@@ -107,20 +115,14 @@ def count_all(
     return counts, failures
 
 
-@click.command(context_settings={"max_content_width": 100})
-@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
-@click.option("--peer", "peers", multiple=True, metavar="NAME=PATH", help="A further allocator.")
-@click.option("--only", is_flag=True, help="Leave out the system's packaged allocators.")
-@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
+@takes_allocators
 @click.option("--row", "patterns", multiple=True, help="Shell pattern: pingpong-*, calloc, ...")
 @click.option("--programs", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--json", "json_file", type=OUTPUT)
+@click.option("--json", "json_file", type=OUTPUT, help="Write the counts.")
 def main(
     *,
-    ours: str | None,
-    peers: tuple[str, ...],
-    only: bool,
-    newer: bool,
+    chosen: Chosen,
     patterns: tuple[str, ...],
     programs: Path | None,
     json_file: Path | None,
@@ -134,20 +136,20 @@ def main(
         runs = [run for run in select(("speed",), patterns, (1,)) if run.row.count_ops]
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    chosen = [found for found in choose_allocators(ours, peers, only, newer) if found.library]
-    if not chosen or not runs:
+    counted = [allocator for allocator in chosen.allocators if allocator.library]
+    if not counted or not runs:
         raise click.ClickException("nothing to count: no allocators or no rows that are counted")
     source = ValgrindSource(Path(valgrind))
     progress = Console(stderr=True)
     with progress.status("counting") as status:
         counts, failures = count_all(
             runs,
-            chosen,
+            counted,
             source,
             find_programs(programs, runs),
             lambda row: status.update(f"counting {row}"),
         )
-    console.print(table_of(counts, [allocator.name for allocator in chosen]))
+    console.print(table_of(counts, [allocator.name for allocator in counted]))
     if json_file:
         plain = {
             row: {name: asdict(one) for name, one in found.items()} for row, found in counts.items()
@@ -161,4 +163,4 @@ def main(
 
 if __name__ == "__main__":
     interrupts.install()
-    main()
+    main(prog_name="bench/instructions")

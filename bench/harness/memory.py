@@ -16,15 +16,17 @@ from rich.console import Console
 from bench.harness import report
 from bench.harness.arguments import (
     OUTPUT,
+    Chosen,
     check_outputs,
-    choose_allocators,
     find_programs,
     positive,
+    takes_allocators,
 )
 from bench.harness.circumstances import huge_pages
-from bench.harness.compare import Plan, compare, exit_code, terminal
+from bench.harness.compare import Plan, compare, exit_code
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, select
+from bench.harness.terminal import Cells, print_table, terminal
 from pipeline.core import interrupts
 
 SCHEMA_VERSION = 1
@@ -62,10 +64,10 @@ def _row(setting: str, found: Comparison, result: RunResult, key: str) -> list[s
     ]
 
 
-def table(found: Found) -> report.Cells:
+def table(found: Found) -> Cells:
     """Return a line for each row, figure and setting, in MiB; ours over the leanest at the end."""
     first = next(iter(found.values()))
-    rows: report.Cells = [["RSS, MiB", *first.allocators, "leanest", "ratio"]]
+    rows: Cells = [["RSS, MiB", *first.allocators, "leanest", "ratio"]]
     for number in range(len(first.results)):
         for key in FIGURES:
             for setting, comparison in found.items():
@@ -102,10 +104,7 @@ def measure(plan: Plan, ours: str | None, settings: Sequence[str], console: Cons
 
 
 @click.command(context_settings={"max_content_width": 100}, epilog=EXAMPLES)
-@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
-@click.option("--peer", "peers", multiple=True, metavar="NAME=PATH[,VARIABLE=value]")
-@click.option("--only", is_flag=True, help="Leave out glibc and the system's packaged allocators.")
-@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@takes_allocators
 @click.option("--row", "patterns", multiple=True, help=f"Shell pattern. [{', '.join(ROWS)}]")
 @click.option(
     "--thp",
@@ -123,10 +122,7 @@ def measure(plan: Plan, ours: str | None, settings: Sequence[str], console: Cons
 @click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the table.")
 def main(
     *,
-    ours: str | None,
-    peers: tuple[str, ...],
-    only: bool,
-    newer: bool,
+    chosen: Chosen,
     patterns: tuple[str, ...],
     settings: tuple[str, ...],
     repetitions: int,
@@ -141,15 +137,19 @@ def main(
         runs = select(tuple(GROUPS), patterns or ROWS, ())
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    chosen = choose_allocators(ours, peers, only, newer)
-    if not chosen:
-        raise click.ClickException("nothing to compare: no allocators; name one with --ours")
     check_outputs(json_file, markdown_file)
     plan = Plan(
-        find_programs(programs, runs), runs, chosen, repetitions, 1.0, timeout, False, "wall"
+        find_programs(programs, runs),
+        runs,
+        chosen.allocators,
+        repetitions,
+        1.0,
+        timeout,
+        False,
+        "wall",
     )
-    found = measure(plan, chosen[0].name if ours else None, settings or SETTINGS, console)
-    report.print_table(table(found), console)
+    found = measure(plan, chosen.ours, settings or SETTINGS, console)
+    print_table(table(found), console)
     report.write_files(found, (json_file, as_json), (markdown_file, as_markdown))
     failed = [line for comparison in found.values() for line in report.failures(comparison)]
     for line in failed:
@@ -159,4 +159,4 @@ def main(
 
 if __name__ == "__main__":
     interrupts.install()
-    main()
+    main(prog_name="bench/memory")

@@ -19,8 +19,8 @@ import click
 import numpy as np
 from rich.table import Table
 
-from bench.harness.compare import terminal
 from bench.harness.shuffle import SECTIONS, build_archive, link_listed, link_shuffled
+from bench.harness.terminal import terminal
 from pipeline.core.console import open_console
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
@@ -241,4 +241,4 @@ def _keep(file: Path, one: Judged) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="bench/verdict_rates")

@@ -115,4 +115,4 @@ def main(pairs: int, command: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(prog_name="bench/recorded")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.table import Table
 
 from bench.harness.results import SCHEMA_VERSION, Comparison, RunResult, spread
 from bench.harness.runner import Sample
+from bench.harness.terminal import Cells, print_table
 from pipeline.core.files import replace_text
 
 Found = TypeVar("Found")
@@ -68,9 +68,6 @@ def _row_as_json(comparison: Comparison, result: RunResult) -> dict[str, Any]:
             for name in comparison.allocators
         },
     }
-
-
-Cells = list[list[str]]
 
 
 def _number(value: float) -> str:
@@ -266,17 +263,6 @@ def markdown_table(cells: Cells) -> list[str]:
 
 def _markdown_line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def print_table(cells: Cells, console: Console) -> None:
-    """Print a table whose first row is its header to the terminal."""
-    table = Table(*cells[0], header_style="bold")
-    for column in table.columns[1:]:
-        column.justify = "right"
-        column.no_wrap = True
-    for row in cells[1:]:
-        table.add_row(*row)
-    console.print(table)
 
 
 def print_tables(comparison: Comparison, console: Console) -> None:

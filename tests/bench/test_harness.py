@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from bench.harness import allocators, compare, memory, report
 from bench.harness.allocators import Allocator
@@ -17,6 +19,7 @@ from bench.harness.results import Comparison, RunResult, geometric_mean, spread
 from bench.harness.rows import GROUPS, Row, Run, of_traces, select
 from bench.harness.runner import RunFailed, Sample, measure, read_line, warm_memory
 from bench.harness.syscalls import parse_summary
+from bench.harness.terminal import fitting, print_table
 
 LINE = (
     "bench=tiny_hot ops=1000 seconds=0.000010 ops_per_sec=100000000 ns_per_op=10.00 "
@@ -140,6 +143,21 @@ def test_allocators_are_read_from_text(tmp_path: Path) -> None:
     for wrong in ("noequals", "=x", f"a={library},oops", "a=/nowhere.so", "a b=/x"):
         with pytest.raises(ValueError, match=r"."):
             allocators.parse(wrong)
+
+
+def test_a_wide_table_is_printed_in_parts_that_fit_the_terminal() -> None:
+    header = ["ns per operation", "ours", *(f"peer{i}" for i in range(9)), "best peer", "ratio"]
+    rows = [["realloc-in-place/1t", *(f"{i + 10}.5 ±9 %" for i in range(11)), "0.93 [0.85, 1.02]"]]
+    sent = io.StringIO()
+    print_table([header, *rows], Console(file=sent, width=80))
+    lines = sent.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    parts = [line for line in lines if "realloc-in-place/1t" in line]
+    assert "10.5 ±9 %" in parts[0]
+    assert "0.93 [0.85, 1.02]" in parts[0]
+    for i in range(11):
+        assert sum(f"{i + 10}.5 ±9 %" in line for line in parts) == 1
+    assert fitting([header, *rows], 250) == [[header, *rows]]
 
 
 def test_an_allocator_whose_path_has_a_blank_is_refused_at_once(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 from bench.harness import report
 from bench.harness.allocators import Allocator
-from bench.harness.compare import terminal
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import RunFailed, Sample
 from bench.harness.servers import command, nginx, postgres, redis
 from bench.harness.servers.command import KINDS, Kind, run_kind
 from bench.harness.servers.session import Load, serving
+from bench.harness.terminal import terminal
 
 WRK = """Running 2s test @ http://127.0.0.1:1/x
   Latency Distribution

@@ -4,4 +4,4 @@ from bench.harness.servers.command import main
 from pipeline.core import interrupts
 
 interrupts.install()
-main()
+main(prog_name="bench/servers")

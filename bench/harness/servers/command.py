@@ -14,12 +14,13 @@ from rich.console import Console
 
 from bench.harness import report
 from bench.harness.allocators import Allocator
-from bench.harness.arguments import OUTPUT, check_outputs, choose_allocators, positive
+from bench.harness.arguments import OUTPUT, Chosen, check_outputs, positive, takes_allocators
 from bench.harness.circumstances import describe_environment
-from bench.harness.compare import rotated, terminal
+from bench.harness.compare import rotated
 from bench.harness.results import Comparison, RunResult
 from bench.harness.runner import RunFailed, Sample
 from bench.harness.servers import nginx, postgres, redis
+from bench.harness.terminal import terminal
 from pipeline.apps.packages import present
 
 
@@ -80,10 +81,7 @@ def check_programs(kinds: Sequence[Kind]) -> None:
 
 
 @click.command(context_settings={"max_content_width": 100})
-@click.option("--ours", metavar="NAME=PATH", help="The allocator under test, e.g. hakmem=lib.so.")
-@click.option("--peer", "peers", multiple=True, metavar="NAME=PATH", help="A further allocator.")
-@click.option("--only", is_flag=True, help="Leave out glibc and the system's packaged allocators.")
-@click.option("--newer", is_flag=True, help="Add what bench/peers/build has built.")
+@takes_allocators
 @click.option("--server", "names", multiple=True, type=click.Choice(list(KINDS)), help="[all]")
 @click.option("-n", "--repetitions", default=3, show_default=True, type=click.IntRange(1))
 @click.option(
@@ -104,10 +102,7 @@ def check_programs(kinds: Sequence[Kind]) -> None:
 @click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
 def main(
     *,
-    ours: str | None,
-    peers: tuple[str, ...],
-    only: bool,
-    newer: bool,
+    chosen: Chosen,
     names: tuple[str, ...],
     repetitions: int,
     scale: float,
@@ -119,18 +114,15 @@ def main(
     console = terminal()
     kinds = [KINDS[name] for name in names or KINDS]
     check_programs(kinds)
-    chosen = choose_allocators(ours, peers, only, newer)
-    if not chosen:
-        raise click.ClickException("nothing to compare: no allocators")
     check_outputs(json_file, markdown_file)
     environment = describe_environment(repetitions, scale)
     results = [
-        result for kind in kinds for result in run_kind(kind, chosen, repetitions, scale, console)
+        result
+        for kind in kinds
+        for result in run_kind(kind, chosen.allocators, repetitions, scale, console)
     ]
-    allocators = tuple(allocator.name for allocator in chosen)
-    comparison = Comparison(
-        chosen[0].name if ours else None, allocators, tuple(results), environment, by
-    )
+    allocators = tuple(allocator.name for allocator in chosen.allocators)
+    comparison = Comparison(chosen.ours, allocators, tuple(results), environment, by)
     report.print_tables(comparison, console)
     report.write_files(comparison, (json_file, report.as_json), (markdown_file, report.as_markdown))
     if report.failures(comparison):
