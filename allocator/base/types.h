@@ -67,7 +67,7 @@ struct hak_slab {
         hak_slab *next;  /* slab: the owner's partial list of this class */
         uint64_t faults; /* large: page faults of the process when it was taken */
     };
-    hak_slab *prev;
+    hak_slab *prev;   /* on that list; of its first slab: the last one */
     uint64_t *bitmap; /* HAK_BITMAP_WORDS words; a one is a free block */
     union {
         uint64_t summary;  /* slab */
@@ -162,9 +162,8 @@ struct hak_heap {
     hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
     uint8_t spills[HAK_CLASSES];       /* cold/shed.h: in a row, with mallocs between them, ... */
     bool malloc_came[HAK_CLASSES];     /* ... or not, since the last of them */
-    bool sheds[HAK_CLASSES];           /* malloc takes from ... */
-    hak_slab *shed_slab[HAK_CLASSES];  /* ... this slab as long as it is the first partial one, */
-    uint16_t shed_left[HAK_CLASSES];   /* for so many blocks, unless others are given back */
+    bool sheds[HAK_CLASSES];           /* malloc takes from the last partial slab ... */
+    uint16_t shed_left[HAK_CLASSES];   /* ... for so many blocks, unless others are given back */
     bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];      /* ... the tick in which each was last hit, */

@@ -68,7 +68,7 @@ static bool time_to_look(hak_heap *heap) {
 
 void *hak_armed_pop(hak_heap *heap, unsigned cls) {
     void *block = hak_is_armed(heap, cls) ? *heap->held_top[cls] : NULL;
-    if (block == NULL || time_to_look(heap))
+    if (block == NULL || heap->sheds[cls] || time_to_look(heap))
         return NULL;
     heap->held_top[cls]--;
     HAK_TALLY(heap, cls, pop);

@@ -16,21 +16,23 @@ enum { CROWDED_SLABS = HAK_WARM_SLABS > 64 ? HAK_WARM_SLABS : 64 };
 /* ---- the partial list ---- */
 
 void hak_slab_link(hak_heap *heap, hak_slab *slab) {
-    hak_slab **first = &heap->partial[slab->cls];
-    slab->prev = NULL;
-    slab->next = *first;
-    if (*first != NULL)
-        (*first)->prev = slab;
-    *first = slab;
+    hak_slab *first = heap->partial[slab->cls];
+    slab->next = first;
+    slab->prev = first != NULL ? first->prev : slab;
+    if (first != NULL)
+        first->prev = slab;
+    heap->partial[slab->cls] = slab;
 }
 
 void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
-    if (slab->prev != NULL)
-        slab->prev->next = slab->next;
+    hak_slab **first = &heap->partial[slab->cls];
+    if (slab == *first)
+        *first = slab->next;
     else
-        heap->partial[slab->cls] = slab->next;
-    if (slab->next != NULL)
-        slab->next->prev = slab->prev;
+        slab->prev->next = slab->next;
+    hak_slab *behind = slab->next != NULL ? slab->next : *first;
+    if (behind != NULL)
+        behind->prev = slab->prev;
 }
 
 /* ---- making and releasing ---- */
@@ -94,6 +96,14 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
     }
     hak_run_give(slab, false);
     hak_purge_expect();
+}
+
+void hak_slab_release_empty(hak_heap *heap, unsigned cls) {
+    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
+        next = slab->next;
+        if (slab->used == 0)
+            hak_slab_release(heap, slab);
+    }
 }
 
 /* ---- the low mark ---- */

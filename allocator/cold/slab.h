@@ -85,12 +85,15 @@ size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, siz
  * range. */
 size_t hak_slab_put_scattered(hak_heap *heap, unsigned cls, void *const *blocks, size_t count);
 
-/* Puts a slab on / takes it off the heap's partial list of its class. */
+/* Puts a slab on / takes it off the heap's partial list of its class, where the one that was put
+ * there last comes first. */
 void hak_slab_link(hak_heap *heap, hak_slab *slab);
 void hak_slab_unlink(hak_heap *heap, hak_slab *slab);
 
 /* Gives the pages of an empty slab back. It must be on the heap's partial list. */
 void hak_slab_release(hak_heap *heap, hak_slab *slab);
+/* The same for all empty slabs of a class. */
+void hak_slab_release_empty(hak_heap *heap, unsigned cls);
 
 /* True when the invariants of base/types.h hold for the slab. */
 bool hak_slab_is_valid(const hak_slab *slab);

@@ -99,20 +99,12 @@ static size_t age_class(hak_heap *heap, unsigned cls) {
 
 /* ---- whole heaps ---- */
 
-static void release_empty(hak_heap *heap, unsigned cls) {
-    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
-        next = slab->next;
-        if (slab->used == 0)
-            hak_slab_release(heap, slab);
-    }
-}
-
 void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_route_flush(heap, cls);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        release_empty(heap, cls);
+        hak_slab_release_empty(heap, cls);
 }
 
 /* The slabs age before the magazines are emptied into them, which makes those lively again that

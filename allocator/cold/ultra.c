@@ -165,8 +165,23 @@ static void *take_coarser(hak_heap *heap, unsigned cls) {
     return take(heap, other);
 }
 
+/* A class that sheds takes a new slab although its magazine has blocks: theirs run empty. */
+static void *take_from_oldest(hak_heap *heap, unsigned cls) {
+    void *block = NULL;
+    if (heap->partial[cls] == NULL)
+        hak_remote_drain(heap);
+    hak_slab *first = hak_heap_slab(heap, cls);
+    if (first != NULL)
+        hak_slab_take(heap, first->prev, &block, 1);
+    return block;
+}
+
 void *hak_ultra_take(hak_heap *heap, unsigned cls) {
-    void *block = *heap->top[cls] == NULL ? take_coarser(heap, cls) : hak_shed_take(heap, cls);
+    void *block = NULL;
+    if (hak_shed_wants(heap, cls))
+        block = take_from_oldest(heap, cls);
+    else if (*heap->top[cls] == NULL)
+        block = take_coarser(heap, cls);
     return block != NULL ? block : take(heap, cls);
 }
 
@@ -189,6 +204,13 @@ static void keep_few(hak_heap *heap, unsigned cls) {
         heap->passage[cls] = HAK_PASSAGE_ONE_WAY;
 }
 
+/* A magazine that hands nothing out needs no depth. */
+static void begin_to_shed(hak_heap *heap, unsigned cls) {
+    hak_ultra_flush(heap, cls);
+    hak_magazine_shrink(heap, cls, 0);
+    hak_slab_release_empty(heap, cls);
+}
+
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.foreign > blocks / 2) {
         heap->spilled[cls] = HAK_SPILL_NONE;
@@ -197,9 +219,10 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
     } else {
         heap->spilled[cls] =
             given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
-        if (heap->spilled[cls] == HAK_SPILL_SCATTERED && hak_magazine_hold_more(heap, cls))
+        if (hak_shed_note_spill(heap, cls, blocks))
+            begin_to_shed(heap, cls);
+        else if (heap->spilled[cls] == HAK_SPILL_SCATTERED && hak_magazine_hold_more(heap, cls))
             heap->spilled[cls] = HAK_SPILL_NONE;
-        hak_shed_note_spill(heap, cls, blocks);
     }
 }
 

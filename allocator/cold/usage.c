@@ -80,13 +80,13 @@ static void check_segment(hak_usage *usage, const hak_segment *s) {
 }
 
 static bool list_is_valid(const hak_heap *heap, unsigned cls) {
-    const hak_slab *before = NULL;
-    for (const hak_slab *s = heap->partial[cls]; s != NULL; before = s, s = s->next)
+    const hak_slab *first = heap->partial[cls], *before = first != NULL ? first->prev : NULL;
+    for (const hak_slab *s = first; s != NULL; before = s, s = s->next)
         if (!hak_slab_is_valid(s) || s->prev != before || s->cls != cls ||
             s->used == hak_classes[cls].capacity ||
             hak_owner_of((void *)s->start) != hak_owner_word(heap, cls))
             return false;
-    return true;
+    return first == NULL || before == first->prev;
 }
 
 bool hak_usage_is_valid(void) {
