@@ -1,5 +1,6 @@
 #include "cold/background.h"
 
+#include "cold/epoch.h"
 #include "cold/purge.h"
 #include "os/lock.h"
 #include "os/os.h"

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
+#include "cold/epoch.h"
 #include "cold/purge.h"
 #include "cold/thread.h"
 #include "os/os.h"

@@ -5,7 +5,7 @@
  * two delays. Nothing runs in the background, unless cold/background.h is asked for: the slow paths
  * of malloc and free look at the clock, and while an epoch runs the magazines are armed
  * (cold/arm.h), so that a program that goes on allocating only a little gives its memory back too.
- */
+ * When an epoch runs: cold/epoch.h. */
 #ifndef HAK_COLD_PURGE_H
 #define HAK_COLD_PURGE_H
 
@@ -15,18 +15,9 @@
  * something waits for that. `cls` is the class that was asked for or freed. By the owner. */
 void hak_purge_tick(hak_heap *heap, unsigned cls);
 
-/* True while something waits for the end of an epoch. */
-bool hak_purge_is_pending(void);
-
 /* Ends the epoch when its time has come. Returns the milliseconds until there is more to do; 0:
  * nothing waits. For a thread without a heap: cold/background.h. */
 uint64_t hak_purge_due(void);
-
-/* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
- * once when it is very much: pages/excess.h. */
-void hak_purge_expect(void);
-/* The same for a huge block of `pages` pages; `faults`: hak_excess_faults when it was taken. */
-void hak_purge_expect_huge(size_t pages, uint64_t faults);
 
 /* Empties the calling thread's heap (NULL: it has none) and those of ended threads, and purges
  * every dirty page now. Returns the bytes given back. Any thread. */

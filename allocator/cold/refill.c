@@ -3,6 +3,7 @@
 #include "base/classes.h"
 #include "cold/arm.h"
 #include "cold/large.h"
+#include "cold/epoch.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
 #include "cold/route.h"

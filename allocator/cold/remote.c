@@ -2,7 +2,7 @@
 
 #include "base/classes.h"
 #include "cold/link.h"
-#include "cold/purge.h"
+#include "cold/epoch.h"
 #include "cold/route.h"
 #include "cold/slab.h"
 #include "pages/range.h"

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "cold/purge.h"
+#include "cold/epoch.h"
 #include "pages/dense.h"
 #include "pages/range.h"
 #include "pages/segment.h"

@@ -4,6 +4,7 @@
 #include "cold/arm.h"
 #include "cold/background.h"
 #include "cold/heap.h"
+#include "cold/epoch.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
 #include "cold/route.h"
