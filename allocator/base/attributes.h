@@ -16,6 +16,10 @@
 #define HAK_COLD __attribute__((cold, noinline))
 /* Called from the hot path but not part of it: keep it out of line, let the profile place it. */
 #define HAK_DOOR __attribute__((noinline))
+/* Takes blocks from a magazine as malloc does, so it has to lie within 256 bytes of free, which the
+ * order of sources sees to (allocator/CMakeLists.txt, docs/experiments.md); in a published library
+ * hot.txt, if it names the function. */
+#define HAK_NEAR_FREE __attribute__((hot))
 #define HAK_INLINE static inline __attribute__((always_inline))
 
 #if HAK_WRAPPED

@@ -64,7 +64,7 @@ static HAK_DOOR int memalign_elsewhere(void **out, size_t alignment, size_t size
     return 0;
 }
 
-HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
+HAK_EXPORT HAK_NEAR_FREE int hak_posix_memalign(void **out, size_t alignment, size_t size) {
     if (!hak_is_power_of_two(alignment) || alignment % sizeof(void *) != 0)
         return EINVAL;
     void *block = NULL;

@@ -6,40 +6,17 @@
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_allocate */
-#include "cold/large.h"
 #include "cold/refill.h"
 #include "cold/thread.h"
+#include "front/medium.h"
 #include "hot/lane.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
 #include "stats/slowdown.h"
 
-#include <errno.h>
 #include <stdint.h>
 
 extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
-
-static HAK_DOOR void *malloc_large(size_t size) {
-    if (HAK_UNLIKELY(size > PTRDIFF_MAX)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return hak_large_allocate(size, 1, false);
-}
-
-static HAK_DOOR void *malloc_medium(size_t size) {
-    if (size > HAK_MEDIUM_MAX) {
-        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-        return malloc_large(size);
-    }
-    hak_heap *heap = hak_this_thread.heap;
-    unsigned cls = heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
-    void *block = hak_magazine_pop(heap, cls);
-    if (HAK_LIKELY(block != NULL))
-        return block;
-    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-    return hak_refill(size);
-}
 
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     hak_slow_down();
@@ -51,7 +28,7 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
         return hak_refill(size);
     }
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-    return malloc_medium(size);
+    return hak_malloc_medium(size);
 }
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
