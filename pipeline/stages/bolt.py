@@ -93,7 +93,8 @@ def _write_order(
     """Write the order of the functions that BOLT moves, in its spelling: hot.txt, rest, cold.txt.
 
     The rest is in BOLT's own order of heat, then whatever it does not name, as linked. What the
-    linker has put apart, since it never ran, stays there.
+    linker has put apart, since it never ran, stays there, unless it ran in BOLT's training: BOLT
+    moves it then, and without a place in the list between the hottest functions.
     """
     suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
     bolt_run(
@@ -106,7 +107,7 @@ def _write_order(
     nm, log = shop.tools.path("llvm-nm"), shop.log(STAGE, "names")
     spelling = read_spelling(nm, library.path, log)
     present = functions(nm, library.path, log)
-    apart = in_section(library.path, NEVER, present)
+    apart = in_section(library.path, NEVER, present) - set(hottest)
     names = order_names(setup.lists, [*hottest, *spelling], present)
     lines = [spelled for name in names if name not in apart for spelled in spelling.get(name, ())]
     (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")

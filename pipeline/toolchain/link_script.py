@@ -31,6 +31,7 @@ def link_script(never: Iterable[str]) -> str:
 
     They must have been compiled into sections of their own; without any, there is no such section.
     """
-    sections = " ".join(f".text.{name} .text.unlikely.{name}" for name in sorted(set(never)))
+    kinds = ("", "hot.", "unlikely.")
+    sections = " ".join(f".text.{kind}{name}" for name in sorted(set(never)) for kind in kinds)
     line = f"  {NEVER} : {{ *({sections}) }}\n" if sections else ""
     return _SCRIPT.format(never=line)
