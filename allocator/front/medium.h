@@ -1,4 +1,5 @@
-/* Where malloc goes with more than HAK_SMALL_MAX bytes: classes of medium blocks, and large ones. */
+/* Where malloc goes with more than HAK_SMALL_MAX bytes: classes of medium blocks, and large ones.
+ */
 #ifndef HAK_FRONT_MEDIUM_H
 #define HAK_FRONT_MEDIUM_H
 

@@ -18,9 +18,10 @@ SOURCE = """
 static __attribute__((noinline)) int helper(int n) { return n + 1; }
 int seldom(int n) { return helper(n) * 3; }
 __attribute__((section(".text.unlikely.colder"))) int colder(int n) { return n - 1; }
+__attribute__((section(".text.hot.warmer"))) int warmer(int n) { return n * 4; }
 __attribute__((constructor)) static void start(void) { puts("started"); }
 __thread int zero[2] = {3, 0};
-int often(int n) { return n ? n * 2 : seldom(n) + colder(n) + zero[1]; }
+int often(int n) { return n ? n * 2 : seldom(n) + colder(n) + warmer(n) + zero[1]; }
 """
 FLAGS = ("-O1", "-shared", "-fPIC", "-ffunction-sections", "-fuse-ld=lld", "-Wl,-z,relro,-z,now")
 
@@ -48,9 +49,9 @@ def segments(library: Path) -> dict[str, int]:
 
 
 def test_what_never_ran_has_a_segment_of_its_own(tmp_path: Path) -> None:
-    library = link(tmp_path, "seldom", "helper", "colder", "inlined_away")
+    library = link(tmp_path, "seldom", "helper", "colder", "warmer", "inlined_away")
     present = functions(find_llvm() / "llvm-nm", library, tmp_path / "log")
-    assert in_section(library, NEVER, present) == {"seldom", "helper", "colder"}
+    assert in_section(library, NEVER, present) == {"seldom", "helper", "colder", "warmer"}
     place = segments(library)
     assert [name for name, number in place.items() if number == place[NEVER]] == [NEVER]
     # Read-only sections on both sides, or the system would make one mapping of them.
