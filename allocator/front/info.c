@@ -108,6 +108,7 @@ HAK_EXPORT void hak_malloc_stats(void) {
                                           hak_decimal(figures[i].value, number), "  (",
                                           figures[i].help, ")", NULL});
     }
+    hak_policy_tell();
 }
 
 HAK_EXPORT int hak_malloc_info(int options, FILE *stream) {

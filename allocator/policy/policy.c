@@ -87,6 +87,19 @@ static void read_option(const option *o, hak_policy *policy, char *const environ
     }
 }
 
+HAK_COLD void hak_policy_tell(void) {
+    const hak_policy *policy = hak_policy_now();
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        char number[21], standard[21];
+        unsigned long value;
+        memcpy(&value, (const char *)policy + options[i].offset, sizeof value);
+        if (value != options[i].standard)
+            hak_message((const char *const[]){
+                "  ", options[i].variable, " = ", hak_decimal(value, number), "  (option; default ",
+                hak_decimal(options[i].standard, standard), ")", NULL});
+    }
+}
+
 void hak_policy_read(char *const environment[]) {
     static hak_policy from_environment;
     if (environment == NULL || hak_os_is_privileged())

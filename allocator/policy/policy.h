@@ -24,4 +24,7 @@ void hak_policy_read(char *const environment[]);
 /* The same, once: the first time that there is an environment. Any thread. */
 void hak_policy_start(char *const environment[]);
 
+/* One line on stderr for each option whose value is not this build's default. */
+void hak_policy_tell(void);
+
 #endif

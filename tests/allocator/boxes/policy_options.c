@@ -8,12 +8,18 @@
 
 static char text[4096];
 
-/* Reads `environment` and returns what was written to stderr meanwhile. */
-static const char *complaints(char *const environment[]) {
+static char *const *to_read;
+
+static void read_it(void) {
+    hak_policy_read(to_read);
+}
+
+/* Returns what `action` writes to stderr. */
+static const char *said_by(void (*action)(void)) {
     int ends[2], saved = dup(STDERR_FILENO);
     CHECK(pipe(ends) == 0);
     dup2(ends[1], STDERR_FILENO);
-    hak_policy_read(environment);
+    action();
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(ends[1]);
@@ -23,12 +29,21 @@ static const char *complaints(char *const environment[]) {
     return text;
 }
 
+static const char *complaints(char *const environment[]) {
+    to_read = environment;
+    return said_by(read_it);
+}
+
 static void good_values_count(void) {
     char *const environment[] = {(char *)"PATH=/bin", (char *)"HAKMEM_PURGE_DELAY=0",
                                  (char *)"HAKMEM_RESERVE=64", NULL};
     CHECK(strcmp(complaints(environment), "") == 0);
     CHECK(hak_policy_now()->purge_delay_ms == 0);
     CHECK(hak_policy_now()->reserve_mib == 64);
+    CHECK_THAT(strcmp(said_by(hak_policy_tell),
+                      "  HAKMEM_PURGE_DELAY = 0  (option; default 500)\n"
+                      "  HAKMEM_RESERVE = 64  (option; default 1048576)\n") == 0,
+               "%s", text);
 }
 
 static void what_is_not_set_has_its_default(void) {
@@ -41,6 +56,7 @@ static void what_is_not_set_has_its_default(void) {
 #undef HAK_OPTION
     };
     CHECK(memcmp(hak_policy_now(), &standard, sizeof standard) == 0);
+    CHECK(strcmp(said_by(hak_policy_tell), "") == 0);
 }
 
 static void bad_values_are_named_and_ignored(void) {
