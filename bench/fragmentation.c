@@ -46,8 +46,7 @@ static void prepare(bench_worker *worker) {
     state->first = bench_table(state->slots * sizeof *state->first);
     state->second = bench_table((state->refills + 1) * sizeof *state->second);
     shuffle(state->order, state->slots, &worker->rng);
-    for (uint64_t i = 0; i < state->slots; i++)
-        state->sizes[i] = (uint32_t)bench_random_in(&worker->rng, config.min_size, config.max_size);
+    bench_draw_sizes(worker, state->sizes, state->slots);
     worker->state = state;
 }
 

@@ -40,8 +40,7 @@ static void setup(bench_config *all) {
 
 static void prepare(bench_worker *worker) {
     handoff_state *state = &states[worker->index];
-    for (size_t i = 0; i < SIZES; i++)
-        state->sizes[i] = (uint32_t)bench_random_in(&worker->rng, config.min_size, config.max_size);
+    bench_draw_sizes(worker, state->sizes, SIZES);
     worker->state = state;
 }
 

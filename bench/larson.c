@@ -51,10 +51,6 @@ void bench_measured(bench_worker *worker) {
     slot_run(worker->state, worker->ops, config.check ? TOUCH_CHECK : TOUCH_EDGES);
 }
 
-static void finish(bench_worker *worker) {
-    slot_table_free_blocks(worker->state, config.check);
-}
-
 int main(int argc, char **argv) {
     static const bench_spec spec = {
         .name = "larson",
@@ -66,7 +62,7 @@ int main(int argc, char **argv) {
         .setup = setup,
         .prepare = prepare,
         .relay = relay,
-        .finish = finish,
+        .finish = slot_table_finish,
     };
     return bench_main(argc, argv, &spec);
 }

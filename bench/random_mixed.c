@@ -29,10 +29,6 @@ void bench_measured(bench_worker *worker) {
     slot_run(worker->state, worker->ops, config.check ? TOUCH_CHECK : (slot_touch)touch);
 }
 
-static void finish(bench_worker *worker) {
-    slot_table_free_blocks(worker->state, config.check);
-}
-
 int main(int argc, char **argv) {
     static const bench_spec spec = {
         .name = "random_mixed",
@@ -42,7 +38,7 @@ int main(int argc, char **argv) {
         .uses = BENCH_USES_THREADS | BENCH_USES_SLOTS | BENCH_USES_SIZES | BENCH_USES_CHECK,
         .options = options,
         .prepare = prepare,
-        .finish = finish,
+        .finish = slot_table_finish,
     };
     return bench_main(argc, argv, &spec);
 }

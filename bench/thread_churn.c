@@ -24,8 +24,7 @@ typedef struct churn_state {
 static void prepare(bench_worker *worker) {
     churn_state *state = bench_table(sizeof *state + config.slots * sizeof state->blocks[0]);
     state->sizes = bench_table(config.slots * sizeof state->sizes[0]);
-    for (uint64_t i = 0; i < config.slots; i++)
-        state->sizes[i] = (uint32_t)bench_random_in(&worker->rng, config.min_size, config.max_size);
+    bench_draw_sizes(worker, state->sizes, config.slots);
     worker->state = state;
 }
 

@@ -125,4 +125,11 @@ BENCH_INLINE uint64_t bench_random_in(uint64_t *state, uint64_t low, uint64_t hi
     return low + (uint64_t)(((__uint128_t)bench_random(state) * (high - low + 1)) >> 64);
 }
 
+/* As many uniform sizes from the options' range, for a worker to read in order. */
+static inline void bench_draw_sizes(bench_worker *worker, uint32_t *sizes, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++)
+        sizes[i] = (uint32_t)bench_random_in(&worker->rng, worker->config->min_size,
+                                             worker->config->max_size);
+}
+
 #endif

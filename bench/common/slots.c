@@ -48,6 +48,10 @@ void slot_table_free_blocks(slot_table *table, bool check) {
         slot_take(table, slot, check ? TOUCH_CHECK : TOUCH_EDGES);
 }
 
+void slot_table_finish(bench_worker *worker) {
+    slot_table_free_blocks(worker->state, worker->config->check);
+}
+
 void slot_run(slot_table *table, uint64_t ops, slot_touch touch) {
     switch (touch) {
     case TOUCH_EDGES:

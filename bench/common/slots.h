@@ -40,6 +40,9 @@ enum { SLOT_AHEAD = 16 };
 slot_table *slot_table_new(const bench_config *config, slot_sizes sizes, uint64_t *rng);
 void slot_table_free_blocks(slot_table *table, bool check);
 
+/* The same as a hook, for workers whose state is a table and nothing else. */
+void slot_table_finish(bench_worker *worker);
+
 /* A size as drawn for the steps. */
 uint64_t slot_draw_size(const bench_config *config, slot_sizes sizes, uint64_t *rng);
 
