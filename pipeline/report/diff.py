@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from rich.table import Table
 from rich.text import Text
 
 from pipeline.report import text, view
-from pipeline.report.html import TEMPLATES
 from pipeline.report.model import Comparison
+from pipeline.report.templating import environment
 from pipeline.report.terminal import STYLES, plain
 
 TEMPLATE = "diff.md.j2"
@@ -20,15 +19,8 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
         return comparison.model_dump_json(indent=1) + "\n"
     if form == "term":
         return plain(_table(comparison), *_lines(comparison, newer))
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(view.filters())
-    return environment.get_template(TEMPLATE).render(
+    page = environment(html=False).get_template(TEMPLATE)
+    return page.render(
         comparison=comparison,
         newer=newer,
         verdict=verdict(comparison),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline.judge.keys import compare
@@ -13,8 +10,8 @@ from pipeline.judge.verdict import Verdict
 from pipeline.report import text, view
 from pipeline.report.model import ReportModel
 from pipeline.report.svg import charts, intervals, textmap
+from pipeline.report.templating import TEMPLATES, environment
 
-TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "report.html.j2"
 _LOOKS = {
     Verdict.GO: "better",
@@ -26,16 +23,9 @@ _LOOKS = {
 
 def render_html(model: ReportModel) -> str:
     """Return the report of ``model`` as one HTML file without any reference to another."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(view.filters())
-    environment.filters["look"] = _look
-    return environment.get_template(TEMPLATE).render(
+    pages = environment(html=True)
+    pages.filters["look"] = _look
+    return pages.get_template(TEMPLATE).render(
         **view.values(model),
         style=Markup((TEMPLATES / "style.css").read_text("utf-8")),
         script=Markup((TEMPLATES / "script.js").read_text("utf-8")),

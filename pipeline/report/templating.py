@@ -1,0 +1,28 @@
+"""The templates of the reports: where they are, and how Jinja reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from pipeline.report import view
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def environment(*, html: bool) -> Environment:
+    """Return the environment of HTML, which escapes its values, or of Markdown.
+
+    Markdown is not escaped: every value is ours, or a program's name.
+    """
+    found = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not html,
+    )
+    found.filters.update(view.filters())
+    return found
