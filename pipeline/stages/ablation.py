@@ -20,7 +20,7 @@ from pipeline.stages.finish import finish
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import ONE_BY_ONE, SECTIONS, pgo
 from pipeline.stages.verify import judge_request
-from pipeline.stages.workloads import workload_key
+from pipeline.stages.workloads import workload_keys
 from pipeline.stages.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
     parts = {
         "builds": {one.name: one.library.digest for one in chain},
         "programs": setup.programs,
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.verifying],
+        "workloads": workload_keys(shop, setup.verifying),
         "gate": shop.profile.gate.model_dump(),
         "tools": shop.tools.versions,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),

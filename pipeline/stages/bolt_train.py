@@ -15,8 +15,8 @@ from pipeline.stages.baseline import Baseline
 from pipeline.stages.bolt_instrument import Counted, fresh_folder
 from pipeline.stages.configure import Setup
 from pipeline.stages.fdata import Edges
-from pipeline.stages.train import Training
-from pipeline.stages.workloads import prepare, train_on, workload_key
+from pipeline.stages.train import Training, each_workload, training_parts
+from pipeline.stages.workloads import prepare, train_on
 from pipeline.stages.workshop import Workshop
 
 STAGE = "bolt-train"
@@ -41,19 +41,16 @@ def bolt_train(
 ) -> EdgeProfile:
     """Run the training workloads with BOLT's counters and add the counts up by time factors."""
     parts = {
-        "library": counted.library.digest,
-        "programs": setup.programs,
+        **training_parts(shop, setup, counted.library),
         "factors": training.factors,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.training],
     }
 
     def work(room: Path, line: StageLine) -> Notes:
         total = Edges()
-        rows = {}
-        for number, workload in enumerate(setup.training, start=1):
-            line.step(f"{workload.name} ({number} of {len(setup.training)})")
-            rows[workload.name] = _count_one(shop, workload, plain, training, counted, total)
+        rows = each_workload(
+            setup, line, lambda one: _count_one(shop, one, plain, training, counted, total)
+        )
         require_hot(shop, total)
         total.write(room / FDATA)
         return {"workloads": rows, "branches": len(total.taken)}

@@ -21,8 +21,8 @@ from pipeline.stages.baseline import Baseline
 from pipeline.stages.bolt_train import FDATA, STAGE, EdgeProfile, require_hot, summary
 from pipeline.stages.configure import Setup
 from pipeline.stages.fdata import Edges
-from pipeline.stages.train import Training
-from pipeline.stages.workloads import Prepared, prepare, run_workload, workload_key
+from pipeline.stages.train import Training, each_workload, training_parts
+from pipeline.stages.workloads import Prepared, prepare, run_workload
 from pipeline.stages.workshop import Library, Workshop
 
 # User mode only: the library is never in the kernel, and no rights are needed for that.
@@ -35,21 +35,20 @@ def sample_branches(
 ) -> EdgeProfile:
     """Sample the training workloads; require_branch_stacks tells whether this machine can."""
     parts = {
-        "library": library.digest,
-        "programs": setup.programs,
+        **training_parts(shop, setup, library),
         "factors": training.factors,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.training],
         "record": RECORD,
     }
 
     def work(room: Path, line: StageLine) -> Notes:
-        total, rows = Edges(), {}
-        for number, workload in enumerate(setup.training, start=1):
-            line.step(f"{workload.name} ({number} of {len(setup.training)})")
-            data = _record(shop, workload, prepare(shop, workload, plain), library.path, room)
-            factor = training.factors[workload.name]
-            rows[workload.name] = _add(shop, workload, library.path, data, factor, total)
+        total = Edges()
+
+        def count(one: Program | Command) -> dict[str, Any]:
+            data = _record(shop, one, prepare(shop, one, plain), library.path, room)
+            return _add(shop, one, library.path, data, training.factors[one.name], total)
+
+        rows = each_workload(setup, line, count)
         require_hot(shop, total)
         total.write(room / FDATA)
         return {"workloads": rows, "branches": len(total.taken)}

@@ -15,7 +15,7 @@ from pipeline.stages.bolt_instrument import bolt_run
 from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.configure import Setup
 from pipeline.stages.verify import judge_request
-from pipeline.stages.workloads import workload_key
+from pipeline.stages.workloads import workload_keys
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.flags import BOLT_RANDOM, spelled, texts
 
@@ -46,7 +46,7 @@ def layout_null(
         "linked": linked.digest,
         "profile": edges.digest,
         "programs": setup.programs,
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.verifying],
+        "workloads": workload_keys(shop, setup.verifying),
         "tools": shop.tools.versions,
         "flags": spelled(BOLT_RANDOM),
         "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),

@@ -19,7 +19,7 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup
-from pipeline.stages.workloads import Prepared, prepare, train_on, workload_key
+from pipeline.stages.workloads import Prepared, prepare, train_on, workload_keys
 from pipeline.stages.workshop import Library, Workshop
 
 STAGE, SECOND = "train", "context-train"
@@ -50,15 +50,12 @@ class Training:
 
 def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) -> Training:
     """Run the training workloads: once plain for the time, once instrumented for the counts."""
-    parts = {
-        "library": library.digest,
-        "programs": setup.programs,
-        "sources": setup.sources,
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.training],
-    }
+    parts = {**training_parts(shop, setup, library), "sources": setup.sources}
 
     def work(room: Path, line: StageLine) -> Notes:
-        rows = _each(setup, line, lambda one: _train_one(shop, room, one, programs, library))
+        rows = each_workload(
+            setup, line, lambda one: _train_one(shop, room, one, programs, library)
+        )
         factors = time_factors({n: (r["weight"], r["seconds"]) for n, r in rows.items()})
         (room / FACTORS).write_text(json.dumps(factors, indent=1), encoding="utf-8")
         return {"workloads": rows, "skipped": list(setup.skipped)}
@@ -73,22 +70,26 @@ def train_again(
     shop: Workshop, setup: Setup, programs: Baseline, library: Library, first: Training
 ) -> Training:
     """Run them with the counters of the second pass; times and factors are the first one's."""
-    parts = {
-        "library": library.digest,
-        "programs": setup.programs,
-        "factors": first.factors,
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.training],
-    }
+    parts = {**training_parts(shop, setup, library), "factors": first.factors}
 
     def work(room: Path, line: StageLine) -> Notes:
         def count(one: Program | Command) -> Row:
             return _count(shop, SECOND, room, one, prepare(shop, one, programs), library)
 
-        return {"workloads": _each(setup, line, count)}
+        return {"workloads": each_workload(setup, line, count)}
 
     made = shop.do(SECOND, parts, work, summary=_summary)
     rows = made.receipt.notes["workloads"]
     return Training(made, first.factors, {name: row["processes"] for name, row in rows.items()})
+
+
+def training_parts(shop: Workshop, setup: Setup, library: Library) -> dict[str, Any]:
+    """Return the parts of the key of every stage that runs the training on ``library``."""
+    return {
+        "library": library.digest,
+        "programs": setup.programs,
+        "workloads": workload_keys(shop, setup.training),
+    }
 
 
 def time_factors(shares: dict[str, tuple[float, float]]) -> dict[str, int]:
@@ -98,7 +99,9 @@ def time_factors(shares: dict[str, tuple[float, float]]) -> dict[str, int]:
     return {name: max(1, round(SCALE * value / top)) for name, value in wanted.items()}
 
 
-def _each(setup: Setup, line: StageLine, run: Callable[[Program | Command], Row]) -> dict[str, Row]:
+def each_workload(
+    setup: Setup, line: StageLine, run: Callable[[Program | Command], Row]
+) -> dict[str, Row]:
     """Return what ``run`` makes of each training workload, by name."""
     rows = {}
     for number, workload in enumerate(setup.training, start=1):

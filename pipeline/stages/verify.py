@@ -12,7 +12,7 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup, command_path, find_program
-from pipeline.stages.workloads import workload_key
+from pipeline.stages.workloads import workload_keys
 from pipeline.stages.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
@@ -50,7 +50,7 @@ def verify(
         "tuned": tuned.digest,
         "slowed": slowed.digest if slowed else "none",
         "programs": setup.programs,
-        "workloads": [workload_key(w, shop.options.quick) for w in setup.verifying],
+        "workloads": workload_keys(shop, setup.verifying),
         "gate": shop.profile.gate.model_dump(),
         "tools": shop.tools.versions,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),

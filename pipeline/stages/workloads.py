@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,7 +75,11 @@ def _failed(workload: Program | Command, end: str, log: Path) -> WorkloadError:
     return WorkloadError(f'workload "{workload.name}" {end}', hint=ALONE, log=log)
 
 
-def workload_key(workload: Program | Command, quick: bool) -> str:
-    """Return what of a workload decides about its result, for stage keys."""
+def workload_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> list[str]:
+    """Return what of each workload decides about its result, for stage keys."""
+    return [_key(workload, shop.options.quick) for workload in workloads]
+
+
+def _key(workload: Program | Command, quick: bool) -> str:
     length = workload.model_dump_json()
     return f"{length} quick" if quick and isinstance(workload, Program) else length
