@@ -82,6 +82,14 @@ void hak_purge_expect(void) {
         purge_some(excess, HAK_DIRTY_ALL);
 }
 
+void hak_purge_for_growth(void) {
+    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+        return;
+    size_t excess = hak_excess_growth();
+    if (excess != 0)
+        purge_some(excess, HAK_DIRTY_ALL);
+}
+
 /* Spare runs hold most of it; whoever finds another thread at work gives at least those back. */
 void hak_purge_expect_huge(size_t pages, uint64_t faults) {
     if (hak_policy_now()->purge_delay_ms == NEVER_MS)

@@ -12,6 +12,9 @@ void hak_purge_expect(void);
 /* The same for a huge block of `pages` pages; `faults`: hak_excess_faults when it was taken. */
 void hak_purge_expect_huge(size_t pages, uint64_t faults);
 
+/* A slab took pages that had no memory: free ones elsewhere may go instead. */
+void hak_purge_for_growth(void);
+
 /* True while something waits for the end of an epoch. */
 bool hak_purge_is_pending(void);
 

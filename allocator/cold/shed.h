@@ -19,6 +19,9 @@
  * mallocs in between that it served, the class sheds. True: it begins to. */
 bool hak_shed_note_spill(hak_heap *heap, unsigned cls, size_t blocks);
 
+/* Slots of the magazine of a class that sheds. */
+unsigned hak_shed_depth(unsigned cls);
+
 /* Malloc came by. True: the class sheds, and the block is to come from its oldest slab. */
 bool hak_shed_wants(hak_heap *heap, unsigned cls);
 

@@ -76,6 +76,8 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     hak_slab_own(heap, slab);
     hak_range_expect_slab(slab);
     hak_slab_link(heap, slab);
+    if (zeroed)
+        hak_purge_for_growth();
     return slab;
 }
 

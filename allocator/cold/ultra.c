@@ -55,8 +55,8 @@ static bool holds_own(const hak_heap *heap, unsigned cls) {
 
 /* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
 static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
-    if (heap->depth[cls] >= hak_classes[cls].depth || heap->passage[cls] != HAK_PASSAGE_NONE ||
-        !holds_own(heap, cls))
+    if (heap->sheds[cls] || heap->depth[cls] >= hak_classes[cls].depth ||
+        heap->passage[cls] != HAK_PASSAGE_NONE || !holds_own(heap, cls))
         return false;
     unsigned fair = fair_depth(hak_run_of(*heap->top[cls]), share);
     if (fair <= heap->depth[cls])
@@ -204,10 +204,11 @@ static void keep_few(hak_heap *heap, unsigned cls) {
         heap->passage[cls] = HAK_PASSAGE_ONE_WAY;
 }
 
-/* A magazine that hands nothing out needs no depth. */
+/* A magazine that hands nothing out needs little depth. */
 static void begin_to_shed(hak_heap *heap, unsigned cls) {
     hak_ultra_flush(heap, cls);
     hak_magazine_shrink(heap, cls, 0);
+    hak_magazine_set_depth(heap, cls, hak_shed_depth(cls));
     hak_slab_release_empty(heap, cls);
 }
 

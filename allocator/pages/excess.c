@@ -8,6 +8,9 @@
 
 enum {
     SHARE_OF_HIGHEST = 8, /* of huge blocks an eighth of the highest resident memory may wait */
+    GROWTH_PAGES = 16,    /* dirty pages below which, and ... */
+    GROWTH_SHARE = 32,    /* ... share of the pages in use below which growth does not matter */
+    BUDGET_SHARE = 4,     /* growth may purge 1/4 of the pages in use in each delay */
     PAUSE = 2,   /* purge delays between two teardowns that have nothing to do with each other */
     LOOK_US = 50 /* between two looks at the faults; a thread has 100 or so in this time */
 };
@@ -46,6 +49,35 @@ size_t hak_excess_pages(void) {
     bool rare = is_rare(used);
     hak_lock_give(&lock);
     return rare ? dirty - allowed / 2 : 0;
+}
+
+/* ---- growth ---- */
+
+static size_t most_resident;    /* pages in use and dirty ones, when growth was last looked at */
+static size_t budget;           /* pages that growth may purge ... */
+static uint64_t budget_from_ms; /* ... in the delay that began then */
+
+static void renew_budget(size_t used) {
+    uint64_t now = hak_os_now_ms();
+    if (budget_from_ms != 0 && now - budget_from_ms <= hak_policy_now()->purge_delay_ms)
+        return;
+    budget_from_ms = now;
+    budget = used / BUDGET_SHARE;
+}
+
+/* A program whose slabs come and go within what was resident already pays nothing. */
+size_t hak_excess_growth(void) {
+    size_t dirty = hak_pages_dirty(), used = hak_pages_used(), pages = 0;
+    if (dirty < GROWTH_PAGES || dirty < used / GROWTH_SHARE || !hak_lock_try(&lock))
+        return 0;
+    if (used + dirty > most_resident) {
+        most_resident = used + dirty;
+        renew_budget(used);
+        pages = dirty < budget ? dirty : budget;
+        budget -= pages;
+    }
+    hak_lock_give(&lock);
+    return pages;
 }
 
 /* ---- huge blocks ---- */

@@ -3,6 +3,9 @@
  * - A burst of frees that leaves more dirty pages than half of those in use gives the oldest back
  *   at once; unless the program builds up and tears down in turn, and would only have them back
  *   soon.
+ * - When more becomes resident than ever before, since the runs that slabs ask for do not fit into
+ *   what lies free in between, that goes instead; at most a quarter of the pages in use in each
+ *   purge delay.
  * - Freed huge blocks together keep at most an eighth of the highest resident memory. What a block
  *   keeps is not its size: a program that asks for much and uses little of it would pay for
  *   nothing. Page faults are counted instead, which bound what became resident. Blocks that are
@@ -19,6 +22,9 @@ void hak_excess_start(void);
 
 /* Dirty pages that should go now. Any thread, after it gave pages back. */
 size_t hak_excess_pages(void);
+
+/* The same, after a slab took pages that had no memory. */
+size_t hak_excess_growth(void);
 
 /* The process's count of page faults when a huge block is taken; may be some time old. */
 uint64_t hak_excess_faults(void);
