@@ -172,10 +172,14 @@ struct hak_heap {
     uint64_t armed_at_ms;              /* when all of them were armed, */
     uint64_t seen_at_ms;               /* and when the slow paths were last visited */
     uint32_t armed_hits;               /* counts operations on armed magazines */
-    uint32_t epoch_seen;               /* the purge epoch for which the heap was trimmed last */
+    uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
+    uint8_t trim_class;  /* ... or is being trimmed: this class comes next, or 0, */
+    bool trim_more;      /* something that was seen may go later, */
+    hak_slab *trim_next; /* and this is the class's next slab: cold/trim.c */
     enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
     hak_heap *registry_next;                                        /* all heaps, never removed */
     hak_heap *idle_next;                                            /* heaps without a thread */
+    hak_link *came;                                /* chains that were fetched from `remote` */
     bool settled;                                  /* idle, and the last trim left nothing to do */
     bool is_small;                                 /* without room for deep magazines */
     uint8_t home;                                  /* of its large blocks; 0: none yet */

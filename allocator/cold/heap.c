@@ -121,13 +121,13 @@ size_t hak_heap_idle_count(void) {
 
 /* ---- heaps without a thread ---- */
 
-size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap)) {
+size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context) {
     size_t sum = 0;
     if (hak_heap_idle_count() == 0)
         return 0;
     hak_lock_take(&registry_lock);
     for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
-        sum += visit(heap);
+        sum += visit(heap, context);
     hak_lock_give(&registry_lock);
     return sum;
 }

@@ -19,7 +19,7 @@ hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls);
 
 /* Calls visit for each heap without a thread, as its owner, under the registry lock. Returns the
  * sum of what the visits return. */
-size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap));
+size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context);
 
 /* Calls visit for each heap, under the registry lock. */
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context);

@@ -14,42 +14,83 @@
 #include "policy/policy.h"
 
 enum {
-    STEP = 2048,  /* pages purged in one visit: 128 MiB, some milliseconds; ... */
-    STEP_MS = 32, /* ... as many again for each of these since the visit before */
+    STEP = 2048,      /* pages purged in one visit: 128 MiB, some milliseconds; ... */
+    TRIM_STEP = 8192, /* ... what a heap's trim does, cold/trim.h: about a millisecond; ... */
+    STEP_MS = 32,     /* ... as much again for each of these since the visit before, ... */
+    MOST_STEPS = 8,   /* ... up to so many: whoever comes after an hour waits no longer */
 };
 
-/* The end of an epoch is done in steps, so that no malloc has to wait for all of it. `pause` is the
- * time since the thread's last visit: who comes rarely does more. */
-static void end_epoch(uint64_t now, uint64_t pause) {
-    static size_t left; /* dirty segments that this epoch still has to visit; under the lock */
-    if (!hak_lock_try(&hak_purge_lock))
-        return; /* another thread is at it */
+/* All that waits is done in steps, so that no malloc has to wait for all of it. Who comes rarely
+ * does more; a heap that was never here has not been away. */
+static size_t steps_for(const hak_heap *heap, uint64_t now) {
+    uint64_t pause = heap->seen_at_ms != 0 ? now - heap->seen_at_ms : 0;
+    return pause < MOST_STEPS * STEP_MS ? 1 + pause / STEP_MS : MOST_STEPS;
+}
+
+/* A step of the trim of all heaps without a thread. */
+typedef struct idle_step {
+    uint32_t epoch; /* the one that begins when it is done */
+    size_t budget;
+    bool goes_on;
+} idle_step;
+
+static size_t trim_idle(hak_heap *heap, void *context) {
+    idle_step *step = context;
+    enum hak_trimmed left = hak_heap_trim_idle(heap, step->epoch, &step->budget);
+    step->goes_on |= left == HAK_TRIM_GOES_ON;
+    return left != HAK_TRIM_NOTHING;
+}
+
+/* False: it has to go on. */
+static bool trim_idle_heaps(size_t steps) {
+    idle_step step = {.epoch = hak_epoch_number() + 1, .budget = TRIM_STEP * steps};
+    hak_epoch_expect_more(hak_heap_each_idle(trim_idle, &step) != 0);
+    return !step.goes_on;
+}
+
+/* First the heaps without a thread, whose slabs become dirty pages, then those. True: all is done.
+ * Under the purge lock. */
+static bool end_some(size_t steps) {
+    static size_t left; /* dirty segments that this epoch still has to visit */
+    bool at_once = hak_policy_now()->purge_delay_ms == 0;
     if (left == 0) {
-        hak_epoch_expect_more(hak_heap_each_idle(hak_heap_trim_idle) != 0);
+        if (!trim_idle_heaps(steps))
+            return false;
         hak_spare_release();
         left = hak_dirty_count();
         hak_epoch_count();
     }
-    bool at_once = hak_policy_now()->purge_delay_ms == 0;
-    hak_dirty_purge(&left, STEP * (1 + pause / STEP_MS), at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
-    if (left == 0)
+    hak_dirty_purge(&left, STEP * steps, at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
+    return left == 0;
+}
+
+static void end_epoch(uint64_t now, size_t steps) {
+    if (!hak_lock_try(&hak_purge_lock))
+        return; /* another thread is at it */
+    if (end_some(steps))
         hak_epoch_start(now);
     else
         hak_epoch_put_off(now); /* go on at the next visit */
     hak_lock_give(&hak_purge_lock);
 }
 
-static size_t take_back(hak_heap *heap) {
+static size_t take_back(hak_heap *heap, void *unused) {
+    (void)unused;
     hak_remote_drain(heap);
     return 0;
+}
+
+static size_t trim_now(hak_heap *heap, void *unused) {
+    (void)unused;
+    return hak_heap_trim_now(heap);
 }
 
 /* First the blocks on their way travel to their owners, which may be any of the heaps. */
 size_t hak_purge_all(hak_heap *own) {
     hak_lock_take(&hak_purge_lock);
-    hak_heap_each_idle(take_back);
+    hak_heap_each_idle(take_back, NULL);
     size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
-    bytes += hak_heap_each_idle(hak_heap_trim_now);
+    bytes += hak_heap_each_idle(trim_now, NULL);
     hak_spare_release();
     size_t entries = hak_dirty_count();
     bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
@@ -57,29 +98,32 @@ size_t hak_purge_all(hak_heap *own) {
     return bytes;
 }
 
-static void trim_once_per_epoch(hak_heap *heap) {
-    uint32_t now = hak_epoch_number();
-    if (heap->epoch_seen == now)
+/* At most one step of the same trim in a tick of the clock: others have something to do, too. */
+static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
+    uint32_t epoch = hak_epoch_number();
+    bool goes_on = heap->trim_class != 0;
+    if (goes_on ? heap->seen_at_ms == now : heap->epoch_seen == epoch)
         return;
-    heap->epoch_seen = now;
+    size_t budget = TRIM_STEP * steps_for(heap, now);
     heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
-    if (hak_heap_trim(heap) != 0)
+    if (hak_heap_trim(heap, epoch, &budget) != HAK_TRIM_NOTHING)
         hak_purge_expect();
 }
 
-/* True when the background thread ended an epoch behind this heap's back. */
-static bool has_missed_one(const hak_heap *heap) {
-    return hak_policy_now()->purge_thread != 0 && heap->epoch_seen != hak_epoch_number();
+/* True when its trim goes on, or the background thread ended an epoch behind this heap's back. */
+static bool is_behind(const hak_heap *heap) {
+    return heap->trim_class != 0 ||
+           (hak_policy_now()->purge_thread != 0 && heap->epoch_seen != hak_epoch_number());
 }
 
 void hak_purge_tick(hak_heap *heap, unsigned cls) {
     uint64_t ends = hak_epoch_ends_ms();
-    if (ends == 0 && !has_missed_one(heap))
+    if (ends == 0 && !is_behind(heap))
         return;
     uint64_t now = hak_os_now_ms();
     if (ends != 0 && now >= ends)
-        end_epoch(now, now - heap->seen_at_ms);
-    trim_once_per_epoch(heap);
+        end_epoch(now, steps_for(heap, now));
+    trim_once_per_epoch(heap, now);
     hak_background_start();
     if (hak_purge_is_pending())
         hak_arm(heap, cls, now);
@@ -89,7 +133,7 @@ uint64_t hak_purge_due(void) {
     uint64_t ends = hak_epoch_ends_ms();
     uint64_t now = hak_os_now_ms();
     if (ends != 0 && now >= ends)
-        end_epoch(now, 0);
+        end_epoch(now, 1);
     ends = hak_epoch_ends_ms();
     return ends > now ? ends - now : ends != 0;
 }

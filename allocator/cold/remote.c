@@ -121,12 +121,27 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     return next;
 }
 
-void hak_remote_drain(hak_heap *heap) {
-    if (atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
-        return;
+static hak_link *fetch(hak_heap *heap) {
+    if (heap->came != NULL || atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
+        return heap->came;
+    return atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
+}
+
+bool hak_remote_drain_some(hak_heap *heap, size_t *carriers) {
+    hak_link *carrier = fetch(heap);
+    if (carrier == NULL)
+        return true;
     hak_chains elsewhere = {0};
-    hak_link *carrier = atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
-    while (carrier != NULL)
+    for (; carrier != NULL && *carriers > 0; --*carriers)
         carrier = unload(heap, carrier, &elsewhere);
+    heap->came = carrier;
     hak_chains_send(&elsewhere);
+    return carrier == NULL;
+}
+
+void hak_remote_drain(hak_heap *heap) {
+    size_t all = SIZE_MAX;
+    if (heap->came != NULL)
+        hak_remote_drain_some(heap, &all);
+    hak_remote_drain_some(heap, &all);
 }

@@ -11,6 +11,17 @@
 #include "policy/policy.h"
 #include "stats/stats.h"
 
+/* What a step costs, in slabs that are only looked at: about 0.1 microseconds each. */
+enum {
+    GIVE = 32,    /* some pages are given to the system, or a slab to its segment */
+    BLOCKS = 16,  /* so many blocks of a magazine go back as fast as a slab is looked at */
+    CARRIER = 16, /* that other threads freed, with the blocks whose addresses it has */
+};
+
+static void spend(size_t *budget, size_t cost) {
+    *budget -= cost < *budget ? cost : *budget;
+}
+
 /* ---- free pages in slabs ---- */
 
 /* First block at or after `from` that is free (flip = 0) or not free (flip = ~0). */
@@ -63,7 +74,7 @@ static bool has_free_page(const hak_slab *slab) {
 }
 
 /* One epoch passes for a slab. True: more of it can go later. */
-static bool age(hak_slab *slab) {
+static bool age(hak_slab *slab, size_t *budget) {
     size_t bytes = 0;
     if (slab->dirty_tail > 1)
         slab->dirty_tail--;
@@ -75,26 +86,28 @@ static bool age(hak_slab *slab) {
     else if (wanted)
         slab->pulse = HAK_PULSE_QUIET;
     HAK_COUNT(trimmed_bytes, bytes);
+    spend(budget, bytes != 0 ? GIVE : 1);
     return slab->dirty_tail > 0 || (wanted && slab->pulse == HAK_PULSE_QUIET);
 }
 
 /* An empty slab that was quiet for an epoch goes; it says so of itself by its pulse alone. */
-static size_t age_empty(hak_heap *heap, hak_slab *slab) {
-    if (slab->pulse != HAK_PULSE_LIVELY) {
-        hak_slab_release(heap, slab);
-        return 0;
-    }
+static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
+    bool goes = slab->pulse != HAK_PULSE_LIVELY;
     slab->pulse = HAK_PULSE_QUIET;
-    return 1;
+    spend(budget, goes ? GIVE : 1);
+    if (goes)
+        hak_slab_release(heap, slab);
+    return !goes;
 }
 
-static size_t age_class(hak_heap *heap, unsigned cls) {
-    size_t more = 0;
-    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
-        next = slab->next;
-        more += slab->used == 0 ? age_empty(heap, slab) : age(slab);
+/* Goes on where the last step ended; hak_slab_unlink keeps trim_next on the list. */
+static void age_some(hak_heap *heap, size_t *budget) {
+    while (heap->trim_next != NULL && *budget > 0) {
+        hak_slab *slab = heap->trim_next;
+        heap->trim_next = slab->next;
+        bool more = slab->used == 0 ? age_empty(heap, slab, budget) : age(slab, budget);
+        heap->trim_more |= more;
     }
-    return more;
 }
 
 /* ---- whole heaps ---- */
@@ -107,31 +120,70 @@ void hak_heap_flush(hak_heap *heap) {
         hak_slab_release_empty(heap, cls);
 }
 
-/* The slabs age before the magazines are emptied into them, which makes those lively again that
- * are in use; a class that is idle has nothing to empty the next time. */
-size_t hak_heap_trim(hak_heap *heap) {
-    size_t more = 0;
-    hak_remote_drain(heap);
-    heap->crowded = false;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        more += age_class(heap, cls);
-        hak_route_flush(heap, cls);
-        hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
-        heap->passage[cls] = HAK_PASSAGE_NONE;
-        heap->comes_home[cls] = false;
-    }
-    return more;
+/* ---- one epoch, in steps ---- */
+
+static void begin_class(hak_heap *heap, unsigned cls) {
+    heap->trim_class = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
+    heap->trim_next = heap->partial[heap->trim_class];
 }
 
-size_t hak_heap_trim_idle(hak_heap *heap) {
+static void begin(hak_heap *heap, uint32_t epoch) {
+    heap->epoch_seen = epoch;
+    heap->crowded = false;
+    heap->trim_more = false;
+    begin_class(heap, 1);
+}
+
+/* The slabs have aged before the magazine is emptied into them, which makes those lively again that
+ * are in use; a class that is idle has nothing to empty the next time. */
+static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
+    spend(budget, 1 + hak_route_count(heap, cls) / BLOCKS);
+    hak_route_flush(heap, cls);
+    hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
+    heap->passage[cls] = HAK_PASSAGE_NONE;
+    heap->comes_home[cls] = false;
+    begin_class(heap, cls + 1);
+}
+
+static bool take_back(hak_heap *heap, size_t *budget) {
+    size_t carriers = *budget / CARRIER, left = carriers;
+    bool all = hak_remote_drain_some(heap, &left);
+    spend(budget, (carriers - left) * CARRIER);
+    return all;
+}
+
+enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
+    if (heap->trim_class == 0 && heap->epoch_seen != epoch && take_back(heap, budget))
+        begin(heap, epoch);
+    while (heap->trim_class != 0 && *budget > 0) {
+        age_some(heap, budget);
+        if (heap->trim_next == NULL)
+            end_class(heap, heap->trim_class, budget);
+    }
+    if (heap->trim_class != 0 || heap->epoch_seen != epoch)
+        return HAK_TRIM_GOES_ON;
+    return heap->trim_more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
+}
+
+/* A thread that had it between two steps may have left some blocks. */
+static bool is_empty(const hak_heap *heap) {
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES && hak_route_count(heap, cls) == 0)
+        cls++;
+    return cls == HAK_CLASSES;
+}
+
+enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget) {
     if (heap->settled && atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
-        return 0;
-    size_t more = hak_heap_trim(heap);
-    heap->settled = more == 0;
+        return HAK_TRIM_NOTHING;
+    enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
+    heap->settled = left == HAK_TRIM_NOTHING && is_empty(heap);
     if (heap->settled)
         hak_magazines_purge(heap);
-    return more;
+    return left == HAK_TRIM_GOES_ON || heap->settled ? left : HAK_TRIM_LATER;
 }
+
+/* ---- at once ---- */
 
 /* What was purged already and not used since stays as it is. */
 static size_t purge_now(hak_slab *slab) {

@@ -6,13 +6,17 @@
 
 #include "base/types.h"
 
-/* Once per purge epoch, by the owner: empties the magazines, takes back what others freed and
- * purges free pages in slabs that were quiet for a whole epoch. Returns the number of slabs of
- * which more can go later. */
-size_t hak_heap_trim(hak_heap *heap);
+/* What is left of a heap's trim: nothing; what may go in a later epoch; or it has to go on. */
+enum hak_trimmed { HAK_TRIM_NOTHING, HAK_TRIM_LATER, HAK_TRIM_GOES_ON };
+
+/* Once per purge epoch, by the owner: takes back what others freed, purges free pages in slabs that
+ * were quiet for a whole epoch and empties the magazines. A heap may have any number of slabs: so
+ * it goes in steps, of `budget` slabs that are looked at, about (0.1 microseconds each; what is
+ * given away counts for more), and counts that down. */
+enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget);
 
 /* The same for a heap without a thread; costs nothing when there is nothing to do. */
-size_t hak_heap_trim_idle(hak_heap *heap);
+enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget);
 
 /* The same at once and for all slabs of the heap. Returns the bytes given back. */
 size_t hak_heap_trim_now(hak_heap *heap);
