@@ -36,14 +36,18 @@ static hak_heap *borrowed;
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
  * its end. So the last heaps keep a few small blocks ready for the next threads; but none of the
  * route HOT, which go into slabs of this heap only: another may adopt them before. */
+static size_t blocks_to_keep(unsigned cls) {
+    size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
+    if (hak_is_hot(cls) || hak_classes[cls].size > HAK_SMALL_MAX)
+        return 0;
+    return usual < WARM_BLOCKS ? usual : WARM_BLOCKS;
+}
+
 static void flush_most(hak_heap *heap) {
     bool warm = hak_heap_idle_count() < WARM_HEAPS;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        size_t count = hak_route_count(heap, cls);
-        bool keep = warm && !hak_is_hot(cls) && hak_classes[cls].size <= HAK_SMALL_MAX;
-        if (count > (keep ? WARM_BLOCKS : 0))
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (hak_route_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
             hak_route_flush(heap, cls);
-    }
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if

@@ -15,7 +15,7 @@ foreach(routes hot_pool list_large dealt limits wide)
   set(library $<TARGET_FILE:hakmem_${routes}>)
   foreach(name unit.every_size unit.alignments unit.calloc_is_zero unit.realloc_contents
                unit.no_leak stress.shadow_model stress.orphaned_blocks stress.remote_frees
-               stress.ring_of_threads process.fork_from_threads process.limited_start)
+               stress.ring_of_threads stress.warm_heaps process.fork_from_threads process.limited_start)
     # It wants little waste for every size, which whole pages do not promise.
     if(NOT routes STREQUAL hot_pool AND name STREQUAL unit.every_size)
       continue()
