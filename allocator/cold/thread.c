@@ -27,8 +27,9 @@ enum {
     WARM_BLOCKS = 16, /* ... of at most so many small blocks */
 };
 
-/* Lock order: borrow, purge, registry, segment. */
-static hak_lock borrow_lock;
+/* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run;
+ * fork does not wait for it. */
+static hak_lock borrow_lock, start_lock;
 static hak_heap *borrowed;
 
 /* ---- the end of a thread ---- */
@@ -108,6 +109,7 @@ static void after_fork_in_child(void) {
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
     hak_lock_reset(&borrow_lock);
+    hak_lock_reset(&start_lock);
 }
 
 /* ---- the start of a thread ---- */
@@ -118,7 +120,6 @@ static void after_fork_in_child(void) {
 static void start_process(void) {
     static const hak_os_hooks hooks = {thread_exits, before_fork, after_fork_in_parent,
                                        after_fork_in_child};
-    static hak_lock start_lock;
     static _Atomic bool started;
     if (atomic_load_explicit(&started, memory_order_acquire))
         return;

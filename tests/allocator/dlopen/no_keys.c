@@ -1,15 +1,19 @@
 /* The library comes into a process that has taken all thread-specific keys: it cannot notice when a
- * thread ends. Nothing is lost with the thread nevertheless, and a block of any size can be had. */
+ * thread ends. Nothing is lost with the thread nevertheless, a block of any size can be had, and in
+ * a forked child, too, whatever the other threads were doing. */
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../support/check.h"
 #include "../support/threads.h"
 #include "hakmem.h"
 
 /* A heap takes some two MiB; the guard keeps freed blocks back. */
-enum { THREADS = 200, SIZES = 20, MOST_GROWTH = 64 << 20 };
+enum { THREADS = 200, SIZES = 20, MOST_GROWTH = 64 << 20, FORKS = 300, AT_ONCE = 2 };
 
 static __typeof__(&hak_malloc) allocate;
 static __typeof__(&hak_free) give_back;
@@ -45,6 +49,31 @@ static size_t committed(void) {
     return usage.committed;
 }
 
+static atomic_bool over;
+
+static void *use_until_the_end(void *unused) {
+    while (!over)
+        give_back(allocate(100));
+    return unused;
+}
+
+static void fork_meanwhile(void) {
+    pthread_t others[AT_ONCE];
+    for (int i = 0; i < AT_ONCE; i++)
+        others[i] = thread_start(use_until_the_end, NULL);
+    for (int i = 0; i < FORKS; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            time_limit(5);
+            _exit(allocate(100) == NULL);
+        }
+        child_must_succeed(child);
+    }
+    over = true;
+    for (int i = 0; i < AT_ONCE; i++)
+        thread_join(others[i]);
+}
+
 int main(void) {
     pthread_key_t key;
     time_limit(50);
@@ -58,5 +87,6 @@ int main(void) {
         thread_join(thread_start(use_all_sizes, NULL));
     size_t after = committed();
     CHECK_THAT(after <= before + MOST_GROWTH, "%zu -> %zu bytes", before, after);
+    fork_meanwhile();
     return 0;
 }
