@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { STACK = 65536 };
+enum { STACK = 65536, USUAL_STACK = 0 };
 
 /* It names itself: whoever started it must not use its pthread_t, for it may have ended already. */
 static void *run(void *argument) {
@@ -16,23 +16,30 @@ static void *run(void *argument) {
 }
 
 /* The program's signals are not for this thread, and nobody will join it. False: out of memory. */
-static bool describe(pthread_attr_t *attributes) {
+static bool describe(pthread_attr_t *attributes, size_t stack) {
     sigset_t all;
     sigfillset(&all);
     pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(attributes, STACK);
+    if (stack != USUAL_STACK)
+        pthread_attr_setstacksize(attributes, stack);
     return pthread_attr_setsigmask_np(attributes, &all) == 0;
 }
 
-bool hak_os_start_thread(hak_os_thread *thread) {
-    int saved_errno = errno;
+static bool start(hak_os_thread *thread, size_t stack) {
     pthread_attr_t attributes;
     pthread_t unused;
-    bool started = false;
-    if (pthread_attr_init(&attributes) == 0) {
-        started = describe(&attributes) && pthread_create(&unused, &attributes, run, thread) == 0;
-        pthread_attr_destroy(&attributes);
-    }
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    bool started =
+        describe(&attributes, stack) && pthread_create(&unused, &attributes, run, thread) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+/* The program's thread-local data lies in the stack, too, and may be larger than a small one. */
+bool hak_os_start_thread(hak_os_thread *thread) {
+    int saved_errno = errno;
+    bool started = start(thread, STACK) || start(thread, USUAL_STACK);
     errno = saved_errno;
     return started;
 }

@@ -1,6 +1,7 @@
 /* HAKMEM_PURGE_THREAD=1: memory goes back while the program sleeps and calls nothing of the family;
  * in a forked child, too. The thread that does it has a name, takes no signals, and is gone when
- * nothing waits any more. A system that refuses it is asked again. */
+ * nothing waits any more. A system that refuses it is asked again. The program's thread-local data
+ * is larger than the small stack that would do for the thread. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 enum { BLOCKS = 8 * 1024, SIZE = 1000, LARGE = 4 << 20, SLACK_KIB = 4 * 1024, SECONDS = 60 };
 
 static void *blocks[BLOCKS];
+static _Thread_local volatile char of_each_thread[128 * 1024];
 
 /* 8 MiB of small blocks and a large one come and go: not so much that they would go at once. */
 static size_t use_memory(void) {
@@ -118,6 +120,7 @@ static void is_asked_again(void) {
 }
 
 int main(void) {
+    of_each_thread[0] = 1;
     is_asked_again();
     size_t before = rss_kib();
     goes_back_asleep(before);
