@@ -5,28 +5,40 @@
 
 /* ---- blocks of one slab ---- */
 
+/* Ends the program: of these blocks, which belong to one word of the bitmap, one is free already or
+ * among them twice. */
+_Noreturn static HAK_COLD void refuse_twice(const hak_slab *slab, void *const *blocks,
+                                            uintptr_t from, uint64_t before, uint64_t reciprocal) {
+    for (;; blocks++) {
+        uint64_t one = (uint64_t)1 << hak_divide((uintptr_t)*blocks - from, reciprocal).index;
+        if ((before & one) != 0)
+            hak_slab_refuse(slab, *blocks);
+        before |= one;
+    }
+}
+
 /* Marks the first block as free, and those behind it that belong to the same word of the bitmap;
- * returns how many. The word stays in a register: set in memory, each bit would wait for the one
- * before it. `span` is what was cut of the slab. */
+ * returns how many. Their ones are gathered in a register: set in memory, each bit would wait for
+ * the one before it. Whether a block came twice is seen at the end, by their number. `span` is what
+ * was cut of the slab. */
 static inline size_t put_word(hak_slab *slab, void *const *blocks, size_t count, size_t span,
                               const hak_class *of) {
     const uint64_t reciprocal = of->reciprocal;
     size_t word = hak_divide((uintptr_t)blocks[0] - slab->start, reciprocal).index / 64, n = 0;
     size_t below = word * 64 * of->size, part = (size_t)64 * of->size;
     uintptr_t from = slab->start + below;
-    uint64_t ones = slab->bitmap[word];
+    uint64_t ones = 0, before = slab->bitmap[word];
     if (part > span - below)
         part = span - below;
     for (; n < count && (uintptr_t)blocks[n] - from < part; n++) {
         hak_quotient at = hak_divide((uintptr_t)blocks[n] - from, reciprocal);
-        uint64_t before = ones;
         if (HAK_UNLIKELY(!at.is_exact))
             hak_slab_refuse(slab, blocks[n]);
         ones |= (uint64_t)1 << (at.index % 64);
-        if (HAK_UNLIKELY(ones == before))
-            hak_slab_refuse(slab, blocks[n]);
     }
-    slab->bitmap[word] = ones;
+    if (HAK_UNLIKELY((ones & before) != 0) || HAK_UNLIKELY(hak_count_bits(ones) != n))
+        refuse_twice(slab, blocks, from, before, reciprocal);
+    slab->bitmap[word] = before | ones;
     slab->summary |= (uint64_t)1 << word;
     return n;
 }

@@ -76,6 +76,8 @@ misuse(free_never_handed_out "free of a block that malloc never returned"
 
 misuse(double_free_now "second free, at once"
        PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_soon "second free, after one other"
+       PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
 misuse(double_free_later "second free, after thousands of others; at the latest at the next trim"
        PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
 misuse(double_free_medium "second free of a block of some pages"
