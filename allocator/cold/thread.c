@@ -3,6 +3,7 @@
 #include "base/classes.h"
 #include "cold/arm.h"
 #include "cold/background.h"
+#include "cold/exchange.h"
 #include "cold/heap.h"
 #include "cold/epoch.h"
 #include "cold/purge.h"
@@ -84,6 +85,7 @@ static void before_fork(void) {
     hak_purge_before_fork();
     hak_heap_before_fork();
     hak_lock_take(&hak_segment_lock);
+    hak_lock_take(&hak_exchange_lock);
     hak_lock_holds_all = true;
 }
 
@@ -93,6 +95,7 @@ static void after_fork_in_parent(void) {
         return;
     }
     hak_lock_holds_all = false;
+    hak_lock_give(&hak_exchange_lock);
     hak_lock_give(&hak_segment_lock);
     hak_heap_after_fork_in_parent();
     hak_purge_after_fork_in_parent();
@@ -105,6 +108,7 @@ static void after_fork_in_child(void) {
         hak_locks_held = 0;
     }
     forks_amidst = false;
+    hak_lock_reset(&hak_exchange_lock);
     hak_lock_reset(&hak_segment_lock);
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
+#include "cold/exchange.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
 #include "cold/route.h"
@@ -114,8 +115,10 @@ static void age_some(hak_heap *heap, size_t *budget) {
 
 void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap);
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        hak_exchange_empty(heap, cls);
         hak_route_flush(heap, cls);
+    }
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_slab_release_empty(heap, cls);
 }
@@ -138,6 +141,7 @@ static void begin(hak_heap *heap, uint32_t epoch) {
  * are in use; a class that is idle has nothing to empty the next time. */
 static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
     spend(budget, 1 + hak_route_count(heap, cls) / BLOCKS);
+    hak_exchange_empty(heap, cls);
     hak_route_flush(heap, cls);
     hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
     heap->passage[cls] = HAK_PASSAGE_NONE;

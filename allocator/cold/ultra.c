@@ -4,6 +4,7 @@
 #include "base/classes.h"
 #include "base/fatal.h"
 #include "cold/arm.h"
+#include "cold/exchange.h"
 #include "cold/give.h"
 #include "cold/heap.h"
 #include "cold/magazine.h"
@@ -105,12 +106,19 @@ static bool needs_few(const hak_heap *heap, unsigned cls) {
     return heap->comes_home[cls] && slab->summary == 0 && slab->next == NULL;
 }
 
+/* Takes what came home, or what other threads have too much of. False: nothing. */
+static bool take_from_others(hak_heap *heap, unsigned cls) {
+    hak_remote_drain(heap);
+    if (*heap->top[cls] == NULL)
+        heap->top[cls] += hak_exchange_take(cls, heap->top[cls] + 1, (heap->depth[cls] + 1u) / 2);
+    return *heap->top[cls] != NULL;
+}
+
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
     adjust_depth(heap, cls);
     hak_shed_forget(heap, cls);
-    hak_remote_drain(heap);
-    if (*heap->top[cls] != NULL)
+    if (take_from_others(heap, cls))
         return true;
     if (hak_heap_slab(heap, cls) == NULL)
         return false;
@@ -234,6 +242,23 @@ static bool gives_all(const hak_heap *heap, unsigned cls) {
            (heap->crowded && heap->spilled[cls] == HAK_SPILL_IN_RUNS);
 }
 
+/* Only where blocks pass between threads both ways: some are the heap's own, others are not, or
+ * come home. Blocks of another thread alone go back to it. Returns how many of the first went. */
+static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
+                               size_t count) {
+    size_t own = 0;
+    if (hak_classes[cls].size < HAK_EXCHANGE_LEAST || heap->sheds[cls])
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t owner = hak_owner_of(blocks[i]);
+        if (hak_class_of_owner(owner) != cls)
+            return 0; /* hak_give_back says what it is */
+        own += owner == hak_owner_word(heap, cls);
+    }
+    bool shared = own > 0 && (own < count || heap->comes_home[cls]);
+    return shared ? hak_exchange_put(cls, blocks, count) : 0;
+}
+
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
  *
  * The oldest of a magazine deeper than usual stay where they are, so that a free never has
@@ -244,10 +269,14 @@ static void spill(hak_heap *heap, unsigned cls) {
     size_t newest = gives_all(heap, cls) ? 0 : most / 2;
     size_t blocks = most - newest;
     void **from = heap->top[cls] + 1 - most;
-    hak_given given = hak_give_back(heap, cls, from, blocks);
+    size_t left = leave_for_others(heap, cls, from, blocks);
+    hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
     memmove(from, from + blocks, newest * sizeof *from);
     heap->top[cls] -= blocks;
-    note_spill(heap, cls, blocks, given);
+    if (left == blocks)
+        heap->spilled[cls] = HAK_SPILL_SCATTERED;
+    else
+        note_spill(heap, cls, blocks, given);
 }
 
 void hak_ultra_give(hak_heap *heap, unsigned cls, void *block) {

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
+#include "cold/exchange.h"
 #include "cold/heap.h"
 #include "cold/route.h"
 #include "cold/slab.h"
@@ -35,16 +36,22 @@ static void add_segment(hak_usage *usage, const hak_segment *s) {
             add_run(usage, &runs[page]);
 }
 
+static void subtract(hak_usage *usage, unsigned cls, size_t blocks) {
+    size_t bytes = blocks * hak_classes[cls].size;
+    usage->blocks -= blocks < usage->blocks ? blocks : usage->blocks;
+    usage->used -= bytes < usage->used ? bytes : usage->used;
+    usage->free += bytes;
+}
+
 /* Blocks in magazines are free for the program. Other threads' magazines move meanwhile. */
 static void subtract_magazines(hak_heap *heap, void *context) {
-    hak_usage *usage = context;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        size_t blocks = hak_route_count(heap, cls);
-        size_t bytes = blocks * hak_classes[cls].size;
-        usage->blocks -= blocks < usage->blocks ? blocks : usage->blocks;
-        usage->used -= bytes < usage->used ? bytes : usage->used;
-        usage->free += bytes;
-    }
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        subtract(context, cls, hak_route_count(heap, cls));
+}
+
+static void subtract_exchange(hak_usage *usage) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        subtract(usage, cls, hak_exchange_count(cls));
 }
 
 static void each_segment(void (*visit)(hak_usage *usage, const hak_segment *s), hak_usage *usage) {
@@ -63,6 +70,7 @@ void hak_usage_collect(hak_usage *usage) {
     usage->heaps = HAK_COUNTED(heaps_made);
     each_segment(add_segment, usage);
     hak_heap_each(subtract_magazines, usage);
+    subtract_exchange(usage);
     usage->used += usage->large;
 }
 

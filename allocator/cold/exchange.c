@@ -1,0 +1,64 @@
+#include "cold/exchange.h"
+
+#include "base/classes.h"
+#include "cold/epoch.h"
+#include "cold/give.h"
+
+#include <string.h>
+
+enum {
+    MOST_BYTES = 256 << 10, /* of blocks of a class that wait, ... */
+    MOST_BLOCKS = 64        /* ... and so many at most */
+};
+
+hak_lock hak_exchange_lock;
+/* Written under the lock; counts are read without it, to see that there is nothing to do. They lie
+ * by themselves: a process that never exchanges anything touches none of the rest. */
+static _Atomic uint32_t counts[HAK_CLASSES];
+static void *shelves[HAK_CLASSES][MOST_BLOCKS];
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+size_t hak_exchange_count(unsigned cls) {
+    return atomic_load_explicit(&counts[cls], memory_order_relaxed);
+}
+
+static void set_count(unsigned cls, size_t count) {
+    atomic_store_explicit(&counts[cls], (uint32_t)count, memory_order_relaxed);
+}
+
+static size_t room_of(unsigned cls) {
+    size_t size = hak_classes[cls].size;
+    return size < HAK_EXCHANGE_LEAST ? 0 : least(MOST_BYTES / size, MOST_BLOCKS);
+}
+
+size_t hak_exchange_put(unsigned cls, void *const *blocks, size_t count) {
+    size_t room = room_of(cls);
+    if (hak_exchange_count(cls) >= room || !hak_lock_try(&hak_exchange_lock))
+        return 0;
+    size_t there = hak_exchange_count(cls), put = there < room ? least(count, room - there) : 0;
+    memcpy(shelves[cls] + there, blocks, put * sizeof *blocks);
+    set_count(cls, there + put);
+    hak_lock_give(&hak_exchange_lock);
+    hak_purge_expect(); /* they go home if nobody wants them */
+    return put;
+}
+
+size_t hak_exchange_take(unsigned cls, void **blocks, size_t want) {
+    if (hak_exchange_count(cls) == 0 || !hak_lock_try(&hak_exchange_lock))
+        return 0;
+    size_t there = hak_exchange_count(cls), taken = least(want, there);
+    memcpy(blocks, shelves[cls] + there - taken, taken * sizeof *blocks);
+    set_count(cls, there - taken);
+    hak_lock_give(&hak_exchange_lock);
+    return taken;
+}
+
+void hak_exchange_empty(hak_heap *heap, unsigned cls) {
+    void *blocks[MOST_BLOCKS];
+    size_t taken = hak_exchange_take(cls, blocks, MOST_BLOCKS);
+    if (taken != 0)
+        hak_give_back(heap, cls, blocks, taken);
+}
