@@ -26,10 +26,13 @@ RESULT = (
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder in which `patterns` ends at once, and `tree_build` does not."""
+    """A folder in which `patterns` ends at once; `tree_build` makes a file `begun` and does not."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    for name, text in {"patterns": f"echo {RESULT}", "tree_build": "sleep 60"}.items():
+    for name, text in {
+        "patterns": f"echo {RESULT}",
+        "tree_build": f"touch {folder}/begun; sleep 60",
+    }.items():
         (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         (folder / name).chmod(0o755)
     return folder
@@ -94,8 +97,8 @@ def test_what_was_measured_is_written_when_it_is_interrupted(
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not found.is_file() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60  # an earlier signal would end the first row
+    while not (programs / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(sent)
     output, _ = process.communicate(timeout=300)
