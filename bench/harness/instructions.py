@@ -14,13 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from bench.harness.allocators import Allocator
 from bench.harness.arguments import INTERRUPTED, OUTPUT, Chosen, find_programs, takes_allocators
 from bench.harness.rows import Run, select
-from bench.harness.terminal import terminal
+from bench.harness.terminal import progress, terminal
 from pipeline.core import interrupts
 from pipeline.core.errors import PipelineError
 from pipeline.core.files import replace_text
@@ -140,14 +139,10 @@ def main(
     if not counted or not runs:
         raise click.ClickException("nothing to count: no allocators or no rows that are counted")
     source = ValgrindSource(Path(valgrind))
-    progress = Console(stderr=True)
-    with progress.status("counting") as status:
+    folder = find_programs(programs, runs)
+    with progress() as tell:
         counts, failures = count_all(
-            runs,
-            counted,
-            source,
-            find_programs(programs, runs),
-            lambda row: status.update(f"counting {row}"),
+            runs, counted, source, folder, lambda row: tell(f"counting {row}")
         )
     console.print(table_of(counts, [allocator.name for allocator in counted]))
     if json_file:

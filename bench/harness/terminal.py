@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
 from rich.table import Table
 
@@ -15,6 +18,17 @@ def terminal() -> Console:
     """Return the console to print to; a file gets tables of full width."""
     console = Console()
     return console if console.is_terminal else Console(width=FILE_WIDTH)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Yield how to say on stderr what is being done: one live line, or lines in a file."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with console.status("") as status:
+            yield status.update
+    else:
+        yield lambda text: console.print(text, markup=False, highlight=False)
 
 
 def print_table(cells: Cells, console: Console) -> None:

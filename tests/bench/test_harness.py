@@ -19,7 +19,7 @@ from bench.harness.results import Comparison, RunResult, geometric_mean, spread
 from bench.harness.rows import GROUPS, Row, Run, of_traces, select
 from bench.harness.runner import RunFailed, Sample, measure, read_line, warm_memory
 from bench.harness.syscalls import parse_summary
-from bench.harness.terminal import fitting, print_table
+from bench.harness.terminal import fitting, print_table, progress
 
 LINE = (
     "bench=tiny_hot ops=1000 seconds=0.000010 ops_per_sec=100000000 ns_per_op=10.00 "
@@ -143,6 +143,13 @@ def test_allocators_are_read_from_text(tmp_path: Path) -> None:
     for wrong in ("noequals", "=x", f"a={library},oops", "a=/nowhere.so", "a b=/x"):
         with pytest.raises(ValueError, match=r"."):
             allocators.parse(wrong)
+
+
+def test_long_work_says_in_a_file_too_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress() as tell:
+        tell("counting tree")
+        tell("counting [graph]")
+    assert capsys.readouterr().err.splitlines() == ["counting tree", "counting [graph]"]
 
 
 def test_a_wide_table_is_printed_in_parts_that_fit_the_terminal() -> None:
