@@ -24,7 +24,8 @@ enum {
  * does more; a heap that was never here has not been away. */
 static size_t steps_for(const hak_heap *heap, uint64_t now) {
     uint64_t pause = heap->seen_at_ms != 0 ? now - heap->seen_at_ms : 0;
-    return pause < MOST_STEPS * STEP_MS ? 1 + pause / STEP_MS : MOST_STEPS;
+    uint64_t steps = 1 + pause / STEP_MS;
+    return steps < MOST_STEPS ? steps : MOST_STEPS;
 }
 
 /* A step of the trim of all heaps without a thread. */
