@@ -181,12 +181,13 @@ static bool may_move(const hak_slab *from) {
            !atomic_load_explicit(&a_target_was_lost, memory_order_relaxed);
 }
 
+/* A run may be several times as long as what the program may use of it: the rest is not read. */
 static enum hak_move move_bytes(const hak_slab *from, const hak_slab *to) {
     enum hak_move done = HAK_NOT_MOVED;
     if (may_move(from))
         done = hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
     if (done == HAK_NOT_MOVED)
-        memcpy((void *)to->start, (void *)from->start, bytes_in(from));
+        memcpy((void *)to->start, (void *)from->start, from->large_size);
     return done;
 }
 
