@@ -1,7 +1,8 @@
 """The command bench/instructions: executed instructions per operation inside an allocator.
 
 Counted by callgrind in the function bench_measured alone, and attributed by mapped address, so the
-benchmark's own loop and the C library are left out. The figures repeat exactly.
+benchmark's own loop and the C library are left out. The figures repeat exactly, but where memory
+goes back by the clock (docs/benchmarks.md).
 """
 
 from __future__ import annotations
