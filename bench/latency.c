@@ -1,7 +1,8 @@
 /* How long single calls take. A table of blocks whose sizes span powers of two is churned; at each
  * fourth of the way half of it is freed at random and built anew later, as a cache that is
- * invalidated. Every malloc and free is timed, the clock's own 20 ns or so included. A call in
- * which the system gave the processor to somebody else is left out: that was not the allocator. */
+ * invalidated. Every malloc and free is timed, the clock's own 20 ns or so included. A long call is
+ * left out if the system gave the processor to somebody else in it, or since the long call before:
+ * that was not the allocator. How many were left out stands in the results. */
 #include "common/slots.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static const bench_option options[] = {
 enum {
     STEPS = 16, /* of the histogram in each power of two */
     BUCKETS = 64 * STEPS,
-    LONG_NS = 5000, /* calls beyond it are asked whether they had the processor all the time */
+    LONG_NS = 5000, /* asked only beyond it: the question costs more than most calls */
     PARTS = 4,
 };
 
@@ -160,15 +161,19 @@ static uint64_t bound(const histogram *h, uint64_t one_in) {
     return end_of(bucket) < h->longest ? end_of(bucket) : h->longest;
 }
 
+static void add_up(latency_state *sum, const latency_state *state) {
+    add(&sum->mallocs, &state->mallocs);
+    add(&sum->frees, &state->frees);
+    sum->left_out += state->left_out;
+}
+
+/* All workers have measured by now; they come here side by side, and the first speaks for all. */
 static void finish(bench_worker *worker) {
     static latency_state all;
-    static uint64_t finished;
-    latency_state *state = worker->state;
-    add(&all.mallocs, &state->mallocs);
-    add(&all.frees, &state->frees);
-    all.left_out += state->left_out;
-    if (++finished < config.threads)
+    if (worker->index != 0)
         return;
+    for (uint64_t i = 0; i < config.threads; i++)
+        add_up(&all, worker->all[i].state);
     const struct {
         const char *name;
         uint64_t ns;
