@@ -11,7 +11,7 @@ from elftools.elf.constants import P_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from pipeline.core.errors import ArtifactError
 from pipeline.toolchain.elf import UNREADABLE, ElfFacts, read_facts
@@ -21,6 +21,8 @@ SONAME = "libhakmem.so"
 NEWEST_GLIBC = (2, 36)
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2"}
 SHOWN_NAMES = 6
+# GNU_PROPERTY_X86_FEATURE_1_SHSTK: without it in each library a process has no shadow stacks.
+SHSTK = 2
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class _File:
     kind: str
     tags: tuple[tuple[str, str], ...]
     writable_code: bool
+    shadow_stacks: bool
     exports: tuple[tuple[str, bool], ...]
     glibc: tuple[tuple[int, ...], ...]
     defines_versions: bool
@@ -91,6 +94,7 @@ def _safety(file: _File) -> Iterator[Check]:
     yield Check("symbols are bound at start (BIND_NOW)", facts.bind_now)
     yield Check("code has no relocations (TEXTREL)", not facts.text_relocations)
     yield Check("no memory is writable and executable", not file.writable_code)
+    yield Check("is ready for shadow stacks (SHSTK)", file.shadow_stacks)
     paths = file.tag("DT_RPATH") + file.tag("DT_RUNPATH")
     yield Check("no RPATH or RUNPATH", not paths, ", ".join(paths))
 
@@ -124,6 +128,7 @@ def _read(library: Path) -> _File:
                 writable_code=any(
                     s["p_type"] == "PT_LOAD" and _both(s["p_flags"]) for s in elf.iter_segments()
                 ),
+                shadow_stacks=_is_marked(elf, "GNU_PROPERTY_X86_FEATURE_1_AND", SHSTK),
                 exports=tuple(_exported(elf)),
                 glibc=tuple(_glibc(elf)),
                 defines_versions=elf.get_section_by_name(".gnu.version_d") is not None,
@@ -134,6 +139,19 @@ def _read(library: Path) -> _File:
 
 def _both(flags: int) -> bool:
     return bool(flags & P_FLAGS.PF_W and flags & P_FLAGS.PF_X)
+
+
+def _is_marked(elf: ELFFile, kind: str, bit: int) -> bool:
+    """Return whether a property has ``bit`` where the loader looks: PT_GNU_PROPERTY, not a name."""
+    places = {s["p_offset"] for s in elf.iter_segments() if s["p_type"] == "PT_GNU_PROPERTY"}
+    return any(
+        entry["pr_type"] == kind and entry["pr_data"] & bit
+        for section in elf.iter_sections()
+        if isinstance(section, NoteSection) and section["sh_offset"] in places
+        for note in section.iter_notes()
+        if note["n_type"] == "NT_GNU_PROPERTY_TYPE_0"
+        for entry in note["n_desc"]
+    )
 
 
 def _tags(elf: ELFFile) -> Iterator[tuple[str, str]]:

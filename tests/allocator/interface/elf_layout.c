@@ -45,6 +45,35 @@ static void has_no_segment_to_write_and_execute(const ElfFile *file) {
     CHECK_THAT(elf_segment(file, PT_GNU_RELRO), "no RELRO");
 }
 
+#ifdef __x86_64__
+/* The bits of GNU_PROPERTY_X86_FEATURE_1_AND; 0: the file has no such property. Each property is
+ * its type, the length of its data, and these, padded to eight bytes. */
+static uint32_t x86_features(const ElfFile *file) {
+    const Elf64_Phdr *segment = elf_segment(file, PT_GNU_PROPERTY);
+    if (!segment)
+        return 0;
+    const Elf64_Nhdr *note = (const void *)(file->bytes + segment->p_offset);
+    CHECK(note->n_type == NT_GNU_PROPERTY_TYPE_0 && note->n_namesz == sizeof "GNU");
+    const char *entry = (const char *)(note + 1) + sizeof "GNU", *end = entry + note->n_descsz;
+    for (uint32_t word[3]; entry + sizeof word <= end; entry += 8 + (word[1] + 7) / 8 * 8) {
+        memcpy(word, entry, sizeof word);
+        if (word[0] == GNU_PROPERTY_X86_FEATURE_1_AND)
+            return word[2];
+    }
+    return 0;
+}
+
+static void is_ready_for_shadow_stacks(const ElfFile *file) {
+    CHECK_THAT(x86_features(file) & GNU_PROPERTY_X86_FEATURE_1_SHSTK, "no SHSTK note");
+    CHECK_THAT((x86_features(file) & GNU_PROPERTY_X86_FEATURE_1_IBT) == 0,
+               "an endbr64 in each function");
+}
+#else
+static void is_ready_for_shadow_stacks(const ElfFile *file) {
+    (void)file;
+}
+#endif
+
 static void has_small_static_tls(const ElfFile *file) {
     const Elf64_Phdr *tls = elf_segment(file, PT_TLS);
     CHECK_THAT(!tls || tls->p_memsz <= STATIC_TLS_LIMIT, "TLS takes %zu bytes",
@@ -58,5 +87,6 @@ int main(void) {
     binds_at_once_and_stays(&file);
     has_no_segment_to_write_and_execute(&file);
     has_small_static_tls(&file);
+    is_ready_for_shadow_stacks(&file);
     return 0;
 }

@@ -19,7 +19,7 @@ from pipeline.release.elf_rules import check_elf, family_names, header_names
 from pipeline.release.version import Version
 
 TREE = Tree(ROOT)
-GOOD = ("-Wl,-z,now", "-Wl,-z,relro", "-Wl,-soname,libhakmem.so")
+GOOD = ("-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,shstk", "-Wl,-soname,libhakmem.so")
 SOURCE = "int hak_malloc(int n) { return n + 1; }\n"
 
 
@@ -40,7 +40,7 @@ def test_published_version_passes(built: Sandbox) -> None:
     code, output = built.run("verify", "--profile", "tiny")
     assert code == 0, output
     assert "✗" not in output
-    assert "all 21 checks passed" in output
+    assert "all 22 checks passed" in output
 
 
 def test_library_alone_passes(built: Sandbox) -> None:
@@ -156,6 +156,9 @@ def test_rules_that_it_takes_other_sources_to_break(tmp_path: Path) -> None:
     assert "exports functions alone" in broken(compiled(tmp_path, *GOOD, source="int hak_malloc;"))
     mixed = SOURCE + '__asm__(".section .wx,\\"awx\\",@progbits\\n.byte 0\\n.text\\n");'
     assert "no memory is writable and executable" in broken(compiled(tmp_path, *GOOD, source=mixed))
+    # Debian's crti.o has no note, so the linker leaves it out where it is not told to write it.
+    unmarked = compiled(tmp_path, *(flag for flag in GOOD if flag != "-Wl,-z,shstk"))
+    assert broken(unmarked) == {"is ready for shadow stacks (SHSTK)"}
     absolute = 'int hak_malloc(void) { return 1; } __asm__(".text\\n.quad hak_malloc\\n");'
     relocated = compiled(tmp_path, *GOOD, "-Wl,-z,notext", source=absolute)
     assert "code has no relocations (TEXTREL)" in broken(relocated)
