@@ -4,7 +4,7 @@
  *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends, never
  * freed. magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
  *   slab      a run of pages cut into blocks of one class, with a bitmap of its free blocks.
- *   run       consecutive pages taken from a segment: a slab, a large block or a heap.
+ *   run       consecutive pages taken from a segment: a slab or a large block.
  *   remote    freed by a thread that does not own the slab; handed back in chains.
  *   dirty     free pages whose memory the system still backs; purge gives it back.
  *
@@ -44,7 +44,7 @@ typedef struct hak_link {
     struct hak_link *next;
 } hak_link;
 
-enum hak_run_kind { HAK_RUN_FREE, HAK_RUN_SLAB, HAK_RUN_SLAB_TAIL, HAK_RUN_LARGE, HAK_RUN_HEAP };
+enum hak_run_kind { HAK_RUN_FREE, HAK_RUN_SLAB, HAK_RUN_SLAB_TAIL, HAK_RUN_LARGE };
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */
@@ -128,11 +128,15 @@ struct hak_range {
  */
 enum hak_spill { HAK_SPILL_NONE, HAK_SPILL_IN_RUNS, HAK_SPILL_SCATTERED };
 
+/* Whether a heap's deep magazines are usable: pages/heap_room.h. */
+enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
+
 /* How blocks of other heaps pass through a magazine that keeps few: they are only freed here, or
  * handed out again, too. Until the next purge epoch. */
 enum hak_passage { HAK_PASSAGE_NONE, HAK_PASSAGE_ONE_WAY, HAK_PASSAGE_BOTH_WAYS };
 
-/* What a thread owns. The hot part comes first: malloc and free read nothing else of it.
+/* What a thread owns, in memory apart from all blocks (pages/heap_room.h). The hot part comes
+ * first: malloc and free read nothing else of it.
  *
  *   a magazine:   | NULL | block | block | block |  ...  |       |
  *                   ^ slots[first]         ^ top[class]  ^ end[class]
@@ -181,7 +185,7 @@ struct hak_heap {
     hak_heap *idle_next;                                            /* heaps without a thread */
     hak_link *came;                                /* chains that were fetched from `remote` */
     bool settled;                                  /* idle, and the last trim left nothing to do */
-    bool is_small;                                 /* without room for deep magazines */
+    uint8_t deep;                                  /* enum hak_deep */
     uint8_t home;                                  /* of its large blocks; 0: none yet */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     HAK_LINE_ALIGNED _Atomic(hak_link *) remote;   /* chains that other threads freed */
@@ -189,7 +193,7 @@ struct hak_heap {
 };
 #define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS)
 #define HAK_HEAP_SLOTS (HAK_USUAL_SLOTS + HAK_MAGAZINE_SLOTS)
-#define HAK_SMALL_HEAP_SIZE (sizeof(struct hak_heap) + HAK_USUAL_SLOTS * sizeof(void *))
+#define HAK_USUAL_HEAP_SIZE (sizeof(struct hak_heap) + HAK_USUAL_SLOTS * sizeof(void *))
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))
 _Static_assert(HAK_HEAP_SIZE <= HAK_SEGMENT_SIZE,
                "a heap and its magazines must fit into one segment: lower the classes' depths");

@@ -5,11 +5,8 @@
 #include "cold/magazine.h"
 #include "cold/shed.h"
 #include "cold/slab.h"
-#include "os/guard.h"
 #include "os/lock.h"
-#include "os/os.h"
-#include "pages/range.h"
-#include "pages/segment.h"
+#include "pages/heap_room.h"
 #include "stats/stats.h"
 
 enum { ADOPT_LOOKS = 8 };
@@ -21,43 +18,10 @@ static _Atomic size_t idle_count;
 
 /* ---- making ---- */
 
-/* Guard builds put a page that faults in front of each heap and one behind it. */
-enum { WALL = HAK_GUARD };
-
-static void raise_walls(const hak_slab *run) {
-    if (HAK_GUARD) {
-        uintptr_t behind = run->start + ((uintptr_t)(run->pages - 1) << HAK_PAGE_SHIFT);
-        hak_os_protect((void *)run->start, HAK_PAGE_SIZE);
-        hak_os_protect((void *)behind, HAK_PAGE_SIZE);
-    }
-}
-
-static hak_slab *take_run(bool is_small, bool *zeroed) {
-    size_t size = is_small ? HAK_SMALL_HEAP_SIZE : HAK_HEAP_SIZE;
-    return hak_run_take(HAK_HOME_OF_SLABS,
-                        ((size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT) + (size_t)2 * WALL, 1,
-                        zeroed);
-}
-
-/* Most of a heap is room for deep magazines, which few programs use. Where it counts although
- * nobody touches it, and where there is not so much, a heap does without. Asked once, for the first
- * heap: a program may have forbidden itself the question later on. */
 static hak_heap *make_heap(void) {
-    static bool is_limited;
-    if (registry == NULL)
-        is_limited = hak_os_is_private_limited();
-    bool zeroed, is_small = is_limited;
-    hak_slab *run = take_run(is_small, &zeroed);
-    if (run == NULL && !is_small)
-        run = take_run(is_small = true, &zeroed);
-    if (run == NULL)
+    hak_heap *heap = hak_heap_room_take();
+    if (heap == NULL)
         return NULL;
-    run->kind = HAK_RUN_HEAP;
-    raise_walls(run);
-    hak_heap *heap = (hak_heap *)(run->start + WALL * HAK_PAGE_SIZE);
-    if (!zeroed)
-        *heap = (hak_heap){0};
-    heap->is_small = is_small;
     hak_magazines_lay_out(heap);
     hak_lists_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);

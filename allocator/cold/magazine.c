@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "os/os.h"
+#include "pages/heap_room.h"
 
 #include <string.h>
 
@@ -129,6 +130,11 @@ static unsigned deeper(const hak_heap *heap, unsigned cls) {
     return more < deepest ? more : deepest;
 }
 
+/* The first magazine that becomes deep makes room for all. */
+static bool can_be(hak_heap *heap, unsigned cls, unsigned depth) {
+    return depth <= hak_classes[cls].depth || hak_heap_room_deepen(heap);
+}
+
 /* Blocks that come back slab after slab are cheap to give to the slabs, and come from there in the
  * order of their addresses. A deep magazine hands them out in the order of a stack, which is as
  * good only while all of it is in the cache; and it is of no use when it overflows all the same.
@@ -137,27 +143,28 @@ static unsigned deeper(const hak_heap *heap, unsigned cls) {
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     unsigned more = deeper(heap, cls);
     bool in_runs = heap->spilled[cls] == HAK_SPILL_IN_RUNS;
-    if (heap->is_small || heap->spilled[cls] == HAK_SPILL_NONE)
+    if (heap->spilled[cls] == HAK_SPILL_NONE || heap->deep == HAK_DEEP_REFUSED)
         return;
     heap->spilled[cls] = HAK_SPILL_NONE;
     heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
     if (in_runs && heap->crowded)
         hak_magazine_shrink(heap, cls, 0);
-    else
+    else if (can_be(heap, cls, more))
         hak_magazine_set_depth(heap, cls, more);
 }
 
 bool hak_magazine_hold_more(hak_heap *heap, unsigned cls) {
     unsigned more = deeper(heap, cls);
-    if (heap->is_small || hak_classes[cls].depth < MANY ||
-        heap->depth[cls] < hak_classes[cls].depth || !is_worth_it(heap, cls, more))
+    if (hak_classes[cls].depth < MANY || heap->depth[cls] < hak_classes[cls].depth ||
+        !is_worth_it(heap, cls, more) || !can_be(heap, cls, more))
         return false;
     hak_magazine_set_depth(heap, cls, more);
     return true;
 }
 
 size_t hak_magazines_purge(hak_heap *heap) {
-    uintptr_t end = (uintptr_t)heap + (heap->is_small ? HAK_SMALL_HEAP_SIZE : HAK_HEAP_SIZE);
+    bool deep = heap->deep == HAK_DEEP_GRANTED;
+    uintptr_t end = (uintptr_t)heap + (deep ? HAK_HEAP_SIZE : HAK_USUAL_HEAP_SIZE);
     uintptr_t from = hak_round_up((uintptr_t)grown_places(heap), hak_os_page_size());
     uintptr_t to = hak_round_down(end, hak_os_page_size());
     return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;

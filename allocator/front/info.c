@@ -5,6 +5,7 @@
 #include "cold/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
 
@@ -150,6 +151,7 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 static HAK_AT_LOAD void start_at_load(int argc, char **argv, char **environment) {
     (void)argc, (void)argv;
     hak_policy_start(environment);
+    hak_segments_start();
     hak_heap_self();
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "cold/large.h"
+#include "pages/heap_room.h"
 #include "pages/range.h"
 
 #include <string.h>
@@ -37,19 +38,13 @@ static const hak_slab *covering(const hak_range *r, size_t page) {
     return NULL;
 }
 
-static bool is_in_heap(const void *address) {
-    const hak_range *r = hak_range_of(address);
-    const hak_slab *run = r != NULL ? covering(r, hak_page_index(r, address)) : NULL;
-    return run != NULL && run->kind == HAK_RUN_HEAP;
-}
-
 void hak_refuse_place(const void *block, const char *function, hak_place place) {
     if (place.record != NULL) {
         hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
         if (facts.life == HAK_KEPT_BACK || facts.life == HAK_GONE)
             hak_fatal("double free", function, block, "the block is free already");
     }
-    if (is_in_heap(block))
+    if (hak_heap_room_holds(block))
         hak_fatal("invalid pointer", function, block, "inside the allocator's own memory");
     if (place.run == NULL || place.run->kind != HAK_RUN_SLAB)
         hak_large_size(block, function); /* knows why, and does not return */
@@ -117,7 +112,7 @@ static bool is_among_tables(const void *address) {
 void hak_explain_fault(const void *address) {
     if (is_among_tables(address))
         hak_fatal("overflow", how, address, "among the allocator's tables");
-    if (is_in_heap(address))
+    if (hak_heap_room_holds(address))
         hak_fatal("overflow", how, address, "beside a heap of the allocator");
     const hak_range *r = hak_range_of(address);
     const hak_slab *run = r != NULL ? covering(r, hak_page_index(r, address)) : NULL;

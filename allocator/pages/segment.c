@@ -164,6 +164,13 @@ static place find(unsigned home, size_t pages, size_t align) {
 
 /* ---- the interface ---- */
 
+void hak_segments_start(void) {
+    hak_lock_take(&hak_segment_lock);
+    if (hak_range_count() == 0)
+        hak_range_grow(NULL, 1);
+    hak_lock_give(&hak_segment_lock);
+}
+
 static hak_slab *head_at(place p, size_t pages) {
     hak_slab *head = &p.range->slabs[p.page];
     head->start = p.range->base + (p.page << HAK_PAGE_SHIFT);

@@ -4,6 +4,8 @@
 #include "os/os.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "../support/check.h"
@@ -14,7 +16,6 @@
 
 enum { BLOCKS = 4000, STEPS = 60000 };
 
-static size_t unit = 4096;
 static size_t purged;
 
 size_t __wrap_hak_os_page_size(void);
@@ -25,13 +26,20 @@ bool __wrap_hak_os_commit(void *start, size_t size);
 bool __real_hak_os_purge(void *start, size_t size);
 bool __wrap_hak_os_purge(void *start, size_t size);
 
+/* The program runs itself once for each size: the library asks before main. */
+static size_t page_size(void) {
+    const char *told = getenv("TEST_PAGE_SIZE");
+    return told ? strtoul(told, NULL, 10) : 4096;
+}
+
 static void keeps_to_pages(uintptr_t start, size_t size) {
+    size_t unit = page_size();
     CHECK_THAT(start % unit == 0 && size % unit == 0 && size != 0, "%zx, %zu bytes", (size_t)start,
                size);
 }
 
 size_t __wrap_hak_os_page_size(void) {
-    return unit;
+    return page_size();
 }
 void *__wrap_hak_os_reserve(size_t size, size_t align) {
     keeps_to_pages(0, size);
@@ -65,9 +73,8 @@ static void step(size_t i, Random *random) {
     pattern_mark(live[i].block, live[i].size, i);
 }
 
-static void live_with(size_t page_size) {
-    Random random = random_from(page_size);
-    unit = page_size;
+static void live_with(size_t unit) {
+    Random random = random_from(unit);
     CHECK((uintptr_t)hak_valloc(100) % unit == 0 && (uintptr_t)hak_pvalloc(unit + 1) % unit == 0);
     for (int i = 0; i < STEPS; i++) {
         step(random_below(&random, BLOCKS), &random);
@@ -83,13 +90,24 @@ static void live_with(size_t page_size) {
     CHECK_THAT(rss_kib() < before, "RSS %zu -> %zu KiB", before, rss_kib());
 }
 
-int main(void) {
-    for (size_t page_size = 4096; page_size <= 65536; page_size *= 4) {
+static void become(const char *program, size_t unit) {
+    char told[24];
+    snprintf(told, sizeof told, "%zu", unit);
+    setenv("TEST_PAGE_SIZE", told, 1);
+    execl(program, program, NULL);
+    _exit(2);
+}
+
+int main(int count, char **arguments) {
+    (void)count;
+    if (getenv("TEST_PAGE_SIZE")) {
+        live_with(page_size());
+        return 0;
+    }
+    for (size_t unit = 4096; unit <= 65536; unit *= 4) {
         pid_t child = fork();
-        if (child == 0) {
-            live_with(page_size);
-            _exit(0);
-        }
+        if (child == 0)
+            become(arguments[0], unit);
         child_must_succeed(child);
     }
     return 0;

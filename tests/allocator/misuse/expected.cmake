@@ -4,7 +4,7 @@
 #
 #   misuse(PROGRAM "what it does" PRODUCTION end GUARD end)
 #
-# An end is `unnoticed`, or three words: the line "hakmem: <what>: <function>(<address>): <why>", of
+# An end is `unnoticed`, `fault` (SIGSEGV, without a word), or three words: the line "hakmem: <what>: <function>(<address>): <why>", of
 # which <what> and <why> are regular expressions. Research builds end like production.
 set(foreign "no allocation of this process returned it")
 set(inside_large "inside a large block, not its start")
@@ -33,13 +33,16 @@ function(misuse program does)
     if(ends_${build} STREQUAL "unnoticed")
       set(pattern unnoticed)
       set(what "")
+    elseif(ends_${build} STREQUAL "fault")
+      set(pattern fault)
+      set(what "fault")
     elseif(words EQUAL 3)
       list(GET ends_${build} 0 what)
       list(GET ends_${build} 1 function)
       list(GET ends_${build} 2 why)
       set(pattern "^hakmem: (${what}): ${function}\\(0x[0-9a-f]+\\): (${why})$")
     else()
-      message(FATAL_ERROR "${program}: ${build} needs `unnoticed` or what, function and why")
+      message(FATAL_ERROR "${program}: ${build} needs `unnoticed`, `fault` or what, function and why")
     endif()
     set(${lower}_${program} "${pattern}" PARENT_SCOPE)
     set(${lower}_what_${program} "${what}" PARENT_SCOPE)
@@ -105,6 +108,9 @@ behind(why 1048576 1048576)
 misuse(overflow_large "a byte behind a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
 misuse(overflow_large_far "20,000 bytes behind a large block"
        PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
+behind(why 131072 131072)
+misuse(overflow_toward_heap "80 bytes behind a large block, where room for a thread's magazines is"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
 behind(why 100 100)
 misuse(overflow_seen_by_realloc "a byte behind a block that realloc gets"
        PRODUCTION unnoticed GUARD overflow realloc "${why}")
@@ -155,5 +161,5 @@ misuse(free_with_wrong_alignment "free_aligned_sized with another alignment than
        PRODUCTION unnoticed
        GUARD "mismatched free" free_aligned_sized "the block is aligned to 64, not to 32")
 
-misuse(write_beside_heap "write to the allocator's own memory beside the blocks"
-       PRODUCTION unnoticed GUARD overflow access "beside a heap of the allocator")
+misuse(write_in_front_of_all "write page after page in front of the blocks, towards the allocator's own memory"
+       PRODUCTION fault GUARD overflow access "among the allocator's tables")

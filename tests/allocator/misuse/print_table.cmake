@@ -13,8 +13,8 @@ endfunction()
 set(text "# Which build catches what
 
 Each row is a program of `tests/allocator/misuse/`, run in each build by `ctest -L misuse`: it must end
-with one line on stderr, `hakmem: <what>: <function>(<address>): <why>`, and SIGABRT, or else run to its
-end. The table is made from `tests/allocator/misuse/expected.cmake`, which has the whole lines:
+with one line on stderr, `hakmem: <what>: <function>(<address>): <why>`, and SIGABRT, or by SIGSEGV (`fault`), or
+else run to its end. The table is made from `tests/allocator/misuse/expected.cmake`, which has the whole lines:
 `cmake -DOUT=docs/misuse.md -P tests/allocator/misuse/print_table.cmake`. Research builds end like
 production; [guard.md](guard.md) says what the guard costs.
 

@@ -1,6 +1,7 @@
 /* expect_end REGEX PROGRAM: runs PROGRAM and wants it to end by SIGABRT with exactly one line on
  * stderr, which matches the extended regular expression REGEX.
  * expect_end unnoticed PROGRAM: wants it to end by itself, without a word.
+ * expect_end fault PROGRAM: wants it to end by SIGSEGV, without a word.
  *
  * ctest alone cannot ask for both, a signal and a message. */
 #include <regex.h>
@@ -56,6 +57,13 @@ static int ended_unnoticed(int status, const char *text) {
     return 1;
 }
 
+static int ended_by_fault(int status, const char *text) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV && *text == '\0')
+        return 0;
+    fprintf(stderr, "wait status %d, wanted SIGSEGV; stderr was:\n%s\n", status, text);
+    return 1;
+}
+
 int main(int count, char **arguments) {
     char text[TEXT_SIZE];
     int ends[2], status;
@@ -66,6 +74,8 @@ int main(int count, char **arguments) {
     waitpid(child, &status, 0);
     if (strcmp(arguments[1], "unnoticed") == 0)
         return ended_unnoticed(status, text);
+    if (strcmp(arguments[1], "fault") == 0)
+        return ended_by_fault(status, text);
     int aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
     int named = matches(arguments[1], text) && is_one_line(text);
     if (aborted && named)
