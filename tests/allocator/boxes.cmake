@@ -10,9 +10,12 @@ foreach(source IN LISTS box_sources)
   test_program(test_boxes_${name} ${source})
   target_link_libraries(test_boxes_${name} PRIVATE hakmem_boxes)
   add_test(NAME boxes.${name} COMMAND test_boxes_${name})
-  set_tests_properties(boxes.${name} PROPERTIES LABELS unit TIMEOUT 300
+  set_tests_properties(boxes.${name} PROPERTIES LABELS unit TIMEOUT ${HAKMEM_TEST_TIMEOUT}
                        ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
 endforeach()
+
+set_property(TEST boxes.cold_exchange boxes.cold_shed boxes.pages_growth APPEND PROPERTY ENVIRONMENT
+             ${not_by_the_clock})
 
 # The library's calls of the system, led through the test.
 target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size

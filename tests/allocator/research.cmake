@@ -10,11 +10,12 @@ endif()
 foreach(name IN LISTS research_programs)
   test_program(test_research_${name} research/${name}.c)
   add_test(NAME research.${name} COMMAND test_research_${name})
-  set_tests_properties(research.${name} PROPERTIES LABELS research TIMEOUT 300
+  set_tests_properties(research.${name} PROPERTIES LABELS research TIMEOUT ${HAKMEM_TEST_TIMEOUT}
     ENVIRONMENT "${preloaded};HAKMEM_LIBRARY_PATH=${library_under_test};TEST_EXPECTS_LIBC=${expects_libc}")
 endforeach()
 
 if(HAKMEM_VARIANT STREQUAL "research")
+  set_property(TEST research.counters APPEND PROPERTY ENVIRONMENT ${not_by_the_clock})
   add_test(NAME research.printed
            COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/research/printed.sh ${library_under_test}
                    ${CMAKE_COMMAND} -E true)
@@ -25,7 +26,7 @@ if(HAKMEM_VARIANT STREQUAL "research")
                process.cxx_thread_local)
     string(REPLACE "." "_" program test_${name})
     add_test(NAME force_libc.${name} COMMAND ${program})
-    set_tests_properties(force_libc.${name} PROPERTIES LABELS research TIMEOUT 600
+    set_tests_properties(force_libc.${name} PROPERTIES LABELS research TIMEOUT ${HAKMEM_TEST_TIMEOUT}
       ENVIRONMENT "${preloaded};HAKMEM_LIBRARY_PATH=${library_under_test};HAKMEM_FORCE_LIBC=1")
   endforeach()
 endif()

@@ -22,7 +22,7 @@ foreach(routes hot_pool list_large dealt limits wide)
     endif()
     string(REPLACE "." "_" program test_${name})
     add_test(NAME routes_${routes}.${name} COMMAND ${program})
-    set_tests_properties(routes_${routes}.${name} PROPERTIES LABELS routes TIMEOUT 600
+    set_tests_properties(routes_${routes}.${name} PROPERTIES LABELS routes TIMEOUT ${HAKMEM_TEST_TIMEOUT}
       ENVIRONMENT "LD_PRELOAD=${library};TEST_MALLOC_FROM=libhakmem_${routes}.so")
   endforeach()
 endforeach()

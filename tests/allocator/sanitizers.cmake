@@ -21,7 +21,7 @@ function(sanitized_program flavour program)
   # The programs use hak_malloc; what serves malloc itself is the sanitizer's affair. So is its search
   # for leaks, which sees none of our blocks and hangs in children of gcc 12's: its own lock was held
   # by a thread that fork left behind.
-  set_tests_properties(${flavour}.${name} PROPERTIES LABELS sanitizer TIMEOUT 600
+  set_tests_properties(${flavour}.${name} PROPERTIES LABELS sanitizer TIMEOUT ${HAKMEM_TEST_TIMEOUT}
                        ENVIRONMENT "TEST_MALLOC_FROM=/;ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 

@@ -64,7 +64,7 @@ static void goes_in_steps(const char *whose) {
 int main(void) {
     char delay[] = "HAKMEM_PURGE_DELAY=200", *environment[] = {delay, NULL};
     hak_policy_read(environment);
-    time_limit(60);
+    hang_limit();
     build(NULL);
     goes_in_steps("the thread's own");
     thread_join(thread_start(build, NULL));

@@ -71,7 +71,7 @@ static void *use_both(void *argument) {
 static void in_a_child(void) {
     pid_t child = fork();
     if (child == 0) {
-        time_limit(20);
+        hang_limit();
         uint64_t seed = 99;
         use_both(&seed);
         _exit(0);

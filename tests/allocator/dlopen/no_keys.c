@@ -64,7 +64,7 @@ static void fork_meanwhile(void) {
     for (int i = 0; i < FORKS; i++) {
         pid_t child = fork();
         if (child == 0) {
-            time_limit(5);
+            hang_limit();
             _exit(allocate(100) == NULL);
         }
         child_must_succeed(child);
@@ -76,7 +76,7 @@ static void fork_meanwhile(void) {
 
 int main(void) {
     pthread_key_t key;
-    time_limit(50);
+    hang_limit();
     while (pthread_key_create(&key, NULL) == 0)
         continue;
     load();

@@ -21,7 +21,7 @@
 #include "../support/threads.h"
 #include "requests.h"
 
-enum { MOST_SITES = 128, MOST_TOGETHER = 8, CHILD_SECONDS = 60, UNIT = 4096 };
+enum { MOST_SITES = 128, MOST_TOGETHER = 8, UNIT = 4096 };
 enum mode { ALWAYS, FIRST, LATER, ELSEWHERE, MODES };
 
 typedef struct {
@@ -219,7 +219,7 @@ static void share(void) {
 int main(int count, char **arguments) {
     unsigned bad = 0;
     if (count == 2) {
-        time_limit(CHILD_SECONDS);
+        hang_limit();
         requests_run();
         requests_run_rare();
         requests_run();

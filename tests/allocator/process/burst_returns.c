@@ -9,7 +9,7 @@
 #include "../support/memory.h"
 
 #define BURST ((size_t)256 << 20)
-enum { SIZE = 64, BLOCKS = BURST / SIZE, LEFT_KIB = 32 << 10, WARM_MS = 1200, PATIENCE = 300 };
+enum { SIZE = 64, BLOCKS = BURST / SIZE, LEFT_KIB = 32 << 10, WARM_MS = 1200, PATIENCE = 12000 };
 
 static void **blocks; /* mapped by the test itself: not part of what is measured */
 

@@ -50,7 +50,7 @@ static void *from_a_thread(void *unused) {
 }
 
 int main(void) {
-    time_limit(50);
+    hang_limit();
     for (int round = 0; round < ROUNDS; round++) {
         by_vfork();
         by_spawn();

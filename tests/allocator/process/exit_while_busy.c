@@ -28,13 +28,13 @@ static void at_the_end(void) {
 }
 
 int main(void) {
-    time_limit(50);
+    hang_limit();
     CHECK(atexit(at_the_end) == 0);
     for (unsigned i = 0; i < PROCESSES; i++) {
         pid_t child = fork();
         int status;
         if (child == 0) {
-            time_limit(20);
+            hang_limit();
             for (int thread = 0; thread < THREADS; thread++)
                 thread_start(allocate_for_ever, NULL);
             usleep(100 * TEST_SHARE * i);

@@ -70,7 +70,7 @@ static void large_ones(void) {
 }
 
 int main(void) {
-    time_limit(50);
+    hang_limit();
     if (!install_filter()) {
         say("no filter of system calls can be had here");
         return SKIPPED;

@@ -8,7 +8,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { THREADS = 4, ROUNDS = 40 / TEST_SHARE, CHILD_SECONDS = 20 };
+enum { THREADS = 4, ROUNDS = 40 / TEST_SHARE };
 
 static void churn(Random *random, int count) {
     for (int i = 0; i < count; i++) {
@@ -26,7 +26,7 @@ static void *fork_often(void *argument) {
         void *mine = malloc(100);
         pid_t child = fork();
         if (child == 0) {
-            time_limit(CHILD_SECONDS);
+            hang_limit();
             churn(&random, 200);
             free(mine);
             exit(0);

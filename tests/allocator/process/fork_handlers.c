@@ -32,12 +32,12 @@ __attribute__((section(".preinit_array"),
                used)) static void (*const early)(int, char **, char **) = register_early;
 
 int main(void) {
-    time_limit(50);
+    hang_limit();
     CHECK(pthread_atfork(allocate, allocate, allocate) == 0);
     for (int i = 0; i < FORKS; i++) {
         pid_t child = fork();
         if (child == 0) {
-            time_limit(20);
+            hang_limit();
             allocate();
             _exit(0);
         }

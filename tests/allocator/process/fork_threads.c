@@ -12,7 +12,7 @@
 #include "../support/random.h"
 #include "../support/threads.h"
 
-enum { WORKERS = 3, ROUNDS = 200, BLOCKS = 300, CHILD_SECONDS = 20 };
+enum { WORKERS = 3, ROUNDS = 200, BLOCKS = 300 };
 
 static atomic_bool finished;
 static void *inherited[BLOCKS];
@@ -61,7 +61,7 @@ static void *allocate_a_little(void *unused) {
 static void grandchild(void) {
     pid_t child = fork();
     if (child == 0) {
-        time_limit(CHILD_SECONDS);
+        hang_limit();
         allocate_a_little(NULL);
         _exit(0);
     }
@@ -69,7 +69,7 @@ static void grandchild(void) {
 }
 
 static void child(uint64_t seed) {
-    time_limit(CHILD_SECONDS);
+    hang_limit();
     use_inheritance(seed);
     allocate_a_little(NULL);
     thread_join(thread_start(allocate_a_little, NULL));

@@ -77,7 +77,7 @@ static void feel_the_limit(size_t size) {
 }
 
 int main(void) {
-    time_limit(50);
+    hang_limit();
     Random random = random_from(17);
     work(&random, WARM);
     set_limit(status_kib("VmSize:") + 8 * 1024);

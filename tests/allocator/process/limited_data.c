@@ -34,7 +34,7 @@ static size_t take_all(size_t size) {
 int main(void) {
     static const size_t sizes[] = {1 << 20, 100, 5000, 60000, 16 << 20, 1000, 1 << 20};
     struct rlimit limit = {(rlim_t)LIMIT_MIB << 20, (rlim_t)LIMIT_MIB << 20};
-    time_limit(50);
+    hang_limit();
     CHECK(setrlimit(RLIMIT_DATA, &limit) == 0);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t had = take_all(sizes[i]);

@@ -12,7 +12,7 @@
 #include "../support/threads.h"
 
 static const size_t limits_kib[] = {4000000, 2000000, 1000000, 500000, 200000, 100000};
-enum { LIMITS = sizeof limits_kib / sizeof *limits_kib, SECONDS = 20 };
+enum { LIMITS = sizeof limits_kib / sizeof *limits_kib };
 
 static void *use_all_sizes(void *unused) {
     for (int round = 0; round < 20; round++) {
@@ -47,7 +47,7 @@ static void exhaust(size_t size) {
 }
 
 static int work_under_limit(size_t limit_kib) {
-    time_limit(SECONDS);
+    hang_limit();
     use_all_sizes(NULL);
     char dummies[2];
     threads_run(2, use_all_sizes, dummies, 1);

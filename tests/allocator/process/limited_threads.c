@@ -32,7 +32,7 @@ static void run_limited(char *program) {
 
 int main(int count, char **arguments) {
     pthread_t threads[THREADS];
-    time_limit(50);
+    hang_limit();
     if (count == 1)
         run_limited(arguments[0]);
     CHECK(pthread_barrier_init(&all_there, NULL, THREADS + 1) == 0);

@@ -37,7 +37,7 @@ static void room_is_made(size_t size) {
 int main(void) {
     static const size_t sizes[] = {64, 5000, 1000, 30000, 200000, 100};
     struct rlimit limit = {(rlim_t)LIMIT_MIB << 20, (rlim_t)LIMIT_MIB << 20};
-    time_limit(50);
+    hang_limit();
     CHECK(setrlimit(RLIMIT_DATA, &limit) == 0);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t size = sizes[i];

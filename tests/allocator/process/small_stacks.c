@@ -38,7 +38,7 @@ static void *work(void *seed) {
 int main(void) {
     pthread_attr_t smallest;
     unsigned seeds[THREADS];
-    time_limit(50);
+    hang_limit();
     CHECK(pthread_attr_init(&smallest) == 0);
     CHECK(pthread_attr_setstacksize(&smallest, (size_t)PTHREAD_STACK_MIN) == 0);
     for (unsigned wave = 0; wave < WAVES; wave++) {
