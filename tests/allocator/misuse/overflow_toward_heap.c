@@ -42,7 +42,7 @@ static char *block_with_room_behind(void) {
 }
 
 int main(void) {
-    time_limit(50);
+    hang_limit();
     CHECK(pthread_barrier_init(&step, NULL, 3) == 0);
     pthread_t first = thread_start(live, NULL); /* what libc allocates for a thread has its slabs */
     char *block = block_with_room_behind();
