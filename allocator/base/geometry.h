@@ -1,6 +1,6 @@
 /* Geometry: every constant that says how memory is cut. It stands here and nowhere else.
  *
- *   range     a reservation of address space, grown by further ranges when it is full
+ *   range     a stretch of address space that grows in place; further ones when it is full
  *   segment   2 MiB of a range; what is committed and offered to transparent huge pages
  *   page      64 KiB of a segment; what a size class or a large block owns
  *   block     what malloc returns

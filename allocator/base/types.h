@@ -1,19 +1,22 @@
 /* The shared types, with pictures and invariants.
  *
  * Glossary
- *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends, never
- * freed. magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
+ *   heap      what one thread owns: magazines and slabs.
+ *             Recycled when its thread ends, never freed.
+ *   magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
  *   slab      a run of pages cut into blocks of one class, with a bitmap of its free blocks.
  *   run       consecutive pages taken from a segment: a slab or a large block.
  *   remote    freed by a thread that does not own the slab; handed back in chains.
  *   dirty     free pages whose memory the system still backs; purge gives it back.
  *
- * A range, as it lies in the address space:
+ * A range, as it lies in the address space. It is a plan: each table, and the pages, are mapped
+ * from the left as the range grows. Between them lies at least a page that nothing is mapped to,
+ * so nothing that overflows runs from one into the next.
  *
  *   | class map | owners   | slab table | bitmaps | segment table | rooms        | pages ...    |
  *   | 1 B/page  | 8 B/page | 64 B/page  | 512 B/p | 64 B/segment  | 14 B/segment | 64 KiB each  |
- *                                                                                ^ base (2 MiB
- * aligned)
+ *                                                                                ^ base, 2 MiB
+ *                                                                                  aligned
  *
  * The owner of a page is one word: the address of the heap that owns the page's slab, plus the
  * slab's class; 0 where there is no slab. It is what a thread reads of other threads' slabs, and
@@ -106,22 +109,40 @@ typedef struct hak_segment {
     struct hak_segment *dirty_next; /* segments with dirty pages */
 } HAK_LINE_ALIGNED hak_segment;
 
-/* A reservation of address space and the tables that describe it. All fields but `fresh` and the
- * tables' contents are constant once the range is published; `limit` only grows. */
+/* The tables of a range; HAK_TABLE_ABOVE has the upper levels of the rooms, the guard alone has
+ * records. */
+enum hak_table {
+    HAK_TABLE_CLASSES,
+    HAK_TABLE_OWNERS,
+    HAK_TABLE_SLABS,
+    HAK_TABLE_BITMAPS,
+    HAK_TABLE_SEGMENTS,
+    HAK_TABLE_ROOMS,
+    HAK_TABLE_ABOVE,
+    HAK_TABLE_RECORDS,
+    HAK_TABLES
+};
+
+/* Address space for pages, and the tables that describe them. Once the range is published `limit`
+ * and what is behind it only grow; the rest is constant but for the tables' contents. */
 struct hak_range {
-    uintptr_t base;           /* first page */
-    size_t segments_reserved; /* how far the range can grow */
-    size_t segments_ready;    /* tables exist up to here; limit = 32 * this */
-    size_t segments_usable;   /* committed up to here */
-    size_t segments_fresh;    /* handed out once, up to here */
-    size_t limit;             /* pages below it may be looked up in the tables */
+    uintptr_t base;         /* first page */
+    size_t segments_most;   /* how far the range can grow */
+    size_t segments_ready;  /* tables exist up to here; limit = 32 * this */
+    size_t segments_usable; /* mapped up to here */
+    size_t segments_fresh;  /* handed out once, up to here */
+    size_t limit;           /* pages below it may be looked up in the tables */
+    bool is_reserved;       /* hak_os_reserve, not hak_os_plan */
+    struct {
+        uintptr_t start, mapped; /* from where on, and up to where it is mapped */
+    } tables[HAK_TABLES];
     uint8_t *classes;
     _Atomic(uintptr_t) *owners;
     hak_slab *slabs;
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
     hak_segment *segments;
     hak_room *rooms[HAK_ROOM_LEVELS]; /* pages/room.h */
-    char *records[HAK_GUARD];         /* guard builds: room for guard/record.h, not committed */
+    char *records[HAK_GUARD];         /* guard builds: guard/record.h */
 };
 
 /* Whether a magazine gave blocks of its heap back, and how they lay: slab after slab or scattered.

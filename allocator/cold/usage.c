@@ -66,7 +66,7 @@ static void each_segment(void (*visit)(hak_usage *usage, const hak_segment *s), 
 void hak_usage_collect(hak_usage *usage) {
     memset(usage, 0, sizeof *usage);
     for (size_t i = 0; i < hak_range_count(); i++)
-        usage->reserved += hak_ranges[i].segments_reserved * HAK_SEGMENT_SIZE;
+        usage->reserved += hak_ranges[i].segments_usable * HAK_SEGMENT_SIZE;
     usage->heaps = HAK_COUNTED(heaps_made);
     each_segment(add_segment, usage);
     hak_heap_each(subtract_magazines, usage);

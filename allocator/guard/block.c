@@ -65,7 +65,7 @@ static void fence(const hak_slab *run, void *block, size_t size) {
 }
 
 static bool unfence(const hak_slab *run) {
-    return hak_os_commit((void *)run->start, hak_place_size(run));
+    return hak_os_unprotect((void *)run->start, hak_place_size(run));
 }
 
 static bool is_still(hak_place place, hak_facts facts) {
@@ -189,12 +189,7 @@ void *hak_guard_allocate(const hak_wish *wish) {
     void *block = obtain_at_random(wish);
     if (block == NULL)
         return NULL;
-    hak_place place = hak_place_make(block);
-    if (place.record == NULL) {
-        hak_core_free(block);
-        errno = ENOMEM;
-        return NULL;
-    }
+    hak_place place = hak_place_of(block);
     if (wish->zero)
         memset(block, 0, wish->size);
     fence(place.run, block, wish->size);

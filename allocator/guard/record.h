@@ -3,8 +3,8 @@
  *   records of range r:   | page 0: 4096 records | page 1: 4096 records | ...
  *
  * The records of a slab are those of its first page, one for each block; a large block has the
- * first of its first page. They are the last of the range's tables, reserved with it, and backed by
- * memory only where they are used. */
+ * first of its first page. They are the last of the range's tables, and backed by memory only
+ * where they are used. */
 #ifndef HAK_GUARD_RECORD_H
 #define HAK_GUARD_RECORD_H
 
@@ -33,9 +33,6 @@ typedef struct hak_place {
 } hak_place;
 
 hak_place hak_place_of(const void *block);
-
-/* The same for a block that the core just gave out. record is NULL: out of memory. */
-hak_place hak_place_make(const void *block);
 
 /* Bytes of a block, and those among them that may hold data and canary: all of them in a slab, all
  * but the last page of the system in a large block, which stays without access. */

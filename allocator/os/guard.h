@@ -9,9 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every access to the memory faults from now on; hak_os_commit undoes it. False: refused, and
- * nothing happened. */
+/* Every access to the memory faults from now on, or no more. False: refused, and nothing happened.
+ */
 bool hak_os_protect(void *start, size_t size);
+bool hak_os_unprotect(void *start, size_t size);
 
 /* 64 bits that nobody can foresee. */
 uint64_t hak_os_random(void);

@@ -9,11 +9,19 @@
 #include <sys/random.h>
 #include <time.h>
 
-bool hak_os_protect(void *start, size_t size) {
+static bool allow(void *start, size_t size, int access) {
     int saved_errno = errno;
-    bool done = mprotect(start, size, PROT_NONE) == 0;
+    bool done = mprotect(start, size, access) == 0;
     errno = saved_errno;
     return done;
+}
+
+bool hak_os_protect(void *start, size_t size) {
+    return allow(start, size, PROT_NONE);
+}
+
+bool hak_os_unprotect(void *start, size_t size) {
+    return allow(start, size, PROT_READ | PROT_WRITE);
 }
 
 /* Where the call is missing or forbidden: what the kernel gave the process at its start, and the

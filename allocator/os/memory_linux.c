@@ -3,6 +3,8 @@
 #include "base/bits.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -27,6 +29,37 @@ static bool advise(void *start, size_t size, int advice) {
     return done;
 }
 
+/* ---- address space ---- */
+
+/* Where nothing lies by itself: above what sanitizers and valgrind use, below the mappings that the
+ * kernel places from the bottom up, far below those that it places from the top down. */
+static const uintptr_t zone_start = (uintptr_t)0x110000000000, zone_end = (uintptr_t)0x280000000000;
+
+/* Steps of a generator that begins with what the kernel gave the process at its start: a forked
+ * child goes on where its parent was. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom
+ * Number Generators" (2014), SplitMix64. */
+static uint64_t next_random(void) {
+    static _Atomic uint64_t state;
+    uint64_t seed = 0, old = 0;
+    const void *given = (const void *)getauxval(AT_RANDOM);
+    if (given != NULL)
+        memcpy(&seed, given, sizeof seed);
+    atomic_compare_exchange_strong_explicit(&state, &old, seed, memory_order_relaxed,
+                                            memory_order_relaxed);
+    uint64_t x =
+        atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+void *hak_os_plan(size_t size, size_t align) {
+    size_t zone = zone_end - zone_start;
+    if (size >= zone)
+        return NULL;
+    return (void *)hak_round_up(zone_start + next_random() % (zone - size), align);
+}
+
 void *hak_os_reserve(size_t size, size_t align) {
     int saved_errno = errno;
     size_t wanted = size + align;
@@ -46,18 +79,24 @@ void *hak_os_reserve(size_t size, size_t align) {
     return start;
 }
 
-bool hak_os_commit(void *start, size_t size) {
+/* Elsewhere the address is a hint, which the system follows where nothing lies there: unlike
+ * MAP_FIXED_NOREPLACE, that holds on every kernel, in valgrind and in the sanitizers. */
+static enum hak_commit map_at(void *start, size_t size, int how) {
+    void *got = mmap(start, size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how, -1, 0);
+    if (got != MAP_FAILED && got != start)
+        munmap(got, size);
+    return got == start ? HAK_COMMITTED : got == MAP_FAILED ? HAK_REFUSED : HAK_TAKEN;
+}
+
+enum hak_commit hak_os_commit(void *start, size_t size, bool is_reserved) {
     int saved_errno = errno;
-    bool done = mprotect(start, size, PROT_READ | PROT_WRITE) == 0;
+    enum hak_commit done = map_at(start, size, is_reserved ? MAP_FIXED : 0);
     errno = saved_errno;
-    if (done)
-        hak_os_dump(start, size);
     return done;
 }
 
-void hak_os_dump(void *start, size_t size) {
-    advise(start, size, MADV_DODUMP);
-}
+/* ---- memory ---- */
 
 bool hak_os_purge(void *start, size_t size) {
     return advise(start, size, MADV_DONTNEED);
@@ -72,11 +111,7 @@ bool hak_os_offer(void *start, size_t size) {
  * limited, because old and new place count for a moment. By now another thread may have mapped
  * something there, which must stay. */
 static bool map_again(void *start, size_t size) {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-    void *got = mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (got != MAP_FAILED && got != start)
-        munmap(got, size); /* a kernel that does not know the flag takes it as a hint */
-    return got == start;
+    return map_at(start, size, 0) == HAK_COMMITTED;
 }
 
 /* True when the target of a refused call is still mapped as it was. */

@@ -2,7 +2,7 @@
  * wait and where time is read. Linux; see memory_linux.c and process_linux.c.
  *
  * Preconditions of all memory functions: addresses and sizes are multiples of hak_os_page_size(),
- * sizes are not zero, the memory lies inside one reservation. Failing calls leave errno alone. */
+ * sizes are not zero. Failing calls leave errno alone. */
 #ifndef HAK_OS_OS_H
 #define HAK_OS_OS_H
 
@@ -15,14 +15,18 @@
 /* Bytes in a page of the system: 4096 on most machines. */
 size_t hak_os_page_size(void);
 
-/* Address space without memory, aligned to `align` (a power of two), which core files leave out.
- * NULL when refused. */
+/* Address space comes in one of two ways; `align` is a power of two.
+ *   A plan: addresses far from where the system and others put mappings, other ones at each call.
+ *   Nothing is mapped and the system is not asked, so it costs nothing and counts nowhere.
+ *   A reservation: mapped without memory, which core files leave out. NULL when refused; of a plan,
+ *   when it is too large. */
+void *hak_os_plan(size_t size, size_t align);
 void *hak_os_reserve(size_t size, size_t align);
 
-/* Makes reserved space usable (reads as zero). False: out of memory or address space. */
-bool hak_os_commit(void *start, size_t size);
-/* Lets core files contain the memory, as hak_os_commit does. */
-void hak_os_dump(void *start, size_t size);
+/* Makes a part of either usable that is not yet; it reads as zero. HAK_REFUSED: out of memory or
+ * address space. HAK_TAKEN: somebody else has mapped something there, which happens to plans. */
+enum hak_commit { HAK_REFUSED, HAK_COMMITTED, HAK_TAKEN };
+enum hak_commit hak_os_commit(void *start, size_t size, bool is_reserved);
 /* Gives the memory back; the space stays usable and reads as zero again. */
 bool hak_os_purge(void *start, size_t size);
 /* Lets the system take the memory back when it is short of it: until then it stays, with its

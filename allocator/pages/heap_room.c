@@ -73,10 +73,14 @@ static _Atomic uint8_t *state_of_heap(const hak_heap *heap) {
 
 /* ---- making room ---- */
 
+static bool commit(char *start, size_t size) {
+    return hak_os_commit(start, size, true) == HAK_COMMITTED;
+}
+
 static bool reserve(yard *y, size_t places) {
     y->places = places;
     y->start = hak_os_reserve(yard_size(y), hak_os_page_size());
-    return y->start != NULL && hak_os_commit(y->start, table_size(y));
+    return y->start != NULL && commit(y->start, table_size(y));
 }
 
 static yard *add_yard(void) {
@@ -118,7 +122,7 @@ hak_heap *hak_heap_room_take(void) {
         return NULL;
     char *heap = first_heap(y) + free_place(y) * stride();
     _Atomic uint8_t *state = state_of(y, free_place(y));
-    if (!is(state, USABLE) && !hak_os_commit(heap, usual_size()))
+    if (!is(state, USABLE) && !commit(heap, usual_size()))
         return NULL;
     set(state, TAKEN | USABLE);
     return (hak_heap *)(void *)heap;
@@ -140,7 +144,7 @@ static bool deepen(hak_heap *heap) {
     _Atomic uint8_t *state = state_of_heap(heap);
     if (is(state, DEEP))
         return true;
-    if (!hak_os_commit((char *)heap + usual_size(), stride() - wall() - usual_size()))
+    if (!commit((char *)heap + usual_size(), stride() - wall() - usual_size()))
         return false;
     set(state, DEEP);
     return true;

@@ -20,7 +20,7 @@ enum {
 size_t hak_home_range(unsigned home);
 
 /* Gives the home a range of its own, if it has none yet. NULL: it needs none, or address space is
- * scarce or limited. */
+ * scarce. */
 hak_range *hak_home_settle(unsigned home);
 
 #endif

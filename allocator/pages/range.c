@@ -8,10 +8,11 @@
 #include "stats/stats.h"
 
 enum {
-    TABLE_STEP = 64,    /* segments for which tables are committed at a time: 128 MiB */
+    TABLE_STEP = HAK_GUARD ? 8 : 64, /* segments for which tables are mapped at a time: 128 MiB */
+    TRIES = 8,          /* places, each free but once in a million: other libraries plan, too */
     SMALLEST = 8,       /* segments in a first reservation worth having */
-    SHARE_OF_LIMIT = 4, /* a first reservation takes at most 1/4 of a limited address space */
-    FURTHER = 512,      /* segments in a further range, when the system grants them: 1 GiB */
+    SHARE_OF_LIMIT = 4, /* a reservation takes at most 1/4 of a limited address space */
+    FURTHER = 512,      /* segments in a further range: 1 GiB */
     AHEAD = 4,          /* 1/4 more is made usable than is needed now */
     MOST = 1 << 28,     /* segments in a range: as many as the levels of pages/room.h span */
 };
@@ -60,63 +61,142 @@ uintptr_t hak_owner_elsewhere(const void *p) {
     return atomic_load_explicit(&r->owners[hak_page_index(r, p)], memory_order_relaxed);
 }
 
-/* Bytes of each table of a range, in the order in which they lie in memory. */
-typedef struct tables {
-    size_t classes, owners, slabs, bitmaps, segments, rooms, records, total;
-} tables;
+/* ---- the plan of a range ---- */
 
-/* A table takes whole pages of the system. In guard builds one more lies behind each, and faults.
- */
-static size_t pages_of(size_t bytes) {
-    return hak_round_up(bytes, hak_os_page_size()) + HAK_GUARD * hak_os_page_size();
+/* Bytes of a table for each segment. */
+static size_t bytes_each(enum hak_table table) {
+    static const size_t bytes[HAK_TABLES] = {
+        [HAK_TABLE_CLASSES] = HAK_PAGES_PER_SEGMENT,
+        [HAK_TABLE_OWNERS] = HAK_PAGES_PER_SEGMENT * sizeof(uintptr_t),
+        [HAK_TABLE_SLABS] = HAK_PAGES_PER_SEGMENT * sizeof(hak_slab),
+        [HAK_TABLE_BITMAPS] = HAK_PAGES_PER_SEGMENT * HAK_BITMAP_WORDS * sizeof(uint64_t),
+        [HAK_TABLE_SEGMENTS] = sizeof(hak_segment),
+        [HAK_TABLE_ROOMS] = sizeof(hak_room),
+        [HAK_TABLE_RECORDS] = HAK_GUARD * HAK_PAGES_PER_SEGMENT * HAK_RECORD_BYTES,
+    };
+    return bytes[table];
 }
 
-static tables tables_for(size_t segments) {
-    size_t pages = segments * HAK_PAGES_PER_SEGMENT;
-    tables t = {.classes = pages_of(pages),
-                .owners = pages_of(pages * sizeof(uintptr_t)),
-                .slabs = pages_of(pages * sizeof(hak_slab)),
-                .bitmaps = pages_of(pages * HAK_BITMAP_WORDS * sizeof(uint64_t)),
-                .segments = pages_of(segments * sizeof(hak_segment)),
-                .rooms = pages_of(hak_rooms_size(segments)),
-                .records = HAK_GUARD * pages_of(pages * HAK_RECORD_BYTES)};
-    size_t sum = t.classes + t.owners + t.slabs + t.bitmaps + t.segments + t.rooms;
-    t.total = hak_round_up(sum + t.records, HAK_SEGMENT_SIZE);
-    return t;
+/* Bytes of a table that spans `segments` segments of a range that can have `most`: the upper levels
+ * of its rooms are small, and there from the beginning. */
+static size_t table_size(enum hak_table table, size_t segments, size_t most) {
+    size_t bytes = table == HAK_TABLE_ABOVE ? hak_rooms_above(most) : bytes_each(table) * segments;
+    return hak_round_up(bytes, hak_os_page_size());
 }
 
-static void lay_out(hak_range *r, char *start, const tables *t, size_t segments) {
-    r->base = (uintptr_t)start + t->total;
-    r->classes = (uint8_t *)start;
-    start += t->classes;
-    r->owners = (_Atomic(uintptr_t) *)(void *)start;
-    start += t->owners;
-    r->slabs = (hak_slab *)(void *)start;
-    start += t->slabs;
-    r->bitmaps = (uint64_t (*)[HAK_BITMAP_WORDS])(void *)start;
-    start += t->bitmaps;
-    r->segments = (hak_segment *)(void *)start;
-    start += t->segments;
-    hak_rooms_lay_out(r, start, segments);
+/* Behind each table lies a page that nothing is mapped to. */
+static size_t tables_size(size_t segments) {
+    size_t size = 0;
+    for (enum hak_table table = 0; table < HAK_TABLES; table++)
+        size += table_size(table, segments, segments) + hak_os_page_size();
+    return hak_round_up(size, HAK_SEGMENT_SIZE);
+}
+
+static void lay_out(hak_range *r, uintptr_t start, size_t segments) {
+    r->base = start + tables_size(segments);
+    r->segments_most = segments;
+    for (enum hak_table table = 0; table < HAK_TABLES; table++) {
+        r->tables[table].start = r->tables[table].mapped = start;
+        start += table_size(table, segments, segments) + hak_os_page_size();
+    }
+    r->classes = (uint8_t *)r->tables[HAK_TABLE_CLASSES].start;
+    r->owners = (_Atomic(uintptr_t) *)r->tables[HAK_TABLE_OWNERS].start;
+    r->slabs = (hak_slab *)r->tables[HAK_TABLE_SLABS].start;
+    r->bitmaps = (uint64_t (*)[HAK_BITMAP_WORDS])r->tables[HAK_TABLE_BITMAPS].start;
+    r->segments = (hak_segment *)r->tables[HAK_TABLE_SEGMENTS].start;
+    hak_rooms_lay_out(r, (hak_room *)r->tables[HAK_TABLE_ROOMS].start,
+                      (hak_room *)r->tables[HAK_TABLE_ABOVE].start, segments);
     if (HAK_GUARD)
-        *r->records = start + t->rooms;
+        *r->records = (char *)r->tables[HAK_TABLE_RECORDS].start;
 }
 
-static bool try_reserve(hak_range *r, size_t segments) {
-    tables t = tables_for(segments);
-    size_t size = t.total + segments * HAK_SEGMENT_SIZE;
-    char *start = hak_os_reserve(size, HAK_SEGMENT_SIZE);
+/* ---- mapping it ---- */
+
+static enum hak_commit commit(const hak_range *r, uintptr_t from, uintptr_t to) {
+    enum hak_commit done = hak_os_commit((void *)from, to - from, r->is_reserved);
+    if (done == HAK_COMMITTED)
+        hak_os_huge_pages((void *)from, to - from,
+                          (enum hak_huge_pages)hak_policy_now()->huge_pages);
+    return done;
+}
+
+static enum hak_commit grow_table(hak_range *r, enum hak_table table, size_t segments) {
+    uintptr_t from = r->tables[table].mapped;
+    uintptr_t to = r->tables[table].start + table_size(table, segments, r->segments_most);
+    enum hak_commit done = from < to ? commit(r, from, to) : HAK_COMMITTED;
+    if (done == HAK_COMMITTED && from < to)
+        r->tables[table].mapped = to;
+    return done;
+}
+
+static enum hak_commit grow_tables_to(hak_range *r, size_t segments) {
+    for (enum hak_table table = 0; table < HAK_TABLES; table++) {
+        enum hak_commit done = grow_table(r, table, segments);
+        if (done != HAK_COMMITTED)
+            return done;
+    }
+    r->segments_ready = segments;
+    __atomic_store_n(&r->limit, segments * HAK_PAGES_PER_SEGMENT, __ATOMIC_RELEASE);
+    return HAK_COMMITTED;
+}
+
+static enum hak_commit grow_tables(hak_range *r, size_t segments) {
+    enum hak_commit done = HAK_COMMITTED;
+    while (done == HAK_COMMITTED && r->segments_ready < segments) {
+        size_t end = r->segments_ready + TABLE_STEP;
+        done = grow_tables_to(r, end < r->segments_most ? end : r->segments_most);
+    }
+    return done;
+}
+
+/* Makes segments usable up to `end`; ahead of need where the system grants it, so that a growing
+ * program asks seldom. */
+static enum hak_commit commit_segments(hak_range *r, size_t end) {
+    size_t from = r->segments_usable, ahead = end + (end - 1) / AHEAD;
+    if (end <= from)
+        return HAK_COMMITTED;
+    size_t ends[] = {ahead < r->segments_ready ? ahead : r->segments_ready, end};
+    enum hak_commit done = HAK_REFUSED;
+    for (unsigned i = 0; i < 2 && done != HAK_COMMITTED; i++) {
+        done = commit(r, r->base + from * HAK_SEGMENT_SIZE, r->base + ends[i] * HAK_SEGMENT_SIZE);
+        if (done == HAK_COMMITTED)
+            r->segments_usable = ends[i];
+    }
+    return done;
+}
+
+/* ---- adding one ---- */
+
+/* The first tables show whether the place is free. */
+static bool add_plan(hak_range *r, size_t segments) {
+    enum hak_commit done = HAK_TAKEN;
+    for (int tries = 0; tries < TRIES && done == HAK_TAKEN; tries++) {
+        void *start =
+            hak_os_plan(tables_size(segments) + segments * HAK_SEGMENT_SIZE, HAK_SEGMENT_SIZE);
+        if (start == NULL)
+            return false;
+        lay_out(r, (uintptr_t)start, segments);
+        done = grow_tables(r, 1);
+    }
+    return done == HAK_COMMITTED;
+}
+
+static bool try_to_reserve(hak_range *r, size_t segments) {
+    void *start =
+        hak_os_reserve(tables_size(segments) + segments * HAK_SEGMENT_SIZE, HAK_SEGMENT_SIZE);
     if (start == NULL)
         return false;
-    hak_os_huge_pages(start, size, (enum hak_huge_pages)hak_policy_now()->huge_pages);
-    lay_out(r, start, &t, segments);
-    r->segments_reserved = segments;
+    r->is_reserved = true;
+    lay_out(r, (uintptr_t)start, segments);
     return true;
 }
 
-/* Reserves `segments` or, halving until the system grants it, at least `least`. */
-static bool reserve(hak_range *r, size_t segments, size_t least) {
-    while (!try_reserve(r, segments)) {
+/* Where the system wants to choose the place itself. Reserves `segments` or, halving until the
+ * system grants it, at least `least`. */
+static bool add_reservation(hak_range *r, size_t segments, size_t least) {
+    size_t allowed = hak_os_address_space_limit() / SHARE_OF_LIMIT / HAK_SEGMENT_SIZE;
+    segments = segments < allowed ? segments : allowed > least ? allowed : least;
+    while (!try_to_reserve(r, segments)) {
         if (segments <= least)
             return false;
         segments = segments / 2 > least ? segments / 2 : least;
@@ -124,66 +204,23 @@ static bool reserve(hak_range *r, size_t segments, size_t least) {
     return true;
 }
 
-static size_t first_size(void) {
-    size_t wanted = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
-    size_t allowed = hak_os_address_space_limit() / SHARE_OF_LIMIT / HAK_SEGMENT_SIZE;
-    return wanted < allowed ? wanted : allowed;
-}
-
 hak_range *hak_range_add(size_t least) {
     size_t index = hak_range_count();
     if (index == HAK_MAX_RANGES || least > MOST)
         return NULL;
-    size_t wanted = index == 0 ? first_size() : FURTHER;
+    size_t first = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
+    size_t wanted = index == 0 ? first : FURTHER;
     if (index == 0) {
         hak_excess_start();
         least = least > SMALLEST ? least : SMALLEST;
     }
+    wanted = wanted > least ? wanted : least;
     hak_range *r = &hak_ranges[index];
-    if (!reserve(r, wanted > least ? wanted : least, least))
+    if (!add_plan(r, wanted) && !add_reservation(r, wanted, least))
         return NULL;
     HAK_COUNT(ranges_made, 1);
     atomic_store_explicit(&range_count, index + 1, memory_order_release);
     return r;
-}
-
-/* Where the system allows no more mappings, usable space can still grow as long as it differs from
- * the rest in nothing else: not in whether core files contain it, either. So after a refusal the
- * next attempt may succeed. */
-static bool commit(const hak_range *r, uintptr_t from, uintptr_t to) {
-    bool done = hak_os_commit((void *)from, to - from);
-    if (!done)
-        hak_os_dump((void *)from, r->base + r->segments_reserved * HAK_SEGMENT_SIZE - from);
-    return done;
-}
-
-/* Commits the part of a table that holds the entries first .. first + count. */
-static bool commit_part(const hak_range *r, void *table, size_t entry, size_t first, size_t count) {
-    size_t unit = hak_os_page_size();
-    uintptr_t from = hak_round_down((uintptr_t)table + first * entry, unit);
-    uintptr_t to = hak_round_up((uintptr_t)table + (first + count) * entry, unit);
-    return commit(r, from, to);
-}
-
-static bool grow_tables(hak_range *r, size_t segments) {
-    while (r->segments_ready < segments) {
-        size_t first = r->segments_ready, count = r->segments_reserved - first;
-        if (count > TABLE_STEP)
-            count = TABLE_STEP;
-        size_t page = first * HAK_PAGES_PER_SEGMENT, pages = count * HAK_PAGES_PER_SEGMENT;
-        if (!commit_part(r, r->classes, 1, page, pages) ||
-            !commit_part(r, r->owners, sizeof(uintptr_t), page, pages) ||
-            !commit_part(r, r->slabs, sizeof(hak_slab), page, pages) ||
-            !commit_part(r, r->bitmaps, sizeof r->bitmaps[0], page, pages) ||
-            !commit_part(r, r->segments, sizeof(hak_segment), first, count) ||
-            !commit_part(r, r->rooms[0], sizeof(hak_room), first, count) ||
-            (first == 0 &&
-             !commit_part(r, r->rooms[1], 1, 0, hak_rooms_above(r->segments_reserved))))
-            return false;
-        r->segments_ready = first + count;
-        __atomic_store_n(&r->limit, page + pages, __ATOMIC_RELEASE);
-    }
-    return true;
 }
 
 /* ---- growing ---- */
@@ -195,7 +232,7 @@ static size_t missing(const hak_range *r, size_t pages) {
 }
 
 bool hak_range_can_grow(const hak_range *r, size_t pages) {
-    return missing(r, pages) <= r->segments_reserved - r->segments_fresh;
+    return missing(r, pages) <= r->segments_most - r->segments_fresh;
 }
 
 static hak_range *range_with_room(size_t pages) {
@@ -207,20 +244,23 @@ static hak_range *range_with_room(size_t pages) {
     return hak_range_add((pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT);
 }
 
-/* Makes segments usable up to `end`; ahead of need where the system grants it, so that a growing
- * program asks seldom. */
-static bool commit_segments(hak_range *r, size_t end) {
-    size_t from = r->segments_usable, ahead = end + (end - 1) / AHEAD;
-    if (end <= from)
-        return true;
-    size_t ends[] = {ahead < r->segments_ready ? ahead : r->segments_ready, end};
-    for (unsigned i = 0; i < 2; i++) {
-        if (commit(r, r->base + from * HAK_SEGMENT_SIZE, r->base + ends[i] * HAK_SEGMENT_SIZE)) {
-            r->segments_usable = ends[i];
-            return true;
-        }
-    }
-    return false;
+/* Address space that is taken ends the range where it is. */
+static bool make_ready(hak_range *r, size_t end) {
+    enum hak_commit done = grow_tables(r, end);
+    if (done == HAK_COMMITTED)
+        done = commit_segments(r, end);
+    if (done == HAK_TAKEN)
+        r->segments_most = r->segments_fresh;
+    return done == HAK_COMMITTED;
+}
+
+static void hand_out(hak_range *r, size_t end) {
+    size_t from = r->segments_fresh;
+    for (size_t i = from; i < end; i++)
+        r->segments[i].range = r;
+    r->segments_fresh = end;
+    hak_rooms_note(r, from * HAK_PAGES_PER_SEGMENT, (end - from) * HAK_PAGES_PER_SEGMENT, false);
+    HAK_COUNT(segments_made, end - from);
 }
 
 hak_range *hak_range_grow(hak_range *first, size_t pages) {
@@ -228,15 +268,12 @@ hak_range *hak_range_grow(hak_range *first, size_t pages) {
         first != NULL && hak_range_can_grow(first, pages) ? first : range_with_room(pages);
     if (r == NULL)
         return NULL;
-    size_t from = r->segments_fresh, end = from + missing(r, pages);
-    if (!grow_tables(r, end) || !commit_segments(r, end))
-        return NULL;
-    for (size_t i = from; i < end; i++)
-        r->segments[i].range = r;
-    r->segments_fresh = end;
-    hak_rooms_note(r, from * HAK_PAGES_PER_SEGMENT, (end - from) * HAK_PAGES_PER_SEGMENT, false);
-    HAK_COUNT(segments_made, end - from);
-    return r;
+    size_t end = r->segments_fresh + missing(r, pages);
+    if (make_ready(r, end)) {
+        hand_out(r, end);
+        return r;
+    }
+    return hak_range_can_grow(r, pages) ? NULL : hak_range_grow(NULL, pages);
 }
 
 /* ---- giving the tables' memory back ---- */

@@ -1,4 +1,4 @@
-/* Ranges: reservations of address space with flat tables beside them, so that the page of a
+/* Ranges: stretches of address space with flat tables beside them, so that the page of a
  * pointer is found by arithmetic and a foreign pointer by one compare. */
 #ifndef HAK_COLD_RANGE_H
 #define HAK_COLD_RANGE_H
@@ -7,7 +7,7 @@
 
 enum { HAK_MAX_RANGES = 256 };
 
-/* hak_ranges[0] is the large first reservation; malloc and free look at no other on the hot path.
+/* hak_ranges[0] is the large first one; malloc and free look at no other on the hot path.
  * Before the first allocation its limit is 0, so every pointer is foreign. */
 extern HAK_HIDDEN hak_range hak_ranges[HAK_MAX_RANGES];
 
@@ -94,7 +94,7 @@ HAK_INLINE hak_slab *hak_run_of(const void *p) {
     return hak_run_at(r, page);
 }
 
-/* Reserves one more range, of at least so many segments. NULL: the system refused, or there are
+/* Adds one more range, of at least so many segments. NULL: the system refused, or there are
  * too many. Under the segment lock. */
 hak_range *hak_range_add(size_t least);
 

@@ -25,18 +25,15 @@ static size_t size_from(unsigned level, size_t segments) {
     return nodes * sizeof(hak_room);
 }
 
-size_t hak_rooms_size(size_t segments) {
-    return size_from(0, segments);
-}
-
 size_t hak_rooms_above(size_t segments) {
     return size_from(1, segments);
 }
 
-void hak_rooms_lay_out(hak_range *r, char *start, size_t segments) {
-    for (unsigned level = 0; level < HAK_ROOM_LEVELS; level++) {
-        r->rooms[level] = (hak_room *)(void *)start;
-        start += nodes_at(level, segments) * sizeof(hak_room);
+void hak_rooms_lay_out(hak_range *r, hak_room *lowest, hak_room *above, size_t segments) {
+    r->rooms[0] = lowest;
+    for (unsigned level = 1; level < HAK_ROOM_LEVELS; level++) {
+        r->rooms[level] = above;
+        above += nodes_at(level, segments);
     }
 }
 

@@ -14,13 +14,11 @@
 
 #include "base/types.h"
 
-/* Bytes of all levels for a range of `segments` segments. */
-size_t hak_rooms_size(size_t segments);
-/* The same without the lowest level. */
+/* Bytes of all levels but the lowest, which has one hak_room for each segment. */
 size_t hak_rooms_above(size_t segments);
 
-/* Lays the levels out from `start` on: hak_rooms_size bytes that read as zero. */
-void hak_rooms_lay_out(hak_range *r, char *start, size_t segments);
+/* Lays the levels out in two places that read as zero where they are mapped. */
+void hak_rooms_lay_out(hak_range *r, hak_room *lowest, hak_room *above, size_t segments);
 
 /* The pages first .. first + count are in use from now on, or free; or they are new. */
 void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used);

@@ -55,7 +55,7 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
 
 static bool is_small_part(const hak_slab *run) {
     const hak_range *r = hak_range_of((void *)run->start);
-    return run->pages <= r->segments_reserved * HAK_PAGES_PER_SEGMENT / SHARE_OF_RANGE;
+    return run->pages <= r->segments_most * HAK_PAGES_PER_SEGMENT / SHARE_OF_RANGE;
 }
 
 /* What is spare lies in the way of others: under a limit that costs room. Asked once. */

@@ -21,8 +21,8 @@ static size_t purged;
 size_t __wrap_hak_os_page_size(void);
 void *__real_hak_os_reserve(size_t size, size_t align);
 void *__wrap_hak_os_reserve(size_t size, size_t align);
-bool __real_hak_os_commit(void *start, size_t size);
-bool __wrap_hak_os_commit(void *start, size_t size);
+enum hak_commit __real_hak_os_commit(void *start, size_t size, bool is_reserved);
+enum hak_commit __wrap_hak_os_commit(void *start, size_t size, bool is_reserved);
 bool __real_hak_os_purge(void *start, size_t size);
 bool __wrap_hak_os_purge(void *start, size_t size);
 
@@ -45,9 +45,9 @@ void *__wrap_hak_os_reserve(size_t size, size_t align) {
     keeps_to_pages(0, size);
     return __real_hak_os_reserve(size, align);
 }
-bool __wrap_hak_os_commit(void *start, size_t size) {
+enum hak_commit __wrap_hak_os_commit(void *start, size_t size, bool is_reserved) {
     keeps_to_pages((uintptr_t)start, size);
-    return __real_hak_os_commit(start, size);
+    return __real_hak_os_commit(start, size, is_reserved);
 }
 bool __wrap_hak_os_purge(void *start, size_t size) {
     keeps_to_pages((uintptr_t)start, size);

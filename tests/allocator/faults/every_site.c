@@ -105,11 +105,14 @@ static bool fails(const void *return_address) {
     }
 
 LED(void *, hak_os_reserve, (size_t size, size_t align), (size, align), NULL)
-LED(bool, hak_os_commit, (void *start, size_t size), (start, size), false)
+LED(int, hak_os_commit, (void *start, size_t size, int is_reserved), (start, size, is_reserved),
+    0) /* HAK_REFUSED */
 LED(bool, hak_os_purge, (void *start, size_t size), (start, size), false)
 LED(bool, hak_os_offer, (void *start, size_t size), (start, size), false)
 #pragma weak __real_hak_os_protect /* the guard variant alone has it */
 LED(bool, hak_os_protect, (void *start, size_t size), (start, size), false)
+#pragma weak __real_hak_os_unprotect
+LED(bool, hak_os_unprotect, (void *start, size_t size), (start, size), false)
 LED(int, hak_os_move, (void *from, void *to, size_t size), (from, to, size), 1) /* HAK_NOT_MOVED */
 LED(int, mprotect, (void *start, size_t size, int access), (start, size, access), -1)
 LED(int, madvise, (void *start, size_t size, int advice), (start, size, advice), -1)

@@ -1,0 +1,114 @@
+/* Ranges: a range grows in the addresses that were planned for it, up to where somebody else has
+ * mapped something; then the next one takes over. Where no plan can be had it lies in a
+ * reservation. Between its tables, and before its pages, something always is unmapped. */
+#include "pages/range.h"
+
+#include "base/bits.h"
+#include "cold/usage.h"
+#include "os/os.h"
+#include "pages/segment.h"
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../support/check.h"
+#include "../support/memory.h"
+#include "../support/threads.h"
+
+enum { PAGES = 100, MOST_RUNS = 10000, RESERVED_KIB = 1 << 20, LIMIT_KIB = 2 << 20 };
+
+static hak_slab *take(size_t pages) {
+    bool zeroed = false;
+    hak_slab *run = hak_run_take(HAK_HOME_OF_SLABS, pages, 1, &zeroed);
+    CHECK_THAT(run && zeroed && run->pages == pages, "%zu pages", pages);
+    run->kind = HAK_RUN_LARGE;
+    memset((void *)run->start, 1, pages << HAK_PAGE_SHIFT);
+    return run;
+}
+
+static bool is_unmapped(uintptr_t page) {
+    unsigned char present;
+    return mincore((void *)page, hak_os_page_size(), &present) != 0 && errno == ENOMEM;
+}
+
+static bool is_closed(uintptr_t page) {
+    return hak_ranges[0].is_reserved || is_unmapped(page);
+}
+
+static void nothing_lies_behind_a_table(void) {
+    const hak_range *r = &hak_ranges[0];
+    for (enum hak_table table = 0; table < HAK_TABLES; table++) {
+        uintptr_t end = r->tables[table].mapped;
+        uintptr_t next = table + 1 < HAK_TABLES ? r->tables[table + 1].start : r->base;
+        CHECK_THAT(next - end >= hak_os_page_size() && is_closed(end), "table %d", (int)table);
+    }
+    CHECK(is_closed(r->base - hak_os_page_size()));
+}
+
+static void it_ends_where_something_lies(void) {
+    const hak_range *r = &hak_ranges[0];
+    uintptr_t stranger = r->base + (r->segments_usable + 8) * HAK_SEGMENT_SIZE;
+    CHECK(mmap((void *)stranger, HAK_SEGMENT_SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+          (void *)stranger);
+    int runs = 0;
+    while (hak_range_count() == 1 && runs++ < MOST_RUNS)
+        take(PAGES);
+    CHECK_THAT(hak_range_count() == 2, "%d runs, and no further range", runs);
+    CHECK(r->base + r->segments_usable * HAK_SEGMENT_SIZE <= stranger);
+    CHECK(*(volatile char *)stranger == 0);
+    hak_slab *run = take(PAGES);
+    CHECK(hak_range_of((void *)run->start) == &hak_ranges[1]);
+}
+
+static void use_a_plan(void) {
+    take(PAGES);
+    CHECK(hak_ranges[0].is_reserved == false);
+    CHECK_THAT(status_kib("VmSize:") < RESERVED_KIB, "%zu KiB", status_kib("VmSize:"));
+    nothing_lies_behind_a_table();
+    it_ends_where_something_lies();
+    CHECK(hak_usage_is_valid());
+}
+
+/* Larger than any plan. */
+static void use_a_reservation(void) {
+    static char reserve[] = "HAKMEM_RESERVE=67108864";
+    hak_policy_read((char *const[]){reserve, NULL});
+    for (int i = 0; i < PAGES; i++)
+        take(PAGES);
+    CHECK(hak_ranges[0].is_reserved && hak_range_count() == 1);
+    nothing_lies_behind_a_table();
+    CHECK(hak_usage_is_valid());
+}
+
+/* One range, where malloc and free look first, has all that a limit (ulimit -v) leaves. */
+static void use_a_limit(void) {
+    struct rlimit limit = {(rlim_t)LIMIT_KIB * 1024, (rlim_t)LIMIT_KIB * 1024};
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    bool zeroed;
+    size_t pages = 0;
+    while (hak_run_take(HAK_HOME_OF_SLABS, PAGES, 1, &zeroed))
+        pages += PAGES;
+    size_t kib = pages * (HAK_PAGE_SIZE / 1024);
+    CHECK_THAT(kib > LIMIT_KIB / 4 * 3, "%zu KiB of %d", kib, LIMIT_KIB);
+    CHECK(hak_range_count() == 1);
+}
+
+static void in_a_child(void (*test)(void)) {
+    pid_t child = fork();
+    if (child == 0) {
+        test();
+        _exit(0);
+    }
+    child_must_succeed(child);
+}
+
+int main(void) {
+    in_a_child(use_a_reservation);
+    in_a_child(use_a_limit);
+    use_a_plan();
+    return 0;
+}
