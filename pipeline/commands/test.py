@@ -1,7 +1,13 @@
-"""``pipeline test``: every check of the repository, with a summary and one exit code."""
+"""``pipeline test``: the checks of the repository, with a summary and one exit code.
+
+What has shown its worth but takes long, or tests by another way what is tested already, runs with
+``--full`` alone: ctest's label ``slow``, pytest's markers ``slow`` and ``e2e``, and of the gcc
+build what does not depend on the compiler. pytest uses one processor and runs beside the others.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +25,11 @@ VARIANTS = ("guard", "research")
 # Research builds differ from production by a wrapper and by counters; what looks at the core's
 # life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
+# What a second compiler cannot change: options, tables and real programs.
+NOT_OF_THE_COMPILER = "options|preload|valgrind|docs"
+SLOW = "slow"
+QUICK_TESTS = "not slow and not e2e"
+BESIDE = "pytest"
 # A build or clang-tidy that needs longer than this hangs; in seconds.
 STEP_LIMIT_S = 3600.0
 Words = Sequence[str | Path]
@@ -52,6 +63,7 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
 
 @click.command("test")
 @click.option("--only", multiple=True, type=click.Choice(SUITES), help="Run this suite alone.")
+@click.option("--full", is_flag=True, help="Also what takes long (an hour; see below).")
 @click.option("--apps", is_flag=True, help="Run real programs with the library instead (minutes).")
 @click.option(
     "--app", "names", multiple=True, metavar="NAME", shell_complete=complete_app, help="Only this."
@@ -76,6 +88,7 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
 @click.option("--verbose", "-v", is_flag=True, help="Show commands as lines to paste.")
 def test_command(
     only: tuple[str, ...],
+    full: bool,
     apps: bool,
     names: tuple[str, ...],
     library: Path | None,
@@ -83,9 +96,11 @@ def test_command(
     settings: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    """Run all tests: C and Python, style, types, clang and gcc builds.
+    """Run the tests: C and Python, style, types, clang and gcc builds.
 
     \b
+    pipeline test                            some ten minutes on two processors
+    pipeline test --full                     whole builds, all options with gcc, what takes long
     pipeline test --only ruff --only mypy    two of the suites
     pipeline test --apps                     real programs, preloaded and compared
     pipeline test --app redis --app nginx    two of those
@@ -99,8 +114,11 @@ def test_command(
     if apps or names:
         from pipeline.apps.suite import run_suite as run_apps
 
-        if only:
-            raise UsageError("--only and --apps do not go together", hint="run one, then the other")
+        if only or full:
+            word = "--only" if only else "--full"
+            raise UsageError(
+                f"{word} and --apps do not go together", hint="run one, then the other"
+            )
         if library and variant:
             raise UsageError(
                 "--library and --variant do not go together", hint="--variant builds its library"
@@ -110,7 +128,7 @@ def test_command(
     if library or variant or settings:
         word = "--library" if library else "--variant" if variant else "--set"
         raise UsageError(f"{word} is for --apps alone", hint="add --apps, or --app NAME")
-    run_suites(only, console)
+    run_suites(only, console, full)
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
@@ -123,28 +141,48 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
     return dict(setting.split("=", 1) for setting in settings)
 
 
-def run_suites(only: tuple[str, ...], console: BuildConsole) -> None:
+def run_suites(only: tuple[str, ...], console: BuildConsole, full: bool = False) -> None:
     """Run the suites with these names (none: all); raise TestsFailed."""
     from pipeline.core.errors import TestsFailed
     from pipeline.core.paths import Tree
 
-    outcomes = []
-    for suite in SUITES:
-        if not only or suite in only:
-            console.heading(suite)
-            outcomes.append(run_suite(suite, steps(suite, Tree.here().root), Tree.here()))
+    chosen = [suite for suite in SUITES if not only or suite in only]
+    outcomes = run_all({s: steps(s, Tree.here().root, full) for s in chosen}, Tree.here(), console)
     summarise(outcomes)
     failed = [outcome for outcome in outcomes if outcome.failed]
     if failed:
         raise TestsFailed(
             f"{len(failed)} of {len(outcomes)} suites failed",
-            hint=f"alone: ./bootstrap test --only {failed[0].suite}",
+            hint=f"alone: ./bootstrap test --only {failed[0].suite}{' --full' if full else ''}",
         )
 
 
-def steps(suite: str, root: Path) -> list[Step]:
+def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> list[Outcome]:
+    """Run suites one after the other; the one that goes beside the others is shown last."""
+    from pipeline.core.process import running_beside
+
+    if BESIDE not in todo or len(todo) == 1:
+        return [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
+    log = tree.state / "tests" / f"{BESIDE}.log"
+    console.heading(f"{BESIDE} has begun, beside the others: {log}")
+    (step,) = todo.pop(BESIDE)
+    with running_beside(step.argv, log=log, cwd=tree.root) as beside:
+        outcomes = [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
+        console.heading(BESIDE)
+        code, seconds = beside.finish(lambda text: click.echo(text, nl=False))
+    return [*outcomes, Outcome(BESIDE, seconds, _failure(step, code) if code != 0 else "")]
+
+
+def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) -> Outcome:
+    console.heading(suite)
+    return run_suite(suite, todo, tree)
+
+
+def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
     """Return the commands of a suite, in order."""
     import sys
+
+    slow = () if full else ("-LE", SLOW)
 
     here = Path(sys.executable).parent
     by_suite = {
@@ -156,12 +194,19 @@ def steps(suite: str, root: Path) -> list[Step]:
         "format": lambda: _quiet(
             [_llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]
         ),
-        "clang": lambda: _tested("clang", _llvm("clang"), root),
+        "clang": lambda: _tested("clang", _llvm("clang"), root, slow),
         "tidy": lambda: _tidy(root),
-        "gcc": lambda: _tested("gcc", Path("gcc"), root),
-        "guard": lambda: _tested("guard", _llvm("clang"), root),
-        "research": lambda: _tested("research", _llvm("clang"), root, RESEARCH_LABELS),
-        "pytest": lambda: [Step((sys.executable, "-m", "pytest", "-q"), shown=True)],
+        "gcc": lambda: _gcc(root, full),
+        "guard": lambda: _tested("guard", _llvm("clang"), root, slow),
+        "research": lambda: _tested(
+            "research", _llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
+        ),
+        "pytest": lambda: [
+            Step(
+                (sys.executable, "-m", "pytest", "-q", *(() if full else ("-m", QUICK_TESTS))),
+                shown=True,
+            )
+        ],
     }
     return by_suite[suite]()
 
@@ -174,15 +219,18 @@ def c_sources(root: Path) -> list[Path]:
 
 def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
     """Run the commands of a suite up to the first that fails."""
-    from pipeline.core.process import pasteable
-
     started = time.monotonic()
     for number, step in enumerate(todo, start=1):
         code = _run_step(step, tree.state / "tests" / f"{suite}-{number}.log", tree.root)
         if code != 0:
-            line = pasteable([str(word) for word in step.argv[:6]], None, None)
-            return Outcome(suite, time.monotonic() - started, f"exit code {code}: {line}")
+            return Outcome(suite, time.monotonic() - started, _failure(step, code))
     return Outcome(suite, time.monotonic() - started)
+
+
+def _failure(step: Step, code: int) -> str:
+    from pipeline.core.process import pasteable
+
+    return f"exit code {code}: {pasteable([str(word) for word in step.argv[:6]], None, None)}"
 
 
 def summarise(outcomes: list[Outcome]) -> None:
@@ -218,18 +266,32 @@ def _llvm(program: str) -> Path:
     return find_llvm() / program
 
 
-def _tested(preset: str, compiler: Path, root: Path, labels: str = "") -> list[Step]:
+def _tested(
+    preset: str, compiler: Path, root: Path, chosen: Words = (), settings: Words = ()
+) -> list[Step]:
     """Return configure, build and test of a preset, with the compiler that was found.
 
-    ``labels`` is a regular expression: tests without such a label are left out.
+    ``chosen`` are ctest's words for which tests, ``settings`` cmake's for what is built.
     """
-    chosen = ("-L", labels) if labels else ()
     build = root / "build" / preset
+    ctest = ("ctest", "--test-dir", build, "--output-on-failure", "-j", str(jobs()))
     return [
-        Step(("cmake", "--preset", preset, f"-DCMAKE_C_COMPILER={compiler}")),
+        Step(("cmake", "--preset", preset, f"-DCMAKE_C_COMPILER={compiler}", *settings)),
         Step(("cmake", "--build", build)),
-        Step(("ctest", "--test-dir", build, "--output-on-failure", "-j", "2", *chosen), shown=True),
+        Step((*ctest, *chosen), shown=True),
     ]
+
+
+def _gcc(root: Path, full: bool) -> list[Step]:
+    """Return the gcc suite. Sanitizers and the libraries that are cut in other ways are clang's."""
+    settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "ROUTES")]
+    chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
+    return _tested("gcc", Path("gcc"), root, chosen, settings)
+
+
+def jobs() -> int:
+    """Return how many tests run at a time: some take a gibibyte, and some wait for the clock."""
+    return min(4, max(2, len(os.sched_getaffinity(0))))
 
 
 def _tidy(root: Path) -> list[Step]:
@@ -237,7 +299,7 @@ def _tidy(root: Path) -> list[Step]:
     build = root / "build" / "tidy"
     off = [f"-DHAKMEM_{part}=OFF" for part in ("TESTS", "BENCH", "TRAINING")]
     configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={_llvm('clang')}")
-    check = (_llvm("run-clang-tidy"), "-p", build, "-quiet", "-j", "2", "-warnings-as-errors=*")
+    check = (_llvm("run-clang-tidy"), "-p", build, "-quiet", f"-j{jobs()}", "-warnings-as-errors=*")
     return [
         Step((*configure, *off)),
         Step((*check, "-clang-tidy-binary", _llvm("clang-tidy"), f"{root}/allocator/")),

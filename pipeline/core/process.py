@@ -20,8 +20,9 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -133,6 +134,55 @@ def run_visible(
         ).returncode
     except OSError as error:
         raise _cannot_start(words, error) from error
+
+
+class Beside:
+    """A child that works beside us, its output in a file: what it has said can be shown later."""
+
+    def __init__(self, child: subprocess.Popen[bytes], log: Path) -> None:
+        self._child = child
+        self._log = log
+        self._started = time.monotonic()
+        self._seconds = 0.0
+        self._waiter = threading.Thread(target=self._wait, daemon=True)
+        self._waiter.start()
+
+    def _wait(self) -> None:
+        self._child.wait()
+        self._seconds = time.monotonic() - self._started
+
+    def finish(self, show: Callable[[str], None]) -> tuple[int, float]:
+        """Show what it says until it ends; return its exit code and how many seconds it took."""
+        with self._log.open(encoding="utf-8", errors="replace") as said:
+            while self._waiter.is_alive():
+                self._waiter.join(0.2)
+                show(said.read())
+            show(said.read())
+        return self._child.returncode, self._seconds
+
+    def end(self) -> None:
+        """Kill it and its group, unless it has ended."""
+        if self._waiter.is_alive():
+            _kill_group(self._child.pid)
+            self._waiter.join()
+
+
+@contextlib.contextmanager
+def running_beside(
+    argv: Sequence[str | Path], *, log: Path, cwd: Path | None = None
+) -> Iterator[Beside]:
+    """Start ``argv`` with its output in ``log``; it does not outlive the block."""
+    words = tuple(str(word) for word in argv)
+    if echo is not None:
+        echo(pasteable(words, None, cwd))
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as out, interrupts.held():
+        child = Beside(_start(words, None, cwd, None, out, out, True), log)
+    try:
+        interrupts.check()
+        yield child
+    finally:
+        child.end()
 
 
 def run_as_it_is(

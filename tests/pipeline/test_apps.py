@@ -164,11 +164,12 @@ def test_interrupt_ends_the_servers_and_removes_the_folders() -> None:
         text=True,
         start_new_session=True,
     )
-    deadline, own = time.monotonic() + 60, f"hakmem-apps-{child.pid}-*"
-    while not (made := list(Path("/tmp").glob(own))) and time.monotonic() < deadline:
+    own = f"hakmem-apps-{child.pid}-*"
+    while not (made := list(Path("/tmp").glob(own))):
+        assert child.poll() is None
         time.sleep(0.02)
     os.killpg(child.pid, signal.SIGINT)
-    _, stderr = child.communicate(timeout=300)
+    _, stderr = child.communicate()
     assert child.returncode == ExitCode.INTERRUPTED, stderr
     assert made
     assert not list(Path("/tmp").glob(own))

@@ -66,7 +66,6 @@ def bootstrap(clone: Path, path: Path, **env: str) -> subprocess.CompletedProces
         [clone / "bootstrap", "--help"],
         capture_output=True,
         text=True,
-        timeout=600,
         env={"PATH": str(path), "HOME": os.environ.get("HOME", "/"), **env},
         cwd="/",
         stdin=subprocess.DEVNULL,

@@ -26,7 +26,6 @@ def pipeline(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env={**os.environ, **env},
-        timeout=300,
     )
 
 

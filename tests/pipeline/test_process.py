@@ -26,11 +26,9 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def wait_until_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 30
-    while is_alive(pid) and time.monotonic() < deadline:
+def wait_until_gone(pid: int) -> None:
+    while is_alive(pid):  # a process that stays lets the test hang, which pytest ends
         time.sleep(0.02)
-    return not is_alive(pid)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +70,12 @@ def test_time_out_kills_grandchildren_too(tmp_path: Path) -> None:
         limit_s *= 2
         with pytest.raises(ChildTimeout, match=f"limit of {limit_s} s"):
             process.run(["sh", "-c", f"sleep 60 & echo $! > {note}; wait"], timeout_s=limit_s)
-    assert wait_until_gone(int(note.read_text()))
+    wait_until_gone(int(note.read_text()))
 
 
 def test_background_child_that_keeps_output_open_does_not_hang_us() -> None:
-    started = time.monotonic()
-    done = process.run(["sh", "-c", "sleep 500 & echo done"], timeout_s=60)
+    done = process.run(["sh", "-c", "sleep infinity & echo done"])
     assert done.stdout == "done\n"
-    assert time.monotonic() - started < 60
 
 
 def test_times_are_seconds() -> None:
@@ -141,7 +137,7 @@ def test_killed_pipeline_takes_its_child_along(tmp_path: Path) -> None:
         time.sleep(0.02)
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
-    assert wait_until_gone(int(note.read_text()))
+    wait_until_gone(int(note.read_text()))
 
 
 def test_a_child_whose_parent_died_before_it_was_tied_does_not_run() -> None:
@@ -195,7 +191,5 @@ def hurried(*arguments, **options):
 subprocess.Popen = hurried
 sys.exit(process.run_as_it_is(["sleep", "{0 if number == signal.SIGINT else 60}"]))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300
-    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, "")

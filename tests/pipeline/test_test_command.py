@@ -7,21 +7,58 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.commands.test import SUITES, Outcome, Step, c_sources, run_suite, steps, summarise
+from pipeline.commands.test import (
+    BESIDE,
+    SUITES,
+    Outcome,
+    Step,
+    c_sources,
+    run_all,
+    run_suite,
+    steps,
+    summarise,
+)
+from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD, BAD = (sys.executable, "-c", "print('fine')"), (sys.executable, "-c", "print('oh'); exit(3)")
 
 
+@pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("suite", SUITES)
-def test_each_suite_has_commands(suite: str) -> None:
-    assert steps(suite, ROOT)
+def test_each_suite_has_commands(suite: str, full: bool) -> None:
+    assert steps(suite, ROOT, full)
 
 
 @pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "research", "pytest"])
 def test_test_runners_show_what_they_do(suite: str) -> None:
     assert steps(suite, ROOT)[-1].shown
+
+
+def words(suite: str, full: bool) -> list[str]:
+    return [str(word) for step in steps(suite, ROOT, full) for word in step.argv]
+
+
+@pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "pytest"])
+def test_full_leaves_nothing_out(suite: str) -> None:
+    assert not {"-L", "-LE", "-m"} & {*words(suite, True)[3:]}
+    assert {"-LE", "-m"} & {*words(suite, False)[3:]}
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_what_only_clang_tests_otherwise_is_switched_by_full(full: bool) -> None:
+    state = "ON" if full else "OFF"
+    assert {f"-DHAKMEM_TEST_{part}={state}" for part in ("SANITIZERS", "ROUTES")} <= {
+        *words("gcc", full)
+    }
+
+
+@pytest.mark.parametrize(("marker", "chosen"), [("slow", False), ("e2e", False), ("none", True)])
+def test_the_marks_of_slow_tests_are_those_that_are_left_out(marker: str, chosen: bool) -> None:
+    expression = words("pytest", False)[-1]
+    assert eval(expression, {name: name == marker for name in ("slow", "e2e")}) is chosen
+    assert f'"{marker}: ' in (ROOT / "pyproject.toml").read_text(encoding="utf-8") or chosen
 
 
 def test_warnings_are_errors_in_both_compilers() -> None:
@@ -46,6 +83,50 @@ def test_failure_stops_the_suite_and_shows_output(
 def test_success_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_suite("x", [Step(GOOD)], Tree(tmp_path)).failed == ""
     assert capsys.readouterr().out == ""
+
+
+def in_turn(tmp_path: Path, beside: tuple[str, ...]) -> list[Outcome]:
+    """Run a suite that waits for the one beside it to begin, and says so."""
+    begun = f"import pathlib, time\nwhile not pathlib.Path({str(tmp_path / 'begun')!r}).exists():\n"
+    waits = Step((sys.executable, "-c", f"{begun}    time.sleep(0.01)\nprint('waited')", "x"))
+    todo = {"ruff": [waits], BESIDE: [Step(beside, shown=True)]}
+    return run_all(todo, Tree(tmp_path), open_console(False))
+
+
+def test_pytest_runs_beside_the_others_and_is_shown_last(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = in_turn(tmp_path, ("sh", "-c", f"touch {tmp_path}/begun; echo said; exit 3"))
+    assert [(one.suite, one.failed) for one in found] == [
+        ("ruff", ""),
+        (BESIDE, f"exit code 3: sh -c 'touch {tmp_path}/begun; echo said; exit 3'"),
+    ]
+    assert capfd.readouterr().out.count("said\n") == 1
+
+
+def test_pytest_alone_is_shown_as_it_runs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    todo = {BESIDE: [Step(("echo", "said"), shown=True)]}
+    (found,) = run_all(todo, Tree(tmp_path), open_console(False))
+    assert (found.suite, found.failed) == (BESIDE, "")
+    assert "said\n" in capfd.readouterr().out
+    assert not list(tmp_path.rglob(f"{BESIDE}.log"))
+
+
+def test_what_runs_beside_does_not_outlive_an_interrupt(tmp_path: Path) -> None:
+    from pipeline.core.process import running_beside
+
+    log = tmp_path / "log"
+    with (
+        pytest.raises(KeyboardInterrupt),
+        running_beside(["sh", "-c", "echo $$; sleep infinity"], log=log) as child,
+    ):
+        while not log.read_text(encoding="utf-8"):
+            continue
+        raise KeyboardInterrupt
+    assert not Path(f"/proc/{log.read_text(encoding='utf-8').strip()}").exists()
+    assert child.finish(lambda _: None)[0] == -9
 
 
 def test_summary_has_a_line_per_suite(capsys: pytest.CaptureFixture[str]) -> None:

@@ -158,6 +158,7 @@ def test_other_tools_are_refused_before_all_work(
     assert "baseline" not in output
 
 
+@pytest.mark.slow
 def test_allowed_difference_is_named_and_other_bytes_are_judged(
     bundle: Path, elsewhere: Sandbox, tmp_path: Path
 ) -> None:
@@ -298,7 +299,10 @@ def test_report_of_a_rebuild_says_where_it_comes_from(bundle: Path, elsewhere: S
     assert model.training is None
 
 
-@pytest.mark.parametrize("step", ["tune", "sections", "context"])
+@pytest.mark.parametrize(
+    "step",
+    ["tune", *(pytest.param(s, marks=pytest.mark.slow) for s in ("sections", "context"))],
+)
 def test_each_step_of_the_chain_has_the_same_bytes_everywhere(
     step: str, built: Sandbox, bundle: Path, elsewhere: Sandbox, tmp_path: Path
 ) -> None:

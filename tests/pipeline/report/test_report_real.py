@@ -119,6 +119,7 @@ def test_diff_tells_a_regression_by_its_exit_code(built: Sandbox, tmp_path: Path
     assert "no regression was shown" in said
 
 
+@pytest.mark.slow
 def test_versions_can_be_judged_against_each_other(built: Sandbox) -> None:
     here = str(version(built))
     code, said = report(built, "diff", here, here, "--measure", "--quick", "--format", "json")
@@ -200,11 +201,16 @@ def test_completion_knows_versions(built: Sandbox) -> None:
     assert {"plain,baseline", "plain,last"} <= set(said.splitlines())
 
 
+def bootstrapped(file: str) -> list[str]:
+    (found,) = re.findall(r"^.*\./bootstrap (.+)$", (ROOT / file).read_text("utf-8"), re.M)
+    return [found]
+
+
 def test_workflow_uses_commands_that_exist() -> None:
     text = WORKFLOW.read_text(encoding="utf-8")
     lines = re.findall(r"(?:\.venv/bin/pipeline|\./bootstrap) ([^>|\n]+)", text)
     assert len(lines) >= 5
-    for line in lines:
+    for line in [*lines, *bootstrapped(".github/workflows/full.yml"), *bootstrapped(".ci/run")]:
         name, *arguments = shlex.split(line.replace("$PROFILE", "mixed"))
         cli.commands[name].make_context(name, arguments)
     assert "GITHUB_STEP_SUMMARY" in text

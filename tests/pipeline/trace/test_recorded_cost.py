@@ -22,7 +22,6 @@ def test_it_says_times_events_and_bytes(recorder: Recorder) -> None:
         cwd=recorder.folder,
         capture_output=True,
         text=True,
-        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     number = r"\d+\.\d\d"

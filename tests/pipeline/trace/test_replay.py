@@ -34,7 +34,7 @@ def replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def play(replay: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run a replay to its end."""
-    return subprocess.run([replay, *arguments], capture_output=True, text=True, timeout=600)
+    return subprocess.run([replay, *arguments], capture_output=True, text=True)
 
 
 def test_every_call_comes_again(recorder: Recorder, replay: Path) -> None:

@@ -81,7 +81,6 @@ def test_who_wants_no_scheduler_is_told_nothing() -> None:
 
 
 @needs_extra
-@pytest.mark.timeout(600)
 def test_with_the_extra_a_cluster_of_this_machine_measures() -> None:
     told: list[str] = []
     with engine_for(None, told.append) as engine:
@@ -104,7 +103,6 @@ def test_where_no_cluster_can_be_started_the_message_says_what_to_do(
 
 
 @needs_extra
-@pytest.mark.timeout(600)
 def test_a_worker_measures_real_programs(tmp_path: Path) -> None:
     """What a worker does runs in a thread: no part of it may be for the main thread alone."""
     job = real_job(tmp_path)
@@ -136,7 +134,6 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatc
 
 
 @needs_extra
-@pytest.mark.timeout(600)
 def test_a_cluster_of_this_machine_measures_in_a_process_of_its_own_and_ends(
     tmp_path: Path,
 ) -> None:
@@ -154,14 +151,13 @@ def test_a_cluster_of_this_machine_measures_in_a_process_of_its_own_and_ends(
 
 
 @needs_extra
-@pytest.mark.timeout(600)
 def test_a_killed_worker_loses_no_result_and_workers_run_one_job_at_a_time(tmp_path: Path) -> None:
     from distributed import LocalCluster
 
     notes, journal = tmp_path / "notes", Journal(tmp_path / "results")
     wanted = [replace(job, context=str(notes)) for job in jobs()]
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address=None
+        n_workers=2, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address="127.0.0.1:0"
     ) as cluster:
         victim = cluster.workers[0].process.pid
         engine = Cluster(cluster.scheduler_address, measure_slowly)

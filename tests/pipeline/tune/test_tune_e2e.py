@@ -17,7 +17,6 @@ from pipeline.tune.state import Journal
 
 pytestmark = pytest.mark.e2e
 
-PATIENCE_S = 240.0
 TUNE = ("tune", "--profile", "tiny", "--tune-budget", "30s")
 
 
@@ -33,8 +32,7 @@ def sandbox(built: Sandbox, tmp_path: Path) -> Sandbox:
 def test_a_tuning_that_is_killed_goes_on_and_says_what_it_found(sandbox: Sandbox) -> None:
     results = sandbox.root / "build/pipeline/tiny/tune/results.jsonl"
     child = sandbox.start(*TUNE)
-    deadline = time.monotonic() + PATIENCE_S
-    while not Journal(results) and child.poll() is None and time.monotonic() < deadline:
+    while not Journal(results) and child.poll() is None:
         time.sleep(0.05)
     os.kill(child.pid, signal.SIGKILL)
     said, _ = child.communicate()
