@@ -1,8 +1,8 @@
 /* The shared types, with pictures and invariants.
  *
  * Glossary
- *   heap      what one thread owns: magazines and slabs.
- *             Recycled when its thread ends, never freed.
+ *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends.
+ *   seat      what the other threads know of a heap. Never freed.
  *   magazine  a thread's small stack of free blocks of one class; malloc pops, free pushes.
  *   slab      a run of pages cut into blocks of one class, with a bitmap of its free blocks.
  *   run       consecutive pages taken from a segment: a slab or a large block.
@@ -18,9 +18,9 @@
  *                                                                                ^ base, 2 MiB
  *                                                                                  aligned
  *
- * The owner of a page is one word: the address of the heap that owns the page's slab, plus the
- * slab's class; 0 where there is no slab. It is what a thread reads of other threads' slabs, and
- * it stands apart from the slab table, whose lines their owners write all the time.
+ * The owner of a page is one word: the address of the seat of the heap that owns the page's slab,
+ * plus the slab's class; 0 where there is no slab. It is what a thread reads of other threads'
+ * slabs, and it stands apart from the slab table, whose lines their owners write all the time.
  *
  * Nothing lies inside free blocks but, for the moment of the handing over, the addresses in a
  * carrier of a remote chain: a free block can be unmapped, and a write to it after free corrupts no
@@ -38,6 +38,7 @@
 #include <stdint.h>
 
 typedef struct hak_heap hak_heap;
+typedef struct hak_seat hak_seat;
 typedef struct hak_slab hak_slab;
 typedef struct hak_range hak_range;
 
@@ -201,17 +202,41 @@ struct hak_heap {
     uint8_t trim_class;  /* ... or is being trimmed: this class comes next, or 0, */
     bool trim_more;      /* something that was seen may go later, */
     hak_slab *trim_next; /* and this is the class's next slab: cold/trim.c */
-    enum { HAK_HEAP_ACTIVE, HAK_HEAP_IDLE, HAK_HEAP_FROZEN } state; /* under the registry lock */
-    hak_heap *registry_next;                                        /* all heaps, never removed */
-    hak_heap *idle_next;                                            /* heaps without a thread */
-    hak_link *came;                                /* chains that were fetched from `remote` */
-    bool settled;                                  /* idle, and the last trim left nothing to do */
-    uint8_t deep;                                  /* enum hak_deep */
-    uint8_t home;                                  /* of its large blocks; 0: none yet */
+    hak_link *came;      /* chains that were fetched from `remote` */
+    uint8_t deep;        /* enum hak_deep */
+    uint8_t home;        /* of its large blocks; 0: none yet */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
-    HAK_LINE_ALIGNED _Atomic(hak_link *) remote;   /* chains that other threads freed */
-    HAK_LINE_ALIGNED void *slots[];                /* cold/magazine.h; HAK_HEAP_SLOTS of them */
+    hak_seat *seat;
+    HAK_LINE_ALIGNED void *slots[]; /* cold/magazine.h; HAK_HEAP_SLOTS of them */
 };
+
+/* Whose a heap is.
+ *   ACTIVE   a thread's
+ *   IDLE     nobody's: whoever needs a heap takes it, whoever needs a slab one of its slabs
+ *   VISITED  idle, but somebody is looking after it just now
+ *   BARE     nobody's, and its memory is given back: it had nothing to keep
+ *   FROZEN   of a thread that a forked child does not have */
+enum hak_heap_state {
+    HAK_HEAP_ACTIVE,
+    HAK_HEAP_IDLE,
+    HAK_HEAP_VISITED,
+    HAK_HEAP_BARE,
+    HAK_HEAP_FROZEN
+};
+
+/* What other threads know of a heap, apart from it (pages/heap_room.h): they look for it there and
+ * leave blocks for it at any time, even when the heap has no memory. The low bits of its address
+ * are zero: they name a class in the owner words. */
+struct hak_seat {
+    _Atomic(hak_link *) remote;         /* chains that other threads freed */
+    HAK_LINE_ALIGNED hak_heap *heap;    /* constant */
+    hak_seat *registry_next;            /* constant: all seats, never removed */
+    hak_seat *idle_next, *idle_prev;    /* those in the state IDLE, or those in the state BARE */
+    _Atomic(enum hak_heap_state) state; /* changed under the registry lock */
+    _Atomic bool settled;               /* idle, and the last trim left nothing to do */
+    bool usable, deep_usable;           /* the heap's memory, so far: pages/heap_room.h */
+} __attribute__((aligned(HAK_CLASS_LIMIT)));
+_Static_assert(sizeof(struct hak_seat) == HAK_CLASS_LIMIT, "a class fits into a seat's address");
 #define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS)
 #define HAK_HEAP_SLOTS (HAK_USUAL_SLOTS + HAK_MAGAZINE_SLOTS)
 #define HAK_USUAL_HEAP_SIZE (sizeof(struct hak_heap) + HAK_USUAL_SLOTS * sizeof(void *))

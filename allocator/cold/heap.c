@@ -3,33 +3,38 @@
 #include "base/classes.h"
 #include "cold/list.h"
 #include "cold/magazine.h"
+#include "cold/route.h"
+#include "cold/seat.h"
 #include "cold/shed.h"
 #include "cold/slab.h"
-#include "os/lock.h"
 #include "pages/heap_room.h"
 #include "stats/stats.h"
 
-enum { ADOPT_LOOKS = 8 };
-
-static hak_lock registry_lock;
-static hak_heap *registry, *idle_heaps;
-static hak_heap *adopt_next; /* among the idle heaps: where the next adoption looks first */
-static _Atomic size_t idle_count;
-
 /* ---- making ---- */
 
-static hak_heap *make_heap(void) {
-    hak_heap *heap = hak_heap_room_take();
-    if (heap == NULL)
-        return NULL;
+static hak_seat *make_seat(void) {
+    hak_lock_take(&hak_registry_lock);
+    hak_seat *seat = hak_heap_room_add();
+    if (seat != NULL)
+        hak_seat_register(seat);
+    hak_lock_give(&hak_registry_lock);
+    return seat;
+}
+
+/* Makes the heap of a seat that has none. False: out of memory. */
+static bool make_heap(hak_seat *seat) {
+    hak_heap *heap = seat->heap;
+    if (!hak_heap_room_open(seat))
+        return false;
+    heap->seat = seat;
     hak_magazines_lay_out(heap);
     hak_lists_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
-    heap->registry_next = registry;
-    registry = heap;
     HAK_COUNT(heaps_made, 1);
-    return heap;
+    return true;
 }
+
+/* ---- heaps without a thread ---- */
 
 /* What the last thread needed says little about the next one: it starts small again, but with
  * blocks of each class that was in use, and not of a coarser one. */
@@ -45,85 +50,84 @@ static void forget(hak_heap *heap) {
     }
 }
 
-static hak_heap *pop_idle(void) {
-    hak_heap *heap = idle_heaps;
-    if (heap == NULL)
-        return NULL;
-    idle_heaps = heap->idle_next;
-    if (adopt_next == heap)
-        adopt_next = heap->idle_next;
-    heap->settled = false;
-    forget(heap);
-    atomic_fetch_sub_explicit(&idle_count, 1, memory_order_relaxed);
-    HAK_COUNT(heaps_reused, 1);
-    return heap;
+static hak_seat *take_seat(bool *bare) {
+    hak_seat *seat = hak_seat_take(bare);
+    if (seat == NULL) {
+        *bare = true;
+        return make_seat();
+    }
+    HAK_COUNT(heaps_reused, !*bare);
+    return seat;
 }
 
 hak_heap *hak_heap_obtain(void) {
-    hak_lock_take(&registry_lock);
-    hak_heap *heap = pop_idle();
-    if (heap == NULL)
-        heap = make_heap();
-    if (heap != NULL)
-        heap->state = HAK_HEAP_ACTIVE;
-    hak_lock_give(&registry_lock);
-    return heap;
+    bool bare;
+    hak_seat *seat = take_seat(&bare);
+    if (seat == NULL)
+        return NULL;
+    seat->settled = false;
+    if (bare && !make_heap(seat)) {
+        hak_seat_leave(seat, HAK_HEAP_BARE);
+        return NULL;
+    }
+    if (!bare)
+        forget(seat->heap);
+    hak_seat_set_state(seat, HAK_HEAP_ACTIVE);
+    return seat->heap;
 }
 
 void hak_heap_leave(hak_heap *heap) {
-    hak_lock_take(&registry_lock);
-    heap->state = HAK_HEAP_IDLE;
-    heap->idle_next = idle_heaps;
-    idle_heaps = heap;
-    atomic_fetch_add_explicit(&idle_count, 1, memory_order_relaxed);
-    hak_lock_give(&registry_lock);
+    hak_seat_leave(heap->seat, HAK_HEAP_IDLE);
 }
 
-size_t hak_heap_idle_count(void) {
-    return atomic_load_explicit(&idle_count, memory_order_relaxed);
+/* True when it would not be missed: its next thread can begin with a new one. What it counts in a
+ * research build is. */
+static bool has_nothing(const hak_heap *heap) {
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES && heap->partial[cls] == NULL && hak_route_count(heap, cls) == 0)
+        cls++;
+    return cls == HAK_CLASSES && heap->came == NULL && !HAK_RESEARCH;
 }
 
-/* ---- heaps without a thread ---- */
+static void end_visit(hak_seat *seat) {
+    bool goes = seat->settled && has_nothing(seat->heap);
+    if (goes)
+        hak_heap_room_close(seat);
+    hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
+}
+
+/* Where there is nothing to do nobody reads the heap itself. */
+static bool needs_visit(const hak_seat *seat) {
+    enum hak_heap_state state = hak_seat_state(seat);
+    if (state == HAK_HEAP_IDLE)
+        return !seat->settled || hak_seat_has_mail(seat);
+    return state == HAK_HEAP_BARE && hak_seat_has_mail(seat);
+}
 
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context) {
     size_t sum = 0;
-    if (hak_heap_idle_count() == 0)
-        return 0;
-    hak_lock_take(&registry_lock);
-    for (hak_heap *heap = idle_heaps; heap != NULL; heap = heap->idle_next)
-        sum += visit(heap, context);
-    hak_lock_give(&registry_lock);
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
+        bool bare;
+        if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
+            continue;
+        if (bare && !make_heap(seat)) {
+            hak_seat_leave(seat, HAK_HEAP_BARE);
+            continue;
+        }
+        sum += visit(seat->heap, context);
+        end_visit(seat);
+    }
     return sum;
 }
 
-static bool adopt_from(hak_heap *idle, hak_heap *heap, unsigned cls) {
-    hak_slab *slab = idle->partial[cls];
+static bool adopt(hak_heap *heap, unsigned cls) {
+    hak_slab *slab = hak_seat_adopt(cls);
     if (slab == NULL)
         return false;
-    hak_slab_unlink(idle, slab);
     hak_slab_own(heap, slab);
     hak_slab_link(heap, slab);
     HAK_COUNT(slabs_adopted, 1);
     return true;
-}
-
-/* Goes round the idle heaps, a few at each call: there may be thousands. What was freed to them
- * remotely is taken back once per purge epoch. */
-static bool adopt(hak_heap *heap, unsigned cls) {
-    bool adopted = false;
-    if (hak_heap_idle_count() == 0)
-        return false;
-    hak_lock_take(&registry_lock);
-    for (int looks = 0; looks < ADOPT_LOOKS && !adopted; looks++) {
-        if (adopt_next == NULL)
-            adopt_next = idle_heaps;
-        if (adopt_next == NULL)
-            break;
-        adopted = adopt_from(adopt_next, heap, cls);
-        adopt_next = adopt_next->idle_next;
-    }
-    hak_lock_give(&registry_lock);
-    return adopted;
 }
 
 hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
@@ -133,25 +137,31 @@ hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
 }
 
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) {
-    hak_lock_take(&registry_lock);
-    for (hak_heap *heap = registry; heap != NULL; heap = heap->registry_next)
-        visit(heap, context);
-    hak_lock_give(&registry_lock);
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+        if (hak_seat_state(seat) != HAK_HEAP_BARE)
+            visit(seat->heap, context);
 }
 
 /* ---- fork ---- */
 
 void hak_heap_before_fork(void) {
-    hak_lock_take(&registry_lock);
+    hak_lock_take(&hak_registry_lock);
 }
 
 void hak_heap_after_fork_in_parent(void) {
-    hak_lock_give(&registry_lock);
+    hak_lock_give(&hak_registry_lock);
+}
+
+static bool is_of_another_thread(const hak_seat *seat, const hak_heap *own,
+                                 const hak_heap *borrowed) {
+    enum hak_heap_state state = hak_seat_state(seat);
+    return state == HAK_HEAP_VISITED ||
+           (state == HAK_HEAP_ACTIVE && seat->heap != own && seat->heap != borrowed);
 }
 
 void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed) {
-    for (hak_heap *heap = registry; heap != NULL; heap = heap->registry_next)
-        if (heap->state == HAK_HEAP_ACTIVE && heap != own && heap != borrowed)
-            heap->state = HAK_HEAP_FROZEN;
-    hak_lock_reset(&registry_lock);
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+        if (is_of_another_thread(seat, own, borrowed))
+            hak_seat_set_state(seat, HAK_HEAP_FROZEN);
+    hak_lock_reset(&hak_registry_lock);
 }

@@ -10,18 +10,16 @@ hak_heap *hak_heap_obtain(void);
 /* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. */
 void hak_heap_leave(hak_heap *heap);
 
-/* Heaps without a thread. */
-size_t hak_heap_idle_count(void);
-
 /* A slab of the class with room: one of the heap's own, else one taken over from a heap without a
  * thread, else a new one. NULL: out of memory. By the owner. */
 hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls);
 
-/* Calls visit for each heap without a thread, as its owner, under the registry lock. Returns the
- * sum of what the visits return. */
+/* Calls visit for each heap without a thread for which there may be something to do, as its owner:
+ * nobody else has that heap meanwhile, and no lock is held. A heap that has nothing any more gives
+ * its memory back. Returns the sum of what the visits return. Under the purge lock. */
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context);
 
-/* Calls visit for each heap, under the registry lock. */
+/* Calls visit for each heap; most of them are in use meanwhile. */
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context);
 
 /* No heap is made or changes hands between these. */

@@ -83,7 +83,9 @@ static size_t take_back(hak_heap *heap, void *unused) {
 
 static size_t trim_now(hak_heap *heap, void *unused) {
     (void)unused;
-    return hak_heap_trim_now(heap);
+    size_t bytes = hak_heap_trim_now(heap);
+    heap->seat->settled = true; /* nothing waits any more */
+    return bytes;
 }
 
 /* First the blocks on their way travel to their owners, which may be any of the heaps. */

@@ -22,7 +22,7 @@ static void close_carrier(const struct hak_chain *chain) {
 }
 
 static void send(struct hak_chain *chain) {
-    _Atomic(hak_link *) *remote = &hak_heap_in(chain->owner)->remote;
+    _Atomic(hak_link *) *remote = &hak_seat_in(chain->owner)->remote;
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
     close_carrier(chain);
     do
@@ -75,7 +75,7 @@ static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere
     uintptr_t owner = hak_owner_of(block);
     if (owner == 0)
         hak_slab_refuse(hak_run_of(block), block);
-    if (hak_heap_in(owner) == heap)
+    if (hak_seat_in(owner) == heap->seat)
         hak_route_take_home(heap, hak_class_of_owner(owner), block);
     else
         hak_chains_add(elsewhere, owner, block);
@@ -122,9 +122,10 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
 }
 
 static hak_link *fetch(hak_heap *heap) {
-    if (heap->came != NULL || atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
+    _Atomic(hak_link *) *remote = &heap->seat->remote;
+    if (heap->came != NULL || atomic_load_explicit(remote, memory_order_relaxed) == NULL)
         return heap->came;
-    return atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
+    return atomic_exchange_explicit(remote, NULL, memory_order_acquire);
 }
 
 bool hak_remote_drain_some(hak_heap *heap, size_t *carriers) {

@@ -9,6 +9,7 @@
 #include "cold/purge.h"
 #include "cold/remote.h"
 #include "cold/route.h"
+#include "cold/seat.h"
 #include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
@@ -46,7 +47,7 @@ static size_t blocks_to_keep(unsigned cls) {
 }
 
 static void flush_most(hak_heap *heap) {
-    bool warm = hak_heap_idle_count() < WARM_HEAPS;
+    bool warm = hak_seat_idle_count() < WARM_HEAPS;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (hak_route_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
             hak_route_flush(heap, cls);

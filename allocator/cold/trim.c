@@ -178,13 +178,12 @@ static bool is_empty(const hak_heap *heap) {
 }
 
 enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    if (heap->settled && atomic_load_explicit(&heap->remote, memory_order_relaxed) == NULL)
-        return HAK_TRIM_NOTHING;
     enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
-    heap->settled = left == HAK_TRIM_NOTHING && is_empty(heap);
-    if (heap->settled)
+    bool settled = left == HAK_TRIM_NOTHING && is_empty(heap);
+    heap->seat->settled = settled;
+    if (settled)
         hak_magazines_purge(heap);
-    return left == HAK_TRIM_GOES_ON || heap->settled ? left : HAK_TRIM_LATER;
+    return left == HAK_TRIM_GOES_ON || settled ? left : HAK_TRIM_LATER;
 }
 
 /* ---- at once ---- */

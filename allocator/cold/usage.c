@@ -45,8 +45,10 @@ static void subtract(hak_usage *usage, unsigned cls, size_t blocks) {
 
 /* Blocks in magazines are free for the program. Other threads' magazines move meanwhile. */
 static void subtract_magazines(hak_heap *heap, void *context) {
+    hak_usage *usage = context;
+    usage->heaps++;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        subtract(context, cls, hak_route_count(heap, cls));
+        subtract(usage, cls, hak_route_count(heap, cls));
 }
 
 static void subtract_exchange(hak_usage *usage) {
@@ -67,7 +69,6 @@ void hak_usage_collect(hak_usage *usage) {
     memset(usage, 0, sizeof *usage);
     for (size_t i = 0; i < hak_range_count(); i++)
         usage->reserved += hak_ranges[i].segments_usable * HAK_SEGMENT_SIZE;
-    usage->heaps = HAK_COUNTED(heaps_made);
     each_segment(add_segment, usage);
     hak_heap_each(subtract_magazines, usage);
     subtract_exchange(usage);

@@ -10,12 +10,9 @@ enum {
     FIRST = 8,  /* ... if the system grants them, and the first one so many */
 };
 
-/* What is known of a place. */
-enum { TAKEN = 1, USABLE = 2, DEEP = 4 };
-
 typedef struct yard {
     char *start;
-    size_t places, taken_below; /* no place below it is free */
+    size_t places, taken;
 } yard;
 
 static yard yards[YARDS];
@@ -33,7 +30,7 @@ static size_t stride(void) {
 }
 
 static size_t table_size(const yard *y) {
-    return hak_round_up(y->places, hak_os_page_size());
+    return hak_round_up(y->places * sizeof(hak_seat), hak_os_page_size());
 }
 
 static char *first_heap(const yard *y) {
@@ -44,31 +41,12 @@ static size_t yard_size(const yard *y) {
     return table_size(y) + wall() + y->places * stride();
 }
 
-/* A byte for each place: that of a heap in use is its owner's, others are under the lock. */
-static _Atomic uint8_t *state_of(const yard *y, size_t place) {
-    return (_Atomic uint8_t *)(void *)(y->start + place);
-}
-
-static bool is(const _Atomic uint8_t *state, uint8_t what) {
-    return (atomic_load_explicit(state, memory_order_relaxed) & what) != 0;
-}
-
-static void set(_Atomic uint8_t *state, uint8_t what) {
-    uint8_t old = atomic_load_explicit(state, memory_order_relaxed);
-    atomic_store_explicit(state, (uint8_t)(old | what), memory_order_relaxed);
-}
-
 static yard *yard_of(const void *address) {
     size_t count = atomic_load_explicit(&yard_count, memory_order_acquire);
     for (yard *y = yards; y < yards + count; y++)
         if ((uintptr_t)address - (uintptr_t)first_heap(y) < y->places * stride())
             return y;
     return NULL;
-}
-
-static _Atomic uint8_t *state_of_heap(const hak_heap *heap) {
-    yard *y = yard_of(heap);
-    return state_of(y, (size_t)((const char *)heap - first_heap(y)) / stride());
 }
 
 /* ---- making room ---- */
@@ -95,59 +73,42 @@ static yard *add_yard(void) {
     return &yards[count];
 }
 
-/* The first free place of a yard; y->places: none. */
-static size_t free_place(yard *y) {
-    while (y->taken_below < y->places && is(state_of(y, y->taken_below), TAKEN))
-        y->taken_below++;
-    return y->taken_below;
-}
-
-static yard *yard_with_room(void) {
-    size_t count = atomic_load_explicit(&yard_count, memory_order_relaxed);
-    for (yard *y = yards; y < yards + count; y++)
-        if (free_place(y) < y->places)
-            return y;
-    return add_yard();
-}
-
 /* ---- the interface ---- */
 
 static size_t usual_size(void) {
     return hak_round_up(HAK_USUAL_HEAP_SIZE, hak_os_page_size());
 }
 
-hak_heap *hak_heap_room_take(void) {
-    yard *y = yard_with_room();
+hak_seat *hak_heap_room_add(void) {
+    size_t count = atomic_load_explicit(&yard_count, memory_order_relaxed);
+    yard *y = count != 0 ? &yards[count - 1] : NULL;
+    if (y == NULL || y->taken == y->places)
+        y = add_yard();
     if (y == NULL)
         return NULL;
-    char *heap = first_heap(y) + free_place(y) * stride();
-    _Atomic uint8_t *state = state_of(y, free_place(y));
-    if (!is(state, USABLE) && !commit(heap, usual_size()))
-        return NULL;
-    set(state, TAKEN | USABLE);
-    return (hak_heap *)(void *)heap;
+    hak_seat *seat = (hak_seat *)(void *)y->start + y->taken;
+    seat->heap = (hak_heap *)(void *)(first_heap(y) + y->taken++ * stride());
+    return seat;
 }
 
-void hak_heap_room_give(hak_heap *heap) {
-    yard *y = yard_of(heap);
-    size_t place = (size_t)((char *)heap - first_heap(y)) / stride();
-    _Atomic uint8_t *state = state_of(y, place);
-    if (!hak_os_purge(heap, is(state, DEEP) ? stride() - wall() : usual_size()))
+bool hak_heap_room_open(hak_seat *seat) {
+    if (!seat->usable)
+        seat->usable = commit((char *)seat->heap, usual_size());
+    return seat->usable;
+}
+
+void hak_heap_room_close(hak_seat *seat) {
+    hak_heap *heap = seat->heap;
+    if (!hak_os_purge(heap, seat->deep_usable ? stride() - wall() : usual_size()))
         *heap = (hak_heap){0};
-    uint8_t usable = atomic_load_explicit(state, memory_order_relaxed) & (USABLE | DEEP);
-    atomic_store_explicit(state, usable, memory_order_relaxed);
-    if (place < y->taken_below)
-        y->taken_below = place;
 }
 
 static bool deepen(hak_heap *heap) {
-    _Atomic uint8_t *state = state_of_heap(heap);
-    if (is(state, DEEP))
-        return true;
-    if (!commit((char *)heap + usual_size(), stride() - wall() - usual_size()))
-        return false;
-    set(state, DEEP);
-    return true;
+    hak_seat *seat = heap->seat;
+    size_t usual = usual_size();
+    if (!seat->deep_usable)
+        seat->deep_usable = commit((char *)heap + usual, stride() - wall() - usual);
+    return seat->deep_usable;
 }
 
 bool hak_heap_room_deepen(hak_heap *heap) {

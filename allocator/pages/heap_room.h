@@ -2,22 +2,26 @@
  * faults in front of each heap and behind it. Who writes on and on behind a block does not come to
  * one.
  *
- *   a yard:  | table | wall | heap: head, usual magazines | deep magazines | wall | heap ... | wall
+ *   a yard:  | seats | wall | heap: head, usual magazines | deep magazines | wall | heap ... | wall
  * |
  *                             |<-- HAK_USUAL_HEAP_SIZE -->|
  *
- * The deep magazines, most of a heap, become usable when the first of them is wanted. All functions
- * but hak_heap_room_deepen and hak_heap_room_holds under one lock: the registry's. */
+ * The deep magazines, most of a heap, become usable when the first of them is wanted. A seat and
+ * its heap's place stay together for ever. */
 #ifndef HAK_COLD_HEAP_ROOM_H
 #define HAK_COLD_HEAP_ROOM_H
 
 #include "base/types.h"
 
-/* Memory for a heap; all but its slots reads as zero. NULL: out of memory or address space. */
-hak_heap *hak_heap_room_take(void);
+/* Another seat, all zero but for the place of its heap, which is not open yet. NULL: out of memory
+ * or address space. Under the registry lock. */
+hak_seat *hak_heap_room_add(void);
 
-/* Nobody knows the heap any more: its memory goes back to the system, its place to the next one. */
-void hak_heap_room_give(hak_heap *heap);
+/* Makes the heap's memory usable; all but its slots reads as zero. False: out of memory. These two
+ * by whoever has the seat for itself. */
+bool hak_heap_room_open(hak_seat *seat);
+/* Gives the memory back to the system, until the place is opened again. */
+void hak_heap_room_close(hak_seat *seat);
 
 /* Makes the deep magazines usable. False: the system refused, now or before. By the owner. */
 bool hak_heap_room_deepen(hak_heap *heap);

@@ -34,12 +34,12 @@ HAK_INLINE unsigned hak_class_of(const void *p) {
 /* The range p lies in, NULL when p is foreign. Lock-free. */
 hak_range *hak_range_of(const void *p);
 
-/* The owner word of a slab's pages: base/types.h. Heaps are page aligned. */
+/* The owner word of a slab's pages: base/types.h. */
 HAK_INLINE uintptr_t hak_owner_word(const hak_heap *heap, unsigned cls) {
-    return (uintptr_t)heap + cls;
+    return (uintptr_t)heap->seat + cls;
 }
-HAK_INLINE hak_heap *hak_heap_in(uintptr_t owner) {
-    return (hak_heap *)(owner & ~(uintptr_t)(HAK_CLASS_LIMIT - 1));
+HAK_INLINE hak_seat *hak_seat_in(uintptr_t owner) {
+    return (hak_seat *)(owner & ~(uintptr_t)(HAK_CLASS_LIMIT - 1));
 }
 HAK_INLINE unsigned hak_class_of_owner(uintptr_t owner) {
     return (unsigned)(owner & (HAK_CLASS_LIMIT - 1));

@@ -22,3 +22,4 @@ target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
   -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_cold_trim PRIVATE -Wl,--wrap=hak_os_purge)
+target_link_options(test_boxes_cold_seat PRIVATE -Wl,--wrap=hak_os_purge)

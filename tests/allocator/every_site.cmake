@@ -21,9 +21,8 @@ find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-2
 # There is no spare run where address space is scarce; boxes.pages_spare lets that call fail.
 # thread_start is a helper of the tests. The guard moves blocks, and makes them zero, itself; and its
 # requests leave no slab with a tail that was used before.
-# No heap's place is given back yet but by boxes.pages_heap_room.
 # Only a range in a reservation, as in boxes.pages_range, has something in front to cut off.
-set(never_called hak_spare_purge hak_heap_room_give thread_start hak_os_reserve)
+set(never_called hak_spare_purge thread_start hak_os_reserve)
 if(HAKMEM_VARIANT STREQUAL "guard")
   list(APPEND never_called move hak_os_move hak_large_allocate purge_tail)
 endif()

@@ -86,29 +86,31 @@ static void heaps_lie_apart(void) {
         thread_join(threads[i]);
 }
 
-static hak_heap *taken[MANY];
+static hak_seat *seats[MANY];
 
-static void take_all(void) {
+static void open_all(void) {
     for (int i = 0; i < MANY; i++) {
-        taken[i] = hak_heap_room_take();
-        CHECK(taken[i] && !taken[i]->registry_next && !taken[i]->top[1]);
-        memset(taken[i], 1, sizeof *taken[i]);
-        taken[i]->deep = HAK_DEEP_UNKNOWN;
-        CHECK(hak_heap_room_deepen(taken[i]) && hak_heap_room_deepen(taken[i]));
-        memset((char *)taken[i], 1, HAK_HEAP_SIZE);
+        CHECK(hak_heap_room_open(seats[i]));
+        hak_heap *heap = seats[i]->heap;
+        CHECK(!heap->seat && !heap->top[1]);
+        heap->seat = seats[i];
+        CHECK(hak_heap_room_deepen(heap) && hak_heap_room_deepen(heap));
+        memset((char *)heap, 1, HAK_HEAP_SIZE);
     }
 }
 
 static void places_are_used_again(void) {
+    for (int i = 0; i < MANY; i++)
+        CHECK((seats[i] = hak_heap_room_add()) != NULL);
     size_t before = rss_kib(), address_space = 0;
     for (int round = 0; round < 3; round++) {
-        take_all();
+        open_all();
         CHECK_THAT(rss_kib() > before + MANY * (HAK_HEAP_SIZE >> 10) / 2, "%zu KiB", rss_kib());
         if (round == 0)
             address_space = status_kib("VmSize:");
         CHECK_THAT(status_kib("VmSize:") <= address_space, "further room in round %d", round);
         for (int i = 0; i < MANY; i++)
-            hak_heap_room_give(taken[i]);
+            hak_heap_room_close(seats[i]);
         CHECK_THAT(rss_kib() < before + 200, "RSS %zu -> %zu KiB", before, rss_kib());
     }
 }

@@ -1,0 +1,140 @@
+#include "cold/seat.h"
+
+#include "cold/slab.h"
+
+enum { ADOPT_LOOKS = 8 };
+
+hak_lock hak_registry_lock;
+static _Atomic(hak_seat *) registry;
+
+/* Seats of one state, the one that came last first. */
+typedef struct list {
+    hak_seat *first;
+} list;
+static list idle, bare;
+static hak_seat *adopt_next; /* among the idle ones: where the next adoption looks first */
+static _Atomic size_t idle_count;
+
+/* How many idle heaps have a slab with room of a class: where none has, nobody takes the lock. */
+static _Atomic uint32_t stocked[HAK_CLASSES];
+
+/* ---- all seats ---- */
+
+hak_seat *hak_seat_first(void) {
+    return atomic_load_explicit(&registry, memory_order_acquire);
+}
+
+void hak_seat_register(hak_seat *seat) {
+    seat->state = HAK_HEAP_VISITED;
+    seat->registry_next = hak_seat_first();
+    atomic_store_explicit(&registry, seat, memory_order_release);
+}
+
+/* ---- those that nobody sits on ---- */
+
+static void push(list *to, hak_seat *seat) {
+    seat->idle_prev = NULL;
+    seat->idle_next = to->first;
+    if (to->first != NULL)
+        to->first->idle_prev = seat;
+    to->first = seat;
+}
+
+static void take_off(list *from, hak_seat *seat) {
+    if (seat == adopt_next)
+        adopt_next = seat->idle_next;
+    if (seat->idle_prev != NULL)
+        seat->idle_prev->idle_next = seat->idle_next;
+    else
+        from->first = seat->idle_next;
+    if (seat->idle_next != NULL)
+        seat->idle_next->idle_prev = seat->idle_prev;
+}
+
+/* By whoever has the heap for itself: before it becomes idle, or after. */
+static void note_stock(const hak_heap *heap, uint32_t by) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (heap->partial[cls] != NULL)
+            atomic_fetch_add_explicit(&stocked[cls], by, memory_order_relaxed);
+}
+
+/* Under the lock. False: it is not idle. */
+static bool begin_visit(hak_seat *seat, bool *is_bare) {
+    enum hak_heap_state state = hak_seat_state(seat);
+    *is_bare = state == HAK_HEAP_BARE;
+    if (state != HAK_HEAP_IDLE && state != HAK_HEAP_BARE)
+        return false;
+    take_off(*is_bare ? &bare : &idle, seat);
+    atomic_fetch_sub_explicit(&idle_count, !*is_bare, memory_order_relaxed);
+    hak_seat_set_state(seat, HAK_HEAP_VISITED);
+    return true;
+}
+
+static bool visit(hak_seat *seat, bool *is_bare) {
+    return seat != NULL && begin_visit(seat, is_bare);
+}
+
+bool hak_seat_visit(hak_seat *seat, bool *is_bare) {
+    hak_lock_take(&hak_registry_lock);
+    bool visited = begin_visit(seat, is_bare);
+    hak_lock_give(&hak_registry_lock);
+    if (visited && !*is_bare)
+        note_stock(seat->heap, (uint32_t)-1);
+    return visited;
+}
+
+hak_seat *hak_seat_take(bool *is_bare) {
+    hak_lock_take(&hak_registry_lock);
+    hak_seat *seat = idle.first != NULL ? idle.first : bare.first;
+    bool taken = visit(seat, is_bare);
+    hak_lock_give(&hak_registry_lock);
+    if (taken && !*is_bare)
+        note_stock(seat->heap, (uint32_t)-1);
+    return seat;
+}
+
+void hak_seat_leave(hak_seat *seat, enum hak_heap_state state) {
+    bool is_bare = state == HAK_HEAP_BARE;
+    if (!is_bare)
+        note_stock(seat->heap, 1);
+    hak_lock_take(&hak_registry_lock);
+    push(is_bare ? &bare : &idle, seat);
+    atomic_fetch_add_explicit(&idle_count, !is_bare, memory_order_relaxed);
+    hak_seat_set_state(seat, state);
+    hak_lock_give(&hak_registry_lock);
+}
+
+size_t hak_seat_idle_count(void) {
+    return atomic_load_explicit(&idle_count, memory_order_relaxed);
+}
+
+/* ---- slabs of idle heaps ---- */
+
+static hak_slab *take_slab(hak_heap *heap, unsigned cls) {
+    hak_slab *slab = heap->partial[cls];
+    if (slab == NULL)
+        return NULL;
+    hak_slab_unlink(heap, slab);
+    if (heap->partial[cls] == NULL)
+        atomic_fetch_sub_explicit(&stocked[cls], 1, memory_order_relaxed);
+    return slab;
+}
+
+/* Goes round the idle heaps, a few at each call: there may be thousands. What was freed to them
+ * remotely is taken back once per purge epoch. */
+hak_slab *hak_seat_adopt(unsigned cls) {
+    hak_slab *slab = NULL;
+    if (atomic_load_explicit(&stocked[cls], memory_order_relaxed) == 0)
+        return NULL;
+    hak_lock_take(&hak_registry_lock);
+    for (int looks = 0; looks < ADOPT_LOOKS && slab == NULL; looks++) {
+        if (adopt_next == NULL)
+            adopt_next = idle.first;
+        if (adopt_next == NULL)
+            break;
+        slab = take_slab(adopt_next->heap, cls);
+        adopt_next = adopt_next->idle_next;
+    }
+    hak_lock_give(&hak_registry_lock);
+    return slab;
+}
