@@ -60,7 +60,8 @@ static size_t give_home(hak_heap *heap, unsigned cls, void *const *blocks, size_
 
 hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count) {
     hak_given given = {0};
-    hak_chains elsewhere = {0};
+    hak_chains elsewhere;
+    hak_chains_begin(&elsewhere);
     for (size_t i = 0, n; i < count; i += n) {
         n = give_home(heap, cls, blocks + i, count - i, &given.runs);
         if (n == 0)

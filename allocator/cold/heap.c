@@ -7,6 +7,7 @@
 #include "cold/seat.h"
 #include "cold/shed.h"
 #include "cold/slab.h"
+#include "os/secret.h"
 #include "pages/heap_room.h"
 #include "stats/stats.h"
 
@@ -15,6 +16,7 @@
 static hak_seat *make_seat(void) {
     hak_lock_take(&hak_registry_lock);
     hak_seat *seat = hak_heap_room_add();
+    hak_secret_choose(); /* before the first chain to it */
     if (seat != NULL)
         hak_seat_register(seat);
     hak_lock_give(&hak_registry_lock);

@@ -81,7 +81,8 @@ void *hak_refill(size_t size) {
 
 /* A thread that has no heap any more hands each block straight to its owner. */
 static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
-    hak_chains chain = {0};
+    hak_chains chain;
+    hak_chains_begin(&chain);
     if (cls == HAK_CLASS_NONE) {
         hak_large_free(block);
         return;

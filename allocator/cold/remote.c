@@ -15,18 +15,49 @@ static unsigned words_in(unsigned cls) {
     return words < MOST_WORDS ? (unsigned)words : MOST_WORDS;
 }
 
+/* ---- whether a block begins there ---- */
+
+/* Ends the program if none does: malloc would hand out the middle of a block. */
+static HAK_COLD void look_closer(const hak_class *of, const void *block) {
+    const hak_slab *slab = hak_run_of(block);
+    if (!hak_divide((uintptr_t)block - slab->start, of->reciprocal).is_exact)
+        hak_slab_refuse(slab, block);
+}
+
+/* A slab of one page begins where its page does; others have an entry that says it. */
+static inline void must_be_start(unsigned cls, const void *block) {
+    const hak_class *of = &hak_classes[cls];
+    size_t place = (uintptr_t)block % HAK_PAGE_SIZE;
+    if (HAK_UNLIKELY(of->pages != 1) || !hak_divide(place, of->reciprocal).is_exact)
+        look_closer(of, block);
+}
+
+static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, void *const *blocks,
+                                        size_t count) {
+    look_closer(&hak_classes[cls], carrier);
+    for (size_t i = 0; i < count; i++)
+        look_closer(&hak_classes[cls], blocks[i]);
+}
+
+static inline bool is_on_page(const void *block, uintptr_t page) {
+    return (uintptr_t)block - page < HAK_PAGE_SIZE;
+}
+
+/* ---- the thread that frees ---- */
+
 /* 0 behind the last address. */
 static void close_carrier(const struct hak_chain *chain) {
     if (chain->next != chain->end)
-        hak_link_to(chain->next, NULL);
+        hak_link_write(chain->next, NULL, chain->key);
 }
 
 static void send(struct hak_chain *chain) {
     _Atomic(hak_link *) *remote = &hak_seat_in(chain->owner)->remote;
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
+    uintptr_t key = hak_link_key(chain->last);
     close_carrier(chain);
     do
-        hak_link_to(chain->last, head);
+        hak_link_write(chain->last, head, key);
     while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first, memory_order_release,
                                                   memory_order_relaxed));
     chain->owner = 0;
@@ -42,6 +73,7 @@ void hak_chains_send(hak_chains *chains) {
 
 void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
     hak_link *carrier = block;
+    must_be_start(hak_class_of_owner(owner), block);
     if (chain->owner != owner) {
         if (chain->owner != 0)
             send(chain);
@@ -49,20 +81,33 @@ void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
         chain->first = NULL;
         chain->last = carrier;
     }
-    hak_link_to(carrier, chain->first);
+    chain->key = hak_link_key(carrier);
+    hak_link_write(carrier, chain->first, chain->key);
     chain->first = carrier;
     chain->next = carrier + 1;
     chain->end = carrier + words_in(hak_class_of_owner(owner));
 }
 
-size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count) {
+/* Writes blocks into `words` as long as their pages have this owner; returns how many. The block
+ * before the first one has. */
+static inline size_t write_run(hak_link *words, uintptr_t key, uintptr_t owner, void *const *blocks,
+                               size_t most) {
     const hak_owners owners = hak_owners_now();
+    uintptr_t page = hak_round_down((uintptr_t)blocks[-1], HAK_PAGE_SIZE);
+    size_t n = 0;
+    for (;; page = hak_round_down((uintptr_t)blocks[n], HAK_PAGE_SIZE)) {
+        for (; n < most && is_on_page(blocks[n], page); n++)
+            hak_link_write(&words[n], blocks[n], key);
+        if (n == most || !hak_owners_say(&owners, blocks[n], owner))
+            return n;
+    }
+}
+
+size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count) {
     struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
     hak_chains_add(chains, owner, *blocks);
     size_t room = (size_t)(chain->end - chain->next), most = count - 1 < room ? count - 1 : room;
-    size_t n = 0;
-    for (; n < most && hak_owners_say(&owners, blocks[n + 1], owner); n++)
-        hak_link_to(&chain->next[n], blocks[n + 1]);
+    size_t n = write_run(chain->next, chain->key, owner, blocks + 1, most);
     chain->next += n;
     return n + 1;
 }
@@ -75,6 +120,7 @@ static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere
     uintptr_t owner = hak_owner_of(block);
     if (owner == 0)
         hak_slab_refuse(hak_run_of(block), block);
+    must_be_start(hak_class_of_owner(owner), block);
     if (hak_seat_in(owner) == heap->seat)
         hak_route_take_home(heap, hak_class_of_owner(owner), block);
     else
@@ -86,16 +132,32 @@ static size_t room_of(const hak_heap *heap, unsigned cls) {
     return hak_is_hot(cls) || hak_is_list(cls) ? 0 : (size_t)(heap->end[cls] - heap->top[cls]);
 }
 
-/* The magazine takes the blocks in `words` that are still its heap's, as long as it has room.
- * Returns how many. */
-static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *words,
-                               size_t count) {
+/* The magazine takes the blocks in the carrier's words that are still its heap's, as long as it has
+ * room; blocks on one page have one owner. The lower half of each product is small where a block
+ * begins (hak_divide), so one look at the end tells whether all do, the carrier, too; in slabs of
+ * several pages each is looked at by itself. Returns how many. */
+static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *carrier,
+                               size_t count, uintptr_t key) {
     const hak_owners owners = hak_owners_now();
-    unsigned cls = hak_class_of_owner(expected);
+    const unsigned cls = hak_class_of_owner(expected);
+    const uint64_t reciprocal = hak_classes[cls].pages == 1 ? hak_classes[cls].reciprocal : 0;
+    const hak_link *words = carrier + 1;
     size_t room = room_of(heap, cls), most = count < room ? count : room, n = 0;
     void **slots = heap->top[cls] + 1, *block;
-    for (; n < most && hak_owners_say(&owners, block = hak_link_next(&words[n]), expected); n++)
+    uintptr_t page = (uintptr_t)0 - HAK_PAGE_SIZE; /* no block lies there, nor NULL */
+    uint64_t rest = (uintptr_t)carrier % HAK_PAGE_SIZE * reciprocal;
+    for (; n < most; n++) {
+        block = hak_link_read(&words[n], key);
+        if ((uintptr_t)block - page >= HAK_PAGE_SIZE) {
+            if (!hak_owners_say(&owners, block, expected))
+                break;
+            page = hak_round_down((uintptr_t)block, HAK_PAGE_SIZE);
+        }
         slots[n] = block;
+        rest |= ((uintptr_t)block - page) * reciprocal;
+    }
+    if (HAK_UNLIKELY(rest >= reciprocal))
+        all_must_be_starts(cls, carrier, slots, n);
     heap->top[cls] += n;
     return n;
 }
@@ -106,13 +168,13 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     if (HAK_UNLIKELY(owner == 0))
         hak_slab_refuse(hak_run_of(carrier), carrier);
     unsigned cls = hak_class_of_owner(owner);
-    uintptr_t expected = hak_owner_word(heap, cls);
+    uintptr_t expected = hak_owner_word(heap, cls), key = hak_link_key(carrier);
     heap->comes_home[cls] = true;
-    hak_link *next = hak_link_next(carrier), *block;
+    hak_link *next = hak_link_read(carrier, key), *block;
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + words_in(cls);
-    word += take_home(heap, expected, word, (size_t)(end - word));
-    for (; word < end && (block = hak_link_next(word)) != NULL; word++)
+    word += take_home(heap, expected, carrier, (size_t)(end - word), key);
+    for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
         take_odd(heap, block, elsewhere);
     if (HAK_UNLIKELY(owner != expected) || room_of(heap, cls) == 0)
         take_odd(heap, carrier, elsewhere);
@@ -132,7 +194,8 @@ bool hak_remote_drain_some(hak_heap *heap, size_t *carriers) {
     hak_link *carrier = fetch(heap);
     if (carrier == NULL)
         return true;
-    hak_chains elsewhere = {0};
+    hak_chains elsewhere;
+    hak_chains_begin(&elsewhere);
     for (; carrier != NULL && *carriers > 0; --*carriers)
         carrier = unload(heap, carrier, &elsewhere);
     heap->came = carrier;

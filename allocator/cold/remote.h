@@ -15,12 +15,13 @@
 
 enum { HAK_OPEN_CHAINS = 4 };
 
-/* Chains in the making, each of blocks of one owner and class. Zero-initialised. */
+/* Chains in the making, each of blocks of one owner and class. */
 typedef struct hak_chains {
     struct hak_chain {
         uintptr_t owner;        /* the owner word of their pages; 0: no chain */
         hak_link *first, *last; /* carriers; the first one has room, perhaps: */
         hak_link *next, *end;   /* the word for the next address, and the one behind the last */
+        uintptr_t key;          /* of the first carrier's words */
     } open[HAK_OPEN_CHAINS];
 } hak_chains;
 
@@ -30,6 +31,11 @@ HAK_INLINE unsigned hak_chain_of(uintptr_t owner) {
     return (unsigned)((owner * UINT64_C(0x9e3779b97f4a7c15)) >> 62) % HAK_OPEN_CHAINS;
 }
 
+HAK_INLINE void hak_chains_begin(hak_chains *chains) {
+    for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
+        chains->open[i].owner = 0;
+}
+
 /* Makes the block a carrier. If another chain is in its place, sends that first. */
 HAK_DOOR void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block);
 
@@ -37,7 +43,7 @@ HAK_DOOR void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *b
 HAK_INLINE void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block) {
     struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
     if (HAK_LIKELY(chain->owner == owner && chain->next != chain->end))
-        hak_link_to(chain->next++, block);
+        hak_link_write(chain->next++, block, chain->key);
     else
         hak_chains_carry(chain, owner, block);
 }

@@ -2,7 +2,7 @@
 #ifndef HAK_GUARD_PATTERN_H
 #define HAK_GUARD_PATTERN_H
 
-#include "os/guard.h"
+#include "os/secret.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { HAK_FREED_BYTE = 0xdb };
 /* The canary of a block: another one in each process and behind each block, and never 0, which is
  * what programs most often write too far. */
 static inline int hak_canary(const void *block) {
-    uint64_t mixed = ((uintptr_t)block ^ hak_os_secret()) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = ((uintptr_t)block ^ hak_secret) * UINT64_C(0x9e3779b97f4a7c15);
     return (int)(1 + (mixed >> 32) % 255);
 }
 

@@ -17,9 +17,6 @@ bool hak_os_unprotect(void *start, size_t size);
 /* 64 bits that nobody can foresee. */
 uint64_t hak_os_random(void);
 
-/* Differs from process to process, the same within one. Never 0. */
-uint64_t hak_os_secret(void);
-
 /* Lets `explain` look at the address of each fault first; when it returns, the program ends as it
  * would have done without. Nothing happens where the program handles faults itself. */
 void hak_os_watch_faults(void (*explain)(const void *address));

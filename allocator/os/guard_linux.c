@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -43,16 +42,6 @@ uint64_t hak_os_random(void) {
         value = other_random();
     errno = saved_errno;
     return value;
-}
-
-uint64_t hak_os_secret(void) {
-    static _Atomic uint64_t secret;
-    uint64_t known = atomic_load_explicit(&secret, memory_order_relaxed);
-    if (HAK_LIKELY(known != 0))
-        return known;
-    uint64_t fresh = hak_os_random() | 1;
-    bool first = atomic_compare_exchange_strong(&secret, &known, fresh);
-    return first ? fresh : known;
 }
 
 /* ---- faults ---- */

@@ -68,6 +68,8 @@ misuse_everywhere(usable_size_global "malloc_usable_size of a global variable"
 
 misuse_everywhere(free_interior_small "free inside a small block" "invalid free" free "${not_a_start}")
 misuse_everywhere(free_interior_medium "free inside a block of some pages" "invalid free" free "${not_a_start}")
+misuse_everywhere(free_interior_remote "free inside small blocks of another thread"
+                  "invalid free" free "${not_a_start}")
 misuse_everywhere(free_interior_large "free inside a large block" "invalid pointer" free "${inside_large}")
 misuse_everywhere(free_misaligned_large "free of a large block's second byte"
                   "invalid pointer" free "${inside_large}")
@@ -139,9 +141,11 @@ misuse(write_to_freed_by_other "write to blocks that another thread freed, over 
        PRODUCTION "heap corruption" free "a block was written to after its free"
        GUARD "use after free|heap corruption" free "${why}|a block was written to after its free")
 
-misuse(forge_link "a freed block's link made to lead to a block in use, without quarantine"
-       PRODUCTION unnoticed
-       GUARD "heap corruption" free "a block was written to after its free")
+set(why "a block was written to after its free")
+misuse_everywhere(forge_link "a freed block's link made to lead to a block in use, without quarantine"
+                  "heap corruption" free "${why}")
+misuse_everywhere(forge_link_in_part "two bytes of a freed block's link changed, without quarantine"
+                  "heap corruption" free "${why}")
 
 misuse(delete_of_malloc "malloc, then delete"
        PRODUCTION unnoticed GUARD "mismatched free" "operator delete" "the block came from malloc")
