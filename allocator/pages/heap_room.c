@@ -6,13 +6,18 @@
 #include <stdatomic.h>
 
 enum {
-    YARDS = 64, /* each has twice as many places as the one before it, ... */
-    FIRST = 8,  /* ... if the system grants them, and the first one so many */
+    YARDS = 64,
+    PLANNED = 4096, /* places in a yard that is planned: 8 GiB of addresses, of which ... */
+    RESERVED = 8,   /* ... none is taken from the system; where they are, the first has so many, */
+                    /* and each further one twice as many as the one before it */
+    TRIES = 8,      /* plans, each free but once in some thousand times */
 };
 
 typedef struct yard {
     char *start;
     size_t places, taken;
+    size_t seats; /* that are usable */
+    bool is_reserved;
 } yard;
 
 static yard yards[YARDS];
@@ -51,26 +56,50 @@ static yard *yard_of(const void *address) {
 
 /* ---- making room ---- */
 
-static bool commit(char *start, size_t size) {
-    return hak_os_commit(start, size, true) == HAK_COMMITTED;
+/* One system page of seats more. */
+static enum hak_commit add_seats(yard *y) {
+    char *end = y->start + y->seats * sizeof(hak_seat);
+    enum hak_commit done = hak_os_commit(end, hak_os_page_size(), y->is_reserved);
+    if (done == HAK_COMMITTED)
+        y->seats += hak_os_page_size() / sizeof(hak_seat);
+    return done;
 }
 
+/* The first seats show whether the place is free. */
+static bool plan(yard *y) {
+    enum hak_commit done = HAK_TAKEN;
+    y->places = PLANNED;
+    for (int tries = 0; tries < TRIES && done == HAK_TAKEN; tries++) {
+        y->start = hak_os_plan(yard_size(y), HAK_SEGMENT_SIZE);
+        done = y->start != NULL ? add_seats(y) : HAK_REFUSED;
+    }
+    return done == HAK_COMMITTED;
+}
+
+/* Where the system wants to choose the place itself. */
 static bool reserve(yard *y, size_t places) {
-    y->places = places;
-    y->start = hak_os_reserve(yard_size(y), hak_os_page_size());
-    return y->start != NULL && commit(y->start, table_size(y));
+    y->is_reserved = true;
+    do {
+        y->places = places;
+        y->start = hak_os_reserve(yard_size(y), hak_os_page_size());
+    } while (y->start == NULL && (places /= 2) != 0);
+    return y->start != NULL && add_seats(y) == HAK_COMMITTED;
 }
 
 static yard *add_yard(void) {
     size_t count = atomic_load_explicit(&yard_count, memory_order_relaxed);
-    size_t places = count == 0 ? FIRST : 2 * yards[count - 1].places;
-    if (count == YARDS)
+    bool after_reserved = count != 0 && yards[count - 1].is_reserved;
+    size_t places = after_reserved ? 2 * yards[count - 1].places : RESERVED;
+    yard *y = &yards[count];
+    if (count == YARDS || ((after_reserved || !plan(y)) && !reserve(y, places)))
         return NULL;
-    while (!reserve(&yards[count], places))
-        if ((places /= 2) == 0)
-            return NULL;
     atomic_store_explicit(&yard_count, count + 1, memory_order_release);
-    return &yards[count];
+    return y;
+}
+
+/* Whether it has another place, with a usable seat. */
+static bool has_place(yard *y) {
+    return y->taken < y->places && (y->taken < y->seats || add_seats(y) == HAK_COMMITTED);
 }
 
 /* ---- the interface ---- */
@@ -82,7 +111,7 @@ static size_t usual_size(void) {
 hak_seat *hak_heap_room_add(void) {
     size_t count = atomic_load_explicit(&yard_count, memory_order_relaxed);
     yard *y = count != 0 ? &yards[count - 1] : NULL;
-    if (y == NULL || y->taken == y->places)
+    if (y == NULL || !has_place(y))
         y = add_yard();
     if (y == NULL)
         return NULL;
@@ -91,9 +120,14 @@ hak_seat *hak_heap_room_add(void) {
     return seat;
 }
 
+static bool commit(const hak_seat *seat, size_t from, size_t end) {
+    char *heap = (char *)seat->heap;
+    return hak_os_commit(heap + from, end - from, yard_of(heap)->is_reserved) == HAK_COMMITTED;
+}
+
 bool hak_heap_room_open(hak_seat *seat) {
     if (!seat->usable)
-        seat->usable = commit((char *)seat->heap, usual_size());
+        seat->usable = commit(seat, 0, usual_size());
     return seat->usable;
 }
 
@@ -105,9 +139,8 @@ void hak_heap_room_close(hak_seat *seat) {
 
 static bool deepen(hak_heap *heap) {
     hak_seat *seat = heap->seat;
-    size_t usual = usual_size();
     if (!seat->deep_usable)
-        seat->deep_usable = commit((char *)heap + usual, stride() - wall() - usual);
+        seat->deep_usable = commit(seat, usual_size(), stride() - wall());
     return seat->deep_usable;
 }
 

@@ -1,10 +1,9 @@
-/* Room for heaps: address space of its own, apart from what users' blocks lie in, and memory that
- * faults in front of each heap and behind it. Who writes on and on behind a block does not come to
- * one.
+/* Room for heaps: addresses of their own, apart from what users' blocks lie in, and some that fault
+ * in front of each heap and behind it. Who writes on and on behind a block does not come to one.
  *
- *   a yard:  | seats | wall | heap: head, usual magazines | deep magazines | wall | heap ... | wall
- * |
- *                             |<-- HAK_USUAL_HEAP_SIZE -->|
+ *   a yard:  | seats | wall | heap | wall | heap | wall ...
+ *   a heap:  | head, usual magazines  | deep magazines |
+ *             <- HAK_USUAL_HEAP_SIZE ->
  *
  * The deep magazines, most of a heap, become usable when the first of them is wanted. A seat and
  * its heap's place stay together for ever. */

@@ -1,16 +1,20 @@
-/* Where heaps lie: apart from users' blocks and from each other, so that who writes on behind a
- * block, or in front of it, faults before the first byte of one. And their places are used again.
+/* Where heaps and tables lie: apart from users' blocks and from each other, so that who writes on
+ * behind a block, or in front of it, faults before the first byte of one. And their places are used
+ * again.
  */
 #include "pages/heap_room.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../support/check.h"
 #include "../support/memory.h"
 #include "../support/threads.h"
 #include "cold/thread.h"
 #include "include/hakmem.h"
+#include "pages/range.h"
 
 enum { THREADS = 20, MANY = 40 };
 
@@ -115,8 +119,34 @@ static void places_are_used_again(void) {
     }
 }
 
-int main(void) {
+/* Where a range is full from its first to its last page, too. */
+static void tables_lie_apart(void) {
+    const hak_range *r = &hak_ranges[0];
+    for (int i = 0; i < HAK_TABLES; i++) {
+        if (r->tables[i].mapped == r->tables[i].start)
+            continue;
+        Island island = island_of((const void *)r->tables[i].start);
+        CHECK_THAT(is_on(island, (const char *)r->tables[i].mapped - 1), "a wall within table %d",
+                   i);
+        CHECK_THAT(!is_on(island, (const void *)r->base), "table %d adjoins the first page", i);
+        for (int j = 0; j < HAK_TABLES; j++)
+            CHECK_THAT(j == i || !is_on(island, (const void *)r->tables[j].start),
+                       "table %d adjoins table %d", i, j);
+    }
+}
+
+static void fill_first_range(void) {
+    while (hak_ranges[1].base == 0)
+        CHECK(hak_malloc(HAK_SEGMENT_SIZE));
+}
+
+int main(int count, char **arguments) {
+    if (count == 1 && setenv("HAKMEM_RESERVE", "64", 1) == 0)
+        execl("/proc/self/exe", arguments[0], "again", NULL);
     heaps_lie_apart();
+    tables_lie_apart();
+    fill_first_range();
+    tables_lie_apart();
     places_are_used_again();
     return 0;
 }
