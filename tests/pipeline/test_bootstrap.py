@@ -77,7 +77,9 @@ def replace(machine: Path, name: str, text: str) -> None:
 
 
 def test_second_run_says_nothing_and_works_from_any_folder() -> None:
-    done = subprocess.run([ROOT / "bootstrap", "--help"], cwd="/", capture_output=True, text=True)
+    command = (str(ROOT / "bootstrap"), "--help")
+    subprocess.run(command, cwd="/", capture_output=True)  # perhaps the first one in this tree
+    done = subprocess.run(command, cwd="/", capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Build, train, prove and publish" in done.stdout
 

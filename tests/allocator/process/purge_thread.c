@@ -15,7 +15,14 @@
 #include "../support/memory.h"
 #include "../support/threads.h"
 
-enum { BLOCKS = 8 * 1024, SIZE = 1000, LARGE = 4 << 20, ROOM = 32 << 20, SLACK_KIB = 4 * 1024, SECONDS = 60 };
+enum {
+    BLOCKS = 8 * 1024,
+    SIZE = 1000,
+    LARGE = 4 << 20,
+    ROOM = 32 << 20,
+    SLACK_KIB = 4 * 1024,
+    SECONDS = 60
+};
 
 static void *blocks[BLOCKS];
 static _Thread_local volatile char of_each_thread[128 * 1024];
