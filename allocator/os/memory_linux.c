@@ -79,14 +79,50 @@ void *hak_os_reserve(size_t size, size_t align) {
     return start;
 }
 
+/* Whether the memory is locked: the system takes no locked memory away. Any of it, or nothing, may
+ * have been used. */
+static bool is_locked(void *start) {
+    return madvise(start, hak_os_page_size(), MADV_DONTNEED) != 0 && errno == EINVAL;
+}
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
+#endif
+
+/* After mlockall(MCL_FUTURE) each mapping that can be written to is backed as a whole at once. What
+ * we map is room, of which a program may use little: it is locked, too, but page by page as it is
+ * touched. The first mapping after that call is emptied again; others are not filled. */
+static _Atomic bool maps_are_locked;
+
+static void lock_on_fault(void *start, size_t size) {
+    bool locked = is_locked(start);
+    atomic_store_explicit(&maps_are_locked, locked, memory_order_relaxed);
+    if (locked && mlock2(start, size, MLOCK_ONFAULT) == 0)
+        madvise(start, size, MADV_DONTNEED_LOCKED);
+}
+
+static enum hak_commit make_writable(void *start, size_t size, bool is_reserved) {
+    if (mprotect(start, size, PROT_READ | PROT_WRITE) == 0)
+        return HAK_COMMITTED;
+    if (!is_reserved)
+        munmap(start, size);
+    return HAK_REFUSED;
+}
+
 /* Elsewhere the address is a hint, which the system follows where nothing lies there: unlike
  * MAP_FIXED_NOREPLACE, that holds on every kernel, in valgrind and in the sanitizers. */
 static enum hak_commit map_at(void *start, size_t size, int how) {
-    void *got = mmap(start, size, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how, -1, 0);
-    if (got != MAP_FAILED && got != start)
-        munmap(got, size);
-    return got == start ? HAK_COMMITTED : got == MAP_FAILED ? HAK_REFUSED : HAK_TAKEN;
+    bool in_steps = atomic_load_explicit(&maps_are_locked, memory_order_relaxed);
+    int access = in_steps ? PROT_NONE : PROT_READ | PROT_WRITE;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how;
+    void *got = mmap(start, size, access, flags, -1, 0);
+    if (got != start) {
+        if (got != MAP_FAILED)
+            munmap(got, size);
+        return got == MAP_FAILED ? HAK_REFUSED : HAK_TAKEN;
+    }
+    lock_on_fault(start, size);
+    return in_steps ? make_writable(start, size, how == MAP_FIXED) : HAK_COMMITTED;
 }
 
 enum hak_commit hak_os_commit(void *start, size_t size, bool is_reserved) {
@@ -99,7 +135,7 @@ enum hak_commit hak_os_commit(void *start, size_t size, bool is_reserved) {
 /* ---- memory ---- */
 
 bool hak_os_purge(void *start, size_t size) {
-    return advise(start, size, MADV_DONTNEED);
+    return advise(start, size, MADV_DONTNEED) || advise(start, size, MADV_DONTNEED_LOCKED);
 }
 
 bool hak_os_offer(void *start, size_t size) {
