@@ -94,14 +94,12 @@ static bool is_locked(void *start) {
  * touched. The first mapping after that call is emptied again; others are not filled. */
 static _Atomic bool maps_are_locked;
 
-static void lock_on_fault(void *start, size_t size) {
-    bool locked = is_locked(start);
-    atomic_store_explicit(&maps_are_locked, locked, memory_order_relaxed);
-    if (locked && mlock2(start, size, MLOCK_ONFAULT) == 0)
+static HAK_COLD void lock_on_fault(void *start, size_t size) {
+    if (mlock2(start, size, MLOCK_ONFAULT) == 0)
         madvise(start, size, MADV_DONTNEED_LOCKED);
 }
 
-static enum hak_commit make_writable(void *start, size_t size, bool is_reserved) {
+static HAK_COLD enum hak_commit make_writable(void *start, size_t size, bool is_reserved) {
     if (mprotect(start, size, PROT_READ | PROT_WRITE) == 0)
         return HAK_COMMITTED;
     if (!is_reserved)
@@ -121,7 +119,10 @@ static enum hak_commit map_at(void *start, size_t size, int how) {
             munmap(got, size);
         return got == MAP_FAILED ? HAK_REFUSED : HAK_TAKEN;
     }
-    lock_on_fault(start, size);
+    bool locked = is_locked(start);
+    atomic_store_explicit(&maps_are_locked, locked, memory_order_relaxed);
+    if (locked)
+        lock_on_fault(start, size);
     return in_steps ? make_writable(start, size, how == MAP_FIXED) : HAK_COMMITTED;
 }
 

@@ -57,7 +57,7 @@ static yard *yard_of(const void *address) {
 /* ---- making room ---- */
 
 /* One system page of seats more. */
-static enum hak_commit add_seats(yard *y) {
+static HAK_COLD enum hak_commit add_seats(yard *y) {
     char *end = y->start + y->seats * sizeof(hak_seat);
     enum hak_commit done = hak_os_commit(end, hak_os_page_size(), y->is_reserved);
     if (done == HAK_COMMITTED)
