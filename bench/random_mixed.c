@@ -5,7 +5,7 @@ static bench_config config = {
     .ops = 20000000, .seed = 1, .threads = 1, .slots = 400, .min_size = 16, .max_size = 1024};
 static uint64_t sizes = SIZES_UNIFORM, touch = TOUCH_EDGES;
 static const char *const size_names[] = {"uniform", "power", NULL};
-static const char *const touch_names[] = {"edges", "pages", NULL};
+static const char *const touch_names[] = {"edges", "pages", "all", NULL};
 
 static const bench_option options[] = {
     {.name = "sizes",
@@ -22,7 +22,9 @@ static const bench_option options[] = {
 };
 
 static void prepare(bench_worker *worker) {
-    worker->state = slot_table_new(&config, (slot_sizes)sizes, &worker->rng);
+    worker->state = touch == TOUCH_ALL
+                        ? slot_table_new_whole(&config, (slot_sizes)sizes, &worker->rng)
+                        : slot_table_new(&config, (slot_sizes)sizes, &worker->rng);
 }
 
 void bench_measured(bench_worker *worker) {

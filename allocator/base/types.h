@@ -69,9 +69,15 @@ struct hak_slab {
     uintptr_t start; /* address of the run's first byte */
     union {
         hak_slab *next;  /* slab: the owner's partial list of this class */
-        uint64_t faults; /* large: page faults of the process when it was taken */
+        uint64_t faults; /* large: pages/excess.h */
     };
-    hak_slab *prev;   /* on that list; of its first slab: the last one */
+    union {
+        hak_slab *prev; /* on that list; of its first slab: the last one */
+        struct {
+            uint32_t touched; /* any run: pages that had memory among those taken last; ... */
+            uint32_t before;  /* ... pages of the free run that lay here before, or 0 */
+        };
+    };
     uint64_t *bitmap; /* HAK_BITMAP_WORDS words; a one is a free block */
     union {
         uint64_t summary;  /* slab */

@@ -6,8 +6,6 @@
 #include "pages/spare.h"
 #include "policy/policy.h"
 
-enum { NEVER_MS = 3600000 }; /* the highest value of the option */
-
 hak_lock hak_purge_lock;
 static _Atomic uint64_t epoch_ends_ms;
 static _Atomic uint32_t epoch;
@@ -65,39 +63,37 @@ static void begin_epoch(void) {
 }
 
 /* Unless another thread purges. */
-static void purge_some(size_t pages, enum hak_dirty_which which) {
+static void purge_some(size_t pages) {
     if (!hak_lock_try(&hak_purge_lock))
         return;
     size_t entries = hak_dirty_count();
-    hak_dirty_purge(&entries, pages, which);
+    hak_dirty_purge(&entries, pages, HAK_DIRTY_ALL);
     hak_lock_give(&hak_purge_lock);
 }
 
 void hak_purge_expect(void) {
-    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+    if (!hak_policy_purges())
         return;
     begin_epoch();
     size_t excess = hak_excess_pages();
     if (excess != 0)
-        purge_some(excess, HAK_DIRTY_ALL);
+        purge_some(excess);
 }
 
 void hak_purge_for_growth(void) {
-    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+    if (!hak_policy_purges())
         return;
     size_t excess = hak_excess_growth();
     if (excess != 0)
-        purge_some(excess, HAK_DIRTY_ALL);
+        purge_some(excess);
 }
 
-/* Spare runs hold most of it; whoever finds another thread at work gives at least those back. */
-void hak_purge_expect_huge(size_t pages, uint64_t faults) {
-    if (hak_policy_now()->purge_delay_ms == NEVER_MS)
+void hak_purge_expect_spare(uint64_t faults) {
+    if (!hak_policy_purges())
         return;
     begin_epoch();
-    if (!hak_excess_huge(pages, faults))
+    if (!hak_excess_spare(faults))
         return;
-    hak_excess_purged();
+    hak_excess_spare_purged();
     hak_spare_purge();
-    purge_some(SIZE_MAX, HAK_DIRTY_WHOLE);
 }

@@ -9,8 +9,8 @@
 /* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
  * once when it is very much: pages/excess.h. */
 void hak_purge_expect(void);
-/* The same for a huge block of `pages` pages; `faults`: hak_excess_faults when it was taken. */
-void hak_purge_expect_huge(size_t pages, uint64_t faults);
+/* The same for one more spare run; `faults` as for hak_excess_spare. */
+void hak_purge_expect_spare(uint64_t faults);
 
 /* A slab took pages that had no memory: free ones elsewhere may go instead. */
 void hak_purge_for_growth(void);

@@ -6,10 +6,12 @@
 #include "cold/purge.h"
 #include "cold/thread.h"
 #include "os/os.h"
+#include "pages/dirty.h"
 #include "pages/excess.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 #include "pages/spare.h"
+#include "policy/policy.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -60,14 +62,43 @@ static unsigned home_of(hak_heap *heap) {
     return heap->home;
 }
 
+/* What was dirty counts as if it had been touched in the life of the block. */
+static void add_touched(hak_slab *run) {
+    run->faults -= hak_excess_faults_of(run->touched);
+}
+
+static hak_slab *take_pages(unsigned home, size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = hak_run_take(home, pages, align_pages, zeroed);
+    if (run != NULL) {
+        run->faults = hak_excess_faults();
+        add_touched(run);
+    }
+    return run;
+}
+
+static hak_slab *take_huge_run(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = take_pages(HAK_FIRST_HOME, pages, align_pages, zeroed);
+    size_t left = run != NULL && run->before > pages ? run->before - pages : 0;
+    if (hak_excess_tail(left) && hak_policy_may_purge_now())
+        hak_dirty_purge_behind(run, left);
+    return run;
+}
+
+static hak_slab *take_huge(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_excess_look();
+    hak_slab *run = hak_spare_take(pages, align_pages, zeroed);
+    if (run == NULL)
+        return take_huge_run(pages, align_pages, zeroed);
+    run->faults = *zeroed ? hak_excess_faults() : hak_excess_spare_since();
+    return run;
+}
+
 static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = is_huge(pages)
-                        ? hak_spare_take(pages, align_pages, zeroed)
-                        : hak_run_take(home_of(hak_heap_self()), pages, align_pages, zeroed);
-    if (run != NULL) {
+                        ? take_huge(pages, align_pages, zeroed)
+                        : take_pages(home_of(hak_heap_self()), pages, align_pages, zeroed);
+    if (run != NULL)
         run->kind = HAK_RUN_LARGE;
-        run->faults = hak_excess_faults();
-    }
     return run;
 }
 
@@ -88,16 +119,32 @@ static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
     return HAK_LIKELY(run != NULL) ? run : take_after_purge(pages, align_pages, zeroed);
 }
 
-static void give(hak_slab *run, bool zeroed) {
-    size_t pages = run->pages; /* once it is given it may be anybody's */
-    uint64_t faults = run->faults;
-    if (is_huge(pages)) {
+/* Takes the memory of a run away at once. False: it still has some. */
+static bool purge(const hak_slab *run) {
+    return hak_policy_may_purge_now() && hak_os_purge((void *)run->start, bytes_in(run));
+}
+
+static void give_pages(hak_slab *run, bool zeroed) {
+    hak_run_give(run, zeroed);
+    hak_purge_expect();
+}
+
+static void give_huge(hak_slab *run, bool zeroed) {
+    uint64_t faults = run->faults; /* once it is given it may be anybody's */
+    enum hak_freed how = hak_excess_huge(run->pages, faults);
+    if (how == HAK_FREED_SPARSE) {
         hak_spare_give(run, zeroed);
-        hak_purge_expect_huge(pages, faults);
+        hak_purge_expect_spare(faults);
     } else {
-        hak_run_give(run, zeroed);
-        hak_purge_expect();
+        give_pages(run, zeroed || (how == HAK_FREED_RARELY && purge(run)));
     }
+}
+
+static void give(hak_slab *run, bool zeroed) {
+    if (is_huge(run->pages))
+        give_huge(run, zeroed);
+    else
+        give_pages(run, zeroed);
 }
 
 /* Fresh memory from the system is zero, and costs nothing where it is never touched. */
@@ -106,16 +153,10 @@ static void make_zero(hak_slab *run, size_t size) {
         memset((void *)run->start, 0, size);
 }
 
-/* Huge blocks begin at coarse steps: so the pages at their beginnings, which are used most surely,
- * are often the same ones and dirty already. It costs nothing but address space. */
-static size_t step_for(size_t pages) {
-    return is_huge(pages) ? HAK_HUGE_PAGES : 1;
-}
-
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
     bool zeroed;
-    size_t pages = pages_for(size), step = step_for(pages);
-    size_t align_pages = align >> HAK_PAGE_SHIFT > step ? align >> HAK_PAGE_SHIFT : step;
+    size_t pages = pages_for(size);
+    size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
     hak_slab *run = take(pages, align_pages, &zeroed);
     if (run == NULL)
         return NULL;
@@ -201,15 +242,23 @@ static void *move(hak_slab *from, size_t size) {
         return move(from, size);
     }
     set_size(to, size);
+    if (done == HAK_MOVED)
+        to->faults -= hak_excess_faults() - from->faults;
     give(from, done == HAK_MOVED);
     HAK_COUNT(blocks_moved, done == HAK_MOVED);
     tick();
     return (void *)to->start;
 }
 
+static bool extend(hak_slab *run, size_t pages) {
+    bool done = hak_run_extend(run, pages);
+    if (done)
+        add_touched(run);
+    return done;
+}
+
 static bool grow_in_place(hak_slab *run, size_t pages) {
-    return pages <= run->pages || hak_run_extend(run, pages) ||
-           (hak_spare_release() && hak_run_extend(run, pages));
+    return pages <= run->pages || extend(run, pages) || (hak_spare_release() && extend(run, pages));
 }
 
 void *hak_large_resize(void *block, size_t size) {

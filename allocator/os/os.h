@@ -45,9 +45,8 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
 /* Bytes of the memory that are resident; 0 when the system does not say. */
 size_t hak_os_resident(void *start, size_t size);
 
-/* Page faults of the process up to now that no disk was needed for; *highest: the most bytes that
- * were ever resident, before exec, too. */
-uint64_t hak_os_faults(size_t *highest);
+/* Page faults of the process up to now that no disk was needed for. */
+uint64_t hak_os_faults(void);
 
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
 size_t hak_os_address_space_limit(void);

@@ -58,9 +58,7 @@ typedef struct run {
 
 static uint32_t purgeable(const hak_segment *s, enum hak_dirty_which which) {
     uint32_t dirty = hak_segment_dirty(s);
-    if (which == HAK_DIRTY_AGED)
-        return dirty & s->aged;
-    return which == HAK_DIRTY_ALL || s->used == 0 ? dirty : 0;
+    return which == HAK_DIRTY_AGED ? dirty & s->aged : dirty;
 }
 
 static size_t index_of(const hak_segment *s) {
@@ -141,4 +139,28 @@ size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which)
     hak_lock_give(&hak_segment_lock);
     HAK_COUNT(purged_pages, pages);
     return pages << HAK_PAGE_SHIFT;
+}
+
+/* Pages from `page` on that nobody uses, `most` at most. */
+static size_t count_free(const hak_range *r, size_t page, size_t most) {
+    size_t count = 0;
+    while (count < most && (page + count) / HAK_PAGES_PER_SEGMENT < r->segments_fresh) {
+        unsigned from = (page + count) % HAK_PAGES_PER_SEGMENT;
+        uint32_t used = r->segments[(page + count) / HAK_PAGES_PER_SEGMENT].used >> from;
+        count += used != 0 ? hak_lowest_bit(used) : HAK_PAGES_PER_SEGMENT - from;
+        if (used != 0)
+            break;
+    }
+    return count < most ? count : most;
+}
+
+void hak_dirty_purge_behind(const hak_slab *run, size_t most) {
+    hak_range *r = hak_range_of((void *)run->start);
+    size_t first = (size_t)(run - r->slabs) + run->pages, pages = 0;
+    hak_lock_take(&hak_segment_lock);
+    size_t count = count_free(r, first, most);
+    if (count != 0)
+        pages = purge_run((struct run){r, first, first + count});
+    hak_lock_give(&hak_segment_lock);
+    HAK_COUNT(purged_pages, pages);
 }

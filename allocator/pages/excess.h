@@ -6,10 +6,11 @@
  * - When more becomes resident than ever before, since the runs that slabs ask for do not fit into
  *   what lies free in between, that goes instead; at most a quarter of the pages in use in each
  *   purge delay.
- * - Freed huge blocks together keep at most an eighth of the highest resident memory. What a block
- *   keeps is not its size: a program that asks for much and uses little of it would pay for
- *   nothing. Page faults are counted instead, which bound what became resident. Blocks that are
- *   used as a whole, and in turn, wait for the end of the epoch all the same. */
+ * - Freed huge blocks. What one holds is not its size: a program that asks for much and uses little
+ *   of it would pay for nothing. Page faults are counted instead, which bound what became resident.
+ *   A dense block, most of which may be resident, is dirty pages like all others, and waits
+ *   as they do. What is used sparsely becomes spare runs, which may hold HAKMEM_HUGE_KEEP
+ *   together. */
 #ifndef HAK_COLD_EXCESS_H
 #define HAK_COLD_EXCESS_H
 
@@ -26,15 +27,31 @@ size_t hak_excess_pages(void);
 /* The same, after a slab took pages that had no memory. */
 size_t hak_excess_growth(void);
 
-/* The process's count of page faults when a huge block is taken; may be some time old. */
+/* Looks at the process's count of page faults, unless it did so a moment ago. Whenever a huge block
+ * is taken or given. */
+void hak_excess_look(void);
+
+/* That count, and those faults that it takes to make so many pages resident. */
 uint64_t hak_excess_faults(void);
+uint64_t hak_excess_faults_of(size_t pages);
 
-/* True when what freed huge blocks keep should go now. Any thread, when it gives a huge block of
- * `pages` pages back; `faults`: the count when it was taken. */
-bool hak_excess_huge(size_t pages, uint64_t faults);
+/* What a huge block of `pages` pages is when it is freed; `faults`: the count when it was taken,
+ * less those of pages that had memory by then. RARELY: dense, and the first one for a while. */
+enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
+enum hak_freed hak_excess_huge(size_t pages, uint64_t faults);
 
-/* They go now: call it before they do. */
-void hak_excess_purged(void);
+/* True when the `pages` free pages behind a new block should go: what is left of a longer block
+ * that lay there before, when more is dirty than in use. */
+bool hak_excess_tail(size_t pages);
+
+/* True when what spare runs hold should go now, as one more came; `faults` as above. */
+bool hak_excess_spare(uint64_t faults);
+
+/* A count of faults at which no spare run held anything. */
+uint64_t hak_excess_spare_since(void);
+
+/* What they hold goes now: call it before it does. */
+void hak_excess_spare_purged(void);
 
 /* In a forked child, where the thread that held the lock may not exist any more. */
 void hak_excess_after_fork_in_child(void);

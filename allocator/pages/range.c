@@ -227,7 +227,7 @@ hak_range *hak_range_add(size_t least) {
 
 /* Segments that r lacks to end with `pages` free pages. */
 static size_t missing(const hak_range *r, size_t pages) {
-    size_t more = pages - hak_room_at_end(r);
+    size_t there = hak_room_at_end(r), more = pages > there ? pages - there : 0;
     return (more + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
 }
 
@@ -269,6 +269,8 @@ hak_range *hak_range_grow(hak_range *first, size_t pages) {
     if (r == NULL)
         return NULL;
     size_t end = r->segments_fresh + missing(r, pages);
+    if (end == r->segments_fresh)
+        return r;
     if (make_ready(r, end)) {
         hand_out(r, end);
         return r;

@@ -66,21 +66,20 @@ static uint32_t mask_within(size_t index, size_t first, size_t count) {
     return hak_mask32((unsigned)from, (unsigned)(to - from));
 }
 
-bool hak_pages_claim(hak_range *r, size_t first, size_t count) {
+size_t hak_pages_claim(hak_range *r, size_t first, size_t count) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    uint32_t touched = 0;
-    size_t dirty = 0;
+    size_t touched = 0, dirty = 0;
     for (size_t i = from; i <= last; i++) {
         hak_segment *s = &r->segments[i];
         uint32_t mask = mask_within(i, first, count);
-        touched |= s->touched & mask;
+        touched += count_pages(s->touched & mask);
         dirty += count_pages(hak_segment_dirty(s) & mask);
         claim(s, mask);
     }
     hak_rooms_note(r, first, count, true);
     add(&used_pages, count);
     add(&dirty_pages, -dirty);
-    return touched == 0;
+    return touched;
 }
 
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
@@ -173,6 +172,7 @@ void hak_segments_start(void) {
 
 static hak_slab *head_at(place p, size_t pages) {
     hak_slab *head = &p.range->slabs[p.page];
+    head->before = head->kind == HAK_RUN_FREE ? head->pages : 0;
     head->start = p.range->base + (p.page << HAK_PAGE_SHIFT);
     head->bitmap = p.range->bitmaps[p.page];
     head->pages = (uint32_t)pages;
@@ -185,8 +185,10 @@ static hak_slab *take(unsigned home, size_t pages, size_t align, bool *zeroed) {
     place p = find(home, pages, align);
     if (p.range != NULL) {
         hak_dense_choose(p.range, p.page, pages, pages);
-        *zeroed = hak_pages_claim(p.range, p.page, pages);
+        size_t touched = hak_pages_claim(p.range, p.page, pages);
         head = head_at(p, pages);
+        head->touched = (uint32_t)touched;
+        *zeroed = touched == 0;
     }
     hak_lock_give(&hak_segment_lock);
     if (head != NULL)
@@ -215,7 +217,7 @@ bool hak_run_extend(hak_slab *head, size_t pages) {
     bool is_free = are_free(r, behind, more);
     if (is_free) {
         hak_dense_choose(r, behind, more, pages);
-        hak_pages_claim(r, behind, more);
+        head->touched = (uint32_t)hak_pages_claim(r, behind, more);
         head->pages = (uint32_t)pages;
     }
     hak_lock_give(&hak_segment_lock);

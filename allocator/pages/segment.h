@@ -26,9 +26,10 @@ bool hak_run_extend(hak_slab *head, size_t pages);
 /* Gives the pages behind the first `pages` of a run back. */
 void hak_run_trim(hak_slab *head, size_t pages);
 
-/* Under the lock: marks pages as in use, or as free. Claimed pages keep what they hold; true: all
- * of them read as zero. Freed ones are dirty, or read as zero when `zeroed`. */
-bool hak_pages_claim(hak_range *r, size_t first, size_t count);
+/* Under the lock: marks pages as in use, or as free. Claimed pages keep what they hold; returns how
+ * many of them had memory, the others read as zero. Freed ones are dirty, or read as zero when
+ * `zeroed`. */
+size_t hak_pages_claim(hak_range *r, size_t first, size_t count);
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed);
 
 /* Under the lock: free pages of the segment that nothing ever lay in have memory all the same,

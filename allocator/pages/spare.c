@@ -50,7 +50,7 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
     spare s = find(pages, align);
     hak_lock_give(&hak_segment_lock);
     *zeroed = s.zeroed;
-    return s.run != NULL ? s.run : hak_run_take(HAK_FIRST_HOME, pages, align, zeroed);
+    return s.run;
 }
 
 static bool is_small_part(const hak_slab *run) {
@@ -80,12 +80,18 @@ static spare keep(spare s) {
     return gone;
 }
 
+/* While the system takes the memory away a run is nobody's. */
+static bool clear(const hak_slab *run) {
+    return hak_policy_may_purge_now() &&
+           hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
+}
+
 void hak_spare_give(hak_slab *run, bool zeroed) {
     spare s = {run, zeroed};
     if (is_small_part(run))
         s = keep(s);
     if (s.run != NULL)
-        hak_run_give(s.run, s.zeroed);
+        hak_run_give(s.run, s.zeroed || clear(s.run));
 }
 
 /* ---- giving them back ---- */
@@ -103,16 +109,14 @@ static spare pop(bool dirty) {
 bool hak_spare_release(void) {
     bool any = false;
     for (spare s = pop(false); s.run != NULL; s = pop(false)) {
-        hak_run_give(s.run, s.zeroed);
+        hak_run_give(s.run, s.zeroed || clear(s.run));
         any = true;
     }
     return any;
 }
 
-/* While the system takes the memory away a run is nobody's. */
 static void purge(hak_slab *run) {
-    bool lazily = hak_policy_now()->purge_lazily != 0;
-    if (!lazily && hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT))
+    if (clear(run))
         hak_spare_give(run, true);
     else
         hak_run_give(run, false);

@@ -7,7 +7,8 @@
 
 #include "base/types.h"
 
-/* As hak_run_take and hak_run_give, for huge runs. A run may be longer than was asked for. */
+/* As hak_run_take and hak_run_give. A run may be longer than was asked for; NULL: no spare run
+ * fits. */
 hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed);
 void hak_spare_give(hak_slab *run, bool zeroed);
 

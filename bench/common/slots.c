@@ -25,7 +25,8 @@ uint64_t slot_draw_size(const bench_config *config, slot_sizes sizes, uint64_t *
     return bench_random_in(rng, config->min_size, config->max_size);
 }
 
-slot_table *slot_table_new(const bench_config *config, slot_sizes sizes, uint64_t *rng) {
+static slot_table *make(const bench_config *config, slot_sizes sizes, slot_touch touch,
+                        uint64_t *rng) {
     slot_table *table = bench_table(sizeof *table);
     uint64_t steps = number_of_steps(config->slots);
     table->slots = config->slots;
@@ -39,8 +40,16 @@ slot_table *slot_table_new(const bench_config *config, slot_sizes sizes, uint64_
                                       (uint32_t)slot_draw_size(config, sizes, rng)};
     for (uint64_t slot = 0; slot < table->slots; slot++)
         slot_put(table, slot, slot_draw_size(config, sizes, rng),
-                 config->check ? TOUCH_CHECK : TOUCH_EDGES);
+                 config->check ? TOUCH_CHECK : touch);
     return table;
+}
+
+slot_table *slot_table_new(const bench_config *config, slot_sizes sizes, uint64_t *rng) {
+    return make(config, sizes, TOUCH_EDGES, rng);
+}
+
+slot_table *slot_table_new_whole(const bench_config *config, slot_sizes sizes, uint64_t *rng) {
+    return make(config, sizes, TOUCH_ALL, rng);
 }
 
 void slot_table_free_blocks(slot_table *table, bool check) {
@@ -59,6 +68,9 @@ void slot_run(slot_table *table, uint64_t ops, slot_touch touch) {
         break;
     case TOUCH_PAGES:
         slot_replace_many(table, ops, TOUCH_PAGES);
+        break;
+    case TOUCH_ALL:
+        slot_replace_many(table, ops, TOUCH_ALL);
         break;
     case TOUCH_CHECK:
         slot_replace_many(table, ops, TOUCH_CHECK);

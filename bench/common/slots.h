@@ -17,6 +17,7 @@ typedef enum {
 typedef enum {
     TOUCH_EDGES, /* first and last byte */
     TOUCH_PAGES, /* a byte in every 4 KiB */
+    TOUCH_ALL,   /* every byte; of the blocks that fill the table at first, too */
     TOUCH_CHECK, /* every byte, verified before the block is freed */
 } slot_touch;
 
@@ -38,6 +39,8 @@ enum { SLOT_AHEAD = 16 };
 
 /* Draws the steps and fills every slot. Sizes lie in [min_size, max_size]. */
 slot_table *slot_table_new(const bench_config *config, slot_sizes sizes, uint64_t *rng);
+/* The same, and writes every byte of what it fills the slots with. */
+slot_table *slot_table_new_whole(const bench_config *config, slot_sizes sizes, uint64_t *rng);
 void slot_table_free_blocks(slot_table *table, bool check);
 
 /* The same as a hook, for workers whose state is a table and nothing else. */
@@ -53,6 +56,8 @@ BENCH_INLINE void slot_put(slot_table *table, uint64_t slot, size_t size, slot_t
         table->block_sizes[slot] = (uint32_t)size;
     } else if (touch == TOUCH_PAGES) {
         bench_touch_pages(block, size);
+    } else if (touch == TOUCH_ALL) {
+        bench_touch_all(block, size);
     } else {
         bench_touch(block, size);
     }

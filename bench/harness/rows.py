@@ -135,6 +135,13 @@ SPEED: tuple[Row, ...] = (
         warm_mib=512,
     ),
     Row(
+        "buffers-whole",
+        "random_mixed",
+        150,
+        ("--slots", "20", "--touch", "all", *_sizes("5MiB", "25MiB")),
+        warm_mib=512,
+    ),
+    Row(
         "huge-8M-256M",
         "random_mixed",
         40 * K,

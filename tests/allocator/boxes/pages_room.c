@@ -52,6 +52,16 @@ static void grows_from_the_end(void) {
     hak_run_give(run, true);
 }
 
+/* A range that ends with more free pages than are wanted lacks nothing. */
+static void room_at_the_end_is_enough(void) {
+    hak_range *r = &hak_ranges[0];
+    size_t room = hak_room_at_end(r), segments = r->segments_fresh;
+    CHECK_THAT(room > 2 * HAK_PAGES_PER_SEGMENT, "%zu pages", room);
+    for (size_t pages = 1; pages <= room; pages++)
+        CHECK_THAT(hak_range_can_grow(r, pages), "%zu of %zu pages", pages, room);
+    CHECK(hak_range_grow(r, 1) == r && r->segments_fresh == segments);
+}
+
 int main(void) {
     Random random = random_from(5);
     for (int step = 0; step < STEPS; step++) {
@@ -67,6 +77,7 @@ int main(void) {
                hak_ranges[0].segments_fresh);
     CHECK(hak_usage_is_valid());
     grows_from_the_end();
+    room_at_the_end_is_enough();
     CHECK(hak_usage_is_valid());
     return 0;
 }

@@ -24,6 +24,8 @@ bool __wrap_hak_os_purge(void *start, size_t size) {
 
 static hak_slab *take(size_t pages, size_t align, bool *zeroed) {
     hak_slab *run = hak_spare_take(pages, align, zeroed);
+    if (run == NULL)
+        run = hak_run_take(HAK_FIRST_HOME, pages, align, zeroed);
     CHECK_THAT(run && run->pages >= pages, "%zu pages", pages);
     CHECK_THAT(run->start % (align << HAK_PAGE_SHIFT) == 0, "%zx", (size_t)run->start);
     run->kind = HAK_RUN_LARGE;
