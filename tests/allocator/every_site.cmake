@@ -18,12 +18,13 @@ endforeach()
 set_target_properties(test_faults_every_site PROPERTIES ENABLE_EXPORTS ON)
 find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-20 llvm-objdump-19
              llvm-objdump objdump REQUIRED)
-# There is no spare run where address space is scarce; boxes.pages_spare lets that call fail.
+# There is no spare run where address space is scarce; boxes.pages_spare lets those calls fail.
 # thread_start is a helper of the tests. The guard moves blocks, and makes them zero, itself; and its
 # requests leave no slab with a tail that was used before.
 # Only a range in a reservation, as in boxes.pages_range, has something in front to cut off.
 # Not each user may lock all memory; process.locked_future does.
-set(never_called hak_spare_purge thread_start hak_os_reserve lock_on_fault make_writable)
+set(never_called hak_spare_purge hak_spare_release thread_start hak_os_reserve lock_on_fault
+    make_writable)
 if(HAKMEM_VARIANT STREQUAL "guard")
   list(APPEND never_called move hak_os_move hak_large_allocate purge_tail)
 endif()
