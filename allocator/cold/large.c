@@ -6,6 +6,7 @@
 #include "cold/purge.h"
 #include "cold/thread.h"
 #include "os/os.h"
+#include "pages/apart.h"
 #include "pages/dirty.h"
 #include "pages/excess.h"
 #include "pages/range.h"
@@ -18,12 +19,12 @@
 #include <string.h>
 
 enum {
-    MOVE_PAGES = 32,   /* from here on page tables are moved instead of bytes: 2 MiB */
-    MOST_MOVES = 8192, /* in the life of a process: each leaves a mapping that the system cannot
-                        * join to its neighbours, and by default it allows 65,530 */
-    ZERO_PAGES = 16,   /* from here on fresh pages are cheaper than zeroing used ones: 1 MiB */
-    TRIM_SHARE = 8,    /* a shrunk block keeps its pages unless 1/8 of them become free */
-    SLACK_SHARE = 4    /* a block that had to move gets 1/4 more address space, not memory */
+    MOVE_PAGES = 512, /* from here on page tables are moved instead of bytes: 32 MiB */
+    ZERO_PAGES = 16,  /* from here on fresh pages are cheaper than zeroing used ones: 1 MiB */
+    APART_IN_GUARD = 1 << 30, /* guard builds ask the system about such blocks first */
+    STAYS_APART = 32 << 20,   /* a block apart that shrinks to less is copied into a range */
+    TRIM_SHARE = 8,           /* a shrunk block keeps its pages unless 1/8 of them become free */
+    SLACK_SHARE = 4           /* a block that had to move gets 1/4 more address space, not memory */
 };
 
 static size_t pages_for(size_t size) {
@@ -153,11 +154,33 @@ static void make_zero(hak_slab *run, size_t size) {
         memset((void *)run->start, 0, size);
 }
 
+static void *out_of_memory(void) {
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* What guard builds keep in ranges must not cost them tables for what nobody could back. */
+static bool is_beyond(size_t size, size_t align) {
+    if (!HAK_GUARD || (size | align) < APART_IN_GUARD)
+        return false;
+    void *all = hak_os_map(hak_round_up(size + align, hak_os_page_size()), 1);
+    if (all != NULL)
+        hak_os_unmap(all, hak_round_up(size + align, hak_os_page_size()));
+    return all == NULL;
+}
+
+static void *allocate_apart(size_t size, size_t align) {
+    void *block = hak_apart_take(size, align);
+    return block != NULL ? block : out_of_memory();
+}
+
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
+    if (hak_apart_wants(size, align))
+        return allocate_apart(size, align);
     bool zeroed;
     size_t pages = pages_for(size);
     size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
-    hak_slab *run = take(pages, align_pages, &zeroed);
+    hak_slab *run = is_beyond(size, align) ? out_of_memory() : take(pages, align_pages, &zeroed);
     if (run == NULL)
         return NULL;
     set_size(run, size);
@@ -179,31 +202,58 @@ static const hak_slab *covering_run(const hak_range *r, size_t page) {
     return NULL;
 }
 
+static const char inside[] = "inside a large block, not its start";
+static const char freed[] = "its pages are free already";
+
+static _Noreturn HAK_COLD void refuse_outside(const void *p, const char *function) {
+    enum hak_apart_place place = hak_apart_place_of(p);
+    if (place == HAK_APART_INSIDE)
+        hak_fatal("invalid pointer", function, p, inside);
+    if (place == HAK_APART_FREED)
+        hak_fatal("double free", function, p, freed);
+    hak_fatal("invalid pointer", function, p, "no allocation of this process returned it");
+}
+
 static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *function) {
     const hak_range *r = hak_range_of(p);
     if (r == NULL)
-        hak_fatal("invalid pointer", function, p, "no allocation of this process returned it");
+        refuse_outside(p, function);
     const hak_slab *run = &r->slabs[hak_page_index(r, p)];
     if (run->kind == HAK_RUN_SLAB || run->kind == HAK_RUN_SLAB_TAIL)
         hak_fatal("heap corruption", function, p, "class map and slab table disagree");
     if (covering_run(r, hak_page_index(r, p)) != NULL)
-        hak_fatal("invalid pointer", function, p, "inside a large block, not its start");
-    hak_fatal("double free", function, p, "its pages are free already");
+        hak_fatal("invalid pointer", function, p, inside);
+    hak_fatal("double free", function, p, freed);
 }
 
+/* NULL: it lies outside of all ranges. */
 static hak_slab *find(const void *block, const char *function) {
     hak_slab *run = hak_run_of(block);
-    if (run == NULL || run->kind != HAK_RUN_LARGE || run->start != (uintptr_t)block)
+    if (run == NULL)
+        return NULL;
+    if (run->kind != HAK_RUN_LARGE || run->start != (uintptr_t)block)
         refuse_pointer(block, function);
     return run;
 }
 
+static size_t size_apart(const void *block, const char *function) {
+    size_t size = hak_apart_size(block);
+    if (size == 0)
+        refuse_outside(block, function);
+    return size;
+}
+
 size_t hak_large_size(const void *block, const char *function) {
-    return find(block, function)->large_size;
+    const hak_slab *run = find(block, function);
+    return run != NULL ? run->large_size : size_apart(block, function);
 }
 
 void hak_large_free(void *block) {
-    give(find(block, "free"), false);
+    hak_slab *run = find(block, "free");
+    if (run != NULL)
+        give(run, false);
+    else if (!hak_apart_give(block))
+        refuse_outside(block, "free");
 }
 
 /* ---- another size ---- */
@@ -214,40 +264,33 @@ static hak_slab *take_with_slack(size_t pages) {
     return run != NULL ? run : take(pages, 1, &zeroed);
 }
 
-/* A system that once took a target away would do it each time. */
-static _Atomic bool a_target_was_lost;
-
-static bool may_move(const hak_slab *from) {
-    return from->pages >= MOVE_PAGES && HAK_COUNTED(blocks_moved) < MOST_MOVES &&
-           !atomic_load_explicit(&a_target_was_lost, memory_order_relaxed);
+static void *allocate_to_grow(size_t size) {
+    if (hak_apart_wants(size, 1))
+        return allocate_apart(size, 1);
+    hak_slab *run = take_with_slack(pages_for(size));
+    if (run == NULL)
+        return NULL;
+    set_size(run, size);
+    return (void *)run->start;
 }
 
 /* A run may be several times as long as what the program may use of it: the rest is not read. */
-static enum hak_move move_bytes(const hak_slab *from, const hak_slab *to) {
-    enum hak_move done = HAK_NOT_MOVED;
-    if (may_move(from))
-        done = hak_os_move((void *)from->start, (void *)to->start, bytes_in(from));
-    if (done == HAK_NOT_MOVED)
-        memcpy((void *)to->start, (void *)from->start, from->large_size);
-    return done;
+static void *copy(const hak_slab *from, size_t size) {
+    void *to = allocate_to_grow(size);
+    if (to != NULL)
+        memcpy(to, (void *)from->start, from->large_size < size ? from->large_size : size);
+    return to;
 }
 
 static void *move(hak_slab *from, size_t size) {
-    hak_slab *to = take_with_slack(pages_for(size));
+    void *apart = from->pages >= MOVE_PAGES ? hak_apart_take_over(from, size) : NULL;
+    void *to = apart != NULL ? apart : copy(from, size);
     if (to == NULL)
         return NULL;
-    enum hak_move done = move_bytes(from, to);
-    if (done == HAK_TARGET_LOST) { /* that run stays taken: something else may be mapped there */
-        atomic_store_explicit(&a_target_was_lost, true, memory_order_relaxed);
-        return move(from, size);
-    }
-    set_size(to, size);
-    if (done == HAK_MOVED)
-        to->faults -= hak_excess_faults() - from->faults;
-    give(from, done == HAK_MOVED);
-    HAK_COUNT(blocks_moved, done == HAK_MOVED);
+    give(from, apart != NULL);
+    HAK_COUNT(blocks_moved, apart != NULL);
     tick();
-    return (void *)to->start;
+    return to;
 }
 
 static bool extend(hak_slab *run, size_t pages) {
@@ -261,8 +304,26 @@ static bool grow_in_place(hak_slab *run, size_t pages) {
     return pages <= run->pages || extend(run, pages) || (hak_spare_release() && extend(run, pages));
 }
 
+/* A block apart that becomes small is copied; so is one whose mapping the program has cut. */
+static void *resize_apart(void *block, size_t size) {
+    size_t before = size_apart(block, "realloc");
+    void *resized = size >= STAYS_APART ? hak_apart_resize(block, size) : NULL;
+    if (resized != NULL)
+        return resized;
+    void *copy = hak_large_allocate(size, 1, false);
+    if (copy == NULL)
+        return size <= before ? block : NULL;
+    memcpy(copy, block, before < size ? before : size);
+    hak_large_free(block);
+    return copy;
+}
+
 void *hak_large_resize(void *block, size_t size) {
     hak_slab *run = find(block, "realloc");
+    if (run == NULL)
+        return resize_apart(block, size);
+    if (hak_apart_wants(size, 1))
+        return move(run, size);
     size_t pages = pages_for(size);
     if (!grow_in_place(run, pages))
         return move(run, size);

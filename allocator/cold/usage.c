@@ -7,6 +7,7 @@
 #include "cold/route.h"
 #include "cold/slab.h"
 #include "cold/thread.h"
+#include "pages/apart.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
@@ -65,6 +66,14 @@ static void each_segment(void (*visit)(hak_usage *usage, const hak_segment *s), 
     hak_lock_give(&hak_segment_lock);
 }
 
+static void add_apart(hak_usage *usage) {
+    size_t bytes;
+    usage->blocks += hak_apart_count(&bytes);
+    usage->large += bytes;
+    usage->committed += bytes;
+    usage->reserved += bytes;
+}
+
 void hak_usage_collect(hak_usage *usage) {
     memset(usage, 0, sizeof *usage);
     for (size_t i = 0; i < hak_range_count(); i++)
@@ -72,6 +81,7 @@ void hak_usage_collect(hak_usage *usage) {
     each_segment(add_segment, usage);
     hak_heap_each(subtract_magazines, usage);
     subtract_exchange(usage);
+    add_apart(usage);
     usage->used += usage->large;
 }
 

@@ -143,41 +143,6 @@ bool hak_os_offer(void *start, size_t size) {
     return advise(start, size, MADV_FREE);
 }
 
-#ifdef MREMAP_DONTUNMAP /* Linux 5.7; without it the old place would become a hole */
-/* A refused mremap may have unmapped its target already: it does so where the address space is
- * limited, because old and new place count for a moment. By now another thread may have mapped
- * something there, which must stay. */
-static bool map_again(void *start, size_t size) {
-    return map_at(start, size, 0) == HAK_COMMITTED;
-}
-
-/* True when the target of a refused call is still mapped as it was. */
-static bool is_mapped(void *start, size_t size) {
-    return madvise(start, size, MADV_NORMAL) == 0;
-}
-
-static enum hak_move move(void *from, void *to, size_t size) {
-    if (hak_os_address_space_limit() != SIZE_MAX)
-        return HAK_NOT_MOVED;
-    void *moved = mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
-    if (moved == to)
-        return HAK_MOVED;
-    return is_mapped(to, size) || map_again(to, size) ? HAK_NOT_MOVED : HAK_TARGET_LOST;
-}
-#else
-static enum hak_move move(void *from, void *to, size_t size) {
-    (void)from, (void)to, (void)size;
-    return HAK_NOT_MOVED;
-}
-#endif
-
-enum hak_move hak_os_move(void *from, void *to, size_t size) {
-    int saved_errno = errno;
-    enum hak_move done = move(from, to, size);
-    errno = saved_errno;
-    return done;
-}
-
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
     if (mode == HAK_HUGE_SYSTEM)
         return;

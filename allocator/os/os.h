@@ -32,11 +32,15 @@ bool hak_os_purge(void *start, size_t size);
 /* Lets the system take the memory back when it is short of it: until then it stays, with its
  * contents, and costs less to use again. */
 bool hak_os_offer(void *start, size_t size);
-/* Moves the memory of a committed block to another committed place without copying; the old place
- * then reads as zero. HAK_NOT_MOVED: not possible here, nothing happened. HAK_TARGET_LOST: the new
- * place is no longer mapped and must never be used again. */
-enum hak_move { HAK_MOVED, HAK_NOT_MOVED, HAK_TARGET_LOST };
-enum hak_move hak_os_move(void *from, void *to, size_t size);
+/* A mapping by itself outside of all reservations, usable, aligned to `align`; reads as zero. NULL:
+ * the system refuses, also what it could never back. */
+void *hak_os_map(size_t size, size_t align);
+void hak_os_unmap(void *start, size_t size);
+/* The same mapping with another size; it may move. NULL: refused, nothing happened. */
+void *hak_os_remap(void *start, size_t size, size_t new_size);
+/* Moves the memory of a committed block, and so much more, into a mapping by itself; the old place
+ * then reads as zero. NULL: not possible here, nothing happened. */
+void *hak_os_move_out(void *from, size_t size, size_t new_size);
 
 enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS, HAK_HUGE_DENSE };
 /* Advises the kernel on transparent huge pages; HAK_HUGE_DENSE is none, to begin with. */

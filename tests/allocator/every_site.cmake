@@ -1,6 +1,6 @@
 # Each call of the system's memory functions in the library's code, made to fail: the program
 # faults/requests.c with a library of which no call is a jump (its place could not be told).
-set(memory_calls hak_os_reserve hak_os_commit hak_os_purge hak_os_offer hak_os_move hak_os_protect
+set(memory_calls hak_os_reserve hak_os_commit hak_os_purge hak_os_offer hak_os_map hak_os_remap hak_os_move_out hak_os_protect
     hak_os_unprotect hak_os_huge_pages mmap munmap mprotect madvise mremap mincore pthread_key_create
     pthread_setspecific pthread_atfork pthread_attr_init pthread_attr_setsigmask_np pthread_create)
 inside_library(hakmem_every_site -fno-optimize-sibling-calls)
@@ -26,7 +26,11 @@ find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-2
 set(never_called hak_spare_purge hak_spare_release thread_start hak_os_reserve lock_on_fault
     make_writable)
 if(HAKMEM_VARIANT STREQUAL "guard")
-  list(APPEND never_called move hak_os_move hak_large_allocate purge_tail)
+  list(APPEND never_called move hak_large_allocate purge_tail)
+  # It has no blocks apart.
+  list(APPEND never_called hak_apart_take hak_apart_give hak_apart_resize hak_apart_take_over remap
+       expect_one add_table mapped hak_os_map map_aligned cut hak_os_remap hak_os_move_out move_out
+       could_be_backed)
 endif()
 add_test(NAME faults.every_site
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/faults/every_site.sh

@@ -113,7 +113,11 @@ LED(bool, hak_os_offer, (void *start, size_t size), (start, size), false)
 LED(bool, hak_os_protect, (void *start, size_t size), (start, size), false)
 #pragma weak __real_hak_os_unprotect
 LED(bool, hak_os_unprotect, (void *start, size_t size), (start, size), false)
-LED(int, hak_os_move, (void *from, void *to, size_t size), (from, to, size), 1) /* HAK_NOT_MOVED */
+LED(void *, hak_os_map, (size_t size, size_t align), (size, align), NULL)
+LED(void *, hak_os_remap, (void *start, size_t size, size_t new_size), (start, size, new_size),
+    NULL)
+LED(void *, hak_os_move_out, (void *from, size_t size, size_t new_size), (from, size, new_size),
+    NULL)
 LED(int, mprotect, (void *start, size_t size, int access), (start, size, access), -1)
 LED(int, madvise, (void *start, size_t size, int advice), (start, size, advice), -1)
 LED(int, munmap, (void *start, size_t size), (start, size), -1)
@@ -146,7 +150,6 @@ void *__wrap_mmap(void *start, size_t size, int access, int flags, int file, off
     return place + UNIT;
 }
 
-/* Refused as it is where the address space is limited: its target is unmapped by then. */
 void *__wrap_mremap(void *from, size_t old_size, size_t size, int flags, ...);
 void *__real_mremap(void *from, size_t old_size, size_t size, int flags, ...);
 void *__wrap_mremap(void *from, size_t old_size, size_t size, int flags, ...) {
@@ -156,7 +159,6 @@ void *__wrap_mremap(void *from, size_t old_size, size_t size, int flags, ...) {
     va_end(more);
     if (!FAILS)
         return __real_mremap(from, old_size, size, flags, to);
-    __real_munmap(to, size);
     return MAP_FAILED;
 }
 

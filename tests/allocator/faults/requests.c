@@ -20,8 +20,11 @@ enum {
     MANY_LARGE = 80,
     DENSE = 1700, /* blocks of DENSE_SIZE: 48 MiB */
     DENSE_SIZE = 30000,
-    SMALL = 64
+    SMALL = 64,
+    APART = 60
 };
+#define MIB ((size_t)1 << 20)
+#define GIB ((size_t)1 << 30)
 
 static void *given(void *block, size_t size) {
     CHECK_THAT(block || errno == ENOMEM, "errno %d for %zu", errno, size);
@@ -93,6 +96,26 @@ static void dense_huge_ones(void) {
         CHECK(!zeroed || (zeroed[0] == 0 && zeroed[size / 2] == 0 && zeroed[size - 1] == 0));
         free(zeroed);
     }
+}
+
+/* Blocks apart, more than fit into the first table of them; one that grows out of a range, and back
+ * into one. Only their ends are touched. */
+static void gigabytes(void) {
+    static void *blocks[APART];
+    static const size_t steps[] = {GIB, 2 * GIB, GIB, 40 * MIB, MIB};
+    for (int i = 0; i < APART; i++)
+        blocks[i] = given(i % 2 ? malloc(GIB) : memalign(4 * MIB, GIB), GIB);
+    for (int i = 0; i < APART; i++)
+        give_back(blocks[i], GIB);
+    size_t size = 40 * MIB;
+    void *block = given(malloc(size), size), *behind = given(malloc(size), size);
+    for (size_t i = 0; block && i < sizeof steps / sizeof *steps; i++) {
+        size_t other_size = steps[i];
+        block = resized(block, size, &other_size);
+        size = other_size;
+    }
+    give_back(block, size);
+    give_back(behind, 40 * MIB);
 }
 
 static void in_a_thread(void) {
@@ -186,6 +209,7 @@ void requests_run_rare(void) {
     large_ones();
     many_large_ones();
     dense_huge_ones();
+    gigabytes();
     one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
     many_of_a_size();
     many_dense();

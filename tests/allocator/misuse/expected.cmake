@@ -71,6 +71,8 @@ misuse_everywhere(free_interior_medium "free inside a block of some pages" "inva
 misuse_everywhere(free_interior_remote "free inside small blocks of another thread"
                   "invalid free" free "${not_a_start}")
 misuse_everywhere(free_interior_large "free inside a large block" "invalid pointer" free "${inside_large}")
+misuse_everywhere(free_interior_apart "free inside a block of 1 GiB"
+                  "invalid pointer" free "${inside_large}")
 misuse_everywhere(free_misaligned_large "free of a large block's second byte"
                   "invalid pointer" free "${inside_large}")
 misuse_everywhere(realloc_interior_large "realloc inside a large block"
@@ -90,6 +92,8 @@ misuse(double_free_medium "second free of a block of some pages"
 misuse(double_free_remote "second free, by another thread"
        PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
 misuse(double_free_large "second free of a large block"
+       PRODUCTION "double free" free "${pages_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_apart "second free of a block of 1 GiB"
        PRODUCTION "double free" free "${pages_free}" GUARD "double free" free "${is_free}")
 misuse(realloc_freed_large "realloc of a freed large block"
        PRODUCTION "double free" realloc "${pages_free}" GUARD "double free" realloc "${is_free}")

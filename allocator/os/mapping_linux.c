@@ -1,0 +1,102 @@
+/* Mappings of blocks that lie outside of all reservations. They are counted against what the system
+ * could back, as libc's malloc has it: by default it refuses what is more than memory and swap. */
+#include "os/os.h"
+
+#include "base/bits.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { READ_WRITE = PROT_READ | PROT_WRITE };
+
+static void *map(size_t size, int protection) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *got = mmap(NULL, size, protection, flags, -1, 0);
+    return got != MAP_FAILED ? got : NULL;
+}
+
+/* Cuts an aligned mapping out of a longer one. */
+static void *cut(char *got, size_t all, size_t size, size_t align) {
+    char *start = (char *)hak_round_up((uintptr_t)got, align);
+    size_t in_front = (size_t)(start - got), behind = all - size - in_front;
+    if (in_front != 0)
+        munmap(got, in_front);
+    if (behind != 0)
+        munmap(start + size, behind);
+    return start;
+}
+
+/* Address space first: what is cut off need not be backed. */
+static void *map_aligned(size_t size, size_t align) {
+    size_t all = size + align - hak_os_page_size();
+    char *got = map(all, PROT_NONE);
+    if (got == NULL)
+        return NULL;
+    void *start = cut(got, all, size, align);
+    if (mprotect(start, size, READ_WRITE) == 0)
+        return start;
+    munmap(start, size);
+    return NULL;
+}
+
+void *hak_os_map(size_t size, size_t align) {
+    int saved_errno = errno;
+    void *start = align <= hak_os_page_size() ? map(size, READ_WRITE) : map_aligned(size, align);
+    errno = saved_errno;
+    return start;
+}
+
+/* A system that cannot split one more mapping takes the memory back at least. */
+void hak_os_unmap(void *start, size_t size) {
+    int saved_errno = errno;
+    if (munmap(start, size) != 0)
+        madvise(start, size, MADV_DONTNEED);
+    errno = saved_errno;
+}
+
+/* A mapping that grows is counted by what is added alone, or not at all. */
+static bool could_be_backed(size_t size) {
+    void *all = map(size, READ_WRITE);
+    if (all != NULL)
+        munmap(all, size);
+    return all != NULL;
+}
+
+void *hak_os_remap(void *start, size_t size, size_t new_size) {
+    int saved_errno = errno;
+    void *moved = MAP_FAILED;
+    if (new_size <= size || could_be_backed(new_size))
+        moved = mremap(start, size, new_size, MREMAP_MAYMOVE);
+    errno = saved_errno;
+    return moved != MAP_FAILED ? moved : NULL;
+}
+
+#ifdef MREMAP_DONTUNMAP
+static void *move_out(void *from, size_t size, size_t new_size) {
+    if (!could_be_backed(new_size))
+        return NULL;
+    int flags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP;
+    void *out = mremap(from, size, size, flags, NULL); /* the system reads the last one, too */
+    if (out == MAP_FAILED)
+        return NULL;
+    void *grown = mremap(out, size, new_size, MREMAP_MAYMOVE);
+    if (grown != MAP_FAILED)
+        return grown;
+    memcpy(from, out, size);
+    munmap(out, size);
+    return NULL;
+}
+#else
+static void *move_out(void *from, size_t size, size_t new_size) {
+    (void)from, (void)size, (void)new_size;
+    return NULL;
+}
+#endif
+
+void *hak_os_move_out(void *from, size_t size, size_t new_size) {
+    int saved_errno = errno;
+    void *out = move_out(from, size, new_size);
+    errno = saved_errno;
+    return out;
+}
