@@ -8,12 +8,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { READ_WRITE = PROT_READ | PROT_WRITE };
-
-static void *map(size_t size, int protection) {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    void *got = mmap(NULL, size, protection, flags, -1, 0);
+/* Address space alone, which need not be backed. */
+static void *reserve(size_t size) {
+    void *got = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return got != MAP_FAILED ? got : NULL;
+}
+
+/* After mlockall(MCL_FUTURE) it is locked page by page as it is touched, not filled at once. */
+static bool make_usable(void *start, size_t size) {
+    bool locked = madvise(start, hak_os_page_size(), MADV_DONTNEED) != 0 && errno == EINVAL;
+    if (locked)
+        mlock2(start, size, MLOCK_ONFAULT);
+    return mprotect(start, size, PROT_READ | PROT_WRITE) == 0;
 }
 
 /* Cuts an aligned mapping out of a longer one. */
@@ -27,14 +33,13 @@ static void *cut(char *got, size_t all, size_t size, size_t align) {
     return start;
 }
 
-/* Address space first: what is cut off need not be backed. */
-static void *map_aligned(size_t size, size_t align) {
-    size_t all = size + align - hak_os_page_size();
-    char *got = map(all, PROT_NONE);
+static void *map(size_t size, size_t align) {
+    size_t page = hak_os_page_size(), all = align > page ? size + align - page : size;
+    char *got = reserve(all);
     if (got == NULL)
         return NULL;
-    void *start = cut(got, all, size, align);
-    if (mprotect(start, size, READ_WRITE) == 0)
+    void *start = cut(got, all, size, align > page ? align : page);
+    if (make_usable(start, size))
         return start;
     munmap(start, size);
     return NULL;
@@ -42,7 +47,7 @@ static void *map_aligned(size_t size, size_t align) {
 
 void *hak_os_map(size_t size, size_t align) {
     int saved_errno = errno;
-    void *start = align <= hak_os_page_size() ? map(size, READ_WRITE) : map_aligned(size, align);
+    void *start = map(size, align);
     errno = saved_errno;
     return start;
 }
@@ -57,7 +62,7 @@ void hak_os_unmap(void *start, size_t size) {
 
 /* A mapping that grows is counted by what is added alone, or not at all. */
 static bool could_be_backed(size_t size) {
-    void *all = map(size, READ_WRITE);
+    void *all = map(size, 1);
     if (all != NULL)
         munmap(all, size);
     return all != NULL;
