@@ -98,24 +98,33 @@ static void dense_huge_ones(void) {
     }
 }
 
+/* The first byte is all that is used. */
+static char *begun(void *block) {
+    CHECK(block || errno == ENOMEM);
+    if (block)
+        *(char *)block = 5;
+    errno = 0;
+    return block;
+}
+
 /* Blocks apart, more than fit into the first table of them; one that grows out of a range, and back
- * into one. Only their ends are touched. */
+ * into one. */
 static void gigabytes(void) {
     static void *blocks[APART];
     static const size_t steps[] = {GIB, 2 * GIB, GIB, 40 * MIB, MIB};
     for (int i = 0; i < APART; i++)
-        blocks[i] = given(i % 2 ? malloc(GIB) : memalign(4 * MIB, GIB), GIB);
+        blocks[i] = begun(i % 2 ? malloc(GIB) : memalign(4 * MIB, GIB));
     for (int i = 0; i < APART; i++)
-        give_back(blocks[i], GIB);
-    size_t size = 40 * MIB;
-    void *block = given(malloc(size), size), *behind = given(malloc(size), size);
+        free(blocks[i]);
+    char *block = begun(malloc(40 * MIB)), *behind = begun(malloc(40 * MIB));
     for (size_t i = 0; block && i < sizeof steps / sizeof *steps; i++) {
-        size_t other_size = steps[i];
-        block = resized(block, size, &other_size);
-        size = other_size;
+        char *moved = realloc(block, steps[i]);
+        CHECK(moved || errno == ENOMEM);
+        block = moved ? moved : block;
+        CHECK(*block == 5);
     }
-    give_back(block, size);
-    give_back(behind, 40 * MIB);
+    free(block);
+    free(behind);
 }
 
 static void in_a_thread(void) {
