@@ -21,7 +21,8 @@ production; [guard.md](guard.md) says what the guard costs.
 *When* it is found: by the guard at the call itself; overflow and writes after free when the block is freed,
 leaves the quarantine, or the program ends. In production pointers that are foreign, or into large blocks, at the call
 itself; what concerns small blocks (up to 64 KiB) when the thread's magazine of that size is emptied, which a program
-that ends before, or uses the size no more, does not see: these programs go on with the size until it is.
+that ends before, or uses the size no more, does not see: these programs go on with the size until it is. By then a
+block that was freed twice may have been handed out twice; the guard finds it at the second free.
 
 | misuse | program | production | guard |
 | --- | --- | --- | --- |
