@@ -74,6 +74,17 @@
 #define HAK_READ_GROWING(x) (x)
 #endif
 
+/* The slots and the top of a magazine, which a reclaimer may look at and empty meanwhile
+ * (cold/reclaim.c). What keeps them apart is a barrier that ThreadSanitizer does not know: there
+ * the accesses are atomic. */
+#if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)
+#define HAK_READ_SHARED(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define HAK_WRITE_SHARED(x, value) __atomic_store_n(&(x), (value), __ATOMIC_RELEASE)
+#else
+#define HAK_READ_SHARED(x) (x)
+#define HAK_WRITE_SHARED(x, value) ((void)((x) = (value)))
+#endif
+
 /* Between them ThreadSanitizer passes over reads that race on purpose, because what they found is
  * checked afterwards. */
 #if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)

@@ -204,13 +204,16 @@ struct hak_heap {
     uint64_t armed_at_ms;              /* when all of them were armed, */
     uint64_t seen_at_ms;               /* and when the slow paths were last visited */
     uint32_t armed_hits;               /* counts operations on armed magazines */
-    uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
-    uint8_t trim_class;  /* ... or is being trimmed: this class comes next, or 0, */
-    bool trim_more;      /* something that was seen may go later, */
-    hak_slab *trim_next; /* and this is the class's next slab: cold/trim.c */
-    hak_link *came;      /* chains that were fetched from `remote` */
-    uint8_t deep;        /* enum hak_deep */
-    uint8_t home;        /* of its large blocks; 0: none yet */
+    _Atomic uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
+    uint8_t trim_class;          /* ... or is being trimmed: this class comes next, or 0, */
+    bool trim_more;              /* something that was seen may go later, */
+    hak_slab *trim_next;         /* and this is the class's next slab: cold/trim.c */
+    hak_link *came;              /* chains that were fetched from `remote` */
+    uint8_t deep;                /* enum hak_deep */
+    uint8_t home;                /* of its large blocks; 0: none yet */
+    _Atomic uint8_t busy;        /* slow paths that its owner is in, one within the other */
+    _Atomic uint8_t claim;       /* enum hak_claim; both: cold/owner.h */
+    bool robbed;                 /* a reclaimer has it for itself: cold/reclaim.h */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* cold/magazine.h; HAK_HEAP_SLOTS of them */
@@ -241,6 +244,7 @@ struct hak_seat {
     _Atomic(enum hak_heap_state) state; /* changed under the registry lock */
     _Atomic bool settled;               /* idle, and the last trim left nothing to do */
     bool usable, deep_usable;           /* the heap's memory, so far: pages/heap_room.h */
+    _Atomic int32_t process, thread;    /* of the owner; 0: nobody knows */
 } __attribute__((aligned(HAK_CLASS_LIMIT)));
 _Static_assert(sizeof(struct hak_seat) == HAK_CLASS_LIMIT, "a class fits into a seat's address");
 #define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS)

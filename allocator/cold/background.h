@@ -1,6 +1,6 @@
 /* A thread that ends purge epochs while the program's own threads sleep: with the option
- * HAKMEM_PURGE_THREAD alone. It gives back what lies free in segments and in the heaps of ended
- * threads; the heap of a thread that lives is that thread's, also while it sleeps.
+ * HAKMEM_PURGE_THREAD alone. It gives back what lies free in segments, in the heaps of ended
+ * threads and in those of threads that sleep (cold/reclaim.h).
  *
  * It is there only while something waits, and for a short time after: a program that ends with its
  * last thread is not kept alive. */

@@ -3,6 +3,7 @@
 #include "base/classes.h"
 #include "cold/list.h"
 #include "cold/magazine.h"
+#include "cold/owner.h"
 #include "cold/route.h"
 #include "cold/seat.h"
 #include "cold/shed.h"
@@ -10,6 +11,10 @@
 #include "os/secret.h"
 #include "pages/heap_room.h"
 #include "stats/stats.h"
+
+/* Before a heap is made so many others are looked at: their owners may have ended unnoticed. With
+ * two there are soon no more such heaps than others. */
+enum { LOOKS = 2 };
 
 /* ---- making ---- */
 
@@ -55,6 +60,10 @@ static void forget(hak_heap *heap) {
 static hak_seat *take_seat(bool *bare) {
     hak_seat *seat = hak_seat_take(bare);
     if (seat == NULL) {
+        hak_owner_find_ended(LOOKS);
+        seat = hak_seat_take(bare);
+    }
+    if (seat == NULL) {
         *bare = true;
         return make_seat();
     }
@@ -74,6 +83,7 @@ hak_heap *hak_heap_obtain(void) {
     }
     if (!bare)
         forget(seat->heap);
+    seat->heap->busy = 1;
     hak_seat_set_state(seat, HAK_HEAP_ACTIVE);
     return seat->heap;
 }

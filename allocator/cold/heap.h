@@ -4,7 +4,8 @@
 
 #include "base/types.h"
 
-/* A heap without a thread, or a new one, for the caller alone. NULL: out of memory. */
+/* A heap without a thread, or a new one, for the caller alone, who is on a slow path of it
+ * (cold/owner.h). NULL: out of memory. */
 hak_heap *hak_heap_obtain(void);
 
 /* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. */

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/fatal.h"
 #include "cold/epoch.h"
+#include "cold/owner.h"
 #include "cold/purge.h"
 #include "cold/thread.h"
 #include "os/os.h"
@@ -43,8 +44,11 @@ static void set_size(hak_slab *run, size_t size) {
 
 static void tick(void) {
     hak_heap *heap = hak_heap_self();
-    if (heap != NULL)
-        hak_purge_tick(heap, HAK_CLASS_NONE);
+    if (heap == NULL)
+        return;
+    hak_owner_enters(heap);
+    hak_purge_tick(heap, HAK_CLASS_NONE);
+    hak_owner_leaves(heap);
 }
 
 static bool is_huge(size_t pages) {
@@ -107,7 +111,7 @@ static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
 static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = NULL;
     if (pages <= hak_range_pages()) {
-        hak_purge_all(hak_heap_self());
+        hak_purge_all_by_owner();
         run = try_to_take(pages, align_pages, zeroed);
     }
     if (run == NULL)

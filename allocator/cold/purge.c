@@ -4,7 +4,10 @@
 #include "cold/background.h"
 #include "cold/epoch.h"
 #include "cold/heap.h"
+#include "cold/owner.h"
+#include "cold/reclaim.h"
 #include "cold/remote.h"
+#include "cold/thread.h"
 #include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
@@ -16,6 +19,8 @@
 enum {
     STEP = 2048,      /* pages purged in one visit: 128 MiB, some milliseconds; ... */
     TRIM_STEP = 8192, /* ... what a heap's trim does, cold/trim.h: about a millisecond; ... */
+    RECLAIM_MS = 20,  /* the least time between two looks at threads that do not come by; */
+    LOOKS = 64,       /* heaps whose owners may have ended unnoticed, looked at in each epoch; */
     STEP_MS = 32,     /* ... as much again for each of these since the visit before, ... */
     MOST_STEPS = 8,   /* ... up to so many: whoever comes after an hour waits no longer */
 };
@@ -26,6 +31,10 @@ static size_t steps_for(const hak_heap *heap, uint64_t now) {
     uint64_t pause = heap->seen_at_ms != 0 ? now - heap->seen_at_ms : 0;
     uint64_t steps = 1 + pause / STEP_MS;
     return steps < MOST_STEPS ? steps : MOST_STEPS;
+}
+
+static uint32_t epoch_seen(const hak_heap *heap) {
+    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed);
 }
 
 /* A step of the trim of all heaps without a thread. */
@@ -49,13 +58,29 @@ static bool trim_idle_heaps(size_t steps) {
     return !step.goes_on;
 }
 
+/* False: it has to go on. Epochs may be short; threads that were away for a moment are left alone.
+ */
+static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
+    static uint64_t next_ms;
+    static bool goes_on;
+    bool later = false;
+    if (!goes_on && now < next_ms)
+        return true;
+    next_ms = now + RECLAIM_MS;
+    goes_on = !hak_reclaim_some(hak_epoch_number(), TRIM_STEP * steps, &later);
+    hak_epoch_expect_more(later);
+    if (!goes_on)
+        hak_owner_find_ended(LOOKS);
+    return !goes_on;
+}
+
 /* First the heaps without a thread, whose slabs become dirty pages, then those. True: all is done.
  * Under the purge lock. */
-static bool end_some(size_t steps) {
+static bool end_some(uint64_t now, size_t steps) {
     static size_t left; /* dirty segments that this epoch still has to visit */
     bool at_once = hak_policy_now()->purge_delay_ms == 0;
     if (left == 0) {
-        if (!trim_idle_heaps(steps))
+        if (!trim_idle_heaps(steps) || !trim_sleeping_heaps(now, steps))
             return false;
         hak_spare_release();
         left = hak_dirty_count();
@@ -68,7 +93,7 @@ static bool end_some(size_t steps) {
 static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
-    if (end_some(steps))
+    if (end_some(now, steps))
         hak_epoch_start(now);
     else
         hak_epoch_put_off(now); /* go on at the next visit */
@@ -93,7 +118,7 @@ size_t hak_purge_all(hak_heap *own) {
     hak_lock_take(&hak_purge_lock);
     hak_heap_each_idle(take_back, NULL);
     size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
-    bytes += hak_heap_each_idle(trim_now, NULL);
+    bytes += hak_reclaim_all() + hak_heap_each_idle(trim_now, NULL);
     hak_spare_release();
     size_t entries = hak_dirty_count();
     bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
@@ -101,11 +126,21 @@ size_t hak_purge_all(hak_heap *own) {
     return bytes;
 }
 
+size_t hak_purge_all_by_owner(void) {
+    hak_heap *heap = hak_heap_self();
+    if (heap == NULL)
+        return hak_purge_all(NULL);
+    hak_owner_enters(heap);
+    size_t bytes = hak_purge_all(heap);
+    hak_owner_leaves(heap);
+    return bytes;
+}
+
 /* At most one step of the same trim in a tick of the clock: others have something to do, too. */
 static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
     uint32_t epoch = hak_epoch_number();
     bool goes_on = heap->trim_class != 0;
-    if (goes_on ? heap->seen_at_ms == now : heap->epoch_seen == epoch)
+    if (goes_on ? heap->seen_at_ms == now : epoch_seen(heap) == epoch)
         return;
     size_t budget = TRIM_STEP * steps_for(heap, now);
     heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
@@ -116,7 +151,7 @@ static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
 /* True when its trim goes on, or the background thread ended an epoch behind this heap's back. */
 static bool is_behind(const hak_heap *heap) {
     return heap->trim_class != 0 ||
-           (hak_policy_now()->purge_thread != 0 && heap->epoch_seen != hak_epoch_number());
+           (hak_policy_now()->purge_thread != 0 && epoch_seen(heap) != hak_epoch_number());
 }
 
 void hak_purge_tick(hak_heap *heap, unsigned cls) {

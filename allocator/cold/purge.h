@@ -19,9 +19,13 @@ void hak_purge_tick(hak_heap *heap, unsigned cls);
  * nothing waits. For a thread without a heap: cold/background.h. */
 uint64_t hak_purge_due(void);
 
-/* Empties the calling thread's heap (NULL: it has none) and those of ended threads, and purges
- * every dirty page now. Returns the bytes given back. Any thread. */
+/* Empties the calling thread's heap (NULL: it has none), those of ended threads and those of
+ * threads that are not on a slow path just now, and purges every dirty page. Returns the bytes
+ * given back. By the owner. */
 size_t hak_purge_all(hak_heap *own);
+
+/* The same for the calling thread's heap. */
+size_t hak_purge_all_by_owner(void);
 
 /* For the fork hooks: takes, gives, resets the purge lock. */
 void hak_purge_before_fork(void);

@@ -4,6 +4,7 @@
 #include "cold/arm.h"
 #include "cold/large.h"
 #include "cold/epoch.h"
+#include "cold/owner.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
 #include "cold/route.h"
@@ -61,10 +62,7 @@ static HAK_COLD void *allocate_borrowed(size_t size) {
     return block;
 }
 
-void *hak_refill(size_t size) {
-    hak_heap *heap = hak_heap_self();
-    if (HAK_UNLIKELY(heap == NULL))
-        return allocate_borrowed(size);
+static inline void *refill(hak_heap *heap, size_t size) {
     unsigned cls = class_for(heap, size);
     void *block = hak_armed_pop(heap, cls);
     if (block != NULL)
@@ -74,6 +72,16 @@ void *hak_refill(size_t size) {
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
+    return block;
+}
+
+void *hak_refill(size_t size) {
+    hak_heap *heap = hak_heap_self();
+    if (HAK_UNLIKELY(heap == NULL))
+        return allocate_borrowed(size);
+    hak_owner_enters(heap);
+    void *block = refill(heap, size);
+    hak_owner_leaves(heap);
     return block;
 }
 
@@ -91,6 +99,16 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     hak_chains_send(&chain);
 }
 
+static inline void retire(hak_heap *heap, unsigned cls, void *block) {
+    if (hak_armed_push(heap, cls, block))
+        return;
+    HAK_TALLY(heap, cls, retire);
+    hak_route_give(heap, cls, block);
+    hak_purge_tick(heap, cls);
+    if (cls != HAK_CLASS_NONE && !hak_is_armed(heap, cls) && hak_purge_is_pending())
+        hak_arm_malloc(heap, cls);
+}
+
 void hak_retire(void *block) {
     if (block == NULL)
         return;
@@ -100,11 +118,7 @@ void hak_retire(void *block) {
         retire_without_heap(cls, block);
         return;
     }
-    if (hak_armed_push(heap, cls, block))
-        return;
-    HAK_TALLY(heap, cls, retire);
-    hak_route_give(heap, cls, block);
-    hak_purge_tick(heap, cls);
-    if (cls != HAK_CLASS_NONE && !hak_is_armed(heap, cls) && hak_purge_is_pending())
-        hak_arm_malloc(heap, cls);
+    hak_owner_enters(heap);
+    retire(heap, cls, block);
+    hak_owner_leaves(heap);
 }

@@ -3,6 +3,7 @@
 #include "base/classes.h"
 #include "cold/link.h"
 #include "cold/epoch.h"
+#include "cold/give.h"
 #include "cold/route.h"
 #include "cold/slab.h"
 #include "pages/range.h"
@@ -183,6 +184,22 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     return next;
 }
 
+/* The same where the magazines must not be touched. */
+static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier) {
+    void *blocks[MOST_WORDS];
+    uintptr_t owner = hak_owner_of(carrier);
+    if (HAK_UNLIKELY(owner == 0))
+        hak_slab_refuse(hak_run_of(carrier), carrier);
+    unsigned cls = hak_class_of_owner(owner), words = words_in(cls), count = 0;
+    uintptr_t key = hak_link_key(carrier);
+    hak_link *next = hak_link_read(carrier, key);
+    while (count + 1 < words && (blocks[count] = hak_link_read(carrier + 1 + count, key)) != NULL)
+        count++;
+    blocks[count] = carrier;
+    hak_give_back(heap, cls, blocks, count + 1);
+    return next;
+}
+
 static hak_link *fetch(hak_heap *heap) {
     _Atomic(hak_link *) *remote = &heap->seat->remote;
     if (heap->came != NULL || atomic_load_explicit(remote, memory_order_relaxed) == NULL)
@@ -197,7 +214,8 @@ bool hak_remote_drain_some(hak_heap *heap, size_t *carriers) {
     hak_chains elsewhere;
     hak_chains_begin(&elsewhere);
     for (; carrier != NULL && *carriers > 0; --*carriers)
-        carrier = unload(heap, carrier, &elsewhere);
+        carrier =
+            heap->robbed ? unload_into_slabs(heap, carrier) : unload(heap, carrier, &elsewhere);
     heap->came = carrier;
     hak_chains_send(&elsewhere);
     return carrier == NULL;

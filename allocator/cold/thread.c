@@ -6,11 +6,13 @@
 #include "cold/exchange.h"
 #include "cold/heap.h"
 #include "cold/epoch.h"
+#include "cold/owner.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
 #include "cold/route.h"
 #include "cold/seat.h"
 #include "cold/trim.h"
+#include "os/barrier.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "pages/segment.h"
@@ -55,7 +57,8 @@ static void flush_most(hak_heap *heap) {
 
 /* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
  * none comes. */
-static void let_go(hak_heap *heap) {
+void hak_heap_let_go(hak_heap *heap) {
+    hak_owner_is_unknown(heap);
     hak_remote_drain(heap);
     flush_most(heap);
     hak_heap_leave(heap);
@@ -66,7 +69,8 @@ static void thread_exits(void) {
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
     if (heap == NULL)
         return;
-    let_go(heap);
+    hak_owner_enters(heap);
+    hak_heap_let_go(heap);
     hak_purge_expect();
     hak_background_start();
 }
@@ -111,6 +115,8 @@ static void after_fork_in_child(void) {
     forks_amidst = false;
     hak_lock_reset(&hak_exchange_lock);
     hak_lock_reset(&hak_segment_lock);
+    if (hak_this_thread.owned != NULL && !hak_owner_survives_fork(hak_this_thread.owned))
+        hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
     hak_lock_reset(&borrow_lock);
@@ -129,6 +135,7 @@ static void start_process(void) {
     if (atomic_load_explicit(&started, memory_order_acquire))
         return;
     hak_lock_take(&start_lock);
+    hak_os_barrier_start();
     if (!atomic_load_explicit(&started, memory_order_relaxed) && hak_os_start(&hooks))
         atomic_store_explicit(&started, true, memory_order_release);
     hak_lock_give(&start_lock);
@@ -138,7 +145,8 @@ static void start_process(void) {
  * again the next time. */
 static HAK_COLD hak_heap *detach(hak_heap *heap) {
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
-    let_go(heap);
+    hak_owner_enters(heap);
+    hak_heap_let_go(heap);
     return NULL;
 }
 
@@ -149,6 +157,8 @@ static HAK_COLD hak_heap *attach(void) {
     hak_heap *heap = hak_heap_obtain();
     if (heap == NULL)
         return NULL;
+    hak_owner_is_this_thread(heap);
+    hak_owner_leaves(heap);
     hak_this_thread.heap = hak_this_thread.owned = heap;
     start_process();
     return hak_os_watch_this_thread() ? heap : detach(heap);

@@ -91,9 +91,10 @@ static bool age(hak_slab *slab, size_t *budget) {
     return slab->dirty_tail > 0 || (wanted && slab->pulse == HAK_PULSE_QUIET);
 }
 
-/* An empty slab that was quiet for an epoch goes; it says so of itself by its pulse alone. */
+/* An empty slab that was quiet for an epoch goes; it says so of itself by its pulse alone. One
+ * whose owner was quiet goes, too. */
 static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
-    bool goes = slab->pulse != HAK_PULSE_LIVELY;
+    bool goes = slab->pulse != HAK_PULSE_LIVELY || heap->robbed;
     slab->pulse = HAK_PULSE_QUIET;
     spend(budget, goes ? GIVE : 1);
     if (goes)
@@ -113,14 +114,18 @@ static void age_some(hak_heap *heap, size_t *budget) {
 
 /* ---- whole heaps ---- */
 
+static void release_empty(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        hak_slab_release_empty(heap, cls);
+}
+
 void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         hak_exchange_empty(heap, cls);
         hak_route_flush(heap, cls);
     }
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        hak_slab_release_empty(heap, cls);
+    release_empty(heap);
 }
 
 /* ---- one epoch, in steps ---- */
@@ -130,20 +135,29 @@ static void begin_class(hak_heap *heap, unsigned cls) {
     heap->trim_next = heap->partial[heap->trim_class];
 }
 
+static bool has_to_begin(const hak_heap *heap, uint32_t epoch) {
+    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed) != epoch;
+}
+
 static void begin(hak_heap *heap, uint32_t epoch) {
-    heap->epoch_seen = epoch;
+    atomic_store_explicit(&heap->epoch_seen, epoch, memory_order_relaxed);
     heap->crowded = false;
     heap->trim_more = false;
     begin_class(heap, 1);
 }
 
+static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
+    spend(budget, 1 + hak_route_count(heap, cls) / BLOCKS);
+    hak_route_flush(heap, cls);
+    hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
+}
+
 /* The slabs have aged before the magazine is emptied into them, which makes those lively again that
  * are in use; a class that is idle has nothing to empty the next time. */
 static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
-    spend(budget, 1 + hak_route_count(heap, cls) / BLOCKS);
     hak_exchange_empty(heap, cls);
-    hak_route_flush(heap, cls);
-    hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
+    if (!heap->robbed)
+        empty_class(heap, cls, budget);
     heap->passage[cls] = HAK_PASSAGE_NONE;
     heap->comes_home[cls] = false;
     begin_class(heap, cls + 1);
@@ -157,14 +171,14 @@ static bool take_back(hak_heap *heap, size_t *budget) {
 }
 
 enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    if (heap->trim_class == 0 && heap->epoch_seen != epoch && take_back(heap, budget))
+    if (heap->trim_class == 0 && has_to_begin(heap, epoch) && take_back(heap, budget))
         begin(heap, epoch);
     while (heap->trim_class != 0 && *budget > 0) {
         age_some(heap, budget);
         if (heap->trim_next == NULL)
             end_class(heap, heap->trim_class, budget);
     }
-    if (heap->trim_class != 0 || heap->epoch_seen != epoch)
+    if (heap->trim_class != 0 || has_to_begin(heap, epoch))
         return HAK_TRIM_GOES_ON;
     return heap->trim_more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
 }
@@ -194,13 +208,24 @@ static size_t purge_now(hak_slab *slab) {
     return slab->dirty_tail != 0 ? bytes + purge_tail(slab) : bytes;
 }
 
-size_t hak_heap_trim_now(hak_heap *heap) {
+static size_t purge_slabs_now(hak_heap *heap) {
     size_t bytes = 0;
-    hak_heap_flush(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         for (hak_slab *slab = heap->partial[cls]; slab != NULL; slab = slab->next)
             bytes += purge_now(slab);
     HAK_COUNT(trimmed_bytes, bytes);
+    return bytes;
+}
+
+size_t hak_heap_trim_now(hak_heap *heap) {
+    hak_heap_flush(heap);
+    size_t bytes = purge_slabs_now(heap);
     hak_magazines_purge(heap);
     return bytes;
+}
+
+size_t hak_heap_trim_robbed(hak_heap *heap) {
+    hak_remote_drain(heap);
+    release_empty(heap);
+    return purge_slabs_now(heap);
 }

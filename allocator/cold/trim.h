@@ -21,6 +21,9 @@ enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budg
 /* The same at once and for all slabs of the heap. Returns the bytes given back. */
 size_t hak_heap_trim_now(hak_heap *heap);
 
+/* The same for a heap that is robbed (cold/reclaim.h), without its magazines. */
+size_t hak_heap_trim_robbed(hak_heap *heap);
+
 /* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
  * owner. */
 void hak_heap_flush(hak_heap *heap);

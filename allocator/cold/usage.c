@@ -4,6 +4,8 @@
 #include "base/classes.h"
 #include "cold/exchange.h"
 #include "cold/heap.h"
+#include "cold/magazine.h"
+#include "cold/owner.h"
 #include "cold/route.h"
 #include "cold/slab.h"
 #include "cold/thread.h"
@@ -44,12 +46,21 @@ static void subtract(hak_usage *usage, unsigned cls, size_t blocks) {
     usage->free += bytes;
 }
 
+/* Where a reclaimer was, empty slots lie among the blocks until the owner comes by. */
+static size_t blocks_in(const hak_heap *heap, unsigned cls) {
+    size_t count = hak_route_count(heap, cls), empty = 0;
+    if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls))
+        for (size_t i = 1; i <= hak_magazine_count(heap, cls); i++)
+            empty += heap->bottom[cls][i] == NULL;
+    return empty < count ? count - empty : 0;
+}
+
 /* Blocks in magazines are free for the program. Other threads' magazines move meanwhile. */
 static void subtract_magazines(hak_heap *heap, void *context) {
     hak_usage *usage = context;
     usage->heaps++;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        subtract(usage, cls, hak_route_count(heap, cls));
+        subtract(usage, cls, blocks_in(heap, cls));
 }
 
 static void subtract_exchange(hak_usage *usage) {
@@ -111,9 +122,13 @@ static bool list_is_valid(const hak_heap *heap, unsigned cls) {
 bool hak_usage_is_valid(void) {
     hak_usage bad = {0};
     each_segment(check_segment, &bad);
-    const hak_heap *heap = hak_this_thread.owned;
+    hak_heap *heap = hak_this_thread.owned;
     bool sound = bad.blocks == 0;
+    if (heap != NULL)
+        hak_owner_enters(heap);
     for (unsigned cls = 1; heap != NULL && cls < HAK_CLASSES; cls++)
         sound = sound && list_is_valid(heap, cls);
+    if (heap != NULL)
+        hak_owner_leaves(heap);
     return sound;
 }

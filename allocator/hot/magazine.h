@@ -14,9 +14,9 @@
 /* NULL when the magazine is empty. */
 HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
     void **top = heap->top[cls];
-    void *block = *top;
+    void *block = HAK_READ_SHARED(*top);
     if (HAK_LIKELY(block != NULL)) {
-        heap->top[cls] = top - 1;
+        HAK_WRITE_SHARED(heap->top[cls], top - 1);
         hak_fetch_ahead(top[-1]);
         HAK_TALLY(heap, cls, pop);
     }
@@ -26,10 +26,10 @@ HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
 /* False, and nothing happened: the magazine is full, or the block is the one freed last. */
 HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned cls, void *block) {
     void **top = heap->top[cls];
-    if (HAK_UNLIKELY(top == heap->end[cls] || *top == block))
+    if (HAK_UNLIKELY(top == heap->end[cls] || HAK_READ_SHARED(*top) == block))
         return false;
-    top[1] = block;
-    heap->top[cls] = top + 1;
+    HAK_WRITE_SHARED(top[1], block);
+    HAK_WRITE_SHARED(heap->top[cls], top + 1);
     HAK_TALLY(heap, cls, push);
     return true;
 }

@@ -162,13 +162,13 @@ static size_t count_resident(char *start, size_t pages) {
 
 /* Few programs call mincore, and lists of permitted calls leave it out (systemd's @system-service
  * does): the library must not be what such a program is killed for. */
-static bool may_ask(void) {
+bool hak_os_may_ask(void) {
     return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) <= 0;
 }
 
 size_t hak_os_resident(void *start, size_t size) {
     int saved_errno = errno;
-    size_t pages = may_ask() ? size / hak_os_page_size() : 0, count = 0;
+    size_t pages = hak_os_may_ask() ? size / hak_os_page_size() : 0, count = 0;
     for (size_t done = 0, step; done < pages; done += step) {
         step = pages - done < 512 ? pages - done : 512;
         count += count_resident((char *)start + done * hak_os_page_size(), step);

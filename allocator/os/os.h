@@ -46,6 +46,10 @@ enum hak_huge_pages { HAK_HUGE_NEVER, HAK_HUGE_SYSTEM, HAK_HUGE_ALWAYS, HAK_HUGE
 /* Advises the kernel on transparent huge pages; HAK_HUGE_DENSE is none, to begin with. */
 void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
 
+/* False where the program lets a filter decide about system calls (seccomp): what few programs call
+ * is not called then. */
+bool hak_os_may_ask(void);
+
 /* Bytes of the memory that are resident; 0 when the system does not say. */
 size_t hak_os_resident(void *start, size_t size);
 

@@ -1,4 +1,4 @@
-/* What the library costs a program that does nothing: less than 300 KiB of resident memory more
+/* What the library costs a program that does nothing: less than 340 KiB of resident memory more
  * than without it, measured on the same program by smaps. The address space costs nothing.
  *
  * The kernel maps files in windows of 64 KiB around a fault, and where windows begin depends on the
@@ -14,7 +14,7 @@
 #include "../support/served.h"
 #include "../support/threads.h"
 
-enum { ALLOWED_KIB = 300, RUNS = 50, PATIENCE = 10 };
+enum { ALLOWED_KIB = 340, RUNS = 50, PATIENCE = 10 };
 
 typedef struct {
     size_t rss, dirty;

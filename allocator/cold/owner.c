@@ -1,0 +1,118 @@
+#include "cold/owner.h"
+
+#include "cold/arm.h"
+#include "cold/seat.h"
+#include "cold/thread.h"
+#include "os/barrier.h"
+
+hak_lock hak_reclaim_lock;
+
+/* ---- owner and reclaimer ---- */
+
+static bool is_robbed(const hak_heap *heap) {
+    return (atomic_load_explicit(&heap->claim, memory_order_acquire) & HAK_CLAIM_ROBBED) != 0;
+}
+
+static void set_busy(hak_heap *heap, uint8_t busy) {
+    atomic_store_explicit(&heap->busy, busy, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/*   | NULL |      |      | block |      | block |   ->   | NULL | block | block |
+ *                                         ^ top                          ^ top    */
+static void close_holes(hak_heap *heap, unsigned cls) {
+    void **to = heap->bottom[cls];
+    for (void **from = to + 1; from <= heap->top[cls]; from++)
+        if (*from != NULL)
+            *++to = *from;
+    heap->top[cls] = to;
+}
+
+static void close_all_holes(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (!hak_is_armed(heap, cls))
+            close_holes(heap, cls);
+}
+
+void hak_owner_meets(hak_heap *heap) {
+    if (heap->busy > 1)
+        return; /* it has met it further out */
+    while (is_robbed(heap)) {
+        set_busy(heap, 0);
+        hak_lock_take(&hak_reclaim_lock);
+        hak_lock_give(&hak_reclaim_lock);
+        set_busy(heap, 1);
+    }
+    uint8_t left = atomic_fetch_and(&heap->claim, HAK_CLAIM_ROBBED);
+    if ((left & HAK_CLAIM_HOLES) != 0)
+        close_all_holes(heap);
+}
+
+/* ---- who it is ---- */
+
+static void set_task(hak_seat *seat, hak_os_task task) {
+    atomic_store_explicit(&seat->process, task.process, memory_order_relaxed);
+    atomic_store_explicit(&seat->thread, task.thread, memory_order_relaxed);
+}
+
+void hak_owner_is_this_thread(hak_heap *heap) {
+    set_task(heap->seat, hak_os_this_task());
+}
+
+void hak_owner_is_unknown(hak_heap *heap) {
+    set_task(heap->seat, (hak_os_task){0, 0});
+}
+
+bool hak_owner_survives_fork(hak_heap *heap) {
+    hak_lock_reset(&hak_reclaim_lock);
+    if (heap->robbed)
+        return false;
+    atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
+    hak_owner_is_this_thread(heap);
+    return true;
+}
+
+/* ---- owners that have ended without a word ---- */
+
+static bool has_ended(const hak_seat *seat) {
+    hak_os_task task = {seat->process, seat->thread};
+    return hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_os_task_is_gone(task);
+}
+
+/* Nobody else comes to the heap while the lock is held. What its owner was in the middle of is
+ * never finished: such a heap is left as it is. */
+static bool take_over(hak_seat *seat) {
+    hak_heap *heap = seat->heap;
+    if (!has_ended(seat))
+        return false;
+    hak_owner_is_unknown(heap);
+    if (heap->busy != 0) {
+        hak_seat_set_state(seat, HAK_HEAP_FROZEN);
+        return false;
+    }
+    heap->busy = 1;
+    return true;
+}
+
+static void look_at(hak_seat *seat) {
+    if (!has_ended(seat) || !hak_lock_try(&hak_reclaim_lock))
+        return;
+    bool is_ours = take_over(seat);
+    hak_lock_give(&hak_reclaim_lock);
+    if (!is_ours)
+        return;
+    if (seat->heap->claim != 0)
+        hak_owner_meets(seat->heap);
+    hak_heap_let_go(seat->heap);
+}
+
+void hak_owner_find_ended(unsigned looks) {
+    static _Atomic(hak_seat *) next;
+    for (; looks > 0; looks--) {
+        hak_seat *seat = atomic_load_explicit(&next, memory_order_relaxed);
+        if (seat == NULL && (seat = hak_seat_first()) == NULL)
+            return;
+        atomic_store_explicit(&next, seat->registry_next, memory_order_relaxed);
+        look_at(seat);
+    }
+}
