@@ -11,26 +11,28 @@
  *   2. It reads the top:  t.                                      second barrier: B2
  *   3. It looks at those slots again.
  *
- *   | NULL |  1   |  2   |  3   |  4   |  5   |          exchanged: 1 to 4
- *                                   ^ t                  ours: 1 to 3, 4 goes back, 5 was never
- * taken
+ *   | NULL |  1   |  2   |  3   |  4   |  5   |      exchanged: 1 to 4
+ *                                   ^ t              ours: 1 to 3; 4 goes back; 5 was never taken
  *
  * Let s be such a slot and v what the exchange found there. Three facts:
- *   (a) Only pushes write to slots, and never NULL. So s is NULL at step 3 if and only if no push
- * wrote to it after the exchange that the owner made before B2. (b) The top crosses from below s to
- * s by a push to s alone. (c) A pop that reads s after B1 finds NULL, or what was pushed after the
- * exchange. So v was popped before B1, or by the one pop that B1 found between its two loads and
- * its store, or never. Not NULL at step 3: the owner has pushed there, so it had popped v before
- * (b), or v was an old value above the top. v is not ours. NULL, and s > t: the top has been below
- * s since the exchange (b). v was popped before, or was an old value above the top. v is not ours.
- * NULL, and s < t: the top was above s when t was stored. Had v been popped, by a pop before B1 or
- * the one amid it, the top would have crossed s upwards since (b), by a push to s before that of t;
- * B2 makes it visible, in whatever order the owner's stores left its processor; so s would not be
- * NULL. And nobody can pop it any more (c). v is ours. NULL, and s = t: B1 may have found the owner
- * amid the pop of v; that cannot be known. v goes back by compare-and-swap: if it had been popped,
- * s is above the top and its value old; if the owner has pushed there meanwhile, the swap fails,
- * and v had been popped. It is right in any case, so also for all of them when a barrier is
- * refused. */
+ *   (a) Only pushes write to slots, and never NULL. So s is NULL at step 3 only if no push that the
+ *       owner made before B2 wrote to it after the exchange.
+ *   (b) The top crosses from below s to s by a push to s alone.
+ *   (c) A pop that reads s after B1 finds NULL, or what was pushed after the exchange. So v was
+ *       popped before B1, or by the one pop that B1 found between its loads and its store, or
+ * never.
+ *
+ * Not NULL at step 3: the owner has pushed there since. So the top had been below s, and v popped,
+ *   or an old value above the top. v is not ours.
+ * NULL, and s < t: had v been popped, by a pop before B1 or the one amid it, the top would have
+ * been below s and then crossed it (b), by a push to s before that of t. B2 makes that push
+ * visible, in whatever order the owner's stores left its processor, so s would not be NULL. And
+ * nobody can pop v any more (c). v is ours. NULL, and s = t: B1 may have found the owner amid the
+ * pop of v. NULL, and s > t: v is an old value, or B1 found the owner amid the push of v, with its
+ * slot written and its top not. None of these can be told apart, and need not be: v goes back by
+ * compare-and-swap. Above the top it does no harm, and when the swap fails, the owner has pushed
+ * there since, see above. So all values may go back, too, when a barrier is refused.
+ * tests/allocator/boxes/cold_reclaim_model.c tries all interleavings of small cases. */
 #include "cold/reclaim.h"
 
 #include "base/bits.h"
@@ -196,10 +198,10 @@ static size_t settle(part *p, bool decided) {
         void **slot = p->from + i, *value = values[p->at + i];
         if (value == NULL || __atomic_load_n(slot, __ATOMIC_ACQUIRE) != NULL)
             continue;
-        if (!decided || slot == p->top)
-            put_back(slot, value);
-        else if (slot < p->top)
+        if (decided && slot < p->top)
             values[p->at + ours++] = value;
+        else
+            put_back(slot, value);
     }
     return ours;
 }
