@@ -224,7 +224,8 @@ struct hak_heap {
  *   IDLE     nobody's: whoever needs a heap takes it, whoever needs a slab one of its slabs
  *   VISITED  idle, but somebody is looking after it just now
  *   BARE     nobody's, and its memory is given back: it had nothing to keep
- *   FROZEN   of a thread that a forked child does not have */
+ *   FROZEN   of a thread that a forked child does not have: it may have been copied in the middle
+ * of an operation, and is never touched again; but its slabs are taken over one by one */
 enum hak_heap_state {
     HAK_HEAP_ACTIVE,
     HAK_HEAP_IDLE,

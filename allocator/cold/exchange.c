@@ -62,3 +62,9 @@ void hak_exchange_empty(hak_heap *heap, unsigned cls) {
     if (taken != 0)
         hak_give_back(heap, cls, blocks, taken);
 }
+
+void hak_exchange_after_fork_in_child(void) {
+    if (hak_lock_inherit(&hak_exchange_lock))
+        for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+            set_count(cls, 0);
+}

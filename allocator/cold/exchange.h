@@ -19,7 +19,7 @@
 /* Bytes of the smallest blocks that wait: smaller ones fill a cache before they fill memory. */
 #define HAK_EXCHANGE_LEAST ((size_t)2048)
 
-/* Innermost of all locks. Also for the fork hooks. */
+/* Innermost of all locks, and only tried. */
 extern HAK_HIDDEN hak_lock hak_exchange_lock;
 
 /* Leaves the first of `count` blocks, as many as there is room for; returns how many. None of a
@@ -35,5 +35,8 @@ void hak_exchange_empty(hak_heap *heap, unsigned cls);
 
 /* Blocks of a class that wait here. */
 size_t hak_exchange_count(unsigned cls);
+
+/* In a forked child: where another thread was at the shelves, what lies on them is lost. */
+void hak_exchange_after_fork_in_child(void);
 
 #endif

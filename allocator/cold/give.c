@@ -1,6 +1,7 @@
 #include "cold/give.h"
 
 #include "base/classes.h"
+#include "cold/heap.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
 #include "pages/range.h"
@@ -16,6 +17,8 @@ static HAK_DOOR size_t give_elsewhere(hak_heap *heap, unsigned cls, void *const 
     while (given < count && (owner = hak_owner_of(blocks[given])) != own) {
         if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
             hak_slab_refuse(hak_run_of(blocks[given]), blocks[given]);
+        if (hak_heap_inherits(heap, owner, blocks[given]))
+            continue;
         given += hak_chains_add_run(chains, owner, blocks + given, count - given);
     }
     HAK_TALLY_MANY(heap, cls, remote, given);

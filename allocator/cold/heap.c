@@ -133,10 +133,9 @@ size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *
 }
 
 static bool adopt(hak_heap *heap, unsigned cls) {
-    hak_slab *slab = hak_seat_adopt(cls);
+    hak_slab *slab = hak_seat_adopt(heap, cls);
     if (slab == NULL)
         return false;
-    hak_slab_own(heap, slab);
     hak_slab_link(heap, slab);
     HAK_COUNT(slabs_adopted, 1);
     return true;
@@ -154,14 +153,21 @@ void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) 
             visit(seat->heap, context);
 }
 
-/* ---- fork ---- */
+/* ---- heaps of threads that fork left behind ---- */
 
-void hak_heap_before_fork(void) {
-    hak_lock_take(&hak_registry_lock);
-}
+bool hak_heap_is_forked;
+static hak_lock frozen_lock; /* guards the slabs of frozen heaps; may be taken under any other */
 
-void hak_heap_after_fork_in_parent(void) {
-    hak_lock_give(&hak_registry_lock);
+bool hak_heap_takes_over(hak_heap *heap, uintptr_t owner, const void *block) {
+    if (owner == 0 || hak_seat_state(hak_seat_in(owner)) != HAK_HEAP_FROZEN)
+        return false;
+    hak_lock_take(&frozen_lock);
+    bool is_first = hak_owner_of(block) == owner; /* of those who found it so */
+    if (is_first)
+        hak_slab_take_over(heap, hak_run_of(block));
+    hak_lock_give(&frozen_lock);
+    HAK_COUNT(slabs_adopted, is_first);
+    return true;
 }
 
 static bool is_of_another_thread(const hak_seat *seat, const hak_heap *own,
@@ -175,5 +181,7 @@ void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed)
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (is_of_another_thread(seat, own, borrowed))
             hak_seat_set_state(seat, HAK_HEAP_FROZEN);
-    hak_lock_reset(&hak_registry_lock);
+    hak_seat_after_fork_in_child();
+    hak_lock_inherit(&frozen_lock);
+    hak_heap_is_forked = true;
 }

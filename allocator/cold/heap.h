@@ -23,11 +23,18 @@ size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *
 /* Calls visit for each heap; most of them are in use meanwhile. */
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context);
 
-/* No heap is made or changes hands between these. */
-void hak_heap_before_fork(void);
-void hak_heap_after_fork_in_parent(void);
-/* The heaps of the other threads may have been copied in the middle of an operation: they are never
- * touched again. Their blocks can still be used and freed. NULL: no such heap. */
+/* In a forked child: freezes the heaps of all other threads. NULL: no such heap. */
 void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed);
+
+/* True since this process was forked. Written while it has one thread. */
+extern HAK_HIDDEN bool hak_heap_is_forked;
+
+/* When the heap that a block's owner word names is frozen, takes over the block's slab, unless
+ * another thread did so just now. True: the block has another owner now. By the owner of the heap.
+ */
+HAK_COLD bool hak_heap_takes_over(hak_heap *heap, uintptr_t owner, const void *block);
+HAK_INLINE bool hak_heap_inherits(hak_heap *heap, uintptr_t owner, const void *block) {
+    return HAK_UNLIKELY(hak_heap_is_forked) && hak_heap_takes_over(heap, owner, block);
+}
 
 #endif

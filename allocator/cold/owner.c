@@ -64,7 +64,7 @@ void hak_owner_is_unknown(hak_heap *heap) {
 }
 
 bool hak_owner_survives_fork(hak_heap *heap) {
-    hak_lock_reset(&hak_reclaim_lock);
+    hak_lock_inherit(&hak_reclaim_lock);
     if (heap->robbed)
         return false;
     atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);

@@ -176,14 +176,9 @@ uint64_t hak_purge_due(void) {
     return ends > now ? ends - now : ends != 0;
 }
 
-void hak_purge_before_fork(void) {
-    hak_lock_take(&hak_purge_lock);
-}
-void hak_purge_after_fork_in_parent(void) {
-    hak_lock_give(&hak_purge_lock);
-}
+/* What the lock guards is how far the purge has come: the next one begins anew. */
 void hak_purge_after_fork_in_child(void) {
+    hak_lock_inherit(&hak_purge_lock);
     hak_excess_after_fork_in_child();
     hak_background_after_fork_in_child();
-    hak_lock_reset(&hak_purge_lock);
 }

@@ -27,9 +27,7 @@ size_t hak_purge_all(hak_heap *own);
 /* The same for the calling thread's heap. */
 size_t hak_purge_all_by_owner(void);
 
-/* For the fork hooks: takes, gives, resets the purge lock. */
-void hak_purge_before_fork(void);
-void hak_purge_after_fork_in_parent(void);
+/* In a forked child: a purge that another thread was at never ends. */
 void hak_purge_after_fork_in_child(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cold/link.h"
 #include "cold/epoch.h"
 #include "cold/give.h"
+#include "cold/heap.h"
 #include "cold/route.h"
 #include "cold/slab.h"
 #include "pages/range.h"
@@ -122,6 +123,8 @@ static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere
     if (owner == 0)
         hak_slab_refuse(hak_run_of(block), block);
     must_be_start(hak_class_of_owner(owner), block);
+    if (hak_heap_inherits(heap, owner, block))
+        owner = hak_owner_of(block);
     if (hak_seat_in(owner) == heap->seat)
         hak_route_take_home(heap, hak_class_of_owner(owner), block);
     else

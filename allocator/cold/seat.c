@@ -110,19 +110,25 @@ size_t hak_seat_idle_count(void) {
 
 /* ---- slabs of idle heaps ---- */
 
-static hak_slab *take_slab(hak_heap *heap, unsigned cls) {
-    hak_slab *slab = heap->partial[cls];
+/* Under the lock whoever visits the heap next sees that the slab has another owner. Meanwhile the
+ * seat counts as visited: a forked child must not believe what it finds in the heap. */
+static hak_slab *take_slab(const hak_heap *heap, hak_seat *from, unsigned cls) {
+    hak_slab *slab = from->heap->partial[cls];
     if (slab == NULL)
         return NULL;
-    hak_slab_unlink(heap, slab);
-    if (heap->partial[cls] == NULL)
+    hak_seat_set_state(from, HAK_HEAP_VISITED);
+    atomic_signal_fence(memory_order_seq_cst);
+    hak_slab_unlink(from->heap, slab);
+    hak_slab_own(heap, slab);
+    if (from->heap->partial[cls] == NULL)
         atomic_fetch_sub_explicit(&stocked[cls], 1, memory_order_relaxed);
+    hak_seat_set_state(from, HAK_HEAP_IDLE);
     return slab;
 }
 
 /* Goes round the idle heaps, a few at each call: there may be thousands. What was freed to them
  * remotely is taken back once per purge epoch. */
-hak_slab *hak_seat_adopt(unsigned cls) {
+hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls) {
     hak_slab *slab = NULL;
     if (atomic_load_explicit(&stocked[cls], memory_order_relaxed) == 0)
         return NULL;
@@ -132,9 +138,40 @@ hak_slab *hak_seat_adopt(unsigned cls) {
             adopt_next = idle.first;
         if (adopt_next == NULL)
             break;
-        slab = take_slab(adopt_next->heap, cls);
+        slab = take_slab(heap, adopt_next, cls);
         adopt_next = adopt_next->idle_next;
     }
     hak_lock_give(&hak_registry_lock);
     return slab;
+}
+
+/* ---- after fork ---- */
+
+/* Each seat says by itself where it belongs: it says so last, or before its heap is touched. */
+static void list_again(void) {
+    idle = bare = (list){0};
+    adopt_next = NULL;
+    size_t count = 0;
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
+        bool is_idle = hak_seat_state(seat) == HAK_HEAP_IDLE;
+        if (is_idle || hak_seat_state(seat) == HAK_HEAP_BARE)
+            push(is_idle ? &idle : &bare, seat);
+        count += is_idle;
+    }
+    atomic_store_explicit(&idle_count, count, memory_order_relaxed);
+}
+
+/* Where nobody held the lock, either, somebody may have been about to count. */
+static void count_stock(void) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        atomic_store_explicit(&stocked[cls], 0, memory_order_relaxed);
+    for (hak_seat *seat = idle.first; seat != NULL; seat = seat->idle_next)
+        note_stock(seat->heap, 1);
+}
+
+void hak_seat_after_fork_in_child(void) {
+    if (hak_lock_inherit(&hak_registry_lock))
+        list_again();
+    if (hak_locks_held == 0)
+        count_stock();
 }

@@ -36,10 +36,14 @@ bool hak_seat_visit(hak_seat *seat, bool *bare);
 /* A seat that was VISITED or ACTIVE is IDLE from now on, or BARE. */
 void hak_seat_leave(hak_seat *seat, enum hak_heap_state state);
 
-/* Takes a slab with room of the class from one of the idle heaps. NULL: found none. */
-hak_slab *hak_seat_adopt(unsigned cls);
+/* Makes the heap the owner of a slab with room of the class that one of the idle heaps had. NULL:
+ * found none. */
+hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls);
 
 /* Seats that are IDLE. */
 size_t hak_seat_idle_count(void);
+
+/* In a forked child: makes the lists sound, where another thread was at them. */
+void hak_seat_after_fork_in_child(void);
 
 #endif

@@ -164,6 +164,35 @@ void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
         look_after_empty(heap, slab);
 }
 
+/* ---- after fork ---- */
+
+/* Counts the free blocks of a slab, and says so where a word has some. */
+static unsigned recount(hak_slab *slab) {
+    unsigned free_blocks = 0;
+    slab->summary = 0;
+    for (unsigned word = 0; word < HAK_BITMAP_WORDS; word++) {
+        unsigned carved = slab->carved > word * 64 ? slab->carved - word * 64u : 0;
+        if (carved < 64)
+            slab->bitmap[word] &= ((uint64_t)1 << carved) - 1;
+        slab->summary |= (uint64_t)(slab->bitmap[word] != 0) << word;
+        free_blocks += hak_count_bits(slab->bitmap[word]);
+    }
+    return free_blocks;
+}
+
+/* `carved` and each word of the bitmap are old or new, but no block that the program still has can
+ * be free: before it was handed out, its bit was cleared or `carved` raised, and who gave it to the
+ * thread that forked knew that. The rest follows; blocks that lay in caches stay in use. */
+void hak_slab_take_over(hak_heap *heap, hak_slab *slab) {
+    slab->used = (uint16_t)(slab->carved - recount(slab));
+    slab->pulse = HAK_PULSE_LIVELY;
+    slab->dirty_tail = HAK_DIRTY_TAIL;
+    set_low_mark(slab);
+    if (slab->used < capacity_of(slab))
+        hak_slab_link(heap, slab);
+    hak_slab_own(heap, slab);
+}
+
 /* ---- taking blocks ---- */
 
 /* Both fill slots downward from slots[want - 1]; they return how many slots are left. */

@@ -12,6 +12,10 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);
 /* Makes the heap the owner of a slab: at its making, and under the registry lock later. */
 void hak_slab_own(const hak_heap *heap, const hak_slab *slab);
 
+/* The same for a slab whose owner's operations ended anywhere, because only the parent of a fork
+ * has that thread. */
+void hak_slab_take_over(hak_heap *heap, hak_slab *slab);
+
 /* Moves up to `want` free blocks of the slab into slots[0 .. n), lowest address last, so that a
  * magazine hands them out in the order of their addresses. Returns n. */
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);

@@ -15,7 +15,7 @@
 #include "os/barrier.h"
 #include "os/lock.h"
 #include "os/os.h"
-#include "pages/segment.h"
+#include "pages/mend.h"
 #include "policy/policy.h"
 
 #include <unistd.h>
@@ -31,8 +31,7 @@ enum {
     WARM_BLOCKS = 16, /* ... of at most so many small blocks */
 };
 
-/* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run;
- * fork does not wait for it. */
+/* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run. */
 static hak_lock borrow_lock, start_lock;
 static hak_heap *borrowed;
 
@@ -77,50 +76,20 @@ static void thread_exits(void) {
 
 /* ---- fork ---- */
 
-/* A signal handler that forks may have interrupted this very thread while it held a lock: waiting
- * for it would last for ever. The child of a program with one thread then goes on where its parent
+/* The child goes on with the heap of the thread that forked; what other threads were about is
+ * mended (os/lock.h). A handler of signals that forks may have interrupted this very thread under a
+ * lock: then nothing is mended. The child of a program with one thread goes on where its parent
  * was; that of one with several may do little more than exec, and needs no sound heaps for it. */
-static HAK_TLS bool forks_amidst;
-
-static void before_fork(void) {
-    forks_amidst = hak_locks_held != 0;
-    if (forks_amidst)
-        return;
-    hak_lock_take(&borrow_lock);
-    hak_purge_before_fork();
-    hak_heap_before_fork();
-    hak_lock_take(&hak_segment_lock);
-    hak_lock_take(&hak_exchange_lock);
-    hak_lock_holds_all = true;
-}
-
-static void after_fork_in_parent(void) {
-    if (forks_amidst) {
-        forks_amidst = false;
-        return;
-    }
-    hak_lock_holds_all = false;
-    hak_lock_give(&hak_exchange_lock);
-    hak_lock_give(&hak_segment_lock);
-    hak_heap_after_fork_in_parent();
-    hak_purge_after_fork_in_parent();
-    hak_lock_give(&borrow_lock);
-}
-
 static void after_fork_in_child(void) {
-    if (!forks_amidst) {
-        hak_lock_holds_all = false;
-        hak_locks_held = 0;
-    }
-    forks_amidst = false;
-    hak_lock_reset(&hak_exchange_lock);
-    hak_lock_reset(&hak_segment_lock);
+    if (hak_lock_inherit(&borrow_lock))
+        borrowed = NULL;
+    hak_pages_after_fork_in_child();
+    hak_exchange_after_fork_in_child();
     if (hak_this_thread.owned != NULL && !hak_owner_survives_fork(hak_this_thread.owned))
         hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
-    hak_lock_reset(&borrow_lock);
-    hak_lock_reset(&start_lock);
+    hak_lock_inherit(&start_lock);
 }
 
 /* ---- the start of a thread ---- */
@@ -129,8 +98,7 @@ static void after_fork_in_child(void) {
  * its end would be noticed. What hak_os_start allocates comes from the heap this thread has
  * already. */
 static void start_process(void) {
-    static const hak_os_hooks hooks = {thread_exits, before_fork, after_fork_in_parent,
-                                       after_fork_in_child};
+    static const hak_os_hooks hooks = {thread_exits, after_fork_in_child};
     static _Atomic bool started;
     if (atomic_load_explicit(&started, memory_order_acquire))
         return;

@@ -1,4 +1,21 @@
-/* A lock of four bytes. Never held across a call that may allocate or run foreign code. */
+/* A lock of four bytes. Never held across a call that may allocate or run foreign code.
+ *
+ * fork neither takes our locks nor waits for them: between its handlers libc waits for locks of its
+ * own, whose holders may allocate. So the child may find a lock held by a thread that it does not
+ * have, and what the lock guards half changed:
+ *
+ *   thread A   ---[ take | change, change, change | give ]---
+ *   thread B   ---------- fork | --------------------------------
+ *   child                  B   | lock held: mend what it guards, then go on
+ *
+ * The child's memory is a cut through the parent's: it contains a write of a thread only if it
+ * contains all that this thread did before, and all that it knew of. (A write that comes too late
+ * for the child faults, because the page is shared with the child by then, and waits until the
+ * system has copied everything.) So a lock that the child finds free guards something sound. Where
+ * it finds one held, each word of what that guards is old or new, in any combination, because
+ * compilers order writes between take and give as they like. Each box mends its part so: what each
+ * word says by itself counts, the rest is computed anew, and what was on its way is left to nobody.
+ */
 #ifndef HAK_OS_LOCK_H
 #define HAK_OS_LOCK_H
 
@@ -31,9 +48,11 @@ HAK_INLINE void hak_lock_leave(void) {
     hak_locks_held--;
 }
 
-/* True in a thread that forks, from our handler before fork to the one after it: it holds all
- * locks, and other handlers that run in between may allocate. */
-extern HAK_HIDDEN HAK_TLS bool hak_lock_holds_all;
+/* True in a thread that forks, from our handler before fork to the one after it. */
+extern HAK_HIDDEN HAK_TLS bool hak_forks;
+/* Handlers of other libraries that run in between may allocate, in the child, too: it is mended as
+ * soon as it wants the first lock. */
+HAK_COLD void hak_fork_look(void);
 
 HAK_INLINE bool hak_lock_grab(hak_lock *lock) {
     uint32_t free_state = 0;
@@ -42,8 +61,8 @@ HAK_INLINE bool hak_lock_grab(hak_lock *lock) {
 }
 
 HAK_INLINE bool hak_lock_try(hak_lock *lock) {
-    if (HAK_UNLIKELY(hak_lock_holds_all))
-        return true;
+    if (HAK_UNLIKELY(hak_forks))
+        hak_fork_look();
     hak_lock_enter();
     if (HAK_LIKELY(hak_lock_grab(lock)))
         return true;
@@ -52,24 +71,26 @@ HAK_INLINE bool hak_lock_try(hak_lock *lock) {
 }
 
 HAK_INLINE void hak_lock_take(hak_lock *lock) {
-    if (HAK_UNLIKELY(hak_lock_holds_all))
-        return;
+    if (HAK_UNLIKELY(hak_forks))
+        hak_fork_look();
     hak_lock_enter();
     if (!hak_lock_grab(lock))
         hak_lock_wait(lock);
 }
 
 HAK_INLINE void hak_lock_give(hak_lock *lock) {
-    if (HAK_UNLIKELY(hak_lock_holds_all))
-        return;
     if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
         hak_lock_wake(lock);
     hak_lock_leave();
 }
 
-/* In a forked child, where the holder may not exist any more. */
-HAK_INLINE void hak_lock_reset(hak_lock *lock) {
+/* In a forked child: nobody holds the lock any more. True: somebody did, so what it guards has to
+ * be mended. Not where a handler of signals forks that has interrupted a thread which holds locks:
+ * that thread goes on with what it was about, in the child, too. */
+HAK_INLINE bool hak_lock_inherit(hak_lock *lock) {
+    bool was_held = atomic_load_explicit(&lock->state, memory_order_relaxed) != 0;
     atomic_store_explicit(&lock->state, 0, memory_order_relaxed);
+    return was_held && hak_locks_held == 0;
 }
 
 #endif

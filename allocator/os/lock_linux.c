@@ -7,7 +7,6 @@
 
 enum { SPINS = 100 }; /* about the time that the short sections under our locks take */
 
-HAK_TLS bool hak_lock_holds_all;
 HAK_TLS uint32_t hak_locks_held;
 
 static void futex(hak_lock *lock, int operation, uint32_t value) {

@@ -73,11 +73,9 @@ uint64_t hak_os_now_us(void);
 bool hak_os_is_privileged(void);
 
 /* Life cycle. `on_thread_exit` runs once in every ending thread that called
- * hak_os_watch_this_thread; the fork functions run around fork in the forking thread. */
+ * hak_os_watch_this_thread; `after_fork_in_child` in a child of fork before it takes any lock. */
 typedef struct hak_os_hooks {
     void (*on_thread_exit)(void);
-    void (*before_fork)(void);
-    void (*after_fork_in_parent)(void);
     void (*after_fork_in_child)(void);
 } hak_os_hooks;
 /* One thread at a time calls it, until it returns true: false when all 1,024 keys of the process

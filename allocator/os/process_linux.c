@@ -1,7 +1,10 @@
+#include "os/lock.h"
 #include "os/os.h"
 
 #include <limits.h>
 #include <pthread.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 static const hak_os_hooks *registered;
 static pthread_key_t exit_key;
@@ -23,13 +26,48 @@ static void thread_exits(void *value) {
     registered->on_thread_exit();
 }
 
+/* ---- fork ---- */
+
+HAK_TLS bool hak_forks;
+static HAK_TLS bool is_mended; /* the child, before our handler came to it */
+static HAK_TLS pid_t parent;
+
+static void mend_child(void) {
+    is_mended = true;
+    registered->after_fork_in_child();
+}
+
+static void before_fork(void) {
+    parent = getpid();
+    is_mended = false;
+    hak_forks = true;
+}
+
+void hak_fork_look(void) {
+    if (!is_mended && getpid() != parent)
+        mend_child();
+}
+
+static void after_fork_in_parent(void) {
+    hak_forks = false;
+}
+
+/* A handler of signals may have forked within the fork: so hak_forks says nothing here. */
+static void after_fork_in_child(void) {
+    if (!is_mended)
+        mend_child();
+    is_mended = hak_forks = false;
+}
+
+/* ---- start ---- */
+
 bool hak_os_start(const hak_os_hooks *hooks) {
     registered = hooks;
     if (!have_exit_key)
         have_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
     if (!have_fork_hooks)
-        have_fork_hooks = pthread_atfork(hooks->before_fork, hooks->after_fork_in_parent,
-                                         hooks->after_fork_in_child) == 0;
+        have_fork_hooks =
+            pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
     return have_exit_key && have_fork_hooks;
 }
 

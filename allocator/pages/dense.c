@@ -107,3 +107,13 @@ void hak_dense_leave_slab(const hak_slab *slab) {
     hak_dense_leave(r, (size_t)(slab - r->slabs), slab->pages);
     hak_lock_give(&hak_segment_lock);
 }
+
+void hak_dense_count(void) {
+    borders = huge_segments = 0;
+    for (size_t i = 0; i < hak_range_count(); i++)
+        for (size_t at = 0; at <= hak_ranges[i].segments_fresh; at++) {
+            bool huge = is_huge_neighbour(&hak_ranges[i], at);
+            borders += huge != is_huge_neighbour(&hak_ranges[i], at - 1);
+            huge_segments += huge;
+        }
+}

@@ -31,4 +31,7 @@ void hak_dense_leave_slab(const hak_slab *slab);
  * Any thread; a hint without the lock. */
 bool hak_dense_holds(const hak_slab *slab);
 
+/* In a forked child: counts anew what has huge pages. */
+void hak_dense_count(void);
+
 #endif

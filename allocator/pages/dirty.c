@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "os/os.h"
 #include "pages/dense.h"
+#include "pages/mend.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
@@ -47,6 +48,11 @@ void hak_dirty_push(hak_segment *s) {
         list_first = s;
     list_last = s;
     change_count(1);
+}
+
+void hak_dirty_forget(void) {
+    list_first = list_last = NULL;
+    atomic_store_explicit(&list_length, 0, memory_order_relaxed);
 }
 
 /* ---- runs of dirty pages, across segments ---- */
@@ -94,6 +100,7 @@ static size_t purge_run(run r) {
     void *start = (void *)(r.range->base + (r.first << HAK_PAGE_SHIFT));
     size_t pages = r.end - r.first, bytes = pages << HAK_PAGE_SHIFT;
     bool lazily = hak_policy_now()->purge_lazily != 0;
+    size_t note = hak_mend_note(r.range, r.first, pages);
     hak_pages_claim(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
@@ -105,6 +112,7 @@ static size_t purge_run(run r) {
         hak_range_purge_tables(r.range, r.first, r.end);
     else
         hak_pages_keep(r.range, r.first, pages);
+    hak_mend_forget(note);
     return given ? pages : 0;
 }
 

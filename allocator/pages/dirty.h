@@ -8,6 +8,8 @@
 /* Under the segment lock: puts a segment with dirty pages at the end of the list, if it is not on
  * it. */
 void hak_dirty_push(hak_segment *s);
+/* In a forked child: empties the list. The segments still say that they are on it. */
+void hak_dirty_forget(void);
 /* Segments on the list. Any thread; a hint without the lock. */
 size_t hak_dirty_count(void);
 

@@ -151,6 +151,7 @@ void hak_excess_spare_purged(void) {
     atomic_store_explicit(&spare_since, hak_excess_faults(), memory_order_relaxed);
 }
 
+/* Estimates, of which each number may be an older one. */
 void hak_excess_after_fork_in_child(void) {
-    hak_lock_reset(&lock);
+    hak_lock_inherit(&lock);
 }

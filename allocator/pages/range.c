@@ -216,6 +216,8 @@ hak_range *hak_range_add(size_t least) {
     }
     wanted = wanted > least ? wanted : least;
     hak_range *r = &hak_ranges[index];
+    if (r->segments_ready != 0)
+        *r = (hak_range){0}; /* in a forked child: another thread was making it */
     if (!add_plan(r, wanted) && !add_reservation(r, wanted, least))
         return NULL;
     HAK_COUNT(ranges_made, 1);
@@ -256,6 +258,8 @@ static bool make_ready(hak_range *r, size_t end) {
 
 static void hand_out(hak_range *r, size_t end) {
     size_t from = r->segments_fresh;
+    if (from == end)
+        return; /* another range than the one that was asked for has room already */
     for (size_t i = from; i < end; i++)
         r->segments[i].range = r;
     r->segments_fresh = end;

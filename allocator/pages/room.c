@@ -141,6 +141,13 @@ void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
         level++;
 }
 
+void hak_rooms_mend(hak_range *r) {
+    const change none = {0};
+    for (unsigned level = 0; r->segments_fresh != 0 && level <= top_level(r); level++)
+        for (size_t node = 0; node < nodes_at(level, r->segments_fresh); node++)
+            refresh(r, level, node, none);
+}
+
 /* ---- asking it ---- */
 
 /* The child of a node in which the lowest run lies, or HAK_NO_ROOM and *page: it lies across. */

@@ -33,4 +33,7 @@ size_t hak_room_at_end(const hak_range *r);
 /* What a segment with these pages in use has to say. */
 hak_room hak_room_of(uint32_t used);
 
+/* In a forked child: all that the tree knows, anew. */
+void hak_rooms_mend(hak_range *r);
+
 #endif

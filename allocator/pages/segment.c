@@ -27,14 +27,25 @@ static void add(_Atomic size_t *count, size_t by) {
     atomic_store_explicit(count, old + by, memory_order_relaxed);
 }
 
-/* ---- claiming and freeing pages ---- */
-
 /* Most segments of a long run are all or nothing. */
 static size_t count_pages(uint32_t mask) {
     if (mask == 0 || mask == UINT32_MAX)
         return mask == 0 ? 0 : HAK_PAGES_PER_SEGMENT;
     return hak_count_bits(mask);
 }
+
+void hak_pages_count(void) {
+    size_t used = 0, dirty = 0;
+    for (size_t i = 0; i < hak_range_count(); i++)
+        for (size_t at = 0; at < hak_ranges[i].segments_fresh; at++) {
+            used += count_pages(hak_ranges[i].segments[at].used);
+            dirty += count_pages(hak_segment_dirty(&hak_ranges[i].segments[at]));
+        }
+    atomic_store_explicit(&used_pages, used, memory_order_relaxed);
+    atomic_store_explicit(&dirty_pages, dirty, memory_order_relaxed);
+}
+
+/* ---- claiming and freeing pages ---- */
 
 static void claim(hak_segment *s, uint32_t mask) {
     if (mask == UINT32_MAX) {

@@ -49,4 +49,7 @@ HAK_INLINE uint32_t hak_segment_dirty(const hak_segment *s) {
 size_t hak_pages_used(void);
 size_t hak_pages_dirty(void);
 
+/* In a forked child: counts both anew. */
+void hak_pages_count(void);
+
 #endif

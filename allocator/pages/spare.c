@@ -2,11 +2,10 @@
 
 #include "base/geometry.h"
 #include "os/os.h"
+#include "pages/mend.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
-
-#include <string.h>
 
 enum {
     MOST = 16,            /* runs */
@@ -15,30 +14,38 @@ enum {
 };
 
 typedef struct spare {
-    hak_slab *run; /* NULL: none */
-    bool zeroed;   /* all of it reads as zero */
+    hak_slab *run;  /* NULL: none */
+    bool zeroed;    /* all of it reads as zero */
+    uint64_t since; /* how many came before it */
 } spare;
 
+/* Under the segment lock. Whose run is NULL is empty: so each of them comes and goes by one write,
+ * and a forked child finds the run in its place or not, whatever another thread was at. */
+static spare spares[MOST];
 static const spare none;
-static spare spares[MOST]; /* the oldest first; under the segment lock */
-static size_t count;
 
 static spare take_out(size_t at) {
     spare s = spares[at];
-    count--;
-    memmove(&spares[at], &spares[at + 1], (count - at) * sizeof spares[0]);
+    spares[at].run = NULL;
     return s;
 }
 
+static void put_in(size_t at, spare s) {
+    static uint64_t came;
+    spares[at].zeroed = s.zeroed;
+    spares[at].since = came++;
+    spares[at].run = s.run;
+}
+
 static bool fits(const hak_slab *run, size_t pages, size_t align) {
-    return run->pages >= pages && run->pages <= TIMES * pages &&
+    return run != NULL && run->pages >= pages && run->pages <= TIMES * pages &&
            (run->start & (align * HAK_PAGE_SIZE - 1)) == 0;
 }
 
 /* The shortest that fits. */
 static spare find(size_t pages, size_t align) {
     size_t best = MOST;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < MOST; i++)
         if (fits(spares[i].run, pages, align) &&
             (best == MOST || spares[i].run->pages < spares[best].run->pages))
             best = i;
@@ -67,14 +74,24 @@ static bool is_limited(void) {
     return limited;
 }
 
+/* An empty place, else that of the oldest. */
+static size_t place_for_another(void) {
+    size_t best = 0;
+    for (size_t i = 0; i < MOST && spares[best].run != NULL; i++)
+        if (spares[i].run == NULL || spares[i].since < spares[best].since)
+            best = i;
+    return best;
+}
+
 /* Returns what has to go: the oldest when there are too many. */
 static spare keep(spare s) {
     hak_lock_take(&hak_segment_lock);
     spare gone = s;
     if (!is_limited()) {
         s.run->kind = HAK_RUN_FREE;
-        gone = count == MOST ? take_out(0) : none;
-        spares[count++] = s;
+        size_t at = place_for_another();
+        gone = take_out(at);
+        put_in(at, s);
     }
     hak_lock_give(&hak_segment_lock);
     return gone;
@@ -82,12 +99,16 @@ static spare keep(spare s) {
 
 /* While the system takes the memory away a run is nobody's. */
 static bool clear(const hak_slab *run) {
-    return hak_policy_may_purge_now() &&
-           hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
+    const hak_range *r = hak_range_of((void *)run->start);
+    size_t note = hak_mend_note(r, (size_t)(run - r->slabs), 0);
+    bool done = hak_policy_may_purge_now() &&
+                hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
+    hak_mend_forget(note);
+    return done;
 }
 
 void hak_spare_give(hak_slab *run, bool zeroed) {
-    spare s = {run, zeroed};
+    spare s = {.run = run, .zeroed = zeroed};
     if (is_small_part(run))
         s = keep(s);
     if (s.run != NULL)
@@ -96,12 +117,16 @@ void hak_spare_give(hak_slab *run, bool zeroed) {
 
 /* ---- giving them back ---- */
 
+static bool is_wanted(const spare *s, bool dirty) {
+    return s->run != NULL && !(dirty && s->zeroed);
+}
+
 static spare pop(bool dirty) {
     hak_lock_take(&hak_segment_lock);
     size_t at = 0;
-    while (dirty && at < count && spares[at].zeroed)
+    while (at < MOST && !is_wanted(&spares[at], dirty))
         at++;
-    spare s = at < count ? take_out(at) : none;
+    spare s = at < MOST ? take_out(at) : none;
     hak_lock_give(&hak_segment_lock);
     return s;
 }
@@ -129,4 +154,9 @@ void hak_spare_purge(void) {
             return;
         purge(s.run);
     }
+}
+
+void hak_spare_mend(void) {
+    for (size_t i = 0; i < MOST; i++)
+        spares[i].zeroed = false;
 }

@@ -19,4 +19,7 @@ void hak_spare_purge(void);
 /* Gives all spare runs back to their segments. False: there was none. */
 bool hak_spare_release(void);
 
+/* In a forked child: which of the runs read as zero nobody knows. */
+void hak_spare_mend(void);
+
 #endif

@@ -1,0 +1,89 @@
+#include "pages/mend.h"
+
+#include "base/geometry.h"
+#include "pages/dense.h"
+#include "pages/dirty.h"
+#include "pages/range.h"
+#include "pages/room.h"
+#include "pages/segment.h"
+#include "pages/spare.h"
+
+/* ---- notes ---- */
+
+enum { MOST = 32 }; /* with more threads in the middle of it, the child loses what some were at */
+
+/* An address and, below its last bits, a number of pages: so a note is written at once. 0: none. */
+static _Atomic uintptr_t notes[MOST];
+
+static uintptr_t note_of(const hak_range *r, size_t first, size_t count) {
+    return r->base + (first << HAK_PAGE_SHIFT) + count;
+}
+
+size_t hak_mend_note(const hak_range *r, size_t first, size_t count) {
+    uintptr_t note = note_of(r, first, count), none = 0;
+    size_t at = 0;
+    while (at < MOST && !atomic_compare_exchange_strong(&notes[at], &none, note)) {
+        none = 0;
+        at++;
+    }
+    return at;
+}
+
+void hak_mend_forget(size_t note) {
+    if (note < MOST)
+        atomic_store(&notes[note], 0);
+}
+
+/* ---- mending ---- */
+
+static void free_pages(hak_range *r, size_t first, size_t count) {
+    for (size_t page = first; page < first + count; page++)
+        r->segments[page / HAK_PAGES_PER_SEGMENT].used &=
+            ~((uint32_t)1 << page % HAK_PAGES_PER_SEGMENT);
+}
+
+/* Whether the system was quick enough nobody knows: they are dirty. */
+static bool free_noted(void) {
+    bool any = false;
+    for (size_t i = 0; i < MOST; i++) {
+        uintptr_t note = atomic_exchange(&notes[i], 0), count = note % HAK_PAGE_SIZE;
+        hak_range *r = hak_range_of((void *)note);
+        if (r == NULL)
+            continue;
+        any = true;
+        size_t first = hak_page_index(r, (void *)note);
+        free_pages(r, first, count != 0 ? count : r->slabs[first].pages);
+    }
+    return any;
+}
+
+static void mend_segment(hak_range *r, hak_segment *s) {
+    s->range = r;
+    s->touched |= s->used;
+    s->aged &= ~s->used;
+    s->kept &= s->touched & ~s->used;
+    s->on_dirty_list = false;
+    if (hak_segment_dirty(s) != 0)
+        hak_dirty_push(s);
+}
+
+static void mend_range(hak_range *r) {
+    for (size_t i = 0; i < r->segments_fresh; i++)
+        mend_segment(r, &r->segments[i]);
+    hak_rooms_mend(r);
+}
+
+static void mend_all(void) {
+    hak_dirty_forget();
+    for (size_t i = 0; i < hak_range_count(); i++)
+        mend_range(&hak_ranges[i]);
+    hak_pages_count();
+    hak_dense_count();
+    hak_spare_mend();
+}
+
+void hak_pages_after_fork_in_child(void) {
+    bool was_held = hak_lock_inherit(&hak_segment_lock);
+    if (hak_locks_held == 0 && (free_noted() || was_held))
+        mend_all();
+}
