@@ -104,6 +104,16 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
  */
 #define HAK_FINISH_EARLIER_WORK() __asm__ volatile("lfence" ::: "memory")
 
+/* Between two looks at a word that another thread will write: the processor does not look ahead, and
+ * leaves its resources to the other thread of its core. */
+#if defined(__x86_64__)
+#define HAK_PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define HAK_PAUSE() __asm__ volatile("isb" ::: "memory")
+#else
+#define HAK_PAUSE() ((void)0)
+#endif
+
 /* Asks for a line of memory that will be written soon; never faults. */
 #define HAK_FETCH(address) __builtin_prefetch(address)
 

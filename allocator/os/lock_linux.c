@@ -16,9 +16,11 @@ static void futex(hak_lock *lock, int operation, uint32_t value) {
 }
 
 void hak_lock_wait(hak_lock *lock) {
-    for (int i = 0; i < SPINS; i++)
+    for (int i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 && hak_lock_grab(lock))
             return;
+        HAK_PAUSE();
+    }
     while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
         futex(lock, FUTEX_WAIT, 2);
 }
