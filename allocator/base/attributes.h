@@ -104,8 +104,8 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
  */
 #define HAK_FINISH_EARLIER_WORK() __asm__ volatile("lfence" ::: "memory")
 
-/* Between two looks at a word that another thread will write: the processor does not look ahead, and
- * leaves its resources to the other thread of its core. */
+/* Between two looks at a word that another thread will write: the processor does not look ahead,
+ * and leaves its resources to the other thread of its core. */
 #if defined(__x86_64__)
 #define HAK_PAUSE() __builtin_ia32_pause()
 #elif defined(__aarch64__)
