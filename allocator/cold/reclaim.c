@@ -20,18 +20,23 @@
  *   (b) The top crosses from below s to s by a push to s alone.
  *   (c) A pop that reads s after B1 finds NULL, or what was pushed after the exchange. So v was
  *       popped before B1, or by the one pop that B1 found between its loads and its store, or
- * never.
+ *       not at all.
  *
- * Not NULL at step 3: the owner has pushed there since. So the top had been below s, and v popped,
- *   or an old value above the top. v is not ours.
- * NULL, and s < t: had v been popped, by a pop before B1 or the one amid it, the top would have
- * been below s and then crossed it (b), by a push to s before that of t. B2 makes that push
- * visible, in whatever order the owner's stores left its processor, so s would not be NULL. And
- * nobody can pop v any more (c). v is ours. NULL, and s = t: B1 may have found the owner amid the
- * pop of v. NULL, and s > t: v is an old value, or B1 found the owner amid the push of v, with its
- * slot written and its top not. None of these can be told apart, and need not be: v goes back by
- * compare-and-swap. Above the top it does no harm, and when the swap fails, the owner has pushed
- * there since, see above. So all values may go back, too, when a barrier is refused.
+ * Not NULL at step 3: v is not ours. The owner has pushed there since, so the top had been below s,
+ * and v was popped, or was an old value above the top.
+ *
+ * NULL, and s < t: v is ours. Had it been popped, by a pop before B1 or the one amid it, the top
+ * would have been below s and then crossed it (b), by a push to s before that of t. B2 makes that
+ * push visible, in whatever order the owner's stores left its processor, so s would not be NULL.
+ * And nobody can pop v any more (c).
+ *
+ * NULL, and s = t: B1 may have found the owner amid the pop of v.
+ * NULL, and s > t: v is an old value, or B1 found the owner amid the push of v, with its slot
+ * written and its top not.
+ * None of these last ones can be told apart, and need not be: v goes back by compare-and-swap.
+ * Above the top it does no harm, and when the swap fails, the owner has pushed there since, see
+ * above. So all values may go back, too, when a barrier is refused.
+ *
  * tests/allocator/boxes/cold_reclaim_model.c tries all interleavings of small cases. */
 #include "cold/reclaim.h"
 
