@@ -160,11 +160,12 @@ static size_t whole_pages(size_t size) {
     return hak_round_up(size, hak_os_page_size());
 }
 
+/* Whether so large a block is dense cannot be told from others: it is left as the system is set. */
 static void *mapped(size_t size, size_t align) {
     void *block = hak_os_map(size, align);
-    unsigned long mode = hak_policy_now()->huge_pages;
-    if (block != NULL && (mode == HAK_HUGE_NEVER || mode == HAK_HUGE_ALWAYS))
-        hak_os_huge_pages(block, size, (enum hak_huge_pages)mode);
+    enum hak_huge_pages mode = (enum hak_huge_pages)hak_policy_now()->huge_pages;
+    if (block != NULL)
+        hak_os_huge_pages(block, size, mode == HAK_HUGE_DENSE ? HAK_HUGE_SYSTEM : mode);
     return block;
 }
 
