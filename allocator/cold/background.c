@@ -39,8 +39,8 @@ static hak_os_thread purger = {body, "hakmem-purge"};
  * grant it later. */
 static void start(void) {
     uint64_t now = hak_os_now_ms();
-    if (hak_forks || now < atomic_load(&next_attempt_ms) ||
-        atomic_exchange(&running, true) || hak_os_start_thread(&purger))
+    if (hak_forks || now < atomic_load(&next_attempt_ms) || atomic_exchange(&running, true) ||
+        hak_os_start_thread(&purger))
         return;
     atomic_store(&next_attempt_ms, now + AGAIN_MS);
     atomic_store(&running, false);
