@@ -211,7 +211,7 @@ struct hak_heap {
     hak_link *came;              /* chains that were fetched from `remote` */
     uint8_t deep;                /* enum hak_deep */
     uint8_t home;                /* of its large blocks; 0: none yet */
-    _Atomic uint8_t busy;        /* slow paths that its owner is in, one within the other */
+    _Atomic bool busy;           /* its owner is on a slow path */
     _Atomic uint8_t claim;       /* enum hak_claim; both: cold/owner.h */
     bool robbed;                 /* a reclaimer has it for itself: cold/reclaim.h */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */

@@ -46,10 +46,12 @@ static void start(void) {
     atomic_store(&running, false);
 }
 
-void hak_background_start(void) {
-    if (HAK_UNLIKELY(hak_policy_now()->purge_thread != 0) &&
-        !atomic_load_explicit(&running, memory_order_relaxed))
+bool hak_background_start(void) {
+    bool wanted = HAK_UNLIKELY(hak_policy_now()->purge_thread != 0) &&
+                  !atomic_load_explicit(&running, memory_order_relaxed);
+    if (wanted)
         start();
+    return wanted;
 }
 
 void hak_background_after_fork_in_child(void) {

@@ -7,9 +7,11 @@
 #ifndef HAK_COLD_BACKGROUND_H
 #define HAK_COLD_BACKGROUND_H
 
+#include <stdbool.h>
+
 /* Something waits for the end of an epoch: starts the thread if it is wanted and not there. It
- * allocates: the caller's heap is sound, and no lock is held. */
-void hak_background_start(void);
+ * allocates: the caller's heap is sound, and no lock is held. False: nothing happened. */
+bool hak_background_start(void);
 
 /* In a forked child, which does not have the thread. */
 void hak_background_after_fork_in_child(void);

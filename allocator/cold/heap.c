@@ -83,7 +83,7 @@ hak_heap *hak_heap_obtain(void) {
     }
     if (!bare)
         forget(seat->heap);
-    seat->heap->busy = 1;
+    seat->heap->busy = true;
     hak_seat_set_state(seat, HAK_HEAP_ACTIVE);
     return seat->heap;
 }

@@ -13,7 +13,7 @@ static bool is_robbed(const hak_heap *heap) {
     return (atomic_load_explicit(&heap->claim, memory_order_acquire) & HAK_CLAIM_ROBBED) != 0;
 }
 
-static void set_busy(hak_heap *heap, uint8_t busy) {
+static void set_busy(hak_heap *heap, bool busy) {
     atomic_store_explicit(&heap->busy, busy, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
 }
@@ -35,13 +35,11 @@ static void close_all_holes(hak_heap *heap) {
 }
 
 void hak_owner_meets(hak_heap *heap) {
-    if (heap->busy > 1)
-        return; /* it has met it further out */
     while (is_robbed(heap)) {
-        set_busy(heap, 0);
+        set_busy(heap, false);
         hak_lock_take(&hak_reclaim_lock);
         hak_lock_give(&hak_reclaim_lock);
-        set_busy(heap, 1);
+        set_busy(heap, true);
     }
     uint8_t left = atomic_fetch_and(&heap->claim, HAK_CLAIM_ROBBED);
     if ((left & HAK_CLAIM_HOLES) != 0)
@@ -65,7 +63,7 @@ void hak_owner_is_unknown(hak_heap *heap) {
 
 bool hak_owner_survives_fork(hak_heap *heap) {
     hak_lock_inherit(&hak_reclaim_lock);
-    if (heap->robbed)
+    if (heap == NULL || heap->robbed)
         return false;
     atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
     hak_owner_is_this_thread(heap);
@@ -86,11 +84,11 @@ static bool take_over(hak_seat *seat) {
     if (!has_ended(seat))
         return false;
     hak_owner_is_unknown(heap);
-    if (heap->busy != 0) {
+    if (heap->busy) {
         hak_seat_set_state(seat, HAK_HEAP_FROZEN);
         return false;
     }
-    heap->busy = 1;
+    heap->busy = true;
     return true;
 }
 

@@ -2,7 +2,7 @@
  * without an atomic operation or a barrier of the owner's:
  *
  *   owner                          reclaimer
- *     busy = 1                       claim = ROBBED
+ *     busy = true                    claim = ROBBED
  *     (the compiler keeps it so)     hak_os_barrier(): a full barrier in every thread
  *     claim ? wait : go on           busy ? leave it : it is mine
  *
@@ -30,17 +30,16 @@ extern HAK_HIDDEN hak_lock hak_reclaim_lock;
 /* Waits for the reclaimer, and takes back what it left behind. */
 HAK_DOOR void hak_owner_meets(hak_heap *heap);
 
-/* The owner comes to a slow path, and leaves it again. Slow paths may lead to others. */
+/* The owner comes to a slow path, and leaves it again. Who calls something in between that may lead
+ * to a slow path of its own enters once more afterwards: the heap is sound at such places. */
 HAK_INLINE void hak_owner_enters(hak_heap *heap) {
-    uint8_t busy = atomic_load_explicit(&heap->busy, memory_order_relaxed);
-    atomic_store_explicit(&heap->busy, (uint8_t)(busy + 1), memory_order_relaxed);
+    atomic_store_explicit(&heap->busy, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     if (HAK_UNLIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) != 0))
         hak_owner_meets(heap);
 }
 HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
-    uint8_t busy = atomic_load_explicit(&heap->busy, memory_order_relaxed);
-    atomic_store_explicit(&heap->busy, (uint8_t)(busy - 1), memory_order_release);
+    atomic_store_explicit(&heap->busy, false, memory_order_release);
 }
 
 /* The calling thread owns the heap from now on, and is on a slow path; or nobody that could be
@@ -51,7 +50,8 @@ void hak_owner_is_unknown(hak_heap *heap);
 /* Looks at so many heaps, in turn: those whose owner has ended without a word become idle. */
 void hak_owner_find_ended(unsigned looks);
 
-/* In a forked child: false when a reclaimer had the calling thread's heap, which is lost then. */
+/* In a forked child: false when the calling thread has no heap, or a reclaimer had it, and it is
+ * lost then. */
 bool hak_owner_survives_fork(hak_heap *heap);
 
 #endif

@@ -82,7 +82,7 @@ typedef bool wanted(const hak_seat *seat, uint32_t epoch);
 
 static bool may_be_robbed(const hak_seat *seat) {
     return hak_seat_state(seat) == HAK_HEAP_ACTIVE &&
-           atomic_load_explicit(&seat->heap->busy, memory_order_relaxed) == 0;
+           !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed);
 }
 
 static bool has_something(const hak_seat *seat, uint32_t epoch) {
@@ -110,7 +110,7 @@ static void keep_robbed(void) {
     heap_count = 0;
     for (size_t i = 0; i < count; i++) {
         hak_heap *heap = heaps[i];
-        if (none || atomic_load_explicit(&heap->busy, memory_order_acquire) != 0) {
+        if (none || atomic_load_explicit(&heap->busy, memory_order_acquire)) {
             let_go(heap);
             continue;
         }

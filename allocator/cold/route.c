@@ -5,11 +5,19 @@
 #include "cold/large.h"
 #include "cold/list.h"
 #include "cold/magazine.h"
+#include "cold/owner.h"
 #include "cold/page.h"
 #include "cold/pool.h"
 #include "cold/slab.h"
 #include "cold/ultra.h"
 #include "pages/range.h"
+
+/* It enters and leaves the heap by itself. */
+static void *take_large(hak_heap *heap, size_t size) {
+    void *block = hak_large_allocate(size, 1, false);
+    hak_owner_enters(heap);
+    return block;
+}
 
 void *hak_route_take(hak_heap *heap, unsigned cls, size_t size) {
     hak_disarm(heap, cls);
@@ -21,7 +29,7 @@ void *hak_route_take(hak_heap *heap, unsigned cls, size_t size) {
     case HAK_ROUTE_POOL:
         return hak_pool_take(heap, cls);
     case HAK_ROUTE_LARGE:
-        return hak_large_allocate(size, 1, false);
+        return take_large(heap, size);
     default:
         return hak_ultra_take(heap, cls);
     }

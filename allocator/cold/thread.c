@@ -85,8 +85,9 @@ static void after_fork_in_child(void) {
         borrowed = NULL;
     hak_pages_after_fork_in_child();
     hak_exchange_after_fork_in_child();
-    if (hak_this_thread.owned != NULL && !hak_owner_survives_fork(hak_this_thread.owned))
-        hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
+    if (!hak_owner_survives_fork(hak_this_thread.owned))
+        hak_this_thread =
+            (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = hak_this_thread.ended};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
     hak_lock_inherit(&start_lock);
