@@ -28,6 +28,7 @@ set(never_called hak_spare_purge hak_spare_release thread_start hak_os_reserve l
 if(HAKMEM_VARIANT STREQUAL "guard")
   list(APPEND never_called move hak_large_allocate purge_tail)
   # It has no blocks apart.
+  target_compile_definitions(test_faults_every_site PRIVATE TEST_APART=0)
   list(APPEND never_called hak_apart_take hak_apart_give hak_apart_resize hak_apart_take_over remap
        expect_one add_table mapped hak_os_map map_aligned cut hak_os_remap hak_os_move_out move_out
        could_be_backed)
