@@ -162,13 +162,13 @@ static size_t count_free(const hak_range *r, size_t page, size_t most) {
     return count < most ? count : most;
 }
 
-void hak_dirty_purge_behind(const hak_slab *run, size_t most) {
-    hak_range *r = hak_range_of((void *)run->start);
-    size_t first = (size_t)(run - r->slabs) + run->pages, pages = 0;
+void hak_dirty_purge_behind(const hak_slab *head, size_t most) {
+    hak_range *r = hak_range_of((void *)head->start);
+    size_t first = (size_t)(head - r->slabs) + head->pages, pages = 0;
     hak_lock_take(&hak_segment_lock);
     size_t count = count_free(r, first, most);
     if (count != 0)
-        pages = purge_run((struct run){r, first, first + count});
+        pages = purge_run((run){r, first, first + count});
     hak_lock_give(&hak_segment_lock);
     HAK_COUNT(purged_pages, pages);
 }

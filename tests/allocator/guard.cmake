@@ -34,4 +34,5 @@ set_tests_properties(process.dense_huge process.buffers_whole PROPERTIES DISABLE
 
 # Canaries and records cost memory, and walls mappings; docs/guard.md says how much.
 set_tests_properties(unit.resident_cost process.idle_cost process.limited_data process.limited_threads
-                     process.refused_then_purged process.many_mappings PROPERTIES DISABLED TRUE)
+                     process.refused_then_purged process.many_mappings process.sleepers
+                     PROPERTIES DISABLED TRUE)

@@ -1,5 +1,6 @@
 /* A child frees what other threads of its parent had allocated and allocates as much: it uses their
  * memory again. So does its own child. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,14 +58,16 @@ static void replace_all(size_t generation) {
                generation, before, after);
 }
 
+/* The child of each generation is the next one. */
 static void child(size_t generation) {
+    bool is_last = false;
     hang_limit();
-    replace_all(generation);
-    if (generation < 3) {
-        pid_t next = fork();
-        if (next == 0)
-            child(generation + 1);
-        child_must_succeed(next);
+    for (pid_t next = 0; next == 0 && !is_last; generation++) {
+        replace_all(generation);
+        is_last = generation == 3;
+        next = is_last ? 0 : fork();
+        if (next != 0)
+            child_must_succeed(next);
     }
     free_all();
     _exit(0);
