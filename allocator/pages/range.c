@@ -69,10 +69,10 @@ static size_t bytes_each(enum hak_table table) {
         [HAK_TABLE_CLASSES] = HAK_PAGES_PER_SEGMENT,
         [HAK_TABLE_OWNERS] = HAK_PAGES_PER_SEGMENT * sizeof(uintptr_t),
         [HAK_TABLE_SLABS] = HAK_PAGES_PER_SEGMENT * sizeof(hak_slab),
-        [HAK_TABLE_BITMAPS] = HAK_PAGES_PER_SEGMENT * HAK_BITMAP_WORDS * sizeof(uint64_t),
+        [HAK_TABLE_BITMAPS] = HAK_PAGES_PER_SEGMENT * sizeof(uint64_t[HAK_BITMAP_WORDS]),
         [HAK_TABLE_SEGMENTS] = sizeof(hak_segment),
         [HAK_TABLE_ROOMS] = sizeof(hak_room),
-        [HAK_TABLE_RECORDS] = HAK_GUARD * HAK_PAGES_PER_SEGMENT * HAK_RECORD_BYTES,
+        [HAK_TABLE_RECORDS] = HAK_PAGES_PER_SEGMENT * HAK_RECORD_BYTES * HAK_GUARD,
     };
     return bytes[table];
 }
