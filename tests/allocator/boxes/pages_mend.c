@@ -294,9 +294,9 @@ static void borrow(void) {
 }
 
 static const Act acts[] = {
-    {"small blocks", nothing, take_small, free_first, 8, true},
-    {"freeing small blocks", take_small, give_small, nothing, 8, true},
-    {"new slabs", nothing, take_slab, free_first, 8, false},
+    {"small blocks", nothing, take_small, free_first, 16, true},
+    {"freeing small blocks", take_small, give_small, nothing, 16, true},
+    {"new slabs", nothing, take_slab, free_first, 16, false},
     {"large blocks", nothing, take_large, free_first, 16, false},
     {"freeing large blocks", take_large, free_first, nothing, 16, false},
     {"longer and shorter", take_large, grow_and_shrink, free_first, 32, false},
@@ -311,7 +311,7 @@ static const Act acts[] = {
     {"leaving a heap", nothing, leave, obtain, 40, false},
     {"adopting a slab", leave_with_a_slab, adopt, leave, 40, false},
     {"trimming idle heaps", leave_many, purge, nothing, 40, false},
-    {"exchanging", take_some, exchange, free_some, 8, false},
+    {"exchanging", take_some, exchange, free_some, 16, false},
     {"borrowing", nothing, borrow, nothing, 0, false},
 };
 
