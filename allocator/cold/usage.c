@@ -22,10 +22,10 @@ static void add_run(hak_usage *usage, const hak_slab *run) {
         usage->large += run->large_size;
         usage->blocks++;
     } else if (run->kind == HAK_RUN_SLAB) {
-        size_t size = hak_classes[run->cls].size;
-        usage->used += run->used * size;
-        usage->free += (size_t)(run->carved - run->used) * size;
-        usage->blocks += run->used;
+        size_t size = hak_classes[run->cls].size, used = run->used, carved = run->carved;
+        usage->used += used * size;
+        usage->free += (carved > used ? carved - used : 0) * size; /* its owner may be at it */
+        usage->blocks += used;
     }
 }
 
@@ -87,10 +87,12 @@ static void add_apart(hak_usage *usage) {
 
 void hak_usage_collect(hak_usage *usage) {
     memset(usage, 0, sizeof *usage);
+    HAK_RACING_READS_BEGIN(); /* of what others write; no figure is followed anywhere */
     for (size_t i = 0; i < hak_range_count(); i++)
         usage->reserved += hak_ranges[i].segments_usable * HAK_SEGMENT_SIZE;
     each_segment(add_segment, usage);
     hak_heap_each(subtract_magazines, usage);
+    HAK_RACING_READS_END();
     subtract_exchange(usage);
     add_apart(usage);
     usage->used += usage->large;

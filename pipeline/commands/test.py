@@ -1,8 +1,9 @@
 """``pipeline test``: the checks of the repository, with a summary and one exit code.
 
 What has shown its worth but takes long, or tests by another way what is tested already, runs with
-``--full`` alone: ctest's label ``slow``, pytest's markers ``slow`` and ``e2e``, and of the gcc
-build what does not depend on the compiler. pytest uses one processor and runs beside the others.
+``--full`` alone: ctest's label ``slow``, pytest's markers ``slow`` and ``e2e``, of the gcc build
+what does not depend on the compiler, and half an hour of the fuzzer. pytest uses one processor and
+runs beside the others.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
 
-SUITES = ("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "research", "pytest")
+SUITES = ("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "research", "fuzz", "pytest")
 VARIANTS = ("guard", "research")
+FUZZER = "fuzz"
 # Research builds differ from production by a wrapper and by counters; what looks at the core's
 # life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
@@ -148,7 +150,8 @@ def run_suites(only: tuple[str, ...], console: BuildConsole, full: bool = False)
     from pipeline.core.errors import TestsFailed
     from pipeline.core.paths import Tree
 
-    chosen = [suite for suite in SUITES if not only or suite in only]
+    wanted = only or [suite for suite in SUITES if full or suite != FUZZER]
+    chosen = [suite for suite in SUITES if suite in wanted]
     outcomes = run_all({s: steps(s, Tree.here().root, full) for s in chosen}, Tree.here(), console)
     summarise(outcomes)
     failed = [outcome for outcome in outcomes if outcome.failed]
@@ -203,6 +206,7 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         "research": lambda: _tested(
             "research", _llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
         ),
+        FUZZER: lambda: _fuzzed(root),
         "pytest": lambda: [
             Step(
                 (sys.executable, "-m", "pytest", "-q", *(() if full else ("-m", QUICK_TESTS))),
@@ -289,6 +293,13 @@ def _gcc(root: Path, full: bool) -> list[Step]:
     settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "ROUTES")]
     chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
     return _tested("gcc", Path("gcc"), root, chosen, settings)
+
+
+def _fuzzed(root: Path) -> list[Step]:
+    """Return the steps that build libFuzzer's program and let it run: docs/fuzzing.md."""
+    configure, _, test = _tested(FUZZER, _llvm("clang"), root, ("-L", FUZZER))
+    build = ("cmake", "--build", root / "build" / FUZZER, "--target", "test_fuzz")
+    return [configure, Step(build), test]
 
 
 def jobs() -> int:

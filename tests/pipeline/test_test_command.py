@@ -15,10 +15,11 @@ from pipeline.commands.test import (
     c_sources,
     run_all,
     run_suite,
+    run_suites,
     steps,
     summarise,
 )
-from pipeline.core.console import open_console
+from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +32,7 @@ def test_each_suite_has_commands(suite: str, full: bool) -> None:
     assert steps(suite, ROOT, full)
 
 
-@pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "research", "pytest"])
+@pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "research", "fuzz", "pytest"])
 def test_test_runners_show_what_they_do(suite: str) -> None:
     assert steps(suite, ROOT)[-1].shown
 
@@ -44,6 +45,24 @@ def words(suite: str, full: bool) -> list[str]:
 def test_full_leaves_nothing_out(suite: str) -> None:
     assert not {"-L", "-LE", "-m"} & {*words(suite, True)[3:]}
     assert {"-LE", "-m"} & {*words(suite, False)[3:]}
+
+
+@pytest.mark.parametrize(
+    ("only", "full", "runs"),
+    [((), False, False), ((), True, True), (("fuzz",), False, True), (("ruff",), True, False)],
+)
+def test_the_fuzzer_runs_with_full_or_when_it_is_named(
+    only: tuple[str, ...], full: bool, runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: list[str] = []
+
+    def note(todo: dict[str, list[Step]], _tree: Tree, _console: BuildConsole) -> list[Outcome]:
+        chosen.extend(todo)
+        return []
+
+    monkeypatch.setattr("pipeline.commands.test.run_all", note)
+    run_suites(only, open_console(False), full)
+    assert ("fuzz" in chosen) is runs
 
 
 @pytest.mark.parametrize("full", [False, True])
