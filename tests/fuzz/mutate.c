@@ -14,8 +14,8 @@ typedef struct text {
     size_t calls, most;
 } text;
 
-static uint8_t *at(const text *t, size_t call) {
-    return t->bytes + call * CALL_BYTES;
+static uint8_t *at(const text *t, size_t number) {
+    return t->bytes + number * CALL_BYTES;
 }
 
 static uint8_t random_function(Random *random) {
