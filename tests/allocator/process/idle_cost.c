@@ -1,9 +1,9 @@
-/* What the library costs a program that does nothing: less than 340 KiB of resident memory more
- * than without it, measured on the same program by smaps. The address space costs nothing.
+/* What the library costs a program that does nothing: less than 96 KiB of memory of its own (60
+ * were measured on x86-64), by smaps on the same program without and with it. Address space costs
+ * nothing.
  *
- * The kernel maps files in windows of 64 KiB around a fault, and where windows begin depends on the
- * address that a file was given: one run differs from the next by such windows. So the mean of many
- * runs counts. */
+ * The text is said but not judged: processes share it, and how much of a file the kernel maps
+ * around a fault is for the kernel, the file system and the page cache to say. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "../support/served.h"
 #include "../support/threads.h"
 
-enum { ALLOWED_KIB = 340, RUNS = 50, PATIENCE = 10 };
+enum { ALLOWED_KIB = 96, RUNS = 20 };
 
 typedef struct {
     size_t rss, dirty;
@@ -68,16 +68,9 @@ int main(int count, char **arguments) {
     const char *library = getenv("LD_PRELOAD");
     CHECK(library && strstr(library, expected_server()));
     Cost plain = cost_with(arguments[0], NULL), loaded = cost_with(arguments[0], library);
-    /* How many pages of libc the kernel maps around a fault depends on the state of the page cache,
-     * which is another while a new library file is being written back. */
-    for (int i = 0; i < PATIENCE && loaded.rss >= plain.rss + ALLOWED_KIB; i++) {
-        sleep_ms(1000);
-        loaded = cost_with(arguments[0], library);
-    }
-    CHECK_THAT(loaded.dirty < plain.dirty + ALLOWED_KIB / 2, "%zu KiB of its own",
-               loaded.dirty - plain.dirty);
     say("RSS %zu -> %zu KiB, private dirty %zu -> %zu KiB", plain.rss, loaded.rss, plain.dirty,
         loaded.dirty);
-    CHECK_THAT(loaded.rss < plain.rss + ALLOWED_KIB, "%zu KiB more", loaded.rss - plain.rss);
+    CHECK_THAT(loaded.dirty < plain.dirty + ALLOWED_KIB, "%zu KiB of its own",
+               loaded.dirty - plain.dirty);
     return 0;
 }
