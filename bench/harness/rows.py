@@ -89,6 +89,15 @@ SPEED: tuple[Row, ...] = (
         _patterns("lifo", "--slots", "1000"),
         count_ops=100 * K,
     ),
+    Row("tiny-hot", "tiny_hot", 25 * M, count_ops=100 * K),
+    *(
+        Row(f"random-{name}", "random_mixed", 20 * M, _sizes(low, high), count_ops=100 * K)
+        for name, low, high in (
+            ("8..128", "8", "128"),
+            ("C6", "257", "768"),
+            ("C7", "1025", "2048"),
+        )
+    ),
     Row("random-400", "random_mixed", 20 * M, count_ops=100 * K),
     Row("random-10k", "random_mixed", 10 * M, ("--slots", "10000"), count_ops=100 * K),
     Row("random-1M", "random_mixed", 2 * M, split_slots=M),
@@ -146,6 +155,17 @@ SPEED: tuple[Row, ...] = (
         "random_mixed",
         40 * K,
         ("--slots", "8", "--sizes", "power", *_sizes("8MiB", "256MiB")),
+    ),
+    Row("mid-large-mt", "mid_large_mt", 4 * M, threads=(2,)),
+    *(
+        Row(
+            f"constant-{size.removesuffix('iB')}",
+            "random_mixed",
+            2 * M,
+            ("--slots", "8", *_sizes(size, size)),
+            count_ops=5 * K,
+        )
+        for size in ("66000", "128KiB", "1MiB", "4MiB")
     ),
     Row("tree", "tree_build", 10 * M, ("--kind", "tree"), count_ops=100 * K),
     Row("graph", "tree_build", 10 * M, ("--kind", "graph"), count_ops=100 * K),
