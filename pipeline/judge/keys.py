@@ -10,6 +10,9 @@ from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
+CLOCKS = 2
+"""Each workload is looked at by CPU time and by wall time."""
+
 MANY_TIMES = 1000
 """Beyond this, how much more it takes is a way of saying: find a quieter machine."""
 
@@ -27,6 +30,14 @@ def share(fraction: float) -> str:
 def spread(interval: Interval) -> str:
     """Return the ends of an interval as signed changes."""
     return f"[{percent(interval.low)}, {percent(interval.high)}]"
+
+
+def single_confidence(share: float, workloads: int) -> float:
+    """Return the confidence of one workload's interval at a look that may use ``share`` of alpha.
+
+    The intervals of all workloads, by both clocks, hold together.
+    """
+    return statistics.confidence(share, CLOCKS * workloads)
 
 
 def throughput_key(throughput: Throughput, margins: Margins) -> Key:
@@ -65,8 +76,15 @@ def compare(interval: Interval, margin: float) -> Verdict:
 
 
 def _worst_loser(throughput: Throughput) -> WorkloadThroughput | None:
-    losers = [one for one in throughput.workloads if _worse_clock(one)[1].high < _border(one)]
+    shown = [one for one in throughput.workloads if _holds(_worse_clock(one)[1], throughput)]
+    losers = [one for one in shown if _worse_clock(one)[1].high < _border(one)]
     return min(losers, key=lambda one: _worse_clock(one)[1].value, default=None)
+
+
+def _holds(single: Interval, throughput: Throughput) -> bool:
+    """Tell whether there were enough pairs for an interval to hold together with all others."""
+    missing = (1 - throughput.overall.confidence) / (CLOCKS * len(throughput.workloads))
+    return 1 - single.confidence <= missing * (1 + statistics.TINY)
 
 
 def _suspect(throughput: Throughput) -> WorkloadThroughput | None:

@@ -4,10 +4,15 @@ A *pair* is one run of the baseline next to one run of the tuned library. Pairs 
 the log scale, where twice as fast and half as fast lie equally far from equal. Everything that
 leaves this module is back on the ratio scale: tuned / baseline, 1.0 means equal.
 
-Sources: Efron & Tibshirani, An Introduction to the Bootstrap (percentile interval); Hesterberg
-2015, What Teachers Should Know About the Bootstrap (its small-sample expansion); Schuirmann 1987
-(two one-sided tests); Satterthwaite 1946 (degrees of freedom of a sum); Lan & DeMets 1983 (each
-look spends alpha by its share of the budget), with Bonferroni in place of their correlations.
+The median of one workload has an exact interval: between the k-th lowest and the k-th highest
+pair, by the binomial distribution, whatever the noise is like. A mean of medians has none; its
+interval is a bootstrap.
+
+Sources: David & Nagaraja, Order Statistics (the median's interval); Efron & Tibshirani, An
+Introduction to the Bootstrap (percentile interval); Hesterberg 2015, What Teachers Should Know
+About the Bootstrap (its small-sample expansion); Schuirmann 1987 (two one-sided tests);
+Satterthwaite 1946 (degrees of freedom of a sum); Lan & DeMets 1983 (each look spends alpha by its
+share of the budget), with Bonferroni in place of their correlations.
 """
 
 from __future__ import annotations
@@ -24,6 +29,14 @@ Array = NDArray[np.float64]
 
 RESAMPLES = 4999
 """Bootstrap resamples: the ends of the interval then wobble by a few per cent of its width."""
+
+IN_A_TAIL = 25
+"""Resamples beyond each end of an interval, at least: of fewer, the end would be one of chance."""
+
+MOST_RESAMPLES = 200_000
+
+TINY = 1e-9
+"""More than rounding moves a probability, less than anything that is meant."""
 
 BATCH = 2_000_000
 """Numbers drawn at once: 16 MB, however many pairs there are."""
@@ -77,8 +90,7 @@ def overall_ratio(
     """Return the weighted geometric mean, over workloads, of the median ratio within each.
 
     ``samples`` holds one array of log ratios per workload. The interval comes from resampling
-    pairs within each workload, as often as there are pairs in it. With one workload this is that
-    workload's median ratio with its interval.
+    pairs within each workload, as often as there are pairs in it.
     """
     if len(samples) != len(weights):
         raise ValueError(f"{len(samples)} workloads but {len(weights)} weights")
@@ -100,9 +112,29 @@ def overall_ratio(
     )
 
 
-def median_ratio(sample: Array, confidence: float, seed: int) -> Interval:
-    """Return the median ratio of one workload with its bootstrap interval."""
-    return overall_ratio([sample], [1.0], confidence, seed)
+def median_ratio(sample: Array, confidence: float) -> Interval:
+    """Return the median ratio of one workload between two of its pairs, by the binomial.
+
+    The ends are as close as ``confidence`` allows, and the interval says what it really has: that
+    is more, or less where there are fewer than ``least_pairs(confidence)``; then it goes from the
+    lowest pair to the highest.
+    """
+    ordered, half = np.sort(sample), stats.binom(sample.size, 0.5)
+    missing = (1 - confidence) / 2 * (1 + TINY)
+    spared = int(half.ppf(missing))
+    if spared > 0 and half.cdf(spared) > missing:
+        spared -= 1
+    return Interval(
+        value=math.exp(float(np.median(sample))),
+        low=math.exp(float(ordered[spared])),
+        high=math.exp(float(ordered[-1 - spared])),
+        confidence=1 - 2 * float(half.cdf(spared)),
+    )
+
+
+def least_pairs(confidence: float) -> int:
+    """Return the fewest pairs whose lowest and highest hold the median so surely."""
+    return math.ceil(1 - math.log2(1 - confidence) - TINY)
 
 
 def noise(sample: Array) -> float:
@@ -124,7 +156,7 @@ def _percentiles(
     result = stats.bootstrap(
         tuple(samples),
         statistic,
-        n_resamples=RESAMPLES,
+        n_resamples=resamples(level),
         batch=max(1, BATCH // max(one.size for one in samples)),
         confidence_level=level,
         method="percentile",
@@ -132,6 +164,11 @@ def _percentiles(
         rng=np.random.default_rng(seed),
     )
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def resamples(level: float) -> int:
+    """Return how many resamples an interval of this level takes: enough in each of its tails."""
+    return min(MOST_RESAMPLES, max(RESAMPLES, math.ceil(2 * IN_A_TAIL / (1 - level))))
 
 
 def effective_pairs(samples: Sequence[Array], scaled: Array) -> float:

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from pipeline.judge import statistics
-from pipeline.judge.keys import throughput_key
+from pipeline.judge.keys import single_confidence, throughput_key
 from pipeline.judge.model import Clock, PairSample, Throughput, WorkloadThroughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Side
 from pipeline.judge.schedule import BLOCK, Block, Effort, allot, plan
 from pipeline.judge.verdict import Verdict
 
 Samples = dict[str, list[PairSample]]
-CLOCKS = 2
-"""Each workload is looked at by CPU time and by wall time."""
+LOOKS = (1 / 8, 1 / 4, 1 / 2, 1.0)
+"""Shares of the time budget at which a verdict is looked for."""
 
 LEAST_NOISE = 0.001
 """No workload is taken to be quieter than this, whatever its first pairs say."""
@@ -34,23 +34,33 @@ def measure(
 ) -> Throughput:
     """Run pairs up to each look; stop at the first clear verdict or at the end of the budget.
 
-    Looks come when 1/8, 1/4, 1/2 and all of the time budget are used up (later ones only, if the
-    first pairs take longer than that). Each may err by the share of the budget that it adds, so
-    looking again does not make a false verdict more likely, and the last look is the sharpest.
+    Looks come when LOOKS of the time budget are used up, and nowhere else, however much or little
+    the pairs cost: the time up to a look is filled before it. Looks that the first pairs have
+    passed are left out. Each look may err by the share that it adds to those before, and the last
+    one, after which no pair fits any more, by all that is left: so looking again does not make a
+    false verdict more likely, and the last look is the sharpest.
     """
     campaign = _Campaign(request, runner, progress, clock)
-    campaign.run(dict.fromkeys((bench.name for bench in request.benches), request.pairs))
+    campaign.add(request.pairs)
     looks, used = 0, 0.0
     while True:
-        looks, share = looks + 1, campaign.share()
-        result = summarise(request, campaign.samples, share - used, looks, campaign.seconds)
+        planned = campaign.next_look()
+        campaign.fill(planned)
+        share = (1.0 if campaign.is_full() else planned) - used
+        campaign.add(least_pairs(request, share))
+        looks, used = looks + 1, used + share
+        result = summarise(request, campaign.samples, share, looks, campaign.seconds)
         progress(f"{result.pairs} pairs in {campaign.seconds:.0f} s: {describe(result)}")
         if throughput_key(result, request.margins).verdict is not Verdict.INCONCLUSIVE:
             return _ended(result, f"decided after {result.pairs} pairs")
-        if share == 1:
+        if used == 1:
             return _ended(result, f"not decided within {request.time_budget_s:g} s")
-        used = share
-        campaign.go_on()
+
+
+def least_pairs(request: JudgeRequest, share: float) -> int:
+    """Return how many pairs each workload needs at a look, for its interval to hold (even)."""
+    least = statistics.least_pairs(single_confidence(share, len(request.benches)))
+    return BLOCK * math.ceil(least / BLOCK)
 
 
 def _ended(result: Throughput, why: str) -> Throughput:
@@ -74,19 +84,44 @@ class _Campaign:
         self._progress = progress
         self._clock = clock
         self._spent_s: dict[str, float] = defaultdict(float)
+        self._looked = 0.0
 
     @property
     def seconds(self) -> float:
         """Return the time that all pairs took."""
         return sum(self._spent_s.values())
 
-    def share(self) -> float:
-        """Return the share of the budget that is used up; 1 when no block fits any more."""
-        left = self._request.time_budget_s - self.seconds
+    def next_look(self) -> float:
+        """Return the share of the budget at which the next look comes: not before it is used."""
+        used = self.seconds / self._request.time_budget_s
+        ahead = [share for share in LOOKS if share > self._looked]
+        passed = [share for share in ahead if share <= used]
+        self._looked = max(passed, default=ahead[0])
+        return self._looked
+
+    def fill(self, share: float) -> None:
+        """Run pairs, of the workloads where they tell most, until ``share`` of the budget is used.
+
+        Pairs that cost less than was reckoned with leave time, which is filled again.
+        """
+        until_s = share * self._request.time_budget_s
+        while wanted := self._more(until_s - self.seconds):
+            self.run(wanted, until_s)
+
+    def is_full(self) -> bool:
+        """Return whether no further block fits into the budget."""
+        return not self._more(self._request.time_budget_s - self.seconds)
+
+    def _more(self, seconds: float) -> dict[str, int]:
+        """Return how many pairs each workload should have; nothing when no block fits."""
         efforts = self._efforts()
-        if all(count == efforts[name].pairs for name, count in allot(efforts, left).items()):
-            return 1.0
-        return self.seconds / self._request.time_budget_s
+        wanted = allot(efforts, seconds)
+        more = any(count > efforts[name].pairs for name, count in wanted.items())
+        return wanted if more else {}
+
+    def add(self, pairs: int) -> None:
+        """Run pairs, whatever they cost, until each workload has so many."""
+        self.run({name: max(pairs, len(self.samples[name])) for name in self._benches})
 
     def run(self, wanted: Mapping[str, int], until_s: float | None = None) -> None:
         """Run blocks until each workload has its number of pairs, or the time is up."""
@@ -103,13 +138,6 @@ class _Campaign:
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before
-
-    def go_on(self) -> None:
-        """Run pairs up to the next look, of the workloads where they tell most."""
-        until_s = self._request.time_budget_s
-        while until_s / 2 > self.seconds * 1.25:
-            until_s /= 2
-        self.run(allot(self._efforts(), until_s - self.seconds), until_s)
 
     def _efforts(self) -> dict[str, Effort]:
         return {name: self._effort(bench) for name, bench in self._benches.items()}
@@ -128,7 +156,7 @@ def summarise(
     The intervals of single workloads, by two clocks each, hold for all of them together: with
     many workloads, one of them looks bad by chance.
     """
-    single = statistics.confidence(share, CLOCKS * len(request.benches))
+    single = single_confidence(share, len(request.benches))
     workloads = tuple(
         _one_workload(bench, samples[bench.name], single, request) for bench in request.benches
     )
@@ -170,8 +198,8 @@ def _one_workload(
         clock=_clock(pairs),
         threads=pairs[0].baseline.threads,
         samples=tuple(pairs),
-        ratio=statistics.median_ratio(logs, confidence, request.seed),
-        wall=None if wall is None else statistics.median_ratio(wall, confidence, request.seed),
+        ratio=statistics.median_ratio(logs, confidence),
+        wall=None if wall is None else statistics.median_ratio(wall, confidence),
         baseline_ops_per_sec=middle("baseline", "ops_per_sec"),
         tuned_ops_per_sec=middle("tuned", "ops_per_sec"),
         baseline_rss_kib=middle("baseline", "peak_rss_kib"),

@@ -47,13 +47,13 @@ def test_log_ratios_refuse_what_was_not_measured(baseline: list[float], tuned: l
 
 def test_median_ratio_of_a_constant_speedup_is_exact() -> None:
     sample = st.log_ratios([100.0] * 10, [110.0] * 10)
-    interval = st.median_ratio(sample, 0.95, seed=1)
+    interval = st.median_ratio(sample, 0.95)
     assert (interval.low, interval.value, interval.high) == pytest.approx((1.1, 1.1, 1.1))
 
 
 def test_median_ratio_ignores_one_disturbed_pair() -> None:
     tuned = [102.0 + 0.01 * number for number in range(9)] + [20.0]
-    interval = st.median_ratio(st.log_ratios([100.0] * 10, tuned), 0.95, seed=1)
+    interval = st.median_ratio(st.log_ratios([100.0] * 10, tuned), 0.95)
     assert interval.value == pytest.approx(1.02, abs=0.001)
 
 
@@ -74,8 +74,8 @@ def test_overall_refuses_bad_weights() -> None:
 def test_swapping_the_labels_turns_the_interval_over() -> None:
     rng = np.random.default_rng(3)
     baseline, tuned = rng.lognormal(0, 0.05, 20), rng.lognormal(0.03, 0.05, 20)
-    forth = st.median_ratio(st.log_ratios(list(baseline), list(tuned)), 0.95, 7)
-    back = st.median_ratio(st.log_ratios(list(tuned), list(baseline)), 0.95, 7)
+    forth = st.median_ratio(st.log_ratios(list(baseline), list(tuned)), 0.95)
+    back = st.median_ratio(st.log_ratios(list(tuned), list(baseline)), 0.95)
     assert back.value == pytest.approx(1 / forth.value)
     # The ends come from random resamples: alike up to a part of the interval's width.
     wobble = 0.15 * (forth.high - forth.low)
@@ -88,16 +88,46 @@ def test_random_labels_have_no_effect_on_average() -> None:
     rng = np.random.default_rng(4)
     gain = rng.normal(math.log(1.1), 0.01, 40)
     covered = 0
-    for seed in range(100):
+    for _ in range(100):
         signs = rng.choice([-1.0, 1.0], gain.size)
-        interval = st.median_ratio(gain * signs, 0.95, seed)
+        interval = st.median_ratio(gain * signs, 0.95)
         covered += interval.low <= 1 <= interval.high
     assert covered >= 88
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     sample = normal(np.random.default_rng(5), 10)
-    assert st.median_ratio(sample, 0.95, 9) == st.median_ratio(sample, 0.95, 9)
+    assert st.median_ratio(sample, 0.95) == st.median_ratio(sample, 0.95)
+
+
+@pytest.mark.parametrize("pairs", [10, 14, 20, 200])
+@pytest.mark.parametrize("wanted", [0.95, 1 - 0.05 / 8 / 16])
+def test_an_interval_says_what_holds(pairs: int, wanted: float) -> None:
+    """Between the k-th lowest and the k-th highest of n lies the median, by the binomial."""
+    sample = np.arange(1.0, pairs + 1)
+    interval = st.median_ratio(sample, wanted)
+    lowest = round(math.log(interval.low))
+    below = sum(math.comb(pairs, few) for few in range(lowest)) / 2**pairs
+    assert math.log(interval.high) == pytest.approx(pairs + 1 - lowest)
+    assert interval.confidence == pytest.approx(1 - 2 * below, abs=1e-12)
+    if pairs >= st.least_pairs(wanted):
+        assert interval.confidence >= wanted
+        narrower = sum(math.comb(pairs, few) for few in range(lowest + 1)) / 2**pairs
+        assert 1 - 2 * narrower < wanted
+    else:
+        assert (pairs, lowest) == (10, 1)
+        assert interval.confidence == pytest.approx(1 - 2**-9)
+
+
+def test_how_many_pairs_a_level_takes() -> None:
+    assert st.least_pairs(1 - 2**-9) == 10
+    assert st.least_pairs(1 - 2**-9 + 1e-6) == 11
+    assert st.least_pairs(1 - 0.05 / 8 / 16) == 13
+
+
+def test_the_tail_of_a_bootstrap_has_resamples_in_it() -> None:
+    assert st.resamples(0.5) == st.RESAMPLES
+    assert st.resamples(1 - 1e-3) * 1e-3 / 2 >= st.IN_A_TAIL
 
 
 @pytest.mark.parametrize("pairs", [10, 20])
@@ -108,8 +138,8 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(
 ) -> None:
     rng, trials = np.random.default_rng(6), 400
     covered = 0
-    for seed in range(trials):
-        interval = st.median_ratio(draw(rng, pairs), confidence, seed)
+    for _ in range(trials):
+        interval = st.median_ratio(draw(rng, pairs), confidence)
         covered += interval.low <= 1 <= interval.high
     # Four standard errors of a proportion below the promise: chance alone does not get there.
     slack = 4 * math.sqrt(confidence * (1 - confidence) / trials)
@@ -128,7 +158,7 @@ def test_the_overall_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 def test_an_interval_shrinks_with_the_number_of_pairs() -> None:
     rng = np.random.default_rng(11)
-    few, many = (st.median_ratio(normal(rng, pairs), 0.95, 1) for pairs in (10, 160))
+    few, many = (st.median_ratio(normal(rng, pairs), 0.95) for pairs in (10, 160))
     assert many.high - many.low < (few.high - few.low) / 2
 
 

@@ -71,6 +71,36 @@ def ticking() -> Callable[[], float]:
     return lambda: float(next(seconds))
 
 
+def undecided(_: BenchCommand, planned: PlannedPair) -> PairSample:
+    """Run a pair on a machine where tuned is now faster by a third, now slower by as much."""
+    rates = {"baseline": 1e7, "tuned": 1e7 * math.exp(0.3 if planned.round % 2 else -0.3)}
+    return PairSample(
+        round=planned.round,
+        first=planned.first,
+        padding=planned.padding,
+        together=False,
+        **{side: run_sample(rate) for side, rate in rates.items()},
+    )
+
+
+def uneven(rng: np.random.Generator) -> Callable[[], float]:
+    """Return a clock on which blocks cost at random, and less and less: programs warm up.
+
+    It is read before and after each block. What the first pairs cost is then always too much, and
+    the budget is not used up by as many pairs as were reckoned with.
+    """
+    now, reads = 0.0, 0
+
+    def read() -> float:
+        nonlocal now, reads
+        reads += 1
+        if reads % 2 == 0:
+            now += rng.lognormal(0.0, 0.6) * (0.25 + 0.75 * math.exp(-reads / 60))
+        return now
+
+    return read
+
+
 def judged(machine: RunPair, budget_s: float, seed: int = 1) -> Throughput:
     asked = request(time_budget_s=budget_s, seed=seed)
     return measure(asked, in_turn(machine), quiet, clock=ticking())
@@ -128,8 +158,8 @@ def test_padding_varies_over_a_page_and_follows_the_seed() -> None:
 
 def test_a_clear_gain_is_decided_at_the_first_look() -> None:
     result = judged(simulated(np.random.default_rng(1), 1.1, 0.005), 240)
-    assert (result.pairs, result.looks) == (30, 1)
-    assert result.stopped == "decided after 30 pairs"
+    assert (result.pairs, result.looks) == (36, 1)
+    assert result.stopped == "decided after 36 pairs"
     assert result.overall.value == pytest.approx(1.1, abs=0.01)
 
 
@@ -179,9 +209,40 @@ def test_each_look_uses_its_share_and_the_last_one_all_that_is_left() -> None:
     machine = simulated(np.random.default_rng(4), 1.1, 0.01)
     assert judged(machine, 10).overall.confidence == pytest.approx(0.95)
     assert judged(machine, 240).overall.confidence == pytest.approx(1 - 0.05 / 8)
-    undecided = judged(simulated(np.random.default_rng(4), 1.0, 0.3), 240)
-    assert undecided.looks == 4
-    assert undecided.overall.confidence == pytest.approx(1 - 0.05 / 2, abs=0.001)
+    last = judged(undecided, 240)
+    assert last.looks == 4
+    assert last.overall.confidence == pytest.approx(1 - 0.05 / 2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_looks_come_at_the_planned_shares_whatever_the_pairs_cost(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 1/8, 1/4, 1/2 and all of the budget, and nowhere else; the last is the sharpest."""
+    shares = list[float]()
+
+    def summarise(asked: JudgeRequest, samples: object, share: float, *rest: object) -> Throughput:
+        shares.append(share)
+        return summary(asked, samples, share, *rest)  # type: ignore[arg-type]
+
+    summary = throughput.summarise
+    monkeypatch.setattr(throughput, "summarise", summarise)
+    clock = uneven(np.random.default_rng(5000 + seed))
+    result = measure(request(time_budget_s=200), in_turn(undecided), quiet, clock=clock)
+    assert shares == pytest.approx([1 / 8, 1 / 8, 1 / 4, 1 / 2])
+    assert result.overall.confidence == pytest.approx(1 - 0.05 / 2)
+    assert result.seconds == pytest.approx(200, abs=4)
+
+
+def test_each_workload_has_as_many_pairs_as_its_level_takes() -> None:
+    """Fourteen for 16 intervals by an eighth of alpha: ten pairs can never say so much."""
+    eight = request(names=tuple("abcdefgh"), time_budget_s=640)
+    result = measure(
+        eight, in_turn(simulated(np.random.default_rng(6), 1.1, 0.01)), quiet, ticking()
+    )
+    level = 1 - 0.05 / 8 / 16
+    assert all(len(one.samples) == 14 for one in result.workloads)
+    assert all(one.ratio.confidence >= level for one in result.workloads)
 
 
 def test_a_slower_second_run_does_not_favour_a_side() -> None:
