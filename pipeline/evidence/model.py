@@ -82,7 +82,9 @@ class LayoutNull(Record):
 
     ``misses`` has one figure per random layout, in the order of ``seeds``. ``percentile`` is the
     share of random layouts, in per cent, that have as few misses as the tuned one or fewer: 0 is
-    better than all of them, 100 worse than all.
+    better than all of them, 100 worse than all. ``rank`` is the place of the tuned one among all,
+    1 for the fewest misses and behind those with as many; ``p_value`` bounds the chance that one
+    more random layout had such a rank. Both are None in records from before there were any.
     """
 
     source: CountingSource
@@ -92,6 +94,8 @@ class LayoutNull(Record):
     tuned: FiniteFloat
     baseline: FiniteFloat
     percentile: float = Field(ge=0, le=100)
+    rank: int | None = Field(default=None, ge=1)
+    p_value: Share | None = None
     reason: str
 
 

@@ -58,8 +58,13 @@ def standing(
     tuned: float,
     baseline: float,
 ) -> LayoutNull:
-    """Return where ``tuned`` stands among the ``misses`` of random layouts, one per seed."""
+    """Return where ``tuned`` stands among the ``misses`` of random layouts, one per seed.
+
+    If it were a random layout too, each rank would be as likely as any other: the chance of one as
+    good or better is rank / (layouts + 1), and never none (Phipson & Smyth 2010).
+    """
     as_good = sum(one <= tuned for one in misses)
+    rank, chance = 1 + as_good, (1 + as_good) / (1 + len(misses))
     spread = f"random layouts {min(misses):.3f} to {max(misses):.3f}, median {median(misses):.3f}"
     place = (
         f"fewer than all {len(misses)}"
@@ -74,5 +79,10 @@ def standing(
         tuned=tuned,
         baseline=baseline,
         percentile=100.0 * as_good / len(misses),
-        reason=f"tuned {tuned:.3f} misses per operation, {place}; {spread}",
+        rank=rank,
+        p_value=chance,
+        reason=(
+            f"tuned {tuned:.3f} misses per operation, {place} "
+            f"(rank {rank} of {1 + len(misses)}, p = {chance:.2g}); {spread}"
+        ),
     )

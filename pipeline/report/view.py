@@ -24,6 +24,7 @@ _WORDS = {
 }
 _FILTERS = (
     text.number,
+    text.place,
     text.rounded,
     text.ratio,
     text.change,

@@ -25,6 +25,9 @@ from pipeline.toolchain.symbols import SymbolLists
 def test_the_tuned_layout_stands_where_it_stands() -> None:
     null = standing(("a",), (1, 2, 3, 4), (5.0, 6.0, 7.0, 4.0), tuned=5.0, baseline=8.0)
     assert null.percentile == 50
+    assert null.rank == 3
+    assert null.p_value == pytest.approx(3 / 5)
+    assert "rank 3 of 5, p = 0.6)" in null.reason
     assert "2 of 4 have as few or fewer" in null.reason
     assert null.misses == (5.0, 6.0, 7.0, 4.0)
 
@@ -34,6 +37,14 @@ def test_better_than_all_random_layouts_is_percentile_zero() -> None:
     assert null.percentile == 0
     assert "fewer than all 2" in null.reason
     assert "5.000 to 6.000, median 5.500" in null.reason
+
+
+def test_no_layout_of_16_is_no_proof_beyond_one_in_17() -> None:
+    null = standing(("a",), tuple(range(16)), (5.0,) * 16, tuned=4.9, baseline=8.0)
+    assert null.rank == 1
+    assert null.p_value == pytest.approx(1 / 17)
+    alike = standing(("a",), tuple(range(16)), (5.0,) * 16, tuned=5.0, baseline=8.0)
+    assert (alike.rank, alike.p_value) == (17, 1)
 
 
 def test_shares_are_parts_of_the_whole_process() -> None:

@@ -286,6 +286,8 @@ def evidence() -> Evidence:
             tuned=3.0,
             baseline=4.0,
             percentile=0,
+            rank=1,
+            p_value=1 / 11,
             reason="fewer misses than all 10 random layouts",
         ),
         ablation=Ablation(
