@@ -21,7 +21,7 @@ from pipeline.stages.baseline import Baseline, baseline
 from pipeline.stages.bolt import bolt
 from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.candidate import Candidate
-from pipeline.stages.configure import Setup, configure
+from pipeline.stages.configure import Setup, configure, require_level
 from pipeline.stages.finish import finish
 from pipeline.stages.geometry import cut
 from pipeline.stages.merge import ProfileData
@@ -123,8 +123,9 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
 
 def imported_setup(shop: Workshop, imported: Imported) -> Setup:
     """Return the checked inputs, with the symbol lists and the geometry of the bundle."""
-    lists = read_lists(imported.profile)
-    return replace(configure(shop), lists=lists, geometry=_geometry(shop, imported))
+    lists, geometry = read_lists(imported.profile), _geometry(shop, imported)
+    require_level(geometry)
+    return replace(configure(shop), lists=lists, geometry=geometry)
 
 
 def _geometry(shop: Workshop, imported: Imported) -> Geometry | None:

@@ -10,6 +10,7 @@ import click
 
 from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
+    cpu_option,
     profile_option,
     scheduler_option,
     verbose_option,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     help="First choose the geometry, for about 90s, 10m, 2h (docs/tuning.md).",
 )
 @scheduler_option
+@cpu_option
 @click.option(
     "--verify-time",
     "verify_s",
@@ -72,6 +74,7 @@ def build_command(
     branch_stacks: bool,
     tune_budget_s: float | None,
     scheduler: str | None,
+    cpu: str | None,
     verify_s: float | None,
     wait: bool,
     verbose: bool,
@@ -100,6 +103,7 @@ def build_command(
         tune_budget_s,
         scheduler,
         verify_s,
+        cpu,
     )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
@@ -143,6 +147,8 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
     if published.report is not None:
         console.verdict(published.report)
+        if published.report.made_for:
+            console.say(published.report.made_for)
         console.say(f"published in {seconds:.1f} s: {published.folder}")
     else:
         console.say(

@@ -59,6 +59,23 @@ def complete_scheduler(
     return [word for word in ("local", "none", "tcp://") if word.startswith(incomplete)]
 
 
+def complete_processor(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Return the names of the kinds of processors."""
+    from pipeline.core.processor import ANY, NAMES
+
+    return [name for name in (ANY, *NAMES) if name.startswith(incomplete)]
+
+
+def _known_processor(
+    _context: click.Context, _parameter: click.Parameter, name: str | None
+) -> str | None:
+    from pipeline.core.processor import require_known
+
+    return None if name is None else require_known(name)
+
+
 profile_option = click.option(
     "--profile",
     "-p",
@@ -67,6 +84,14 @@ profile_option = click.option(
     metavar="NAME",
     shell_complete=complete_profile,
     help="Profile: training/profiles/NAME.toml.",
+)
+cpu_option = click.option(
+    "--cpu",
+    metavar="NAME",
+    callback=_known_processor,
+    shell_complete=complete_processor,
+    help="Kind of processor that it is for, such as amd-zen3; `any` for what holds for all. "
+    "This machine's is the default.",
 )
 wait_option = click.option(
     "--wait/--no-wait",

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def profiles_command() -> None:
     """List the profiles, one line each; * is published.
 
-    One that is cut by a geometry.toml of its own says so (docs/geometry.md). Those that are not
+    One that is cut by a geometry.toml of its own says so, and whether that is for this kind of
+    processor (docs/geometry.md). Those that are not
     valid are named behind the others.
     """
     from pipeline.core.errors import ProfileError
@@ -36,13 +37,16 @@ def profiles_command() -> None:
 
 
 def _line(tree: Tree, name: str) -> str:
+    from pipeline.core.processor import ANY, machine
     from pipeline.geometry.load import load_geometry
     from pipeline.profile.load import load_profile
 
     profile = load_profile(tree, name)
     mark = "*" if (tree.dist(name) / "current").exists() else " "
     counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
-    cut = "own geometry" if load_geometry(tree, name) is not None else "default"
+    geometry = load_geometry(tree, name, machine().name)
+    kind = "" if geometry is None or geometry.processor == ANY else f" for {geometry.processor}"
+    cut = "default" if geometry is None else f"own geometry{kind}"
     return f"{mark} {name:12} {counts:19} {cut:13} {profile.description}"
 
 

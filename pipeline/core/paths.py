@@ -52,9 +52,12 @@ class Tree:
         """Return the folder with the symbol lists of a layout."""
         return self.root / "layouts" / layout
 
-    def geometry(self, profile: str) -> Path:
-        """Return the file that says how the allocator is cut for a profile; it need not exist."""
-        return self.layout(profile) / "geometry.toml"
+    def geometry(self, profile: str, cpu: str | None = None) -> Path:
+        """Return the file that says how the allocator is cut for a profile; it need not exist.
+
+        Without ``cpu`` the one that holds for all processors, else what one kind adds to it.
+        """
+        return self.layout(profile) / (f"geometry-{cpu}.toml" if cpu else "geometry.toml")
 
     def imported(self, profile: str) -> Path:
         """Return the folder of profiles from elsewhere that a profile's builds take in."""

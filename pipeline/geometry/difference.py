@@ -12,11 +12,15 @@ _NAMED = 12
 
 
 def differences(geometry: Geometry, default: Geometry) -> tuple[Difference, ...]:
-    """Return a row for each constant, one for the table of classes, one for each class with words.
+    """Return a row for each constant and setting, for the table, for each class with words.
 
     Classes that have no words of their own are told together, by those of the table.
     """
-    return (*_constants(geometry, default), *_classes(geometry, default))
+    return (
+        *_constants(geometry, default),
+        *_settings(geometry, default),
+        *_classes(geometry, default),
+    )
 
 
 def changed_fields(before: SizeClass, after: SizeClass) -> list[tuple[str, str, str]]:
@@ -35,6 +39,15 @@ def _constants(geometry: Geometry, default: Geometry) -> Iterator[Difference]:
                 after=str(one.value),
                 why=one.why,
                 worth=one.worth,
+            )
+
+
+def _settings(geometry: Geometry, default: Geometry) -> Iterator[Difference]:
+    for one in geometry.code:
+        before = default.setting(one.name).value
+        if one.value != before:
+            yield Difference(
+                what=one.name, before=before, after=one.value, why=one.why, worth=one.worth
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,6 +12,8 @@ from pydantic import Field, StringConstraints
 
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
+from pipeline.core.processor import ANY, NAMES, nearest
+from pipeline.geometry.code import CHOICES
 from pipeline.geometry.model import Geometry, Record, Route, SizeClass
 from pipeline.geometry.rules import require_legal, usual_class
 from pipeline.geometry.tables import default_geometry
@@ -25,6 +28,14 @@ class _Value(Record):
     """A constant of the file: whoever changes one says why."""
 
     value: int
+    why: Words
+    worth: Words = NOT_MEASURED
+
+
+class _Setting(Record):
+    """A setting of the code: a word, or a number that is one."""
+
+    value: str | int
     why: Words
     worth: Words = NOT_MEASURED
 
@@ -45,6 +56,16 @@ class _Row(Record):
         return usual_class(self.size, page_bytes).model_copy(update=given)
 
 
+class _Change(Record):
+    """What one class has otherwise than before: what is left out stays."""
+
+    pages: int | None = None
+    depth: int | None = None
+    route: Route | None = None
+    why: Words
+    worth: Words = NOT_MEASURED
+
+
 class _Table(Record):
     """The table of size classes as a whole: it stands in place of the default one."""
 
@@ -62,19 +83,44 @@ class _Search(Record):
 
 class _File(Record):
     schema_version: Literal[1]
+    processor: str = ANY
     search: _Search | None = None
     constants: dict[str, _Value] = Field(default_factory=dict)
+    code: dict[str, _Setting] = Field(default_factory=dict)
     classes: _Table | None = None
+    changes: dict[int, _Change] = Field(default_factory=dict, alias="class")
 
 
-def load_geometry(tree: Tree, profile: str) -> Geometry | None:
+def load_geometry(tree: Tree, profile: str, cpu: str = ANY) -> Geometry | None:
     """Return the geometry of a profile; None where all is as the default, with a file or without.
 
+    Of the files for kinds of processors the one that fits ``cpu`` best adds to what holds for all.
     Raises ProfileError for a file that is not valid, or says what no library can be built with.
     """
+    common = common_geometry(tree, profile)
+    geometry = _with_kind(tree, profile, cpu, common)
+    return None if geometry.digest == default_geometry(tree).digest else geometry
+
+
+def common_geometry(tree: Tree, profile: str) -> Geometry:
+    """Return what holds for all processors: geometry.toml, or the default."""
+    _require_known_files(tree, profile)
     path, default = tree.geometry(profile), default_geometry(tree)
-    geometry = parse_geometry(path, default) if path.exists() else default
-    return None if geometry.digest == default.digest else geometry
+    if not path.exists():
+        return default
+    found = parse_geometry(path, default)
+    if found.processor != ANY:
+        raise ProfileError(
+            f"{path}: processor: is {found.processor!r}, but this file holds for all",
+            hint=f"what is for one kind belongs to {tree.geometry(profile, found.processor).name}",
+        )
+    return found
+
+
+def kind_for(tree: Tree, profile: str, cpu: str) -> str | None:
+    """Return the kind of processor whose file fits ``cpu`` best: its own, or its vendor's."""
+    names = (name for name in nearest(cpu) if tree.geometry(profile, name).exists())
+    return next(names, None)
 
 
 def parse_geometry(path: Path, default: Geometry) -> Geometry:
@@ -88,26 +134,88 @@ def parse_geometry(path: Path, default: Geometry) -> Geometry:
     return geometry
 
 
+def _with_kind(tree: Tree, profile: str, cpu: str, common: Geometry) -> Geometry:
+    kind = kind_for(tree, profile, cpu)
+    if kind is None:
+        return common
+    path = tree.geometry(profile, kind)
+    geometry = parse_geometry(path, common)
+    if geometry.processor not in (ANY, kind):
+        raise ProfileError(
+            f"{path}: processor: is {geometry.processor!r}; must be {kind!r}, like the file"
+        )
+    return geometry.for_processor(ANY if geometry.digest == common.digest else kind)
+
+
+def _require_known_files(tree: Tree, profile: str) -> None:
+    """Refuse a file for a processor that the table has not: no build would ever read it."""
+    for path in sorted(tree.layout(profile).glob("geometry-*.toml")):
+        name = path.stem.removeprefix("geometry-")
+        if name not in NAMES:
+            close = difflib.get_close_matches(name, NAMES, n=1)
+            raise ProfileError(
+                f"{path}: there is no processor {name!r}; there is: {', '.join(NAMES)}",
+                hint=f"did you mean geometry-{close[0]}.toml?"
+                if close
+                else "what holds for all processors belongs to geometry.toml",
+            )
+
+
 def _fill(path: Path, read: _File, default: Geometry) -> Geometry:
-    geometry = default
+    geometry = default.for_processor(read.processor)
     for name, one in read.constants.items():
-        _require_known(path, name, (known.name for known in default.constants))
+        _require_known(path, "constants", name, (known.name for known in default.constants))
         geometry = geometry.with_value(name, one.value, one.why, one.worth)
-    if read.classes is None:
-        return geometry
+    for name, setting in read.code.items():
+        _require_known(path, "code", name, CHOICES)
+        geometry = geometry.with_setting(name, str(setting.value), setting.why, setting.worth)
+    if read.classes is not None:
+        geometry = _with_table(geometry, read.classes)
+    return _with_changes(path, geometry, read.changes)
+
+
+def _with_table(geometry: Geometry, table: _Table) -> Geometry:
     # An illegal page_shift is told by the rules; here it must only not be shifted by.
     shift = geometry.constant("page_shift")
     legal = shift.lowest <= shift.value <= shift.highest
     page_bytes = geometry.page_bytes if legal else _SMALLEST_PAGE
-    classes = (row.size_class(page_bytes) for row in read.classes.table)
-    return geometry.with_classes(classes, read.classes.why, read.classes.worth)
+    classes = (row.size_class(page_bytes) for row in table.table)
+    return geometry.with_classes(classes, table.why, table.worth)
 
 
-def _require_known(path: Path, name: str, known: Iterable[str]) -> None:
+def _with_changes(path: Path, geometry: Geometry, changes: dict[int, _Change]) -> Geometry:
+    sizes = [one.size for one in geometry.classes]
+    for size in changes:
+        if size not in sizes:
+            near = sorted(sorted(sizes, key=lambda one: abs(one - size))[:2])
+            raise ProfileError(
+                f"{path}: class, {size}: there is no class of {size} bytes; "
+                f"the nearest ones have {' and '.join(map(str, near))}",
+                hint="a row changes a class that is there; a new one needs the whole table, "
+                "[classes] in docs/geometry.md",
+            )
+    classes = (
+        one.model_copy(update=_update(changes, one.size)) if one.size in changes else one
+        for one in geometry.classes
+    )
+    return geometry.with_classes(classes, geometry.classes_why, geometry.classes_worth)
+
+
+def _update(changes: dict[int, _Change], size: int) -> dict[str, object]:
+    """Return what a row changes; one that says "as 512" is worth what the row of 512 says."""
+    update = changes[size].model_dump(exclude_none=True)
+    first = re.fullmatch(r"as (\d+)", changes[size].why)
+    if first and int(first[1]) in changes:
+        update["worth"] = changes[int(first[1])].worth
+    return update
+
+
+def _require_known(path: Path, table: str, name: str, known: Iterable[str]) -> None:
     names = sorted(known)
     if name not in names:
         close = difflib.get_close_matches(name, names, n=1)
+        word = {"constants": "constant", "code": "setting"}[table]
         raise ProfileError(
-            f"{path}: constants, {name}: unknown constant; there is: {', '.join(names)}",
+            f"{path}: {table}, {name}: unknown {word}; there is: {', '.join(names)}",
             hint=f"did you mean {close[0]}?" if close else "docs/geometry.md lists them",
         )

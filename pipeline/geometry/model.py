@@ -8,6 +8,8 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict
 
 from pipeline.core.digest import digest_value
+from pipeline.core.processor import ANY
+from pipeline.geometry.code import CHOICES
 
 Route = Literal["HOT", "ULTRA", "ULTRA_LIST", "MID", "POOL", "LARGE"]
 ROUTES: tuple[Route, ...] = get_args(Route)
@@ -54,17 +56,32 @@ class Constant(Record):
     worth: str = ""
 
 
+class Setting(Record):
+    """How the code is compiled in one respect: a name and a value of code.CHOICES."""
+
+    name: str
+    value: str
+    why: str = ""
+    worth: str = ""
+
+
+PLAIN_CODE = tuple(Setting(name=name, value=one.default) for name, one in CHOICES.items())
+
+
 class Geometry(Record):
     """A whole geometry: what a file leaves out is there as well, with the default's value.
 
     ``classes`` are in order of size. ``classes_why`` and ``classes_worth`` speak of the table as a
-    whole; both are empty where it is the default one.
+    whole; both are empty where it is the default one. ``processor`` is the kind that it was chosen
+    for, where not for all.
     """
 
     classes: tuple[SizeClass, ...]
     constants: tuple[Constant, ...]
     classes_why: str = ""
     classes_worth: str = ""
+    code: tuple[Setting, ...] = PLAIN_CODE
+    processor: str = ANY
 
     def constant(self, name: str) -> Constant:
         """Return the constant ``name``, such as small_depth; KeyError if there is none."""
@@ -92,15 +109,34 @@ class Geometry(Record):
             update={"classes": tuple(classes), "classes_why": why, "classes_worth": worth}
         )
 
+    def setting(self, name: str) -> Setting:
+        """Return how the code is compiled in one respect; KeyError if there is none of the name."""
+        for one in self.code:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    def with_setting(self, name: str, value: str, why: str = "", worth: str = "") -> Geometry:
+        """Return this geometry with its code compiled otherwise; KeyError for an unknown name."""
+        old = self.setting(name)
+        new = Setting(name=name, value=value, why=why, worth=worth)
+        return self.model_copy(
+            update={"code": tuple(new if one is old else one for one in self.code)}
+        )
+
+    def for_processor(self, name: str) -> Geometry:
+        """Return this geometry as one that was chosen for a kind of processor."""
+        return self.model_copy(update={"processor": name})
+
     @property
     def digest(self) -> str:
         """The SHA-256 of what decides about the library: values, not the words about them."""
-        return digest_value(
-            {
-                "classes": [one.values for one in self.classes],
-                "constants": {one.name: one.value for one in self.constants},
-            }
-        )
+        values: dict[str, object] = {
+            "classes": [one.values for one in self.classes],
+            "constants": {one.name: one.value for one in self.constants},
+        }
+        code = {one.name: one.value for one in self.code if one.value != CHOICES[one.name].default}
+        return digest_value({**values, "code": code} if code else values)
 
     @property
     def page_bytes(self) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from pipeline.core.errors import ProfileError
-from pipeline.geometry.model import Geometry, Route, SizeClass
+from pipeline.geometry.code import CHOICES
+from pipeline.geometry.model import Geometry, Route, Setting, SizeClass
 
 MIN_ALIGN, MEDIUM_STEP = 16, 256
 SMALL_MAX, MEDIUM_MAX = 2048, 65536
@@ -30,6 +31,7 @@ _GROWN_PLACES = 6
 def check(geometry: Geometry) -> list[str]:
     """Return one sentence for each rule that the geometry breaks; none if it is legal."""
     found = [sentence for one in geometry.constants for sentence in _constant(one.name, geometry)]
+    found += [sentence for one in geometry.code for sentence in _setting(one)]
     if found:  # the rest is arithmetic with these
         return found
     found += [
@@ -104,6 +106,12 @@ def _constant(name: str, geometry: Geometry) -> Iterator[str]:
     one = geometry.constant(name)
     if not one.lowest <= one.value <= one.highest:
         yield f"{name} is {one.value}; it must be from {one.lowest} to {one.highest}"
+
+
+def _setting(one: Setting) -> Iterator[str]:
+    allowed = CHOICES[one.name].allowed
+    if one.value not in allowed:
+        yield f"{one.name} is {one.value!r}; it may be {', '.join(allowed)}"
 
 
 def _class(one: SizeClass, page_bytes: int) -> Iterator[str]:

@@ -8,14 +8,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pipeline.core.files import replace_text
+from pipeline.core.processor import ANY
+from pipeline.geometry.code import CHOICES
 from pipeline.geometry.difference import changed_fields
 from pipeline.geometry.load import NOT_MEASURED
-from pipeline.geometry.model import Constant, Geometry, SizeClass
+from pipeline.geometry.model import Constant, Geometry, Setting, SizeClass
 
 _HEAD = """\
 # How the allocator is cut for this profile, where that is not the default: docs/geometry.md says
 # what each value means and may be. It may be edited by hand; `pipeline build` reads it.
 schema_version = 1
+"""
+_KIND = """\
+# How the allocator is cut on one kind of processor, beside what geometry.toml says for all of them:
+# docs/geometry.md. It may be edited by hand; `pipeline build` reads it on such a machine.
+schema_version = 1
+processor = "{name}"
 """
 _WIDTH = 100
 _UNSAID = "no reason was given"
@@ -26,7 +34,7 @@ def write_toml(geometry: Geometry, default: Geometry, path: Path) -> None:
     replace_text(path, render_toml(geometry, default))
 
 
-def write_default(result: str, worth: Mapping[str, str], path: Path) -> None:
+def write_default(result: str, worth: Mapping[str, str], path: Path, processor: str = ANY) -> None:
     """Write to ``path`` that all is as the default: the ``result`` of a search that chose nothing.
 
     ``worth`` says what each change was measured to be worth, by its name.
@@ -34,19 +42,29 @@ def write_default(result: str, worth: Mapping[str, str], path: Path) -> None:
     lines = [f"{_text(name)} = {_text(words)}" for name, words in worth.items()]
     search = ["# All is as the default: a search has measured changes and chosen none of them."]
     search += ["[search]", f"result = {_text(result)}", "", "[search.worth]", *lines]
-    replace_text(path, "\n".join([_HEAD, *search]) + "\n")
+    replace_text(path, "\n".join([_head(processor), *search]) + "\n")
 
 
 def render_toml(geometry: Geometry, default: Geometry) -> str:
     """Return the text of the file; :func:`~pipeline.geometry.load.parse_geometry` reads it back."""
-    parts = [_HEAD]
+    parts = [_head(geometry.processor)]
     for one in geometry.constants:
         standard = default.value(one.name)
         if one.value != standard:
             parts.append(_constant(one, standard))
+    for setting in geometry.code:
+        before = default.setting(setting.name).value
+        if setting.value != before:
+            parts.append(_setting(setting, before))
     if [one.values for one in geometry.classes] != [one.values for one in default.classes]:
-        parts.append("\n".join(_classes(geometry, default)) + "\n")
+        alike = [one.size for one in geometry.classes] == [one.size for one in default.classes]
+        classes = _changes(geometry, default) if alike else _classes(geometry, default)
+        parts.append("\n".join(classes) + "\n")
     return "\n".join(parts)
+
+
+def _head(processor: str) -> str:
+    return _HEAD if processor == ANY else _KIND.format(name=processor)
 
 
 def _wrapped(words: str) -> str:
@@ -73,6 +91,37 @@ def _constant(one: Constant, standard: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _setting(one: Setting, before: str) -> str:
+    choice = CHOICES[one.name]
+    lines = [
+        _wrapped(choice.help),
+        f"[code.{one.name}]",
+        f"value = {_text(one.value)}  # default {before}; it may be {', '.join(choice.allowed)}",
+        *_words(one.why, one.worth),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _changes(geometry: Geometry, default: Geometry) -> Iterator[str]:
+    """Return one row for each class that is changed: all others are as in the table below it."""
+    yield "# Classes that are cut otherwise; the others stay."
+    yield "[class]"
+    told: dict[tuple[str, str], int] = {}
+    for one, before in zip(geometry.classes, default.classes, strict=True):
+        fields = changed_fields(before, one)
+        if fields:
+            said = one.model_copy(
+                update={
+                    "why": one.why or geometry.classes_why or _UNSAID,
+                    "worth": one.worth or geometry.classes_worth or NOT_MEASURED,
+                }
+            )
+            words = _row_words(_briefly(said, told))
+            changed = [f'route = "{new}"' if name == "route" else f"{name} = {new}"
+                       for name, _, new in fields]  # fmt: skip
+            yield f"{one.size} = {{ {', '.join([*changed, *words])} }}{_remark(one, before)}"
+
+
 def _classes(geometry: Geometry, default: Geometry) -> Iterator[str]:
     before = {one.size: one for one in default.classes}
     gone = [str(size) for size in before if size not in {one.size for one in geometry.classes}]
@@ -97,15 +146,19 @@ def _briefly(one: SizeClass, told: dict[tuple[str, str], int]) -> SizeClass:
 
 
 def _row(one: SizeClass, before: SizeClass | None) -> str:
-    words = [f"{key} = {_text(text)}" for key, text in (("why", one.why), ("worth", one.worth))]
     fields = [
         f"size = {one.size}",
         f"pages = {one.pages}",
         f"depth = {one.depth}",
         f'route = "{one.route}"',
-        *(text for text, said in zip(words, (one.why, one.worth), strict=True) if said),
+        *_row_words(one),
     ]
     return f"    {{ {', '.join(fields)} }},{_remark(one, before)}"
+
+
+def _row_words(one: SizeClass) -> list[str]:
+    said = (("why", one.why), ("worth", one.worth))
+    return [f"{key} = {_text(text)}" for key, text in said if text]
 
 
 def _remark(one: SizeClass, before: SizeClass | None) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ChildError, ToolError
 from pipeline.core.process import run
+from pipeline.core.processor import machine
 from pipeline.judge.geometry import machine_l1i
 from pipeline.judge.model import Environment
 from pipeline.judge.request import Tools
@@ -30,6 +31,7 @@ def record(tools: Tools, load_before: float) -> Environment:
     l1i, source = machine_l1i()
     return Environment(
         cpu=_field(Path("/proc/cpuinfo"), r"model name\s*:\s*(.+)"),
+        processor=machine().name,
         cores=len(os.sched_getaffinity(0)),
         kernel=platform.release(),
         libc=" ".join(platform.libc_ver()),

@@ -264,9 +264,13 @@ class Library(Record):
 
 
 class Environment(Record):
-    """Where it was measured. None means the machine does not tell."""
+    """Where it was measured. None means the machine does not tell.
+
+    ``cpu`` is what the vendor sells it as, ``processor`` the kind, as in core/processor.py.
+    """
 
     cpu: str | None
+    processor: str | None = None
     cores: int
     kernel: str
     libc: str

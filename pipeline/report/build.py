@@ -62,7 +62,7 @@ class Inputs:
     ``receipts`` are by stage, in order. ``evidence`` and ``facts`` are None where nothing was
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
     says of a rebuild what it was made from; None for a build with its own training. ``geometry``
-    is None where nobody has said it.
+    is None where nobody has said it, and so is ``cut_for``.
     """
 
     receipts: Mapping[str, Receipt]
@@ -72,6 +72,7 @@ class Inputs:
     previous_reason: str = "no version was published before this one"
     origin: str | None = None
     geometry: tuple[Difference, ...] | None = None
+    cut_for: str | None = None
 
 
 def report_model(
@@ -88,6 +89,7 @@ def report_model(
         reason=reason,
         origin=inputs.origin,
         geometry=inputs.geometry,
+        cut_for=inputs.cut_for,
         allow_neutral=allow_neutral,
         programs=_programs(receipts),
         findings=findings(result, None, facts.contract if facts else None),

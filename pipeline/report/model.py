@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
+from pipeline.core.processor import ANY, nearest
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
 from pipeline.judge.model import Record, VerifyResult
@@ -205,7 +206,8 @@ class ReportModel(Record):
     nothing was counted. ``contract`` is what `pipeline layout check` says of this version; None
     where its code could not be read. ``origin`` says of a rebuild what it was made from.
     ``geometry`` has what is cut otherwise than the default: none where all is as there, None where
-    the report does not know.
+    the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
+    where it holds for all.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -229,8 +231,22 @@ class ReportModel(Record):
     contract: tuple[ContractFinding, ...] | None = None
     origin: str | None = None
     geometry: tuple[Difference, ...] | None = None
+    cut_for: str | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]
     training: Training | None
     layout: Layout | None
+
+    @property
+    def made_for(self) -> str | None:
+        """Return which processors this version is for and which one judged it; None: unknown."""
+        judged = self.verify.environment.processor
+        if self.cut_for is None or judged is None:
+            return None
+        if self.cut_for == ANY:
+            return f"cut alike for all processors, judged on {judged}"
+        said = f"cut for {self.cut_for} alone, judged on {judged}"
+        if self.cut_for in nearest(judged):
+            return said
+        return f"{said}: the verdict says nothing about {self.cut_for}"

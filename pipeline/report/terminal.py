@@ -52,6 +52,8 @@ def as_text(model: ReportModel) -> str:
     console = _console()
     console.print(head, markup=False, highlight=False)
     render_terminal(model, console)
+    if model.made_for:
+        console.print(model.made_for, markup=False, highlight=False)
     if model.geometry:
         console.print(_geometry(model.geometry))
     if model.previous is None:

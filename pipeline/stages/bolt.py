@@ -13,6 +13,7 @@ from pathlib import Path
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
 from pipeline.core.store import Notes, require_content
+from pipeline.geometry.code import alignment
 from pipeline.stages.bolt_instrument import bolt_run
 from pipeline.stages.bolt_train import EdgeProfile
 from pipeline.stages.compile import LIBRARY
@@ -40,6 +41,7 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
         "library": library.digest,
         "profile": profile.digest,
         "tools": shop.tools.versions,
+        "align": alignment(setup.geometry),
         "hot": list(setup.lists.hot),
         "cold": list(setup.lists.cold),
         "flags": spelled(BOLT_ORDER, BOLT, STRIP),
@@ -58,7 +60,7 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
                 room / UNSTRIPPED,
                 "--data",
                 profile.path,
-                *texts(BOLT, order=room / ORDER),
+                *texts(BOLT, order=room / ORDER, align=alignment(setup.geometry)),
             ],
         )
         quality = _profile_quality(shop, said, profile.exact)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.errors import BuildError, ChildError
 from pipeline.core.process import run
 from pipeline.core.store import require_content
+from pipeline.geometry.code import compile_flags as code_flags
 from pipeline.geometry.tables import generate
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.flags import COMPILE, LINK, texts
@@ -37,7 +38,8 @@ def cmake_build(
 ) -> None:
     """Configure the tree in ``build`` and build ``targets``; BuildError with the log if not.
 
-    The tables of a ``geometry`` lie in the build folder, whose name no output contains.
+    The tables of a ``geometry`` lie in the build folder, whose name no output contains; what it
+    says of the code overrules the flags of the stage.
     """
     if geometry is not None:
         generate(geometry, build / GEOMETRY)
@@ -46,7 +48,7 @@ def cmake_build(
         "CMAKE_C_COMPILER": str(shop.tools.path("clang")),
         "CMAKE_MAKE_PROGRAM": str(shop.tools.path("ninja")),
         "CMAKE_BUILD_TYPE": "",
-        "CMAKE_C_FLAGS": shlex.join(compile_flags),
+        "CMAKE_C_FLAGS": shlex.join([*compile_flags, *code_flags(geometry)]),
         "CMAKE_SHARED_LINKER_FLAGS": shlex.join(link_flags),
         "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld",
         "HAKMEM_TESTS": "OFF",

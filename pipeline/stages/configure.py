@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import ProfileError, SpaceError
+from pipeline.core.processor import ANY, machine, nearest
 from pipeline.geometry.load import load_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.profile.schema import Command, Program, Trace
@@ -57,6 +58,7 @@ def configure(shop: Workshop) -> Setup:
         _check_place(shop.tree.root)
         setup = _read(shop)
         check_names(shop.tree, shop.profile, setup.lists)
+        require_level(setup.geometry)
         for trace in setup.traces:
             if trace.trace is not None:
                 trace_file(shop.tree.root, trace)
@@ -64,12 +66,39 @@ def configure(shop: Workshop) -> Setup:
         line.done(f"{shop.tools.versions['clang']}; {used} workloads")
     for name in setup.skipped:
         shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
+    _tell_processor(shop)
     return setup
+
+
+def _tell_processor(shop: Workshop) -> None:
+    """Say when what is built is for another kind of processor than the one that judges it."""
+    wanted, here = shop.options.processor, machine().name
+    if wanted not in (ANY, *nearest(here)):
+        shop.console.notice(
+            f"built for {wanted}, but trained and judged on {here}: "
+            f"the verdict says nothing about {wanted}"
+        )
+
+
+def require_level(geometry: Geometry | None) -> None:
+    """Raise ProfileError for code that this machine cannot run: it must be trained and judged."""
+    level = geometry.setting("march").value if geometry else "x86-64"
+    missing = machine().missing(level)
+    if missing:
+        raise ProfileError(
+            f"the geometry asks for {level}, and this machine ({machine().name}) has no "
+            f"{', '.join(missing)}: no library for it can be trained or judged here",
+            hint="build on a machine that has it, or take what holds for all with `--cpu any`",
+        )
 
 
 def read_geometry(shop: Workshop, setup: Setup) -> Setup:
     """Return the setup with geometry.toml as it stands now, when a stage may have written it."""
-    return replace(setup, geometry=load_geometry(shop.tree, shop.profile.name))
+    return replace(setup, geometry=_geometry(shop))
+
+
+def _geometry(shop: Workshop) -> Geometry | None:
+    return load_geometry(shop.tree, shop.profile.name, shop.options.processor)
 
 
 def trace_file(root: Path, trace: Trace) -> Path:
@@ -112,7 +141,7 @@ def _read(shop: Workshop) -> Setup:
         sources=digest_tree(root, library_sources(shop)),
         programs=digest_tree(root, PROGRAM_FOLDERS, PROGRAM_SOURCES),
         lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
-        geometry=load_geometry(shop.tree, shop.profile.name),
+        geometry=_geometry(shop),
         training=tuple(w for w in plain if w.role == "train"),
         verifying=tuple(w for w in plain if w.role == "verify"),
         traces=tuple(w for w in present if isinstance(w, Trace)),

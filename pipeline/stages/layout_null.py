@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_tree
 from pipeline.core.store import Notes
+from pipeline.geometry.code import alignment
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.bolt_instrument import bolt_run
 from pipeline.stages.bolt_train import EdgeProfile
@@ -57,7 +58,8 @@ def layout_null(
         from pipeline.evidence.null import judge_layout
 
         line.step(f"making {len(seeds)} random layouts")
-        libraries = {seed: _shuffle(shop, linked, edges, room, seed) for seed in seeds}
+        align = alignment(setup.geometry)
+        libraries = {seed: _shuffle(shop, linked, edges, room, seed, align) for seed in seeds}
         request = judge_request(shop, setup, plain, tuned, brief=True)
         request = replace(request, logs=shop.log(STAGE, "").parent)
         result = judge_layout(request, libraries, line.step)
@@ -70,11 +72,13 @@ def layout_null(
     return _read(made.path(RESULT))
 
 
-def _shuffle(shop: Workshop, linked: Library, edges: EdgeProfile, room: Path, seed: int) -> Path:
+def _shuffle(
+    shop: Workshop, linked: Library, edges: EdgeProfile, room: Path, seed: int, align: int
+) -> Path:
     """Make one random layout; each in a folder of its own, as the counter goes by file names."""
     output = room / "random" / str(seed) / linked.path.name
     output.parent.mkdir(parents=True)
-    flags = texts(BOLT_RANDOM, seed=seed)
+    flags = texts(BOLT_RANDOM, seed=seed, align=align)
     bolt_run(shop, STAGE, f"seed-{seed}", [linked.path, "-o", output, "--data", edges.path, *flags])
     return output
 

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.files import sync
+from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, sync_tree
+from pipeline.geometry.code import CHOICES
+from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.write import write_toml
 from pipeline.release.check_version import require_good
 from pipeline.release.contents import (
     CONTEXT_PROFDATA,
@@ -173,10 +177,16 @@ def _product(shop: Workshop, release: Release) -> Product:
 
 
 def _geometry_file(shop: Workshop, release: Release) -> dict[str, Path]:
+    """Return the file that the library is cut by; of two that add up, one with both's values."""
     if release.geometry is None:
         return {}
-    inputs = release.inputs
-    return {GEOMETRY: inputs / GEOMETRY if inputs else shop.tree.geometry(shop.profile.name)}
+    if release.inputs:
+        return {GEOMETRY: release.inputs / GEOMETRY}
+    if release.geometry.processor == ANY:
+        return {GEOMETRY: shop.tree.geometry(shop.profile.name)}
+    joined = shop.log(STAGE, "geometry").with_name(GEOMETRY)
+    write_toml(release.geometry, default_geometry(shop.tree), joined)
+    return {GEOMETRY: joined}
 
 
 def _further_profiles(release: Release) -> dict[str, Path]:
@@ -210,10 +220,21 @@ def _write_manifest(
         "stages": {r.stage: _stage_record(r) for r in receipts},
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
+        "processor": _processor(release),
         "rebuilt_from": release.rebuilt_from,
     }
     text = json.dumps(manifest, indent=2, sort_keys=True)
     (room / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def _processor(release: Release) -> dict[str, str | None]:
+    """Return which processors the library is for, the least it needs, and which one judged it."""
+    geometry = release.geometry
+    return {
+        "cut_for": geometry.processor if geometry else ANY,
+        "march": geometry.setting("march").value if geometry else CHOICES["march"].default,
+        "judged_on": release.verdict.result().environment.processor,
+    }
 
 
 def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:

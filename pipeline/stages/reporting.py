@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.files import replacing
+from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
@@ -53,6 +54,7 @@ def make_report(
             previous_reason=reason,
             origin=_origin(release.rebuilt_from),
             geometry=_geometry(shop, release),
+            cut_for=release.geometry.processor if release.geometry else ANY,
         ),
     )
 

@@ -12,6 +12,7 @@ from pipeline.core.console import BuildConsole, StageLine
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
+from pipeline.core.processor import machine
 from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
@@ -36,7 +37,7 @@ class Options:
     ``quick`` and ``thorough`` exclude each other. ``tune_budget_s`` are seconds of tuning before
     all else, None for none; ``scheduler`` is who measures for it. ``verify_s`` are seconds of
     timed runs for the verdict, and for each half of the judge's check of itself, in place of the
-    profile's.
+    profile's. ``cpu`` is the kind of processor that the library is for: None is this machine's.
     """
 
     quick: bool = False
@@ -48,6 +49,12 @@ class Options:
     tune_budget_s: float | None = None
     scheduler: str | None = None
     verify_s: float | None = None
+    cpu: str | None = None
+
+    @property
+    def processor(self) -> str:
+        """Return the name of the kind of processor that the library is for."""
+        return self.cpu or machine().name
 
     @property
     def mode(self) -> Mode:

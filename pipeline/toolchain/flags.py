@@ -130,8 +130,10 @@ BOLT: Flags = (
     Flag("--plt=all", "libc is called by its address: one jump less, and no page of jumps touched"),
     Flag("--no-huge-pages", "else a 20 KB library becomes 4 MB of alignment"),
     Flag("--align-text=64", "code begins behind the program headers, not on a page of its own"),
-    Flag("--align-functions=64", "functions start on a cache line"),
-    Flag("--align-functions-max-bytes=64", "without it alignment stops at 32 bytes of padding"),
+    Flag("--align-functions={align}", "functions start on a cache line, or as the geometry says"),
+    Flag(
+        "--align-functions-max-bytes={align}", "without it alignment stops at 32 bytes of padding"
+    ),
     Flag(
         "--use-compact-aligner=0",
         "else small functions are packed by an estimate of their size, and some straddle a line",

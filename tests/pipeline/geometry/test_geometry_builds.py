@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Sandbox
+from conftest import GEOMETRY, Sandbox
 
 from pipeline.core.console import open_console
 from pipeline.core.errors import ExitCode, ProfileError
 from pipeline.core.paths import Tree
+from pipeline.core.processor import machine
 from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
@@ -117,3 +121,41 @@ def test_an_illegal_geometry_is_refused_before_all_work(fresh: Sandbox, tmp_path
     assert "baseline" not in output
     with pytest.raises(ProfileError):
         configure(shop)
+
+
+@pytest.mark.e2e
+def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: Path) -> None:
+    """What is published has the values of both files, compiles by them, and names the kind."""
+    shutil.copytree(built.root, tmp_path / "tree", symlinks=True)
+    sandbox, here = Sandbox(tmp_path / "tree"), machine()
+    tree, level = Tree(sandbox.root), "x86-64" if here.missing("x86-64-v2") else "x86-64-v2"
+    tree.geometry("tiny", here.name).write_text(
+        "schema_version = 1\n"
+        f"code.march = {{ value = '{level}', why = 'flags are tested' }}\n"
+        "code.align_functions = { value = 128, why = 'flags are tested' }\n"
+        "constants.warm_slabs = { value = 2, why = 'one kind' }\n"
+        "class.512 = { depth = 64, why = 'one line' }\n"
+    )
+    code, output = sandbox.build("--quick")
+    assert code == 0, output
+    said = f"cut for {here.name} alone, judged on {here.name}"
+    assert said in " ".join(output.split())
+    version = sandbox.current.resolve()
+    manifest = json.loads((version / "manifest.json").read_text())
+    assert manifest["processor"] == {
+        "cut_for": here.name,
+        "march": level,
+        "judged_on": here.name,
+    }
+    joined = parse_geometry(version / "profile" / "geometry.toml", default_geometry(tree))
+    assert manifest["geometry"] == joined.digest
+    assert (joined.value("small_depth"), joined.value("warm_slabs")) == (24, 2)
+    assert said in (version / "report.md").read_text()
+    commands = (tree.logs("tiny") / "pgo" / "compile.log").read_text()
+    assert "-falign-functions=128" in commands
+    assert (f"-march={level}" in commands) == (level != "x86-64")
+    code, output = sandbox.build("--quick", "--cpu", "any")
+    assert code == 0, output
+    manifest = json.loads((sandbox.current / "manifest.json").read_text())
+    assert manifest["processor"]["cut_for"] == "any"
+    assert (sandbox.current / "profile" / "geometry.toml").read_text() == GEOMETRY

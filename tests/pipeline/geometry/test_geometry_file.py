@@ -16,8 +16,9 @@ from geometry_support import strange
 
 from pipeline.core.errors import ExitCode, ProfileError
 from pipeline.core.paths import Tree
+from pipeline.core.processor import ANY
 from pipeline.geometry.difference import differences
-from pipeline.geometry.load import load_geometry, parse_geometry
+from pipeline.geometry.load import common_geometry, load_geometry, parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.page import constants_table
 from pipeline.geometry.rules import usual_class
@@ -55,13 +56,14 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 def test_words_that_several_classes_share_are_written_once(tmp_path: Path) -> None:
-    words = {"why": "they are rare", "worth": "-1 % memory"}
+    words: dict[str, object] = {"why": "they are rare", "worth": "-1 % memory"}
+    words |= {"pages": 8}
     rows = [one.model_copy(update=words if one.size > 40000 else {}) for one in DEFAULT.classes]
-    rows[-1] = rows[-1].model_copy(update={"pages": 8})
     text = render_toml(DEFAULT.with_classes(rows, "whole pages"), DEFAULT)
     assert text.count("they are rare") == text.count("-1 % memory") == 1
     found = parse(tmp_path, text)
     assert [one.why for one in found.classes if one.why] == ["they are rare", *["as 40960"] * 6]
+    assert {one.worth for one in found.classes} == {"", "-1 % memory"}
     assert found.digest == DEFAULT.with_classes(rows).digest
 
 
@@ -96,10 +98,16 @@ def test_a_profile_without_a_file_has_no_geometry(tmp_path: Path) -> None:
     assert load_geometry(Tree(tmp_path), "any") is None
 
 
-@pytest.mark.parametrize("path", sorted((TREE.root / "layouts").glob("*/geometry.toml")), ids=str)
+@pytest.mark.parametrize("path", sorted((TREE.root / "layouts").glob("*/geometry*.toml")), ids=str)
 def test_geometries_that_ship_are_legal_and_measured(path: Path) -> None:
-    assert (TREE.profiles / f"{path.parent.name}.toml").is_file()
-    rows = differences(parse_geometry(path, DEFAULT), DEFAULT)
+    profile = path.parent.name
+    assert (TREE.profiles / f"{profile}.toml").is_file()
+    common = common_geometry(TREE, profile)
+    kind = path.stem.removeprefix("geometry").removeprefix("-")
+    before = common if kind else DEFAULT
+    geometry = parse_geometry(path, before)
+    assert geometry.processor == (kind or ANY)
+    rows = differences(geometry, before)
     for row in rows:
         assert row.why
         assert re.search(r"\d %", row.worth), row

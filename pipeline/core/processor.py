@@ -1,0 +1,146 @@
+"""Kinds of processors by name, such as amd-zen3: what a geometry may be for, beside a workload.
+
+The one table of names stands here. Its sources are in Linux 6.18: the models of Intel in
+arch/x86/include/asm/intel-family.h, the generations of AMD in arch/x86/kernel/cpu/amd.c
+(bsp_init_amd). Processors with the same core have one name, whatever they are sold for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pipeline.core.errors import UsageError
+
+CPUINFO = Path("/proc/cpuinfo")
+ANY = "any"
+"""In place of a name: whatever processor it is."""
+
+Models = tuple[tuple[int, int], ...]  # first and last of each range
+
+_INTEL: dict[str, tuple[int, ...]] = {
+    "nehalem": (0x1E, 0x1F, 0x1A, 0x2E),
+    "westmere": (0x25, 0x2C, 0x2F),
+    "sandybridge": (0x2A, 0x2D),
+    "ivybridge": (0x3A, 0x3E),
+    "haswell": (0x3C, 0x3F, 0x45, 0x46),
+    "broadwell": (0x3D, 0x47, 0x4F, 0x56),
+    "skylake": (0x4E, 0x5E, 0x8E, 0x9E, 0xA5, 0xA6),  # and its client heirs
+    "skylake-x": (0x55,),  # also Cascade Lake and Cooper Lake
+    "cannonlake": (0x66,),
+    "icelake": (0x6A, 0x6C, 0x7D, 0x7E, 0x9D),
+    "rocketlake": (0xA7,),
+    "tigerlake": (0x8C, 0x8D),
+    "sapphirerapids": (0x8F,),
+    "emeraldrapids": (0xCF,),
+    "graniterapids": (0xAD, 0xAE),
+    "alderlake": (0x97, 0x9A),
+    "raptorlake": (0xB7, 0xBA, 0xBF),
+    "meteorlake": (0xAC, 0xAA),
+    "arrowlake": (0xC5, 0xC6, 0xB5),
+    "lunarlake": (0xBD,),
+}
+_AMD: dict[str, tuple[int, Models]] = {
+    "zen1": (0x17, ((0x00, 0x2F), (0x50, 0x5F))),
+    "zen2": (0x17, ((0x30, 0x4F), (0x60, 0x7F), (0x90, 0x91), (0xA0, 0xAF))),
+    "zen3": (0x19, ((0x00, 0x0F), (0x20, 0x5F))),
+    "zen4": (0x19, ((0x10, 0x1F), (0x60, 0xAF))),
+    "zen5": (0x1A, ((0x00, 0x2F), (0x40, 0x4F), (0x60, 0x7F))),
+}
+TABLE: tuple[tuple[str, int, Models, str], ...] = (
+    *(
+        ("intel", 6, tuple((model, model) for model in models), f"intel-{name}")
+        for name, models in _INTEL.items()
+    ),
+    *(("amd", family, models, f"amd-{name}") for name, (family, models) in _AMD.items()),
+)
+"""Vendor, family, models and name."""
+
+VENDORS = {
+    "GenuineIntel": "intel",
+    "AuthenticAMD": "amd",
+    "HygonGenuine": "hygon",
+    "CentaurHauls": "centaur",
+    "Shanghai": "zhaoxin",
+}
+"""What the kernel calls a vendor. A model that the table has not is called like its vendor."""
+
+OTHER = "other"
+"""The name of a processor of which not even the vendor is known."""
+
+NAMES = (*(name for *_, name in TABLE), *VENDORS.values(), OTHER)
+
+LEVELS: dict[str, frozenset[str]] = {
+    "x86-64": frozenset(),
+    "x86-64-v2": frozenset(["cx16", "lahf_lm", "popcnt", "ssse3", "sse4_1", "sse4_2"]),
+    "x86-64-v3": frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"]),
+}
+"""The levels of instructions of the psABI that a library may be compiled for, each with what it
+adds to the one before, as /proc/cpuinfo calls it (abm has lzcnt)."""
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A processor: the name of its kind, how the kernel describes it, what it can do."""
+
+    name: str
+    described: str
+    features: frozenset[str]
+
+    def missing(self, level: str) -> tuple[str, ...]:
+        """Return the features that ``level`` needs and this processor has not, sorted."""
+        upto = list(LEVELS).index(level) + 1
+        needed = frozenset[str]().union(*list(LEVELS.values())[:upto])
+        return tuple(sorted(needed - self.features))
+
+
+@cache
+def machine(cpuinfo: Path = CPUINFO) -> Processor:
+    """Return the processor of this machine; a kernel that does not tell has one called OTHER."""
+    try:
+        text = cpuinfo.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    fields = dict(re.findall(r"^([^\t:]+?)\s*: *(.*)$", text.split("\n\n")[0], re.M))
+    vendor = VENDORS.get(fields.get("vendor_id", "").strip(), OTHER)
+    family, model = _number(fields, "cpu family"), _number(fields, "model")
+    return Processor(
+        name=name_of(vendor, family, model),
+        described=f"{fields.get('model name', 'unknown')} (family {family}, model {model})",
+        features=frozenset(fields.get("flags", "").split()),
+    )
+
+
+def name_of(vendor: str, family: int, model: int) -> str:
+    """Return the name of a kind; that of the vendor where the table does not know the model."""
+    for of, generation, ranges, name in TABLE:
+        known = any(first <= model <= last for first, last in ranges)
+        if (of, generation) == (vendor, family) and known:
+            return name
+    return vendor
+
+
+def nearest(name: str) -> tuple[str, ...]:
+    """Return whose geometry fits a processor, the best first: its own, then its vendor's."""
+    vendor = name.split("-", maxsplit=1)[0]
+    return () if name == ANY else tuple(dict.fromkeys((name, vendor)))
+
+
+def require_known(name: str) -> str:
+    """Return ``name``; UsageError unless it is in the table, or ANY."""
+    if name not in (*NAMES, ANY):
+        close = difflib.get_close_matches(name, (*NAMES, ANY), n=1)
+        here = machine().name
+        raise UsageError(
+            f"there is no processor {name!r}; there is: {', '.join((ANY, *NAMES))}",
+            hint=f"did you mean {close[0]}?" if close else f"this machine has {here}",
+        )
+    return name
+
+
+def _number(fields: dict[str, str], name: str) -> int:
+    text = fields.get(name, "").strip()
+    return int(text) if text.isdigit() else -1

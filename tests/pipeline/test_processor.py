@@ -1,0 +1,129 @@
+"""Processors have one name each: from vendor, family and model, and a fallback for the others."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.cli import cli
+from pipeline.core.errors import UsageError
+from pipeline.core.processor import (
+    ANY,
+    NAMES,
+    OTHER,
+    TABLE,
+    machine,
+    name_of,
+    nearest,
+    require_known,
+)
+
+CPUINFO = """\
+processor\t: 0
+vendor_id\t: {vendor}
+cpu family\t: {family}
+model\t\t: {model}
+model name\t: Some Processor @ 2.00GHz
+flags\t\t: {flags}
+
+processor\t: 1
+vendor_id\t: Other
+"""
+V2 = "cx16 lahf_lm popcnt ssse3 sse4_1 sse4_2"
+V3 = f"{V2} avx avx2 bmi1 bmi2 f16c fma abm movbe xsave"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "model", "name"),
+    [
+        ("GenuineIntel", 6, 0x6A, "intel-icelake"),
+        ("GenuineIntel", 6, 0x8F, "intel-sapphirerapids"),
+        ("GenuineIntel", 6, 207, "intel-emeraldrapids"),
+        ("GenuineIntel", 6, 0x55, "intel-skylake-x"),
+        ("GenuineIntel", 6, 250, "intel"),
+        ("GenuineIntel", 19, 1, "intel"),
+        ("AuthenticAMD", 0x17, 0x31, "amd-zen2"),
+        ("AuthenticAMD", 25, 1, "amd-zen3"),
+        ("AuthenticAMD", 25, 0x11, "amd-zen4"),
+        ("AuthenticAMD", 0x1A, 2, "amd-zen5"),
+        ("AuthenticAMD", 0x10, 2, "amd"),
+        ("  Shanghai  ", 7, 1, "zhaoxin"),
+        ("NobodyKnows", 6, 0x6A, OTHER),
+    ],
+)
+def test_a_machine_has_the_name_that_the_table_says(
+    vendor: str, family: int, model: int, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text(CPUINFO.format(vendor=vendor, family=family, model=model, flags="fpu"))
+    found = machine(path)
+    assert found.name == name
+    assert found.described == f"Some Processor @ 2.00GHz (family {family}, model {model})"
+
+
+@pytest.mark.parametrize("text", ["", "processor\t: 0\nvendor_id\t: GenuineIntel\n", "?\n\n:\n"])
+def test_a_kernel_that_says_little_is_no_error(text: str, tmp_path: Path) -> None:
+    (tmp_path / "cpuinfo").write_text(text)
+    assert machine(tmp_path / "cpuinfo").name in {OTHER, "intel"}
+    assert machine(tmp_path / "none").name == OTHER
+
+
+def test_this_machine_has_a_name() -> None:
+    assert machine().name in NAMES
+
+
+def test_no_model_has_two_names_and_no_name_is_given_twice() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    for one, other in combinations(TABLE, 2):
+        if one[:2] == other[:2]:
+            for first, last in one[2]:
+                assert all(last < low or high < first for low, high in other[2]), (one, other)
+    assert all(name_of(of, family, ranges[0][0]) == name for of, family, ranges, name in TABLE)
+
+
+@pytest.mark.parametrize(
+    ("flags", "missing"),
+    [
+        (V3, {}),
+        (
+            V2,
+            {"x86-64-v3": ("abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave")},
+        ),
+        (
+            V3.replace("popcnt ", "").replace("bmi2 ", ""),
+            {"x86-64-v2": ("popcnt",), "x86-64-v3": ("bmi2", "popcnt")},
+        ),
+    ],
+)
+def test_what_a_level_of_instructions_needs_is_named(
+    flags: str, missing: dict[str, tuple[str, ...]], tmp_path: Path
+) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text(CPUINFO.format(vendor="AuthenticAMD", family=25, model=1, flags=flags))
+    for level in ("x86-64", "x86-64-v2", "x86-64-v3"):
+        assert machine(path).missing(level) == missing.get(level, ())
+
+
+def test_what_fits_a_processor_is_its_own_then_its_vendors() -> None:
+    assert nearest("amd-zen3") == ("amd-zen3", "amd")
+    assert nearest("intel") == ("intel",)
+    assert nearest(ANY) == ()
+
+
+def test_a_processor_that_nobody_knows_is_refused_with_what_there_is() -> None:
+    assert require_known("amd-zen3") == "amd-zen3"
+    assert require_known(ANY) == ANY
+    with pytest.raises(UsageError, match=r"there is no processor 'amd-zne3'; there is: any, ") as e:
+        require_known("amd-zne3")
+    assert e.value.hint == "did you mean amd-zen3?"
+    with pytest.raises(UsageError) as e:
+        require_known("68000")
+    assert e.value.hint == f"this machine has {machine().name}"
+
+
+def test_a_command_refuses_it_before_any_work() -> None:
+    result = CliRunner().invoke(cli, ["build", "--cpu", "amd-zne3"])
+    assert isinstance(result.exception, UsageError), result.output
