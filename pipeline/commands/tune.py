@@ -9,6 +9,7 @@ import click
 from pipeline.commands.build import open_workshop
 from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
+    cpu_option,
     profile_option,
     scheduler_option,
     verbose_option,
@@ -38,18 +39,25 @@ if TYPE_CHECKING:
     help="About how long to search: 90s, 10m, 2h.",
 )
 @scheduler_option
+@cpu_option
 @wait_option
 @verbose_option
 def tune_command(
-    profile: str, budget_s: float, scheduler: str | None, wait: bool, verbose: bool
+    profile: str,
+    budget_s: float,
+    scheduler: str | None,
+    cpu: str | None,
+    wait: bool,
+    verbose: bool,
 ) -> None:
-    """Choose size classes, routes, magazines and policy for a profile's training workloads.
+    """Choose size classes, magazines, policy and code for a profile's training workloads.
 
     Proposals come from what the workloads allocate; each is compiled and measured against the
     default in interleaved pairs of runs, the best are combined, and the combination is confirmed
-    by fresh runs. What pays is written to layouts/NAME/geometry.toml, which `pipeline build`
-    reads; if nothing does, and there is no such file, it says so. A run that was stopped loses
-    nothing: the same command goes on.
+    by fresh runs. What pays is written to layouts/NAME/geometry-CPU.toml, for the kind of processor
+    that measured (with `--cpu any` to geometry.toml, for all), which `pipeline build` reads; if
+    nothing does, and there is no such file, it says so. A run that was stopped loses nothing: the
+    same command goes on. The first change of each kind is tried however short the time is.
     """
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
@@ -57,7 +65,8 @@ def tune_command(
     from pipeline.stages.workshop import Options
 
     tree, console = Tree.here(), open_console(verbose)
-    with open_workshop(tree, load_profile(tree, profile), Options(), console, wait=wait) as shop:
+    options = Options(cpu=cpu)
+    with open_workshop(tree, load_profile(tree, profile), options, console, wait=wait) as shop:
         outcome, written = _run(shop, budget_s, scheduler)
     show(console, outcome, written)
 

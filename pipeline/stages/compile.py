@@ -14,7 +14,7 @@ from pipeline.core.store import require_content
 from pipeline.geometry.code import compile_flags as code_flags
 from pipeline.geometry.tables import generate
 from pipeline.stages.workshop import Workshop
-from pipeline.toolchain.flags import COMPILE, LINK, texts
+from pipeline.toolchain.flags import COMPILE, LINK, Flags, texts
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry
@@ -87,18 +87,19 @@ def build_plain(
     room: Path,
     geometry: Geometry | None = None,
     options: Mapping[str, str] | None = None,
+    further: Flags = (),
 ) -> Path:
     """Compile the library as the baseline is, but cut by ``geometry``; return it in ``room``.
 
-    ``options`` are CMake's. ``room`` is a folder of the caller's own. Raises BuildError if a
-    compiler refuses.
+    ``options`` are CMake's, ``further`` flags are added to the baseline's. ``room`` is a folder of
+    the caller's own. Raises BuildError if a compiler refuses.
     """
     build = room / "build"
     cmake_build(
         shop,
         stage,
         build,
-        compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
+        compile_flags=texts(COMPILE, further, root=shop.tree.root, room=build),
         link_flags=texts(LINK),
         options=options,
         geometry=geometry,

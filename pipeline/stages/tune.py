@@ -1,6 +1,7 @@
 """tune: the geometry of the allocator chosen for the training workloads, by measuring.
 
-Not part of a build without --tune-budget: that takes layouts/<profile>/geometry.toml as it is.
+What is found is for the kind of processor that measured. Not part of a build without --tune-budget:
+that takes the files of layouts/<profile>/ as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file, digest_tree, digest_value
 from pipeline.core.errors import WorkloadError
 from pipeline.core.files import replace_text
-from pipeline.geometry.load import load_geometry
+from pipeline.core.processor import ANY
+from pipeline.geometry.load import common_geometry, kind_for, load_geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_default, write_toml
 from pipeline.stages.baseline import Baseline
@@ -24,7 +26,7 @@ from pipeline.stages.compile import LIBRARY, build_plain
 from pipeline.stages.configure import Setup, command_path, find_program
 from pipeline.stages.tune_traces import training_traces
 from pipeline.stages.workshop import Workshop
-from pipeline.toolchain.flags import COMPILE, LINK, spelled
+from pipeline.toolchain.flags import ALIGNED, COMPILE, LINK, spelled
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry
@@ -68,20 +70,29 @@ def tune(
         from pipeline.tune.state import Journal
         from pipeline.tune.tuning import Tuner
 
-        folder, base = _folder(shop), default_geometry(shop.tree)
+        folder, base = _folder(shop), _base(shop)
         with engine_for(scheduler, shop.console.say) as engine:
             evidence = gather(list(traces.values()), base, shop.profile.tune.unseen_waste)
             moves = proposals(evidence, base)
             say(f"{len(moves)} changes to try")
             threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
-            ground = _ground(shop, plain, _benches(shop, setup, plain, threads), budget_s)
+            builder = _Builder(shop, setup, say)
+            benches = _benches(shop, setup, plain, threads)
+            ground = _ground(shop, plain, benches, builder(base), budget_s)
             measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
-            tuner = Tuner(base, moves, _Builder(shop, setup, say), measurer)
+            tuner = Tuner(base, moves, builder, measurer)
             outcome = tuner.run(budget_s - (time.monotonic() - started))
         earlier = f" ({n} blocks by earlier runs)" if (n := measurer.taken_over) else ""
         replace_text(folder / REPORT, markdown(outcome, shop.profile.name))
         line.done(f"{outcome.why}; {n + measurer.made} blocks of pairs{earlier}")
     return outcome, _write(shop, outcome, base)
+
+
+def _base(shop: Workshop) -> Geometry:
+    """Return what a search starts from: what holds for all, when it is for one kind."""
+    if shop.options.processor == ANY:
+        return default_geometry(shop.tree)
+    return common_geometry(shop.tree, shop.profile.name)
 
 
 def _write(shop: Workshop, outcome: Outcome, base: Geometry) -> str:
@@ -92,16 +103,28 @@ def _write(shop: Workshop, outcome: Outcome, base: Geometry) -> str:
     """
     from pipeline.tune.report import worths
 
-    path = shop.tree.geometry(shop.profile.name)
+    processor, profile = shop.options.processor, shop.profile.name
+    path = shop.tree.geometry(profile, None if processor == ANY else processor)
     if outcome.geometry is not None:
-        write_toml(outcome.geometry, base, path)
-        return f"written: {path}; `pipeline build` reads it"
-    if load_geometry(shop.tree, shop.profile.name) is not None:
-        return f"{path} stays as it was: `pipeline build` goes on as before"
+        write_toml(outcome.geometry.for_processor(processor), base, path)
+        return f"written: {path}; `pipeline build` reads it on {_where(processor)}"
+    if _is_cut(shop, base):
+        kept = shop.tree.geometry(profile, kind_for(shop.tree, profile, processor))
+        return f"{kept} stays as it was: `pipeline build` goes on as before"
     if not outcome.nothing_pays:
         return "no geometry was written: `pipeline build` goes on as before"
-    write_default(outcome.why, worths(outcome), path)
-    return f"written: {path}, which says so; the library stays as the default has it"
+    write_default(outcome.why, worths(outcome), path, processor)
+    return f"written: {path}, which says so; the library stays as it was without it"
+
+
+def _where(processor: str) -> str:
+    return "every machine" if processor == ANY else f"machines with {processor}"
+
+
+def _is_cut(shop: Workshop, base: Geometry) -> bool:
+    """Return whether there is a geometry beside ``base``, which the search started from."""
+    found = load_geometry(shop.tree, shop.profile.name, shop.options.processor)
+    return (found or default_geometry(shop.tree)).digest != base.digest
 
 
 def _folder(shop: Workshop) -> Path:
@@ -123,12 +146,15 @@ def _progress(shop: Workshop, line: StageLine) -> Say:
 
 
 class _Builder:
-    """Compiles candidates as the baseline is compiled, each geometry once for these sources."""
+    """Compiles candidates as the baseline, each geometry once for these sources.
+
+    Functions start on cache lines, as in the tuned library: their alignment is one of the moves.
+    """
 
     def __init__(self, shop: Workshop, setup: Setup, say: Say) -> None:
         self._shop = shop
         self._say = say
-        made_by = [setup.sources, spelled(COMPILE, LINK), shop.tools.versions]
+        made_by = [setup.sources, spelled(COMPILE, ALIGNED, LINK), shop.tools.versions]
         libraries = _folder(shop) / "libraries"
         self._folder = libraries / digest_value(made_by)[:16]
         for stale in libraries.glob("*"):
@@ -145,19 +171,22 @@ class _Builder:
             room = place.with_name(f".{place.name}.{os.getpid()}")
             shutil.rmtree(room, ignore_errors=True)
             room.mkdir(parents=True)
-            build_plain(self._shop, STAGE, room, geometry)
+            build_plain(self._shop, STAGE, room, geometry, further=ALIGNED)
             room.rename(place)
         library = place / LIBRARY
         return File(library, digest_file(library))
 
 
 def _ground(
-    shop: Workshop, plain: Baseline, benches: tuple[BenchCommand, ...], budget_s: float
+    shop: Workshop,
+    plain: Baseline,
+    benches: tuple[BenchCommand, ...],
+    default: File,
+    budget_s: float,
 ) -> Ground:
-    """Return what is measured, and against what: the training workloads, the baseline."""
+    """Return what is measured, and against what: the training workloads, the library as it is."""
     from pipeline.judge.request import JudgeRequest, Margins
     from pipeline.tune.ground import remembered_block
-    from pipeline.tune.measure import File
     from pipeline.tune.search import Ground
 
     gate = shop.profile.gate
@@ -179,8 +208,8 @@ def _ground(
             f"a larger --tune-budget takes them in, once {_folder(shop) / BLOCK} is removed"
         )
     request = JudgeRequest(
-        baseline=plain.library.path,
-        tuned=plain.library.path,
+        baseline=default.path,
+        tuned=default.path,
         benches=tuple(bench for bench in benches if bench.name in block.pairs),
         logs=shop.log(STAGE, "").parent,
         margins=Margins(
@@ -190,8 +219,8 @@ def _ground(
         ),
         seed=gate.seed,
     )
-    default = File(plain.library.path, plain.library.digest)
-    return Ground(default, request.benches, block.pairs, block.seconds, request, context)
+    processor = shop.options.processor
+    return Ground(default, request.benches, block.pairs, block.seconds, request, context, processor)
 
 
 def _benches(

@@ -17,12 +17,13 @@ from pydantic import BaseModel, ConfigDict
 
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import DataError
+from pipeline.core.processor import ANY, machine, nearest
 from pipeline.judge.model import PairSample
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand
 from pipeline.judge.schedule import plan
 
-VERSION = 1
+VERSION = 2
 """Goes up when what is measured, or how, changes: older results are then not used."""
 
 
@@ -51,7 +52,8 @@ class Job:
 
     ``name`` is the candidate's, for people. ``pairs`` says which numbers of pairs of which
     workload; the numbers decide order and stack placement. ``context`` is the digest of whatever
-    else decides the result: programs, their inputs, the judge.
+    else decides the result: programs, their inputs, the judge. ``processor`` is the kind that may
+    measure it.
     """
 
     name: str
@@ -61,6 +63,16 @@ class Job:
     pairs: Mapping[str, tuple[int, int]]
     seed: int
     context: str
+    processor: str = ANY
+
+    def check_processor(self) -> None:
+        """Raise DataError on another kind of processor than the one that the search is for."""
+        here = machine().name
+        if self.processor not in (ANY, *nearest(here)):
+            raise DataError(
+                f"{platform.node()} has {here}, and this search is for {self.processor}",
+                hint=f"start workers on machines with {self.processor}, or search for `--cpu any`",
+            )
 
     @property
     def key(self) -> str:
@@ -73,6 +85,7 @@ class Job:
                 "pairs": {name: list(numbers) for name, numbers in self.pairs.items()},
                 "seed": self.seed,
                 "context": self.context,
+                "processor": self.processor,
             }
         )
 
@@ -92,8 +105,10 @@ class Result(BaseModel):
 def measure(job: Job) -> Result:
     """Run all pairs of a job, interleaved over its workloads.
 
-    Raises WorkloadError when a program fails, DataError when a file is not the one that is meant.
+    Raises WorkloadError when a program fails, DataError when a file is not the one that is meant
+    or this is another kind of processor.
     """
+    job.check_processor()
     started = time.monotonic()
     samples: dict[str, list[PairSample]] = {name: [] for name in job.pairs}
     benches = {bench.name: bench for bench in job.benches}

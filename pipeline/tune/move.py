@@ -21,7 +21,7 @@ Change = Callable[[Geometry], Geometry]
 Which = Callable[[SizeClass], bool]
 Recut = Callable[[SizeClass], dict[str, object]]
 
-TOPICS = ("pages", "table", "slabs", "depth", "route", "constant")
+TOPICS = ("pages", "table", "slabs", "depth", "route", "constant", "code")
 """The order in which moves are applied: a table is made before single classes are changed."""
 
 
@@ -55,6 +55,16 @@ def constant(base: Geometry, name: str, value: int, reason: str) -> Move:
         f"constant:{name}",
         reason,
         lambda geometry: geometry.with_value(name, value, why=reason),
+    )
+
+
+def code(base: Geometry, name: str, value: str, reason: str) -> Move:
+    """Return the move that compiles the code otherwise."""
+    return Move(
+        f"{name}={value}",
+        f"code:{base.setting(name).name}",
+        reason,
+        lambda geometry: geometry.with_setting(name, value, why=reason),
     )
 
 

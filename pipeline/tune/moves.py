@@ -6,24 +6,27 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
 
+from pipeline.core.processor import LEVELS, Processor, machine
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.rules import MEDIUM_MAX, SMALL_MAX, check
 from pipeline.tune import tables
 from pipeline.tune.evidence import Evidence
 from pipeline.tune.models import waste
-from pipeline.tune.move import Move, constant, depths, pages, routes, slabs, table
+from pipeline.tune.move import Move, code, constant, depths, pages, routes, slabs, table
 
 NEW_TABLES = (32, 48, 64)
 """Numbers of classes to try, beside the default's and the best by the price of a class."""
 
 
-def proposals(evidence: Evidence, base: Geometry) -> list[Move]:
+def proposals(evidence: Evidence, base: Geometry, processor: Processor | None = None) -> list[Move]:
     """Return the moves that are legal by themselves and change something, most promising first.
 
     One of each kind in turn: a short budget ends somewhere in this list, and each kind has been
-    tried then.
+    tried then. Code that ``processor``, this machine's if None, cannot run is not proposed.
     """
+    here = processor or machine()
     kinds = [_sensible(kind, family(evidence, base), base) for kind, family in FAMILIES.items()]
+    kinds.append(_sensible(INSTRUCTIONS, _instructions(evidence, base, here), base))
     return [move for rank in zip_longest(*kinds) for move in rank if move is not None]
 
 
@@ -86,6 +89,7 @@ def _magazine_depth(evidence: Evidence, base: Geometry) -> Iterator[Move]:
         )
         yield from (constant(base, "few_share", share, reason) for share in (2, 32))
     yield small(usual * 4)
+    yield deep("deep_times", times * 4)
 
 
 def _refill_batch(evidence: Evidence, base: Geometry) -> Iterator[Move]:
@@ -100,7 +104,9 @@ def _refill_batch(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     yield move("first_batch", first * 4, f"the first refill takes {first * 4} blocks")
     yield move("batch_share", share // 4, f"refills take up to 1/{share // 4} of a magazine")
     yield move("first_batch", first // 4, f"the first refill takes {first // 4} blocks")
-    yield move("coarse_blocks", 0, "0 blocks come from a coarser class first")
+    yield move("batch_share", share * 4, f"refills take up to 1/{share * 4} of a magazine")
+    coarse = 0 if base.value("coarse_blocks") else 4
+    yield move("coarse_blocks", coarse, f"{coarse} blocks come from a coarser class first")
 
 
 def _kept(evidence: Evidence, base: Geometry) -> Iterator[Move]:
@@ -113,6 +119,8 @@ def _kept(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     )
     yield constant(base, "keep_pages", keep // 16, reason)
     yield constant(base, "warm_slabs", warm * 16, again)
+    yield constant(base, "keep_pages", max(keep, 16) * 16, reason)
+    yield constant(base, "warm_slabs", warm // 4, again)
 
 
 def _purge_delay(evidence: Evidence, base: Geometry) -> Iterator[Move]:
@@ -126,7 +134,7 @@ def _purge_delay(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     yield constant(base, "default_purge_delay", shorter, reason)
     yield constant(base, "default_purge_lazily", 1, reason)
     if run_ms > delay / 2:
-        yield constant(base, "default_purge_delay", delay * 6, reason)
+        yield constant(base, "default_purge_delay", max(delay, 50) * 6, reason)
 
 
 def _huge_pages(evidence: Evidence, base: Geometry) -> Iterator[Move]:
@@ -135,10 +143,11 @@ def _huge_pages(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     yield constant(base, "default_huge_pages", 2, f"{live}: huge pages mean fewer page faults")
     if peak > 16 << 20:
         yield constant(base, "default_huge_pages", 1, f"{live}: small pages are never half empty")
+    yield constant(base, "default_huge_pages", 3, f"{live}: huge pages where memory is dense")
 
 
 def _prefetch(evidence: Evidence, base: Geometry) -> Iterator[Move]:
-    for lines in (1, 2):
+    for lines in (1, 2, 0):
         reason = (
             f"{_kib(evidence.demand.peak_bytes)} live at the peak (trace): what has left the cache "
             f"when it is used again is fetched ahead, {lines} x 64 bytes of the next block"
@@ -187,6 +196,26 @@ def _routes(evidence: Evidence, base: Geometry) -> Iterator[Move]:
         yield routes(f"pool-{one.size}", (one.size,), "POOL", reason)
 
 
+def _instructions(evidence: Evidence, base: Geometry, here: Processor) -> Iterator[Move]:
+    for level in reversed(LEVELS):
+        if not here.missing(level):
+            reason = (
+                f"{evidence.demand.requests:,.0f} requests (trace): instructions of {level}, which "
+                f"{here.name} has"
+            )
+            yield code(base, "march", level, reason)
+
+
+def _alignment(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    before = base.setting("align_functions").value
+    for align in ("32", "128", "16", "64"):
+        reason = (
+            f"{evidence.demand.requests:,.0f} requests (trace): functions start at multiples of "
+            f"{align} bytes instead of {before}"
+        )
+        yield code(base, "align_functions", align, reason)
+
+
 def _kib(number: float) -> str:
     return f"{number / 1024:,.0f} KiB"
 
@@ -202,6 +231,8 @@ FAMILIES: dict[str, Family] = {
     "pages of a class": _pages,
     "purge delay": _purge_delay,
     "huge pages": _huge_pages,
+    "code alignment": _alignment,
 }
-KINDS = tuple(FAMILIES)
+INSTRUCTIONS = "instruction set"
+KINDS = (*FAMILIES, INSTRUCTIONS)
 """What tuning is about: at least one move of each is proposed for every program."""

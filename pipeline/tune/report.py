@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.tune.search import Trial
+from pipeline.tune.search import REPEAT, Trial
 from pipeline.tune.tuning import Outcome, describe
 
 
@@ -45,14 +45,15 @@ def _single(kind: str, name: str, trial: Trial | None, outcome: Outcome) -> Row:
 def _confirmed(outcome: Outcome) -> Iterator[Row]:
     fresh = outcome.confirmed
     if fresh is not None:
-        found = "holds: written" if fresh.standing.wins else "does not hold: not written"
+        found = "holds: written" if fresh.holds else f"not written: {fresh.against}"
         yield Row("fresh runs", fresh.candidate.name, describe(fresh.standing), found)
+        yield Row("fresh runs", REPEAT, describe(fresh.repeat), "the noise of a repeat")
 
 
 def _verdict(trial: Trial) -> str:
-    if trial.standing.wins:
-        return "pays"
-    return "worse" if trial.standing.out else "not shown to pay"
+    """Return what the intervals show; "pays" where that is enough to be written."""
+    words = trial.standing.words
+    return f"pays: {words}" if trial.standing.wins else words
 
 
 def lines(outcome: Outcome) -> list[str]:

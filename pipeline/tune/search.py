@@ -2,19 +2,24 @@
 
     race        all single moves get a block of pairs; the better half gets as many again, and so on
     combine     what pays is put together, best first: one move, two moves, three ...
-    confirm     the best combination, with fresh runs that nothing was chosen by
+    confirm     the best combination, with fresh runs that nothing was chosen by: twice, each time
+                with another seed, and beside it the default against itself, as many runs
 
 Successive halving: Jamieson & Talwalkar 2016, Non-stochastic Best Arm Identification. Choosing the
 best of many by noisy runs makes it look better than it is; hence the fresh runs at the end, looked
-at once. Only they say what the result is worth.
+at once. Only they say what the result is worth. What the default gains over itself is the noise of
+a repeat: a choice that gains no more than that is none.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.processor import ANY
+from pipeline.judge.keys import percent
 from pipeline.judge.model import PairSample
 from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.tune.engine import Engine
@@ -28,11 +33,18 @@ RUNGS = 3
 BLOCKS_EACH = 2.0
 """About how many blocks a race takes for each of its candidates."""
 
-CONFIRM_BLOCKS = (2, 8)
-"""Fresh blocks for the confirmation: at least, and at most if there is time."""
+CONFIRM_BLOCKS = (1, 4)
+"""Fresh blocks of each seed and side for the confirmation: at least, and at most if there is
+time."""
 
-FRESH = 1_000_000
-"""Added to the seed for the confirmation: other orders, other stack placements."""
+FRESH = (1_000_000, 2_000_000)
+"""Added to the seed for the two halves of the confirmation: other orders, stack placements."""
+
+REPEAT = "the default again"
+"""The name of the default where it is measured like a candidate, against itself."""
+
+FOREVER = math.inf
+"""The deadline of what is measured on every run."""
 
 Say = Callable[[str], None]
 
@@ -55,7 +67,7 @@ class Ground:
     """What all candidates of a search share.
 
     ``block`` says how many pairs of each workload make a block (even numbers), ``block_s`` about
-    how many seconds that takes.
+    how many seconds that takes. ``processor`` is the kind that the search is for.
     """
 
     default: File
@@ -64,6 +76,7 @@ class Ground:
     block_s: float
     request: JudgeRequest
     context: str
+    processor: str = ANY
 
     def job(self, candidate: Candidate, number: int, seed: int) -> Job:
         """Return block ``number`` of a candidate, from 0."""
@@ -75,6 +88,7 @@ class Ground:
             pairs={name: (number * n, (number + 1) * n) for name, n in self.block.items()},
             seed=seed,
             context=self.context,
+            processor=self.processor,
         )
 
 
@@ -85,6 +99,54 @@ class Trial:
     candidate: Candidate
     blocks: int
     standing: Standing
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """How a candidate stands by fresh runs: all of them, each half, and the default in its place.
+
+    ``repeat`` is the default against itself, by as many runs as ``trial``.
+    """
+
+    trial: Trial
+    halves: tuple[Standing, ...]
+    repeat: Standing
+
+    @property
+    def candidate(self) -> Candidate:
+        """Return what was confirmed, or not."""
+        return self.trial.candidate
+
+    @property
+    def standing(self) -> Standing:
+        """Return how it stands by all fresh runs."""
+        return self.trial.standing
+
+    @property
+    def against(self) -> str:
+        """Return what speaks against the choice; empty where it holds."""
+        if not self.standing.wins:
+            return f"by fresh runs it is {self.standing.words}"
+        found = [self._doubt(key) for key in self.standing.gains]
+        return "" if "" in found else "; ".join(found)
+
+    @property
+    def holds(self) -> bool:
+        """Return whether it pays in a key by more than a repeat differs, in both halves."""
+        return not self.against
+
+    def _doubt(self, name: str) -> str:
+        """Return why a gain in the key ``name`` is none; empty where it is one."""
+        gain, same = self.standing.keys[name].value, self.repeat.keys[name]
+        noise = max(same.high, 1 / same.low)
+        if gain <= noise:
+            return (
+                f"its gain in {name}, {percent(gain)}, is no more than the default's over itself, "
+                f"up to {percent(noise)}"
+            )
+        if any(half.keys[name].value <= 1 for half in self.halves):
+            return f"its gain in {name} is in one half of the fresh runs alone"
+        return ""
 
 
 class Measurer:
@@ -121,14 +183,20 @@ class Measurer:
         return sum(self._seconds) / len(self._seconds) if self._seconds else self.ground.block_s
 
     def blocks(
-        self, candidates: Sequence[Candidate], count: int, seed: int, what: str, deadline: float
+        self,
+        candidates: Sequence[Candidate],
+        count: int,
+        seeds: Sequence[int],
+        what: str,
+        deadline: float,
     ) -> list[Trial]:
-        """Return the standing of each candidate after its first ``count`` blocks.
+        """Return the standing of each candidate after its first ``count`` blocks of each seed.
 
         Blocks in the journal are taken from there. Those that would not be done by ``deadline``
         are not begun, and their candidates are left out.
         """
-        jobs = [(c, self.ground.job(c, n, seed)) for c in candidates for n in range(count)]
+        numbered = [(n, seed) for n in range(count) for seed in seeds]
+        jobs = [(c, self.ground.job(c, n, seed)) for c in candidates for n, seed in numbered]
         missing = [job for _, job in jobs if self._journal.find(job.key) is None]
         if known := self._journal.take_over(job.key for _, job in jobs):
             self.taken_over += known
@@ -137,7 +205,7 @@ class Measurer:
         found = [(c, [self._journal.find(job.key) for who, job in jobs if who is c])
                  for c in candidates]  # fmt: skip
         return [
-            Trial(c, count, self._standing([r for r in results if r is not None]))
+            Trial(c, len(numbered), self._standing([r for r in results if r is not None]))
             for c, results in found
             if all(result is not None for result in results)
         ]
@@ -171,18 +239,26 @@ class Measurer:
         return standing(self.ground.request, samples)
 
 
-def race(measurer: Measurer, candidates: Sequence[Candidate], deadline: float) -> list[Trial]:
+def race(
+    measurer: Measurer,
+    candidates: Sequence[Candidate],
+    deadline: float,
+    sure: frozenset[str] = frozenset(),
+) -> list[Trial]:
     """Return how far each candidate came, best first, without those there was no time for.
 
-    After each rung those that are shown to be worse leave, then the worse half; who is shown to be
-    better in one key stays, until it is clear whether the other one suffers.
+    Those named in ``sure`` get their first block in any case. After each rung those that are shown
+    to be worse leave, then the worse half; who is shown to be better in one key stays, until it is
+    clear whether the other one suffers.
     """
     last: dict[str, Trial] = {}
     alive = list(candidates)
-    seed = measurer.ground.request.seed
+    seeds = (measurer.ground.request.seed,)
+    if first := [one for one in candidates if one.name in sure]:
+        measurer.blocks(first, 1, seeds, "the first change of each kind", FOREVER)
     for rung in range(RUNGS):
         what = f"race, rung {rung + 1} of {RUNGS}"
-        trials = measurer.blocks(alive, 1 << rung, seed, what, deadline)
+        trials = measurer.blocks(alive, 1 << rung, seeds, what, deadline)
         last |= {trial.candidate.name: trial for trial in trials}
         alive = [trial.candidate for trial in _better_half(trials)]
         if not alive:
@@ -218,15 +294,24 @@ def combinations(paying: Sequence[Trial]) -> list[tuple[str, ...]]:
     return [tuple(names[:length]) for length in range(2, len(names) + 1)]
 
 
-def confirm(measurer: Measurer, candidate: Candidate, deadline: float) -> Trial | None:
+def confirm(measurer: Measurer, candidate: Candidate, deadline: float) -> Confirmation | None:
     """Return how ``candidate`` stands by fresh runs alone; None if there was no time for them.
 
     How many there are is decided before the first one, so that nothing is looked at in between.
+    The default runs against itself beside it, block by block.
     """
     least, most = CONFIRM_BLOCKS
-    cost = measurer.block_seconds()
+    same = Candidate((REPEAT,), measurer.ground.default)
+    both, seeds = (candidate, same), tuple(measurer.ground.request.seed + n for n in FRESH)
+    cost = measurer.block_seconds() * len(both) * len(seeds)
     count = max(least, min(most, int(measurer.left(deadline) / cost)))
-    seed = measurer.ground.request.seed + FRESH
     late = deadline + cost * (least + 1)  # the least is done, even if it takes longer
-    trials = measurer.blocks([candidate], count, seed, "confirming", late)
-    return trials[0] if trials else None
+    trials = measurer.blocks(both, count, seeds, "confirming", late)
+    if len(trials) < len(both):
+        return None
+    halves = [measurer.blocks((candidate,), count, (seed,), "confirming", late) for seed in seeds]
+    return Confirmation(
+        trial=trials[0],
+        halves=tuple(half[0].standing for half in halves),
+        repeat=trials[1].standing,
+    )

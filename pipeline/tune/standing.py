@@ -1,5 +1,6 @@
 """Where a candidate stands against the default: two keys, speed and memory, never merged.
 
+Words follow the intervals: better or worse is only what excludes equality, all else is not shown.
 The statistics are the judge's: pairs on the log scale, medians within workloads, a weighted
 geometric mean over them, bootstrap intervals. A candidate wins when one key is better and the other
 one not worse.
@@ -10,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from pipeline.judge import statistics
 from pipeline.judge.keys import rss_guard, throughput_key
 from pipeline.judge.model import PairSample
-from pipeline.judge.request import JudgeRequest
+from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
 from pipeline.judge.verdict import Verdict
@@ -29,7 +31,8 @@ Samples = Mapping[str, Sequence[PairSample]]
 class Standing:
     """Ratios above 1 are better: operations per second, and peak memory of the default by own.
 
-    ``harm`` says what a single workload loses beyond its allowance; empty: nothing.
+    ``harm`` says what a single workload is shown to lose beyond its allowance, ``doubt`` what one
+    seems to lose; empty: nothing.
     """
 
     speed: Interval
@@ -37,19 +40,30 @@ class Standing:
     pairs: int
     harm: str
     margin: float
+    doubt: str = ""
+
+    @property
+    def keys(self) -> dict[str, Interval]:
+        """Return both keys by name."""
+        return {"speed": self.speed, "memory": self.memory}
 
     @property
     def better(self) -> bool:
         """Return whether one key is shown to be better by more than nothing."""
-        return any(
-            key.low > 1 and key.value >= 1 + LEAST_WORTH for key in (self.speed, self.memory)
+        return bool(self.gains)
+
+    @property
+    def gains(self) -> tuple[str, ...]:
+        """Return the names of the keys that are shown to be better by more than nothing."""
+        return tuple(
+            name for name, key in self.keys.items() if key.low > 1 and key.value >= 1 + LEAST_WORTH
         )
 
     @property
     def not_worse(self) -> bool:
         """Return whether a loss beyond the margin is excluded, in both keys and each workload."""
         lowest = min(self.speed.low, self.memory.low)
-        return lowest > 1 - self.margin and not self.harm
+        return lowest > 1 - self.margin and not self.harm and not self.doubt
 
     @property
     def wins(self) -> bool:
@@ -60,6 +74,17 @@ class Standing:
     def out(self) -> bool:
         """Return whether more runs are of no use: it is shown to be worse."""
         return bool(self.harm) or min(self.speed.high, self.memory.high) < 1 - self.margin
+
+    @property
+    def words(self) -> str:
+        """Return what is shown, key by key, and "not shown" where the intervals have no change."""
+        shown = [
+            f"{'better' if key.low > 1 else 'worse'} in {name}"
+            for name, key in self.keys.items()
+            if key.low > 1 or key.high < 1
+        ]
+        shown += [f"worse in a workload: {self.harm}"] if self.harm else []
+        return ", ".join(shown) or "not shown"
 
     @property
     def score(self) -> float:
@@ -74,23 +99,42 @@ def standing(request: JudgeRequest, samples: Samples) -> Standing:
     key, guard = throughput_key(result, request.margins), rss_guard(result, request.margins)
     overall = result.overall.high < 1 - request.margins.throughput
     slow = key.reason if key.verdict is Verdict.NO_GO and not overall else ""
+    fat = "" if guard.holds else guard.reason
+    shown = bool(fat) and _is_shown_fat(request, samples)
     return Standing(
         speed=result.overall,
-        memory=_memory(request, samples),
+        memory=_memory(request, samples, request.benches),
         pairs=result.pairs,
-        harm=slow or ("" if guard.holds else guard.reason),
+        harm=slow or (fat if shown else ""),
         margin=request.margins.throughput,
+        doubt=fat,
     )
 
 
-def _memory(request: JudgeRequest, samples: Samples) -> Interval:
+def _is_shown_fat(request: JudgeRequest, samples: Samples) -> bool:
+    """Return whether a workload takes more than its margin of memory by the whole interval."""
+    most = 1 / (1 + request.margins.rss)
+    grown = [one for one in request.benches if _growth(samples[one.name]) > _slack(request)]
+    return any(_memory(request, samples, (one,)).high < most for one in grown)
+
+
+def _slack(request: JudgeRequest) -> float:
+    return request.margins.rss_slack_kib
+
+
+def _growth(pairs: Sequence[PairSample]) -> float:
+    """Return by how many KiB a workload's peak memory has grown, in the middle."""
+    return median(pair.tuned.peak_rss_kib - pair.baseline.peak_rss_kib for pair in pairs)
+
+
+def _memory(request: JudgeRequest, samples: Samples, benches: Sequence[BenchCommand]) -> Interval:
     """Return peak memory of the default by that of the candidate, as the judge treats speed."""
     logs = [
         statistics.log_ratios(
             [pair.tuned.peak_rss_kib for pair in samples[bench.name]],
             [pair.baseline.peak_rss_kib for pair in samples[bench.name]],
         )
-        for bench in request.benches
+        for bench in benches
     ]
-    weights = [bench.weight for bench in request.benches]
+    weights = [bench.weight for bench in benches]
     return statistics.overall_ratio(logs, weights, statistics.confidence(1.0), request.seed)

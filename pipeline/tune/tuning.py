@@ -14,6 +14,7 @@ from pipeline.tune.move import Move, apply
 from pipeline.tune.search import (
     BLOCKS_EACH,
     Candidate,
+    Confirmation,
     Measurer,
     Trial,
     combinations,
@@ -45,7 +46,7 @@ class Outcome:
     geometry: Geometry | None
     why: str
     trials: tuple[Trial, ...]
-    confirmed: Trial | None
+    confirmed: Confirmation | None
     untried: tuple[str, ...]
     refused: dict[str, str]
     kinds: dict[str, tuple[str, ...]]
@@ -66,10 +67,15 @@ class Tuner:
         self._moves = {move.name: move for move in moves}
         self._build = build
         self._measurer = measurer
+        firsts = {move.kind: move.name for move in reversed(moves)}
+        self._firsts = frozenset(firsts.values())
         self.refused: dict[str, str] = {}
 
     def run(self, budget_s: float, clock: Callable[[], float] = time.monotonic) -> Outcome:
-        """Search for at most about ``budget_s`` seconds and return what came of it."""
+        """Search for at most about ``budget_s`` seconds and return what came of it.
+
+        The first change of each kind is measured in any case, however short that is.
+        """
         start = clock()
         self._measurer.ends = start + budget_s
         singles, paying = self._singles(start, budget_s)
@@ -107,17 +113,27 @@ class Tuner:
         while not waves or self._measurer.has_time(LEAST_BLOCKS, deadline):
             gone = {c.name for wave in waves for c in wave} | set(self.refused)
             wanted = [(name,) for name in self._moves if name not in gone]
-            wave = self._candidates(wanted, deadline)
+            sure = self._firsts if not waves else frozenset[str]()
+            wave = self._candidates(wanted, deadline, sure)
             if not wave:
                 return
             waves.append(wave)
-            yield race(self._measurer, wave, deadline)
+            yield race(self._measurer, wave, deadline, sure)
 
-    def _candidates(self, wanted: Sequence[tuple[str, ...]], deadline: float) -> list[Candidate]:
-        """Build the libraries of ``wanted``, in order, as many as can be raced by ``deadline``."""
+    def _candidates(
+        self,
+        wanted: Sequence[tuple[str, ...]],
+        deadline: float,
+        sure: frozenset[str] = frozenset(),
+    ) -> list[Candidate]:
+        """Build the libraries of ``wanted``, in order, as many as can be raced by ``deadline``.
+
+        Those in ``sure`` are built in any case.
+        """
         found: list[Candidate] = []
-        for names in wanted:
-            if found and not self._measurer.has_time(BLOCKS_EACH * (len(found) + 1), deadline):
+        for names in sorted(wanted, key=lambda names: names[0] not in sure):
+            timely = self._measurer.has_time(BLOCKS_EACH * (len(found) + 1), deadline)
+            if found and not timely and names[0] not in sure:
                 break
             try:
                 library = self._build(self._geometry(names))
@@ -130,10 +146,12 @@ class Tuner:
     def _geometry(self, names: Sequence[str]) -> Geometry:
         return apply(self._base, [self._moves[name] for name in names])
 
-    def _outcome(self, why: str, trials: Sequence[Trial], confirmed: Trial | None) -> Outcome:
+    def _outcome(
+        self, why: str, trials: Sequence[Trial], confirmed: Confirmation | None
+    ) -> Outcome:
         measured = {trial.candidate.name for trial in trials}
         gone = measured | set(self.refused)
-        chosen = confirmed if confirmed is not None and confirmed.standing.wins else None
+        chosen = confirmed if confirmed is not None and confirmed.holds else None
         return Outcome(
             geometry=self._written(chosen, trials) if chosen else None,
             why=why,
@@ -149,7 +167,7 @@ class Tuner:
         names = dict.fromkeys(move.kind for move in moves)
         return {kind: tuple(m.name for m in moves if m.kind == kind) for kind in names}
 
-    def _written(self, chosen: Trial, trials: Sequence[Trial]) -> Geometry:
+    def _written(self, chosen: Confirmation, trials: Sequence[Trial]) -> Geometry:
         """Return the geometry with what each of its moves was measured to be worth."""
         geometry = self._geometry(chosen.candidate.moves)
         standings = {trial.candidate.name: trial.standing for trial in trials}
@@ -169,14 +187,14 @@ def _worth(trial: Trial) -> tuple[bool, float]:
     return trial.standing.wins, trial.standing.score
 
 
-def _verdict(best: Trial, fresh: Trial | None) -> str:
+def _verdict(best: Trial, fresh: Confirmation | None) -> str:
     name = best.candidate.name
     if fresh is None:
         return f"there was no time to confirm {name}; a larger budget goes on from here"
     found = describe(fresh.standing)
-    if fresh.standing.wins:
+    if fresh.holds:
         return f"{name}: {found} by fresh runs"
-    return f"{name} seemed to pay and does not by fresh runs: {found}"
+    return f"{name} seemed to pay and does not: {fresh.against} ({found})"
 
 
 def describe(standing: Standing) -> str:
@@ -198,7 +216,11 @@ def _with_worth(geometry: Geometry, reason: str, worth: str) -> Geometry:
         one.model_copy(update={"worth": worth}) if one.why == reason else one
         for one in geometry.classes
     )
-    update: dict[str, object] = {"constants": constants, "classes": classes}
+    code = tuple(
+        one.model_copy(update={"worth": worth}) if one.why == reason else one
+        for one in geometry.code
+    )
+    update: dict[str, object] = {"constants": constants, "classes": classes, "code": code}
     if geometry.classes_why == reason:
         update["classes_worth"] = worth
     return geometry.model_copy(update=update)

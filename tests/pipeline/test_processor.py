@@ -124,6 +124,7 @@ def test_a_processor_that_nobody_knows_is_refused_with_what_there_is() -> None:
     assert e.value.hint == f"this machine has {machine().name}"
 
 
-def test_a_command_refuses_it_before_any_work() -> None:
-    result = CliRunner().invoke(cli, ["build", "--cpu", "amd-zne3"])
+@pytest.mark.parametrize("words", [["build"], ["tune", "--tune-budget", "10m"]], ids=str)
+def test_a_command_refuses_it_before_any_work(words: list[str]) -> None:
+    result = CliRunner().invoke(cli, [*words, "--cpu", "amd-zne3"])
     assert isinstance(result.exception, UsageError), result.output

@@ -11,6 +11,7 @@ import pytest
 from tune_support import World, ground, measurer, single
 
 from pipeline.core.errors import DataError, SpaceError
+from pipeline.core.processor import ANY, machine
 from pipeline.tune.measure import File, Result, measure
 from pipeline.tune.search import race
 from pipeline.tune.state import Journal
@@ -65,6 +66,7 @@ def test_rubbish_is_not_read_and_not_in_the_way(tmp_path: Path) -> None:
         {"candidate": File(Path("/a.so"), "another geometry")},
         {"context": "other programs"},
         {"seed": 2},
+        {"processor": "amd-zen3"},
         {"pairs": {"one": (10, 20), "two": (10, 20)}},
     ],
 )
@@ -77,6 +79,16 @@ def test_the_place_of_a_file_does_not_change_the_key() -> None:
     job = ground().job(single("a"), 0, 1)
     moved = replace(job, candidate=File(Path("/elsewhere/a.so"), "a"), name="other name")
     assert moved.key == job.key
+
+
+def test_a_worker_with_another_kind_of_processor_is_refused() -> None:
+    here = machine().name
+    other = "amd-zen3" if here != "amd-zen3" else "intel-icelake"
+    with pytest.raises(DataError, match=f"has {here}, and this search is for {other}") as caught:
+        measure(replace(ground().job(single("a"), 0, 1), processor=other))
+    assert f"start workers on machines with {other}" in str(caught.value.hint)
+    for fitting in (ANY, here, here.split("-", maxsplit=1)[0]):
+        replace(ground().job(single("a"), 0, 1), processor=fitting).check_processor()
 
 
 def test_stale_results_are_not_used(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ import pytest
 from conftest import Sandbox
 
 from pipeline.core.paths import Tree
+from pipeline.core.processor import machine
 from pipeline.geometry.load import load_geometry
+from pipeline.tune.moves import KINDS
 from pipeline.tune.state import Journal
 
 pytestmark = pytest.mark.e2e
@@ -52,5 +54,9 @@ def test_a_tuning_that_is_killed_goes_on_and_says_what_it_found(sandbox: Sandbox
     assert " blocks by earlier runs)" in output
     assert "result: " in output
     assert len(Journal(results)) >= before
-    load_geometry(Tree(sandbox.root), "tiny")  # refuses what is not legal
-    assert sandbox.geometry.exists() == ("\nwritten: " in output), output
+    tree, here = Tree(sandbox.root), machine().name
+    load_geometry(tree, "tiny", here)  # refuses what is not legal
+    assert not sandbox.geometry.exists(), "what one processor has measured is not for all"
+    assert tree.geometry("tiny", here).exists() == ("\nwritten: " in output), output
+    for kind in KINDS:  # each was tried, or could not be
+        assert f"{kind}: nothing was measured" not in output, output
