@@ -33,6 +33,9 @@
 #define HAK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HAK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* The compiler may count on it. */
+#define HAK_ASSUME(x) ((x) ? (void)0 : __builtin_unreachable())
+
 /* Another name of a function of the same file. gcc wants the attributes repeated. */
 #ifdef __clang__
 #define HAK_ALIAS_OF(function) __attribute__((alias(#function)))

@@ -2,15 +2,16 @@
 
 /* Where each magazine begins: an enumerator's value is one more than its predecessor's, which is
  * the last slot of the magazine before it. */
-#define HAK_CLASS(id, size, pages, depth, route)                                                   \
-    FIRST_SLOT_##id, LAST_SLOT_##id = FIRST_SLOT_##id + HAK_DEEPEST(size, depth),
+#define HAK_CLASS(id, size, pages, depth)                                                          \
+    FIRST_SLOT_##id,                                                                               \
+        LAST_SLOT_##id = FIRST_SLOT_##id + HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS - 1,
 enum {
     FIRST_SLOT_NONE,
 #include HAK_CLASS_TABLE
 };
 #undef HAK_CLASS
 
-#define HAK_CLASS(id, size_, pages_, depth_, route_)                                               \
+#define HAK_CLASS(id, size_, pages_, depth_)                                                       \
     {.size = (size_),                                                                              \
      .pages = (pages_),                                                                            \
      .depth = (depth_),                                                                            \
@@ -20,12 +21,6 @@ enum {
      .reciprocal = UINT64_MAX / (size_) + 1},
 const hak_class hak_classes[HAK_CLASSES] = {
     {.size = 0},
-#include HAK_CLASS_TABLE
-};
-#undef HAK_CLASS
-
-#define HAK_CLASS(id, size, pages, depth, route) [id] = (route),
-const uint8_t hak_routes[HAK_CLASSES] = {
 #include HAK_CLASS_TABLE
 };
 #undef HAK_CLASS

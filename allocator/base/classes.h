@@ -6,12 +6,13 @@
 #include "base/types.h"
 
 typedef struct hak_class {
-    uint32_t size;       /* bytes of a block */
-    uint16_t pages;      /* of a slab */
-    uint16_t depth;      /* of a magazine, usually ... */
-    uint16_t deepest;    /* ... and at most */
-    uint16_t capacity;   /* blocks in a slab */
-    uint32_t first_slot; /* of the deep magazine, among those of all classes; it stays NULL */
+    uint32_t size;     /* bytes of a block */
+    uint16_t pages;    /* of a slab */
+    uint16_t depth;    /* of a magazine, usually ... */
+    uint16_t deepest;  /* ... and at most */
+    uint16_t capacity; /* blocks in a slab */
+    uint32_t
+        first_slot; /* of the deep magazine, among those of all classes; the first ones stay NULL */
     uint64_t reciprocal; /* 2^64 / size, rounded up: hak_divide */
 } hak_class;
 
@@ -32,15 +33,6 @@ HAK_INLINE hak_quotient hak_divide(size_t offset, uint64_t reciprocal) {
 }
 
 extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];
-extern HAK_HIDDEN const uint8_t hak_routes[HAK_CLASSES]; /* enum hak_route */
-
-/* Questions of the hot path: no instruction in a build where no class, or each small one, is so. */
-HAK_INLINE bool hak_is_hot(unsigned cls) {
-    return HAK_HOT_CLASSES != 0 && hak_routes[cls] == HAK_ROUTE_HOT;
-}
-HAK_INLINE bool hak_is_list(unsigned cls) {
-    return HAK_LIST_CLASSES != 0 && hak_routes[cls] == HAK_ROUTE_ULTRA_LIST;
-}
 
 /* Fills a heap's two tables: size in steps of 16 (256) bytes -> smallest class that holds it. */
 void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]);

@@ -37,33 +37,6 @@ enum {
 #define HAK_SEGMENT_SHIFT (HAK_PAGE_SHIFT + 5)
 #define HAK_SEGMENT_SIZE ((size_t)1 << HAK_SEGMENT_SHIFT)
 
-/* How the blocks of a class come and go. What a build does not use, it does not contain.
- *
- *   route        for    malloc takes from            free gives to                   file
- *   HOT          small  a word of a page's bitmap    the page's bitmap               hot/page.h
- *   ULTRA        small  the thread's magazine        the same: an array of pointers  hot/magazine.h
- *   ULTRA_LIST   small  the thread's list            the same: links in the blocks   hot/list.h
- *   MID          medium a magazine, one call further the same                        hot/magazine.h
- *   POOL         medium a page's bitmap, each time   the page's bitmap               cold/pool.h
- *   LARGE        medium whole pages                  the pages                       cold/large.h
- *
- * What each is worth: docs/experiments.md. */
-enum hak_route {
-    HAK_ROUTE_NONE,
-    HAK_ROUTE_HOT,
-    HAK_ROUTE_ULTRA,
-    HAK_ROUTE_ULTRA_LIST,
-    HAK_ROUTE_MID,
-    HAK_ROUTE_POOL,
-    HAK_ROUTE_LARGE
-};
-#ifndef HAK_SMALL_ROUTE
-#define HAK_SMALL_ROUTE HAK_ROUTE_ULTRA
-#endif
-#ifndef HAK_MEDIUM_ROUTE
-#define HAK_MEDIUM_ROUTE HAK_ROUTE_MID
-#endif
-
 /* Alignment of every block: what max_align_t asks for on the systems we build for. */
 #define HAK_MIN_ALIGN 16u
 
@@ -83,7 +56,7 @@ enum hak_route {
 #define HAK_BITMAP_WORDS 64u
 #define HAK_SLAB_MAX_BLOCKS (HAK_BITMAP_WORDS * 64u)
 
-#define HAK_CLASS(id, size, pages, depth, route) HAK_CLASS_##id,
+#define HAK_CLASS(id, size, pages, depth) HAK_CLASS_##id,
 enum {
     HAK_CLASS_NONE, /* not a size class: large, free or foreign */
 #include HAK_CLASS_TABLE
@@ -93,20 +66,6 @@ enum {
 
 /* Bytes that a guard build sets aside for each page: eight for each block that it may hold. */
 #define HAK_RECORD_BYTES ((size_t)HAK_SLAB_MAX_BLOCKS * 8)
-
-/* How many classes take each of the routes that malloc and free ask for. */
-#define HAK_CLASS(id, size, pages, depth, route) +((route) == HAK_ROUTE_HOT)
-enum {
-    HAK_HOT_CLASSES = 0
-#include HAK_CLASS_TABLE
-};
-#undef HAK_CLASS
-#define HAK_CLASS(id, size, pages, depth, route) +((route) == HAK_ROUTE_ULTRA_LIST)
-enum {
-    HAK_LIST_CLASSES = 0
-#include HAK_CLASS_TABLE
-};
-#undef HAK_CLASS
 
 /* Slots that the magazine of a class may grow to: HAK_DEEP_BYTES of small blocks. For larger ones
  * the bytes shrink with the size from 128 bytes on, down to HAK_DEEP_TIMES of the usual depth. */
@@ -121,16 +80,18 @@ enum {
                                                 : HAK_DEEP_WISH(size, depth))
 /* Slots of the places in which the magazines of a thread grow up to their usual depth, at most
  * (cold/magazine.h): each place is four times as large as the one before it, or more than half of
- * the usual depth and the last one; and one slot below each stays empty. */
-#define HAK_CLASS(id, size, pages, depth, route) +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES
+ * the usual depth and the last one; and HAK_EMPTY_SLOTS below each stay empty. */
+#define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
+#define HAK_CLASS(id, size, pages, depth)                                                          \
+    +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES *HAK_EMPTY_SLOTS
 enum {
     HAK_GROWN_PLACES = 6,
     HAK_GROWN_SLOTS = 0
 #include HAK_CLASS_TABLE
 };
 #undef HAK_CLASS
-/* Slots of all deep magazines of a thread: the deepest of each, and one below that stays empty. */
-#define HAK_CLASS(id, size, pages, depth, route) +HAK_DEEPEST(size, depth) + 1
+/* Slots of all deep magazines of a thread: the deepest of each, and those below that stay empty. */
+#define HAK_CLASS(id, size, pages, depth) +HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS
 enum {
     HAK_MAGAZINE_SLOTS = 1
 #include HAK_CLASS_TABLE
@@ -141,7 +102,7 @@ enum {
 #define HAK_CLASS_LIMIT 256u
 _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 classes");
 /* An enumerator's value is one more than its predecessor's: the least size that may follow. */
-#define HAK_CLASS(id, size, pages, depth, route) HAK_LEAST_##id, HAK_SIZE_##id = (size),
+#define HAK_CLASS(id, size, pages, depth) HAK_LEAST_##id, HAK_SIZE_##id = (size),
 enum {
     HAK_SIZE_NONE,
 #include HAK_CLASS_TABLE
@@ -149,7 +110,7 @@ enum {
 };
 #undef HAK_CLASS
 _Static_assert(HAK_LEAST_BEYOND == HAK_MEDIUM_MAX + 1, "the last class must be of 65536 bytes");
-#define HAK_CLASS(id, size, pages, depth, route)                                                   \
+#define HAK_CLASS(id, size, pages, depth)                                                          \
     _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
     _Static_assert((size) >= HAK_LEAST_##id,                                                       \
                    "class " #id ": sizes must rise from class to class");                          \
@@ -161,12 +122,6 @@ _Static_assert(HAK_LEAST_BEYOND == HAK_MEDIUM_MAX + 1, "the last class must be o
                    "class " #id ": a slab must fit into one segment");                             \
     _Static_assert((pages) * HAK_PAGE_SIZE / (size) <= HAK_SLAB_MAX_BLOCKS,                        \
                    "class " #id ": at most 4096 blocks in a slab");                                \
-    _Static_assert((size) > HAK_SMALL_MAX ||                                                       \
-                       ((route) >= HAK_ROUTE_HOT && (route) <= HAK_ROUTE_ULTRA_LIST),              \
-                   "class " #id ": small classes take HOT, ULTRA or ULTRA_LIST");                  \
-    _Static_assert((size) <= HAK_SMALL_MAX ||                                                      \
-                       ((route) >= HAK_ROUTE_MID && (route) <= HAK_ROUTE_LARGE),                   \
-                   "class " #id ": classes above 2048 bytes take MID, POOL or LARGE");             \
     _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": depth must be 2 to 1024");
 #include HAK_CLASS_TABLE
 #undef HAK_CLASS

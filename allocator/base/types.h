@@ -42,8 +42,7 @@ typedef struct hak_seat hak_seat;
 typedef struct hak_slab hak_slab;
 typedef struct hak_range hak_range;
 
-/* An address in a carrier of a remote chain (cold/remote.h), or the link of a list (hot/list.h):
- * written into the freed blocks themselves. */
+/* An address in a carrier of a remote chain (cold/remote.h), written into a freed block itself. */
 typedef struct hak_link {
     struct hak_link *next;
 } hak_link;
@@ -166,21 +165,23 @@ enum hak_passage { HAK_PASSAGE_NONE, HAK_PASSAGE_ONE_WAY, HAK_PASSAGE_BOTH_WAYS 
 /* What a thread owns, in memory apart from all blocks (pages/heap_room.h). The hot part comes
  * first: malloc and free read nothing else of it.
  *
- *   a magazine:   | NULL | block | block | block |  ...  |       |
- *                   ^ slots[first]         ^ top[class]  ^ end[class]
+ *   a magazine:         | NULL | block | block | block |       |  ...  |       |
+ *                         ^ bottom[class]        ^ top[class]          ^ end[class]
  *
- * Empty: top points at the NULL below the first slot, so that a pop reads NULL. Full: top = end.
- * HAK_CLASS_NONE has a magazine that is both, and so leads every odd case to the slow path. */
+ *   with a block in hand:
+ *                | NULL | NULL | block | block |       |       |  ...  |       |
+ *                         ^ bottom             ^ top: the slot of hand[class], written when
+ *                                                another block comes upon it
+ *
+ * Empty: top points at the NULL below the first slot, so that a pop reads NULL (a block in hand
+ * needs two of them: what comes after the last block is read, too). Full: top = end. HAK_CLASS_NONE
+ * has a magazine that is both, and so leads every odd case to the slow path. */
 struct hak_heap {
+    void *hand[HAK_HAND ? HAK_CLASSES : 1];
     void **top[HAK_CLASSES];
     void **end[HAK_CLASSES];
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
-
-    uint64_t word[HAK_HOT_CLASSES ? HAK_CLASSES : 1];       /* hot/page.h: free blocks ... */
-    char *word_start[HAK_HOT_CLASSES ? HAK_CLASSES : 1];    /* ... from here on */
-    hak_link *list[HAK_LIST_CLASSES ? HAK_CLASSES : 1];     /* hot/list.h: free blocks, ... */
-    uint16_t list_room[HAK_LIST_CLASSES ? HAK_CLASSES : 1]; /* ... and how many more it takes */
 
     void **bottom[HAK_CLASSES];        /* the NULL below each magazine's first slot */
     uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now ... */
@@ -248,7 +249,7 @@ struct hak_seat {
     _Atomic int32_t process, thread;    /* of the owner; 0: nobody knows */
 } __attribute__((aligned(HAK_CLASS_LIMIT)));
 _Static_assert(sizeof(struct hak_seat) == HAK_CLASS_LIMIT, "a class fits into a seat's address");
-#define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + 1) + HAK_GROWN_SLOTS)
+#define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + HAK_EMPTY_SLOTS) + HAK_GROWN_SLOTS)
 #define HAK_HEAP_SLOTS (HAK_USUAL_SLOTS + HAK_MAGAZINE_SLOTS)
 #define HAK_USUAL_HEAP_SIZE (sizeof(struct hak_heap) + HAK_USUAL_SLOTS * sizeof(void *))
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))

@@ -12,13 +12,15 @@ enum {
     FEW = 32,       /* looks of a class within a tick after which it is left alone */
 };
 
-void *const hak_nothing[1];
+void *const hak_nothing[HAK_EMPTY_SLOTS];
 
 static void arm_class(hak_heap *heap, unsigned cls) {
     if (hak_is_armed(heap, cls))
         return;
-    heap->held_top[cls] = heap->top[cls];
-    heap->top[cls] = heap->end[cls] = (void **)hak_nothing;
+    heap->held_top[cls] = hak_magazine_lay_down(heap, cls);
+    heap->top[cls] = heap->end[cls] = HAK_NOTHING;
+    if (HAK_HAND)
+        heap->hand[cls] = NULL;
 }
 
 /* Makes the sizes of a class lead to class `to`. */
@@ -58,7 +60,7 @@ void hak_disarm(hak_heap *heap, unsigned cls) {
     heap->malloc_is_armed[cls] = false;
     if (!hak_is_armed(heap, cls))
         return;
-    heap->top[cls] = heap->held_top[cls];
+    hak_magazine_set_top(heap, cls, heap->held_top[cls]);
     heap->end[cls] = hak_magazine_end(heap, cls);
 }
 

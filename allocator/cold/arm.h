@@ -4,7 +4,8 @@
  * paths, and dirty pages would wait for ever. An armed magazine looks empty to malloc and full to
  * free, so the next operation on its class comes to the slow path, which puts the real one back:
  *
- *   top, end -> | NULL |        held_top -> the real top of the magazine
+ *   top, end -> | NULL |        hand: NULL        held_top -> the real top of the magazine, whose
+ *                                                              slot is written meanwhile
  *
  * What this costs is bounded. A hit is served from the held magazine in a few instructions; only
  * every fourth looks at the clock. All magazines are armed when nothing looked at the clock for
@@ -17,8 +18,9 @@
 
 #include "base/types.h"
 
-/* The slot of magazines that can neither give nor take. Always NULL. */
-extern HAK_HIDDEN void *const hak_nothing[1];
+/* The slots of magazines that can neither give nor take. Always NULL. */
+extern HAK_HIDDEN void *const hak_nothing[HAK_EMPTY_SLOTS];
+#define HAK_NOTHING ((void **)&hak_nothing[HAK_EMPTY_SLOTS - 1])
 
 /* Arms all magazines of the heap when a new window begins, else that of `cls` if it may be; `now`
  * in milliseconds. By the owner. */
@@ -48,7 +50,7 @@ void hak_arm_malloc_again(hak_heap *heap, unsigned cls);
 void hak_disarm(hak_heap *heap, unsigned cls);
 
 HAK_INLINE bool hak_is_armed(const hak_heap *heap, unsigned cls) {
-    return heap->top[cls] == (void **)hak_nothing;
+    return heap->top[cls] == HAK_NOTHING;
 }
 
 #endif

@@ -1,10 +1,8 @@
 #include "cold/heap.h"
 
 #include "base/classes.h"
-#include "cold/list.h"
 #include "cold/magazine.h"
 #include "cold/owner.h"
-#include "cold/route.h"
 #include "cold/seat.h"
 #include "cold/shed.h"
 #include "cold/slab.h"
@@ -35,7 +33,6 @@ static bool make_heap(hak_seat *seat) {
         return false;
     heap->seat = seat;
     hak_magazines_lay_out(heap);
-    hak_lists_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
     HAK_COUNT(heaps_made, 1);
     return true;
@@ -96,7 +93,7 @@ void hak_heap_leave(hak_heap *heap) {
  * research build is. */
 static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
-    while (cls < HAK_CLASSES && heap->partial[cls] == NULL && hak_route_count(heap, cls) == 0)
+    while (cls < HAK_CLASSES && heap->partial[cls] == NULL && hak_magazine_count(heap, cls) == 0)
         cls++;
     return cls == HAK_CLASSES && heap->came == NULL && !HAK_RESEARCH;
 }

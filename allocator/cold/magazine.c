@@ -22,7 +22,7 @@ static void set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
 }
 
 static void **small_place(hak_heap *heap, unsigned cls) {
-    return heap->slots + (size_t)cls * (HAK_SMALL_DEPTH + 1);
+    return heap->slots + (size_t)cls * (HAK_SMALL_DEPTH + HAK_EMPTY_SLOTS);
 }
 
 static void **grown_places(hak_heap *heap) {
@@ -48,40 +48,38 @@ static void **place_for(hak_heap *heap, unsigned cls, unsigned depth) {
     if (depth > hak_classes[cls].depth)
         return deep_place(heap, cls);
     void **place = grown_places(heap) + heap->grown_slots;
-    heap->grown_slots += heap->room[cls] + 1u;
+    heap->grown_slots += heap->room[cls] + HAK_EMPTY_SLOTS;
     return place;
+}
+
+/* Slots of fresh memory are empty, and stay untouched. */
+static void begin_at(hak_heap *heap, unsigned cls, void **place) {
+    for (void **slot = place; slot < place + HAK_EMPTY_SLOTS; slot++)
+        if (*slot != NULL)
+            *slot = NULL;
+    heap->bottom[cls] = place + HAK_EMPTY_SLOTS - 1;
+    hak_magazine_set_top(heap, cls, heap->bottom[cls]);
 }
 
 static void lay_out(hak_heap *heap, unsigned cls) {
     unsigned usual = hak_classes[cls].depth;
     unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
     heap->room[cls] = (uint16_t)depth;
-    heap->bottom[cls] = heap->top[cls] = small_place(heap, cls);
-    if (*heap->bottom[cls] != NULL) /* in fresh memory it is, and stays untouched */
-        *heap->bottom[cls] = NULL;
+    begin_at(heap, cls, small_place(heap, cls));
     set_depth(heap, cls, depth);
-}
-
-/* Armed for ever: malloc finds it empty, free finds it full. */
-static void leave_out(hak_heap *heap, unsigned cls) {
-    heap->bottom[cls] = heap->top[cls] = heap->end[cls] = (void **)hak_nothing;
-    heap->held_top[cls] = (void **)hak_nothing;
 }
 
 void hak_magazines_lay_out(hak_heap *heap) {
     for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
-        if (hak_routes[cls] == HAK_ROUTE_POOL || hak_routes[cls] == HAK_ROUTE_LARGE)
-            leave_out(heap, cls);
-        else
-            lay_out(heap, cls);
+        lay_out(heap, cls);
 }
 
-static void move(hak_heap *heap, unsigned cls, void **to) {
-    size_t count = hak_magazine_count(heap, cls);
-    *to = NULL;
-    memcpy(to + 1, heap->bottom[cls] + 1, count * sizeof *to);
-    heap->bottom[cls] = to;
-    heap->top[cls] = to + count;
+static void move(hak_heap *heap, unsigned cls, void **place) {
+    size_t count = (size_t)(hak_magazine_lay_down(heap, cls) - heap->bottom[cls]);
+    void **first = heap->bottom[cls] + 1;
+    begin_at(heap, cls, place);
+    memcpy(heap->bottom[cls] + 1, first, count * sizeof *first);
+    hak_magazine_set_top(heap, cls, heap->bottom[cls] + count);
 }
 
 void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {

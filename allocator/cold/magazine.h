@@ -43,6 +43,34 @@ HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     return count <= heap->depth[cls] ? count : 0;
 }
 
+/* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
+HAK_INLINE void *hak_magazine_newest(const hak_heap *heap, unsigned cls) {
+    return HAK_HAND ? heap->hand[cls] : *heap->top[cls];
+}
+
+/* Makes the slots alone say what the magazine holds: a block in hand is written to its own. Returns
+ * the top. Memory that reads NULL already stays untouched. */
+HAK_INLINE void **hak_magazine_lay_down(hak_heap *heap, unsigned cls) {
+    void **top = heap->top[cls];
+    if (HAK_HAND && *top != heap->hand[cls])
+        *top = heap->hand[cls];
+    return top;
+}
+
+/* Sets the top; the slots up to it have been written. */
+HAK_INLINE void hak_magazine_set_top(hak_heap *heap, unsigned cls, void **top) {
+    heap->top[cls] = top;
+    if (HAK_HAND)
+        heap->hand[cls] = *top;
+}
+
+/* Puts a block into a magazine that has room. */
+HAK_INLINE void hak_magazine_put(hak_heap *heap, unsigned cls, void *block) {
+    void **top = hak_magazine_lay_down(heap, cls) + 1;
+    *top = block;
+    hak_magazine_set_top(heap, cls, top);
+}
+
 /* The last slot of a magazine. */
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
     return heap->bottom[cls] + heap->depth[cls];

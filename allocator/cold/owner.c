@@ -1,6 +1,7 @@
 #include "cold/owner.h"
 
 #include "cold/arm.h"
+#include "cold/magazine.h"
 #include "cold/seat.h"
 #include "cold/thread.h"
 #include "os/barrier.h"
@@ -21,11 +22,11 @@ static void set_busy(hak_heap *heap, bool busy) {
 /*   | NULL |      |      | block |      | block |   ->   | NULL | block | block |
  *                                         ^ top                          ^ top    */
 static void close_holes(hak_heap *heap, unsigned cls) {
-    void **to = heap->bottom[cls];
-    for (void **from = to + 1; from <= heap->top[cls]; from++)
+    void **to = heap->bottom[cls], **top = hak_magazine_lay_down(heap, cls);
+    for (void **from = to + 1; from <= top; from++)
         if (*from != NULL)
             *++to = *from;
-    heap->top[cls] = to;
+    hak_magazine_set_top(heap, cls, to);
 }
 
 static void close_all_holes(hak_heap *heap) {

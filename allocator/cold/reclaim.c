@@ -3,12 +3,18 @@
  * From the moment that a heap is robbed (cold/owner.h) its owner can only pop and push, and goes to
  * a slow path, where it waits, as soon as it pops a NULL:
  *
- *   pop:  t = top; b = *t; if b is NULL: wait; top = t - 1        writes no slot
- *   push: t = top; t[1] = b; top = t + 1                          writes the slot before top
+ *   pop:  b = *t; if b is NULL: wait; t = t - 1        writes no slot
+ *   push: t[1] = b; t = t + 1                          writes the slot above t
+ *
+ * Here t is the top. With a block in hand it is the slot below, and "pop" means to take a block in
+ * hand, "push" that another block comes upon it; what is in hand stays the owner's:
+ *
+ *   pop:  b = hand; n = *t; if n is NULL: wait; hand = n; t = t - 1
+ *   push: t[1] = hand; hand = b; t = t + 1
  *
  *   1. The reclaimer exchanges slots below the top, oldest first, for NULL, and remembers what was
  *      in them.                                                   first barrier: B1
- *   2. It reads the top:  t.                                      second barrier: B2
+ *   2. It reads t.                                                second barrier: B2
  *   3. It looks at those slots again.
  *
  *   | NULL |  1   |  2   |  3   |  4   |  5   |      exchanged: 1 to 4
@@ -17,25 +23,25 @@
  * Let s be such a slot and v what the exchange found there. Three facts:
  *   (a) Only pushes write to slots, and never NULL. So s is NULL at step 3 only if no push that the
  *       owner made before B2 wrote to it after the exchange.
- *   (b) The top crosses from below s to s by a push to s alone.
+ *   (b) t crosses from below s to s by a push to s alone.
  *   (c) A pop that reads s after B1 finds NULL, or what was pushed after the exchange. So v was
  *       popped before B1, or by the one pop that B1 found between its loads and its store, or
  *       not at all.
  *
- * Not NULL at step 3: v is not ours. The owner has pushed there since, so the top had been below s,
- * and v was popped, or was an old value above the top.
+ * Not NULL at step 3: v is not ours. The owner has pushed there since, so t had been below s, and v
+ * was popped, or was an old value above t.
  *
- * NULL, and s < t: v is ours. Had it been popped, by a pop before B1 or the one amid it, the top
- * would have been below s and then crossed it (b), by a push to s before that of t. B2 makes that
- * push visible, in whatever order the owner's stores left its processor, so s would not be NULL.
- * And nobody can pop v any more (c).
+ * NULL, and s < t: v is ours. Had it been popped, by a pop before B1 or the one amid it, then t
+ * would have been below s and would have crossed it (b), by a push to s. B2 makes that push
+ * visible, in whatever order the owner's stores left its processor, so s would not be NULL. And
+ * nobody can pop v any more (c).
  *
  * NULL, and s = t: B1 may have found the owner amid the pop of v.
  * NULL, and s > t: v is an old value, or B1 found the owner amid the push of v, with its slot
- * written and its top not.
+ * written and its t not.
  * None of these last ones can be told apart, and need not be: v goes back by compare-and-swap.
- * Above the top it does no harm, and when the swap fails, the owner has pushed there since, see
- * above. So all values may go back, too, when a barrier is refused.
+ * Above t it does no harm, and when the swap fails, the owner has pushed there since, see above. So
+ * all values may go back, too, when a barrier is refused.
  *
  * tests/allocator/boxes/cold_reclaim_model.c tries all interleavings of small cases. */
 #include "cold/reclaim.h"
@@ -149,7 +155,7 @@ static void exchange(part *p) {
         values[p->at + i] = __atomic_exchange_n(&p->from[i], NULL, __ATOMIC_ACQ_REL);
 }
 
-/* The newest block stays. False: there is no room for all others. */
+/* The newest blocks stay. False: there is no room for all others. */
 static bool gather_below(hak_heap *heap, unsigned cls, void **top) {
     void **from = heap->bottom[cls] + 1;
     while (from < top && __atomic_load_n(from, __ATOMIC_RELAXED) == NULL)
@@ -176,8 +182,8 @@ static void empty_armed(hak_heap *heap, unsigned cls) {
 
 static bool gather_class(hak_heap *heap, unsigned cls) {
     void **top = __atomic_load_n(&heap->top[cls], __ATOMIC_ACQUIRE);
-    if (top != (void **)hak_nothing)
-        return gather_below(heap, cls, top);
+    if (top != HAK_NOTHING)
+        return gather_below(heap, cls, top - HAK_HAND);
     empty_armed(heap, cls);
     return true;
 }
@@ -232,7 +238,8 @@ static void give(part *p, bool decided) {
 
 static void read_tops(void) {
     for (size_t i = 0; i < part_count; i++)
-        parts[i].top = __atomic_load_n(&parts[i].heap->top[parts[i].cls], __ATOMIC_ACQUIRE);
+        parts[i].top =
+            __atomic_load_n(&parts[i].heap->top[parts[i].cls], __ATOMIC_ACQUIRE) - HAK_HAND;
 }
 
 /* Empties as many of the robbed heaps' magazines as there is room for. Returns blocks. */

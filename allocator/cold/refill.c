@@ -7,7 +7,7 @@
 #include "cold/owner.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
-#include "cold/route.h"
+#include "cold/bin.h"
 #include "cold/thread.h"
 #include "pages/range.h"
 
@@ -35,20 +35,25 @@ static unsigned class_for(const hak_heap *heap, size_t size) {
     return cls != HAK_CLASS_NONE ? cls : class_by_search(size);
 }
 
+static void *take(hak_heap *heap, unsigned cls) {
+    hak_disarm(heap, cls);
+    return hak_bin_take(heap, cls);
+}
+
 /* The system refuses more. Blocks in magazines may keep slabs of other classes, and heaps without a
  * thread empty ones, that this class can have. */
-static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls, size_t size) {
+static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
     hak_purge_all(heap);
-    void *block = hak_route_take(heap, cls, size);
+    void *block = take(heap, cls);
     if (block == NULL)
         errno = ENOMEM;
     return block;
 }
 
-static void *allocate(hak_heap *heap, unsigned cls, size_t size) {
+static void *allocate(hak_heap *heap, unsigned cls) {
     HAK_TALLY(heap, cls, fallback);
-    void *block = hak_route_take(heap, cls, size);
-    return HAK_LIKELY(block != NULL) ? block : allocate_after_purge(heap, cls, size);
+    void *block = take(heap, cls);
+    return HAK_LIKELY(block != NULL) ? block : allocate_after_purge(heap, cls);
 }
 
 static HAK_COLD void *allocate_borrowed(size_t size) {
@@ -57,7 +62,7 @@ static HAK_COLD void *allocate_borrowed(size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    void *block = allocate(heap, class_for(heap, size), size);
+    void *block = allocate(heap, class_for(heap, size));
     hak_heap_return();
     return block;
 }
@@ -68,7 +73,7 @@ static inline void *refill(hak_heap *heap, size_t size) {
     if (block != NULL)
         return block;
     bool was_armed = heap->malloc_is_armed[cls];
-    block = allocate(heap, cls, size);
+    block = allocate(heap, cls);
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
@@ -99,11 +104,20 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     hak_chains_send(&chain);
 }
 
+static inline void give(hak_heap *heap, unsigned cls, void *block) {
+    if (cls == HAK_CLASS_NONE) {
+        hak_large_free(block);
+        return;
+    }
+    hak_disarm(heap, cls);
+    hak_bin_give(heap, cls, block);
+}
+
 static inline void retire(hak_heap *heap, unsigned cls, void *block) {
     if (hak_armed_push(heap, cls, block))
         return;
     HAK_TALLY(heap, cls, retire);
-    hak_route_give(heap, cls, block);
+    give(heap, cls, block);
     hak_purge_tick(heap, cls);
     if (cls != HAK_CLASS_NONE && !hak_is_armed(heap, cls) && hak_purge_is_pending())
         hak_arm_malloc(heap, cls);

@@ -1,11 +1,12 @@
 #include "cold/remote.h"
 
 #include "base/classes.h"
-#include "cold/link.h"
 #include "cold/epoch.h"
 #include "cold/give.h"
 #include "cold/heap.h"
-#include "cold/route.h"
+#include "cold/link.h"
+#include "cold/magazine.h"
+#include "cold/bin.h"
 #include "cold/slab.h"
 #include "pages/range.h"
 #include "stats/stats.h"
@@ -126,14 +127,14 @@ static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere
     if (hak_heap_inherits(heap, owner, block))
         owner = hak_owner_of(block);
     if (hak_seat_in(owner) == heap->seat)
-        hak_route_take_home(heap, hak_class_of_owner(owner), block);
+        hak_bin_take_home(heap, hak_class_of_owner(owner), block);
     else
         hak_chains_add(elsewhere, owner, block);
 }
 
-/* Room in the magazine of a class; other routes have none. */
+/* Room in the magazine of a class. */
 static size_t room_of(const hak_heap *heap, unsigned cls) {
-    return hak_is_hot(cls) || hak_is_list(cls) ? 0 : (size_t)(heap->end[cls] - heap->top[cls]);
+    return (size_t)(heap->end[cls] - heap->top[cls]);
 }
 
 /* The magazine takes the blocks in the carrier's words that are still its heap's, as long as it has
@@ -147,7 +148,7 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     const uint64_t reciprocal = hak_classes[cls].pages == 1 ? hak_classes[cls].reciprocal : 0;
     const hak_link *words = carrier + 1;
     size_t room = room_of(heap, cls), most = count < room ? count : room, n = 0;
-    void **slots = heap->top[cls] + 1, *block;
+    void **slots = hak_magazine_lay_down(heap, cls) + 1, *block;
     uintptr_t page = (uintptr_t)0 - HAK_PAGE_SIZE; /* no block lies there, nor NULL */
     uint64_t rest = (uintptr_t)carrier % HAK_PAGE_SIZE * reciprocal;
     for (; n < most; n++) {
@@ -162,7 +163,7 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     }
     if (HAK_UNLIKELY(rest >= reciprocal))
         all_must_be_starts(cls, carrier, slots, n);
-    heap->top[cls] += n;
+    hak_magazine_set_top(heap, cls, heap->top[cls] + n);
     return n;
 }
 
@@ -183,7 +184,7 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     if (HAK_UNLIKELY(owner != expected) || room_of(heap, cls) == 0)
         take_odd(heap, carrier, elsewhere);
     else
-        *++heap->top[cls] = carrier;
+        hak_magazine_put(heap, cls, carrier);
     return next;
 }
 

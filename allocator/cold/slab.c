@@ -237,30 +237,6 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) 
     return taken;
 }
 
-static uint64_t take_freed_word(hak_slab *slab, unsigned *first) {
-    unsigned word = hak_lowest_bit(slab->summary);
-    uint64_t ones = slab->bitmap[word];
-    slab->bitmap[word] = 0;
-    slab->summary &= slab->summary - 1;
-    *first = word * 64;
-    return ones;
-}
-
-static uint64_t take_fresh_word(hak_slab *slab, unsigned *first) {
-    unsigned left = capacity_of(slab) - slab->carved,
-             count = left < HAK_FRESH_WORD ? left : HAK_FRESH_WORD;
-    *first = slab->carved;
-    slab->carved = (uint16_t)(slab->carved + count);
-    return ((uint64_t)1 << count) - 1;
-}
-
-uint64_t hak_slab_take_word(hak_heap *heap, hak_slab *slab, unsigned *first) {
-    uint64_t ones =
-        slab->summary != 0 ? take_freed_word(slab, first) : take_fresh_word(slab, first);
-    note_taken(heap, slab, hak_count_bits(ones));
-    return ones;
-}
-
 /* ---- taking blocks back ---- */
 
 void hak_slab_refuse(const hak_slab *slab, const void *block) {

@@ -20,10 +20,6 @@ void hak_slab_take_over(hak_heap *heap, hak_slab *slab);
  * magazine hands them out in the order of their addresses. Returns n. */
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
 
-/* Takes the free blocks of one word of the bitmap, or up to a word's worth that were never handed
- * out: bit i of the result is block *first + i. The slab has room. */
-uint64_t hak_slab_take_word(hak_heap *heap, hak_slab *slab, unsigned *first);
-
 /* Looks after a slab whose `used` has sunk to its low mark or below: links it when it was full,
  * lets it be purged when it is half empty, and gives its pages back when it is empty and others of
  * its class have room: as many as HAK_WARM_SLABS. */

@@ -3,13 +3,14 @@
 #include "base/classes.h"
 #include "cold/arm.h"
 #include "cold/background.h"
+#include "cold/bin.h"
+#include "cold/epoch.h"
 #include "cold/exchange.h"
 #include "cold/heap.h"
-#include "cold/epoch.h"
+#include "cold/magazine.h"
 #include "cold/owner.h"
 #include "cold/purge.h"
 #include "cold/remote.h"
-#include "cold/route.h"
 #include "cold/seat.h"
 #include "cold/trim.h"
 #include "os/barrier.h"
@@ -22,7 +23,7 @@
 
 /* All other magazines of it have top = end = NULL: free finds them full. malloc finds class
  * HAK_CLASS_NONE for every size, and that magazine empty. */
-const hak_heap hak_no_heap = {.top = {(void **)hak_nothing}, .end = {(void **)hak_nothing}};
+const hak_heap hak_no_heap = {.top = {HAK_NOTHING}, .end = {HAK_NOTHING}};
 
 HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 
@@ -38,11 +39,10 @@ static hak_heap *borrowed;
 /* ---- the end of a thread ---- */
 
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
- * its end. So the last heaps keep a few small blocks ready for the next threads; but none of the
- * route HOT, which go into slabs of this heap only: another may adopt them before. */
+ * its end. So the last heaps keep a few small blocks ready for the next threads. */
 static size_t blocks_to_keep(unsigned cls) {
     size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
-    if (hak_is_hot(cls) || hak_classes[cls].size > HAK_SMALL_MAX)
+    if (hak_classes[cls].size > HAK_SMALL_MAX)
         return 0;
     return usual < WARM_BLOCKS ? usual : WARM_BLOCKS;
 }
@@ -50,8 +50,8 @@ static size_t blocks_to_keep(unsigned cls) {
 static void flush_most(hak_heap *heap) {
     bool warm = hak_seat_idle_count() < WARM_HEAPS;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (hak_route_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
-            hak_route_flush(heap, cls);
+        if (hak_magazine_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
+            hak_bin_flush(heap, cls);
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if

@@ -2,10 +2,10 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
+#include "cold/bin.h"
 #include "cold/exchange.h"
 #include "cold/magazine.h"
 #include "cold/remote.h"
-#include "cold/route.h"
 #include "cold/slab.h"
 #include "os/os.h"
 #include "pages/dense.h"
@@ -123,7 +123,7 @@ void hak_heap_flush(hak_heap *heap) {
     hak_remote_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         hak_exchange_empty(heap, cls);
-        hak_route_flush(heap, cls);
+        hak_bin_flush(heap, cls);
     }
     release_empty(heap);
 }
@@ -147,8 +147,8 @@ static void begin(hak_heap *heap, uint32_t epoch) {
 }
 
 static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
-    spend(budget, 1 + hak_route_count(heap, cls) / BLOCKS);
-    hak_route_flush(heap, cls);
+    spend(budget, 1 + hak_magazine_count(heap, cls) / BLOCKS);
+    hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
 }
 
@@ -186,7 +186,7 @@ enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
 /* A thread that had it between two steps may have left some blocks. */
 static bool is_empty(const hak_heap *heap) {
     unsigned cls = 1;
-    while (cls < HAK_CLASSES && hak_route_count(heap, cls) == 0)
+    while (cls < HAK_CLASSES && hak_magazine_count(heap, cls) == 0)
         cls++;
     return cls == HAK_CLASSES;
 }

@@ -6,7 +6,6 @@
 #include "cold/heap.h"
 #include "cold/magazine.h"
 #include "cold/owner.h"
-#include "cold/route.h"
 #include "cold/slab.h"
 #include "cold/thread.h"
 #include "pages/apart.h"
@@ -48,9 +47,9 @@ static void subtract(hak_usage *usage, unsigned cls, size_t blocks) {
 
 /* Where a reclaimer was, empty slots lie among the blocks until the owner comes by. */
 static size_t blocks_in(const hak_heap *heap, unsigned cls) {
-    size_t count = hak_route_count(heap, cls), empty = 0;
+    size_t count = hak_magazine_count(heap, cls), empty = 0;
     if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls))
-        for (size_t i = 1; i <= hak_magazine_count(heap, cls); i++)
+        for (size_t i = 1; i + HAK_HAND <= hak_magazine_count(heap, cls); i++)
             empty += heap->bottom[cls][i] == NULL;
     return empty < count ? count - empty : 0;
 }

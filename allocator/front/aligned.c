@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "cold/large.h"
-#include "hot/lane.h"
+#include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "os/os.h"
 

@@ -1,4 +1,4 @@
-/* The gate: libc's names -> size class -> route. One table, one decision.
+/* The gate: libc's names -> size class -> magazine. One table, one decision.
  *
  *   malloc(n)                                free(p)
  *     n <= 2 KiB: class by table               class of p's page, 0 when it is not ours
@@ -9,7 +9,7 @@
 #include "cold/refill.h"
 #include "cold/thread.h"
 #include "front/medium.h"
-#include "hot/lane.h"
+#include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
 #include "stats/slowdown.h"
@@ -33,7 +33,7 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
     unsigned cls = hak_class_in(&hak_ranges[0], block);
-    if (HAK_LIKELY(hak_lane_push(hak_this_thread.heap, cls, block)))
+    if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, cls, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     hak_retire(block);

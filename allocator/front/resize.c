@@ -3,7 +3,7 @@
 #include "base/classes.h"
 #include "cold/large.h"
 #include "cold/refill.h"
-#include "hot/lane.h"
+#include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
 

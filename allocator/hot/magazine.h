@@ -4,34 +4,91 @@
  *            oldest           ^ top           ^ end
  *
  * The block freed last is handed out first, while its memory is still in the cache, and without
- * being touched: no line of a block is read or written here. */
+ * being touched: no line of a block is read or written here.
+ *
+ * Where HAK_HAND says so, that block is kept in hand, and its slot is written only when another
+ * comes upon it. Then malloc finds it by one load from a place that is known at once, not in the
+ * slot that free has just written. Which of the two is faster depends on the processor
+ * (docs/experiments.md, Lanes). */
 #ifndef HAK_HOT_MAGAZINE_H
 #define HAK_HOT_MAGAZINE_H
 
 #include "base/types.h"
+#include "cold/thread.h"
 #include "hot/ahead.h"
 
-/* NULL when the magazine is empty. */
-HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
+HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls) {
     void **top = heap->top[cls];
     void *block = HAK_READ_SHARED(*top);
-    if (HAK_LIKELY(block != NULL)) {
-        HAK_WRITE_SHARED(heap->top[cls], top - 1);
-        hak_fetch_ahead(top[-1]);
-        HAK_TALLY(heap, cls, pop);
-    }
+    if (HAK_UNLIKELY(block == NULL))
+        return NULL;
+    HAK_WRITE_SHARED(heap->top[cls], top - 1);
+    hak_fetch_ahead(top[-1]);
     return block;
 }
 
-/* False, and nothing happened: the magazine is full, or the block is the one freed last. */
-HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned cls, void *block) {
+/* The last block is for the slow path, which brings more: so a block taken in hand is never NULL.
+ */
+HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls) {
+    void **top = heap->top[cls];
+    void *next = HAK_READ_SHARED(top[-1]), *block = heap->hand[cls];
+    if (HAK_UNLIKELY(next == NULL))
+        return NULL;
+    HAK_ASSUME(block != NULL);
+    heap->hand[cls] = next;
+    HAK_WRITE_SHARED(heap->top[cls], top - 1);
+    hak_fetch_ahead(next);
+    return block;
+}
+
+/* NULL when the slow path is to be asked: the magazine is empty, or nearly. */
+HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
+    void *block = HAK_HAND ? hak_hand_pop(heap, cls) : hak_array_pop(heap, cls);
+    if (HAK_LIKELY(block != NULL))
+        HAK_TALLY(heap, cls, pop);
+    return block;
+}
+
+HAK_INLINE bool hak_array_push(hak_heap *heap, unsigned cls, void *block) {
     void **top = heap->top[cls];
     if (HAK_UNLIKELY(top == heap->end[cls] || HAK_READ_SHARED(*top) == block))
         return false;
     HAK_WRITE_SHARED(top[1], block);
     HAK_WRITE_SHARED(heap->top[cls], top + 1);
+    return true;
+}
+
+HAK_INLINE bool hak_hand_push(hak_heap *heap, unsigned cls, void *block) {
+    void **top = heap->top[cls], *newest = heap->hand[cls];
+    if (HAK_UNLIKELY(top == heap->end[cls] || newest == block))
+        return false;
+    HAK_WRITE_SHARED(*top, newest);
+    heap->hand[cls] = block;
+    HAK_WRITE_SHARED(heap->top[cls], top + 1);
+    return true;
+}
+
+/* False, and nothing happened: the magazine is full, or the block is the one freed last. */
+HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned cls, void *block) {
+    if (!(HAK_HAND ? hak_hand_push(heap, cls, block) : hak_array_push(heap, cls, block)))
+        return false;
     HAK_TALLY(heap, cls, push);
     return true;
+}
+
+/* Index into class_of_small. In 32 bits, because that saves two bytes of code, and with them the
+ * hot path of malloc lies in one cache line even when its slow calls are long jumps. */
+HAK_INLINE unsigned hak_small_step(size_t size) {
+    unsigned rounded = (unsigned)size + 15;
+    HAK_KEEP_WIDTH(rounded);
+    return rounded >> HAK_SMALL_STEP_SHIFT;
+}
+
+/* A free block for at most HAK_SMALL_MAX bytes from the calling thread's magazine; NULL when
+ * hak_refill is to be asked. */
+HAK_INLINE void *hak_take_small(size_t size) {
+    hak_heap *heap = hak_this_thread.heap;
+    return hak_magazine_pop(heap, heap->class_of_small[hak_small_step(size)]);
 }
 
 #endif

@@ -290,7 +290,7 @@ def _tested(
 
 def _gcc(root: Path, full: bool) -> list[Step]:
     """Return the gcc suite. Sanitizers and the libraries that are cut in other ways are clang's."""
-    settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "ROUTES")]
+    settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "CUTS")]
     chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
     return _tested("gcc", Path("gcc"), root, chosen, settings)
 

@@ -50,7 +50,7 @@ def tune_command(
     wait: bool,
     verbose: bool,
 ) -> None:
-    """Choose size classes, magazines, policy and code for a profile's training workloads.
+    """Choose lane, size classes, magazines, policy and code for a profile's training workloads.
 
     Proposals come from what the workloads allocate; each is compiled and measured against the
     default in interleaved pairs of runs, the best are combined, and the combination is confirmed

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.geometry.model import Difference, Geometry, SizeClass
 
-_FIELDS = ("pages", "depth", "route")
+_FIELDS = ("pages", "depth")
 # So many sizes are named; more are counted.
 _NAMED = 12
 
@@ -74,7 +74,7 @@ def _classes(geometry: Geometry, default: Geometry) -> Iterator[Difference]:
 
 def _class(one: SizeClass, before: SizeClass | None, worth: str) -> Difference:
     if before is None:
-        old, new = "", f"pages {one.pages}, depth {one.depth}, {one.route}"
+        old, new = "", f"pages {one.pages}, depth {one.depth}"
     else:
         fields = changed_fields(before, one)
         old = ", ".join(f"{name} {value}" for name, value, _ in fields)

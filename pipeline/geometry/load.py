@@ -14,7 +14,7 @@ from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import ANY, NAMES, nearest
 from pipeline.geometry.code import CHOICES
-from pipeline.geometry.model import Geometry, Record, Route, SizeClass
+from pipeline.geometry.model import Geometry, Record, SizeClass
 from pipeline.geometry.rules import require_legal, usual_class
 from pipeline.geometry.tables import default_geometry
 from pipeline.profile.load import read_as
@@ -46,7 +46,6 @@ class _Row(Record):
     size: Annotated[int, Field(ge=1)]
     pages: int | None = None
     depth: int | None = None
-    route: Route | None = None
     why: str = ""
     worth: str = ""
 
@@ -61,7 +60,6 @@ class _Change(Record):
 
     pages: int | None = None
     depth: int | None = None
-    route: Route | None = None
     why: Words
     worth: Words = NOT_MEASURED
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from pipeline.core.digest import digest_value
 from pipeline.core.processor import ANY
 from pipeline.geometry.code import CHOICES
-
-Route = Literal["HOT", "ULTRA", "ULTRA_LIST", "MID", "POOL", "LARGE"]
-ROUTES: tuple[Route, ...] = get_args(Route)
 
 
 class Record(BaseModel):
@@ -31,14 +27,13 @@ class SizeClass(Record):
     size: int
     pages: int
     depth: int
-    route: Route
     why: str = ""
     worth: str = ""
 
     @property
-    def values(self) -> tuple[int, int, int, Route]:
+    def values(self) -> tuple[int, int, int]:
         """What decides about the library: everything but the words."""
-        return self.size, self.pages, self.depth, self.route
+        return self.size, self.pages, self.depth
 
 
 class Constant(Record):

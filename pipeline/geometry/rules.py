@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from pipeline.core.errors import ProfileError
 from pipeline.geometry.code import CHOICES
-from pipeline.geometry.model import Geometry, Route, Setting, SizeClass
+from pipeline.geometry.model import Geometry, Setting, SizeClass
 
 MIN_ALIGN, MEDIUM_STEP = 16, 256
 SMALL_MAX, MEDIUM_MAX = 2048, 65536
@@ -19,8 +19,6 @@ PAGES_PER_SEGMENT = 32
 SLAB_MAX_BLOCKS = 4096
 MOST_CLASSES = 254
 LEAST_DEPTH, MOST_DEPTH = 2, 1024
-SMALL_ROUTES: tuple[Route, ...] = ("HOT", "ULTRA", "ULTRA_LIST")
-MEDIUM_ROUTES: tuple[Route, ...] = ("MID", "POOL", "LARGE")
 # Bytes of a heap beside its magazines: a bound of sizeof(hak_heap), for each class and in all.
 _HEAP_PER_CLASS, _HEAP_FIXED = 96, 1024
 _POINTER = 8
@@ -70,18 +68,12 @@ def usual_depth(size: int) -> int:
     return min(max(65536 // size, 4), MOST_DEPTH)
 
 
-def usual_route(size: int) -> Route:
-    """Return the route of the default table for blocks of ``size`` bytes."""
-    return "ULTRA" if size <= SMALL_MAX else "MID"
-
-
 def usual_class(size: int, page_bytes: int = 65536) -> SizeClass:
     """Return the class that the default table's rules give for ``size`` bytes."""
     return SizeClass(
         size=size,
         pages=usual_pages(size, page_bytes),
         depth=usual_depth(size),
-        route=usual_route(size),
     )
 
 
@@ -96,9 +88,10 @@ def deepest(geometry: Geometry, one: SizeClass) -> int:
 def heap_bytes(geometry: Geometry) -> int:
     """Return the address space of one thread's heap and magazines, at most (not its memory)."""
     count = len(geometry.classes) + 1
-    small = count * (geometry.value("small_depth") + 1)
-    grown = sum(one.depth + one.depth * 2 // 3 + _GROWN_PLACES for one in geometry.classes)
-    deep = 1 + sum(deepest(geometry, one) + 1 for one in geometry.classes)
+    empty = 1 + geometry.value("hand")
+    small = count * (geometry.value("small_depth") + empty)
+    grown = sum(one.depth + one.depth * 2 // 3 + _GROWN_PLACES * empty for one in geometry.classes)
+    deep = 1 + sum(deepest(geometry, one) + empty for one in geometry.classes)
     return _HEAP_FIXED + _HEAP_PER_CLASS * count + _POINTER * (small + grown + deep)
 
 
@@ -129,10 +122,6 @@ def _class(one: SizeClass, page_bytes: int) -> Iterator[str]:
         yield f"a slab would have {blocks} blocks; it may have {SLAB_MAX_BLOCKS}"
     if not LEAST_DEPTH <= one.depth <= MOST_DEPTH:
         yield f"depth is {one.depth}; it must be from {LEAST_DEPTH} to {MOST_DEPTH}"
-    routes = SMALL_ROUTES if small else MEDIUM_ROUTES
-    if one.route not in routes:
-        which = "up to" if small else "above"
-        yield f"route is {one.route}; classes {which} {SMALL_MAX} bytes take {', '.join(routes)}"
 
 
 def _table(geometry: Geometry) -> Iterator[str]:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
-from pipeline.geometry.model import ROUTES, Constant, Geometry, Route, SizeClass
+from pipeline.geometry.model import Constant, Geometry, SizeClass
 
 CLASSES, CONSTANTS = "classes.def", "constants.def"
 PREFIX = "HAK_"
-# In the default table the build may name one route for all small classes and one for all others.
-_BUILD_ROUTES: dict[str, Route] = {"HAK_SMALL_ROUTE": "ULTRA", "HAK_MEDIUM_ROUTE": "MID"}
-_CLASS = re.compile(r"^HAK_CLASS\((\d+), (\d+), (\d+), (\d+), (\w+)\)$", re.M)
+_CLASS = re.compile(r"^HAK_CLASS\((\d+), (\d+), (\d+), (\d+)\)$", re.M)
 _CONSTANT = re.compile(r'^HAK_CONSTANT\((\w+), (\d+), (\d+), (\d+),\s*((?:"[^"]*"\s*)+)\)$', re.M)
 
 
@@ -26,13 +24,13 @@ def default_geometry(tree: Tree) -> Geometry:
 
 
 def read_classes(path: Path) -> tuple[SizeClass, ...]:
-    """Return the classes of a table; ProfileError if it has none or an unknown route."""
+    """Return the classes of a table; ProfileError if it has none."""
     rows = _CLASS.findall(path.read_text(encoding="utf-8"))
     if not rows:
-        raise ProfileError(f"{path}: there is no line HAK_CLASS(id, size, pages, depth, route)")
+        raise ProfileError(f"{path}: there is no line HAK_CLASS(id, size, pages, depth)")
     return tuple(
-        SizeClass(size=int(size), pages=int(pages), depth=int(depth), route=_route(path, route))
-        for _, size, pages, depth, route in rows
+        SizeClass(size=int(size), pages=int(pages), depth=int(depth))
+        for _, size, pages, depth in rows
     )
 
 
@@ -60,18 +58,9 @@ def generate(geometry: Geometry, folder: Path) -> None:
     (folder / CONSTANTS).write_text(_constants_text(geometry), encoding="utf-8")
 
 
-def _route(path: Path, word: str) -> Route:
-    name = word.removeprefix("HAK_ROUTE_")
-    if word in _BUILD_ROUTES:
-        return _BUILD_ROUTES[word]
-    if name not in ROUTES:
-        raise ProfileError(f"{path}: there is no route {word}")
-    return name
-
-
 def _classes_text(geometry: Geometry) -> str:
     lines = (
-        f"HAK_CLASS({number}, {one.size}, {one.pages}, {one.depth}, HAK_ROUTE_{one.route})\n"
+        f"HAK_CLASS({number}, {one.size}, {one.pages}, {one.depth})\n"
         for number, one in enumerate(geometry.classes, start=1)
     )
     return "/* Made from a geometry.toml. */\n" + "".join(lines)

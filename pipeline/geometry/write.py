@@ -117,15 +117,14 @@ def _changes(geometry: Geometry, default: Geometry) -> Iterator[str]:
                 }
             )
             words = _row_words(_briefly(said, told))
-            changed = [f'route = "{new}"' if name == "route" else f"{name} = {new}"
-                       for name, _, new in fields]  # fmt: skip
+            changed = [f"{name} = {new}" for name, _, new in fields]
             yield f"{one.size} = {{ {', '.join([*changed, *words])} }}{_remark(one, before)}"
 
 
 def _classes(geometry: Geometry, default: Geometry) -> Iterator[str]:
     before = {one.size: one for one in default.classes}
     gone = [str(size) for size in before if size not in {one.size for one in geometry.classes}]
-    yield "# The whole table of size classes: bytes, pages of a slab, depth of a magazine, route."
+    yield "# The whole table of size classes: bytes, pages of a slab, depth of a magazine."
     if gone:
         yield _wrapped(f"Not in it: the default's classes of {', '.join(gone)} bytes.")
     yield "[classes]"
@@ -150,7 +149,6 @@ def _row(one: SizeClass, before: SizeClass | None) -> str:
         f"size = {one.size}",
         f"pages = {one.pages}",
         f"depth = {one.depth}",
-        f'route = "{one.route}"',
         *_row_words(one),
     ]
     return f"    {{ {', '.join(fields)} }},{_remark(one, before)}"

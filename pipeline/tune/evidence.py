@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.geometry.model import Geometry
-from pipeline.geometry.rules import SMALL_MAX
 from pipeline.trace.read import Trace
 from pipeline.trace.statistics import statistics
 from pipeline.tune import demand as demands
@@ -16,24 +15,13 @@ from pipeline.tune.demand import STEPS, Demand, Flow
 from pipeline.tune.models import class_of_steps, slab_traffic, trips_of, walks
 from pipeline.tune.tables import slabs
 
-RARE = 0.001
-"""A class with a smaller share of the requests is rare."""
-BUSY = 0.1
-"""A class with a larger share is busy."""
-
 
 @dataclass(frozen=True)
 class ClassUse:
-    """How a class of the default table is used.
-
-    ``share`` of all requests, ``reused``: the share of them for which a block freed before was
-    there.
-    """
+    """How often a class of the default table is asked."""
 
     size: int
     requests: float
-    share: float
-    reused: float
 
 
 @dataclass(frozen=True)
@@ -92,33 +80,6 @@ class Evidence:
         requests = sum(int((flow.change > 0).sum()) for flow in self.flows)
         return made / max(requests, 1)
 
-    def rare_above(self, size: int) -> tuple[int, ...]:
-        """Return the classes above ``size`` bytes that are rare, from the largest one down.
-
-        They end where the first class that is not rare begins, so they are one range.
-        """
-        found = []
-        for one in reversed(self.uses):
-            if one.size <= size or one.share > RARE:
-                break
-            found.append(one.size)
-        return tuple(found)
-
-    def share_of(self, sizes: Sequence[int]) -> float:
-        """Return the share of all requests that these classes serve."""
-        return sum(one.share for one in self.uses if one.size in sizes)
-
-    def build_up(self, base: Geometry) -> list[ClassUse]:
-        """Return busy small classes of ``base`` whose blocks are mostly not reused."""
-        small = self.busiest(base, 0, SMALL_MAX)
-        return [one for one in small if one.share >= BUSY and one.reused < 0.5]
-
-    def busiest(self, base: Geometry, above: int, upto: int) -> list[ClassUse]:
-        """Return the used classes of ``base`` in a range of sizes, the busiest one first."""
-        sizes = {one.size for one in base.classes if above < one.size <= upto}
-        used = [one for one in self.uses if one.size in sizes and one.requests > 0]
-        return sorted(used, key=lambda one: one.share, reverse=True)
-
 
 def gather(traces: Sequence[tuple[Trace, float]], base: Geometry, unseen_waste: float) -> Evidence:
     """Return the evidence of traces with their weights. Raises ValueError without any."""
@@ -144,14 +105,8 @@ def gather(traces: Sequence[tuple[Trace, float]], base: Geometry, unseen_waste: 
 
 def _uses(demand: Demand, base: Geometry) -> tuple[ClassUse, ...]:
     sizes = [one.size for one in base.classes]
-    place = class_of_steps(sizes)
-    count = np.bincount(place, demand.count, minlength=len(sizes))
-    most = np.bincount(place, demand.most, minlength=len(sizes))
-    total = max(float(count.sum()), 1.0)
-    return tuple(
-        ClassUse(size, float(n), float(n) / total, 1 - min(1.0, float(m) / max(float(n), 1.0)))
-        for size, n, m in zip(sizes, count, most, strict=True)
-    )
+    count = np.bincount(class_of_steps(sizes), demand.count, minlength=len(sizes))
+    return tuple(ClassUse(size, float(n)) for size, n in zip(sizes, count, strict=True))
 
 
 def _valley(live: Sequence[int]) -> float:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pipeline.geometry.model import Geometry, Route, SizeClass
+from pipeline.geometry.model import Geometry, SizeClass
 from pipeline.geometry.rules import (
     PAGES_PER_SEGMENT,
     SLAB_MAX_BLOCKS,
-    SMALL_MAX,
     usual_class,
     usual_pages,
 )
@@ -21,7 +20,7 @@ Change = Callable[[Geometry], Geometry]
 Which = Callable[[SizeClass], bool]
 Recut = Callable[[SizeClass], dict[str, object]]
 
-TOPICS = ("pages", "table", "slabs", "depth", "route", "constant", "code")
+TOPICS = ("pages", "table", "slabs", "depth", "constant", "code")
 """The order in which moves are applied: a table is made before single classes are changed."""
 
 
@@ -111,20 +110,6 @@ def slabs(name: str, which: Which, factor: float, reason: str) -> Move:
         return _with(geometry, which, recut, reason)
 
     return Move(name, "slabs", reason, change)
-
-
-def routes(name: str, sizes: Sequence[int], route: Route, reason: str) -> Move:
-    """Return the move that sends the classes from the least to the greatest of ``sizes`` there."""
-    lowest, highest = min(sizes), max(sizes)
-
-    def which(one: SizeClass) -> bool:
-        same = (one.size > SMALL_MAX) == (lowest > SMALL_MAX)  # small and medium routes differ
-        return lowest <= one.size <= highest and same
-
-    def recut(_: SizeClass) -> dict[str, object]:
-        return {"route": route}
-
-    return Move(name, "route", reason, lambda g: _with(g, which, recut, reason))
 
 
 def depths(name: str, which: Which, factor: float, reason: str) -> Move:

@@ -8,11 +8,11 @@ from itertools import zip_longest
 
 from pipeline.core.processor import LEVELS, Processor, machine
 from pipeline.geometry.model import Geometry
-from pipeline.geometry.rules import MEDIUM_MAX, SMALL_MAX, check
+from pipeline.geometry.rules import SMALL_MAX, check
 from pipeline.tune import tables
 from pipeline.tune.evidence import Evidence
 from pipeline.tune.models import waste
-from pipeline.tune.move import Move, code, constant, depths, pages, routes, slabs, table
+from pipeline.tune.move import Move, code, constant, depths, pages, slabs, table
 
 NEW_TABLES = (32, 48, 64)
 """Numbers of classes to try, beside the default's and the best by the price of a class."""
@@ -174,26 +174,14 @@ def _pages(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     yield slabs("narrow-slabs", lambda one: one.pages > 1, 1 / 2, reason)
 
 
-def _routes(evidence: Evidence, base: Geometry) -> Iterator[Move]:
-    rare = evidence.rare_above(8192)
-    share = evidence.share_of(rare)
-    what = f"{len(rare)} classes above 8 KiB serve {share:.2%} of the requests (trace)"
-    if share > 0:
-        yield routes("rare-large", rare, "LARGE", f"{what}: whole pages keep nothing back")
-    for one in evidence.busiest(base, 0, SMALL_MAX)[:1]:
-        reason = f"{one.share:.0%} of all requests; a list of free blocks needs no slots (trace)"
-        yield routes(f"list-{one.size}", (one.size,), "ULTRA_LIST", reason)
-    for one in evidence.build_up(base):
-        reason = (
-            f"{one.requests:.0f} requests, of which only {one.reused:.0%} could have a block that "
-            "was freed before: a magazine is only passed through (trace)"
-        )
-        yield routes(f"hot-{one.size}", (one.size,), "HOT", reason)
-    if share > 0:
-        yield routes("rare-pool", rare, "POOL", f"{what}: no magazine keeps blocks back")
-    for one in evidence.busiest(base, SMALL_MAX, MEDIUM_MAX)[:1]:
-        reason = f"{one.share:.0%} of all requests (trace): no magazine keeps blocks back"
-        yield routes(f"pool-{one.size}", (one.size,), "POOL", reason)
+def _lane(evidence: Evidence, base: Geometry) -> Iterator[Move]:
+    hand = base.value("hand")
+    where = "in its slot" if hand else "in hand, beside the top of the magazine"
+    reason = (
+        f"{evidence.demand.requests:,.0f} requests: malloc's next block is kept {where}; which is "
+        "faster depends on the processor more than on the program"
+    )
+    yield constant(base, "hand", 1 - hand, reason)
 
 
 def _instructions(evidence: Evidence, base: Geometry, here: Processor) -> Iterator[Move]:
@@ -222,10 +210,10 @@ def _kib(number: float) -> str:
 
 Family = Callable[[Evidence, Geometry], Iterator[Move]]
 FAMILIES: dict[str, Family] = {
+    "lane": _lane,
     "size classes": _size_classes,
     "magazine depth": _magazine_depth,
     "partial and warm pages": _kept,
-    "routes": _routes,
     "refill batch": _refill_batch,
     "prefetch": _prefetch,
     "pages of a class": _pages,

@@ -68,7 +68,7 @@ def test_the_fuzzer_runs_with_full_or_when_it_is_named(
 @pytest.mark.parametrize("full", [False, True])
 def test_what_only_clang_tests_otherwise_is_switched_by_full(full: bool) -> None:
     state = "ON" if full else "OFF"
-    assert {f"-DHAKMEM_TEST_{part}={state}" for part in ("SANITIZERS", "ROUTES")} <= {
+    assert {f"-DHAKMEM_TEST_{part}={state}" for part in ("SANITIZERS", "CUTS")} <= {
         *words("gcc", full)
     }
 

@@ -54,7 +54,7 @@ static void reciprocals_are_exact(void) {
 static void magazines_lie_side_by_side(void) {
     for (unsigned cls = 2; cls < HAK_CLASSES; cls++)
         CHECK(hak_classes[cls].first_slot ==
-              hak_classes[cls - 1].first_slot + hak_classes[cls - 1].deepest + 1);
+              hak_classes[cls - 1].first_slot + hak_classes[cls - 1].deepest + HAK_EMPTY_SLOTS);
     const hak_class *last = &hak_classes[HAK_CLASSES - 1];
     CHECK(last->first_slot + last->deepest < HAK_MAGAZINE_SLOTS);
 }

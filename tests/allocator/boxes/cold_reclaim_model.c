@@ -11,7 +11,7 @@
 
 #include "../support/check.h"
 
-enum { SLOTS = 5, IN_MAGAZINE = 3, OWN = 2, BLOCKS = IN_MAGAZINE + OWN, OPERATIONS = 5 };
+enum { SLOTS = 5, IN_MAGAZINE = 3, OWN = 2, BLOCKS = IN_MAGAZINE + 1 + OWN, OPERATIONS = 5 };
 enum { TOP = SLOTS + 1, PLACES, PENDING = 2 * OPERATIONS, TABLE = 1 << 24 };
 
 enum fault {
@@ -27,13 +27,14 @@ enum fault {
 /* What the owner is in the middle of. */
 enum { AT_REST, HAS_READ, HAS_WRITTEN, WAITS };
 
-/* Block 0 is NULL. memory[1] .. [SLOTS] are slots, [0] the NULL below them, [TOP] the top. */
+/* Block 0 is NULL. memory[1] .. [SLOTS] are slots, [0] the NULL below them, [TOP] the number of the
+ * slot whose block comes after the one in hand: t in cold/reclaim.c. */
 typedef struct {
     uint8_t memory[PLACES];
     uint8_t pending_place[PENDING], pending_value[PENDING], pending;
-    uint8_t top, has, doing, operations; /* the owner's view; has: a set of blocks */
-    uint8_t step, last, seen_top;        /* the reclaimer: last: the highest slot it takes */
-    uint8_t taken[SLOTS + 1], ours;      /* what the exchanges found; a set */
+    uint8_t top, hand, has, doing, operations; /* the owner's view; has: a set of blocks */
+    uint8_t step, last, seen_top;              /* the reclaimer: last: the highest slot it takes */
+    uint8_t taken[SLOTS + 1], ours;            /* what the exchanges found; a set */
 } State;
 
 static enum fault fault;
@@ -78,7 +79,10 @@ static void barrier(State *s) {
 static bool begin_pop(State *s) {
     uint8_t block = read_as_owner(s, s->top);
     s->doing = block == 0 ? WAITS : HAS_READ;
-    s->has |= (uint8_t)(1 << block);
+    if (block == 0)
+        return true;
+    s->has |= (uint8_t)(1 << s->hand);
+    s->hand = block;
     return true;
 }
 
@@ -91,7 +95,8 @@ static void end_pop(State *s) {
 static bool begin_push(State *s, uint8_t block) {
     if ((s->has >> block & 1) == 0 || s->top == SLOTS)
         return false;
-    store(s, (uint8_t)(s->top + 1), block);
+    store(s, (uint8_t)(s->top + 1), s->hand);
+    s->hand = block;
     s->has &= (uint8_t)~(1 << block);
     s->doing = HAS_WRITTEN;
     return true;
@@ -153,7 +158,8 @@ static bool reclaim(State *s) {
 static void check_end(State s) {
     finish_operation(&s);
     barrier(&s);
-    unsigned program = s.has & ~1u, magazine = 0, twice = program & s.ours;
+    unsigned program = s.has, magazine = 1u << s.hand, twice = (program | magazine) & s.ours;
+    twice |= program & magazine;
     for (uint8_t slot = 1; slot <= s.top; slot++) {
         unsigned block = s.memory[slot] == 0 ? 0 : 1u << s.memory[slot];
         twice |= block & (magazine | program | s.ours);
@@ -217,7 +223,7 @@ static void explore(const State *s) {
         check_end(*s);
 }
 
-/* Blocks 1 to IN_MAGAZINE lie in the magazine, the program has the others. */
+/* Blocks 1 to IN_MAGAZINE lie in the magazine, one is in hand, the program has the others. */
 static bool holds_with(enum fault left_out) {
     State first;
     memset(&first, 0, sizeof first);
@@ -227,7 +233,8 @@ static bool holds_with(enum fault left_out) {
     states = 0;
     for (uint8_t i = 1; i <= IN_MAGAZINE; i++)
         first.memory[i] = i;
-    for (uint8_t i = IN_MAGAZINE + 1; i <= BLOCKS; i++)
+    first.hand = IN_MAGAZINE + 1;
+    for (uint8_t i = IN_MAGAZINE + 2; i <= BLOCKS; i++)
         first.has |= (uint8_t)(1 << i);
     first.memory[TOP] = first.top = IN_MAGAZINE;
     explore(&first);

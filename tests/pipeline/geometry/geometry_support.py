@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pipeline.geometry.model import Geometry, SizeClass
-from pipeline.geometry.rules import MEDIUM_ROUTES, SMALL_ROUTES
 
 # Bytes, pages of a slab, depth of a magazine. 48 bytes: 4096 blocks, as many as a slab may have.
 _SMALL = ((16, 1, 2), (48, 3, 1024), (240, 2, 7), (2000, 5, 64))
@@ -16,8 +15,7 @@ _VALUES = {
     "first_batch": 1,
     "batch_share": 32,
     "few_share": 64,
-    "list_batch": 1,
-    "fresh_word": 63,
+    "hand": 1,
     "prefetch_lines": 4,
     "warm_slabs": 3,
     "keep_pages": 0,
@@ -28,9 +26,7 @@ _VALUES = {
 def strange(default: Geometry) -> Geometry:
     """Return a legal geometry that has little in common with the default one."""
     rows = [
-        SizeClass(size=size, pages=pages, depth=depth, route=routes[number % 3])
-        for table, routes in ((_SMALL, SMALL_ROUTES), (_MEDIUM, MEDIUM_ROUTES))
-        for number, (size, pages, depth) in enumerate(table)
+        SizeClass(size=size, pages=pages, depth=depth) for size, pages, depth in _SMALL + _MEDIUM
     ]
     changed = default.with_classes(rows, "a test of the limits", "nothing")
     for name, value in _VALUES.items():

@@ -87,9 +87,9 @@ def test_a_row_of_a_size_alone_has_what_is_usual_for_it(tmp_path: Path) -> None:
     text += "table = [{ size = 32 }, { size = 6656, depth = 3 }, { size = 65536 }]"
     geometry = parse(tmp_path, text)
     assert [one.values for one in geometry.classes] == [
-        (32, 1, 1024, "ULTRA"),
-        (6656, 1, 3, "MID"),
-        (65536, 2, 4, "MID"),
+        (32, 1, 1024),
+        (6656, 1, 3),
+        (65536, 2, 4),
     ]
 
 
@@ -173,8 +173,8 @@ def test_generated_tables_are_those_of_the_geometry(tmp_path: Path) -> None:
         ),
         (HEAD + "[classes]\n" + ROWS % ", { size = 0 }", "table, number 3, size: is 0"),
         (
-            HEAD + "[classes]\n" + ROWS % ", { size = 3, route = 'FAST' }",
-            "number 3, route: is 'FAST'",
+            HEAD + "[classes]\n" + ROWS % ", { size = 3, depth = 'FAST' }",
+            "number 3, depth: is 'FAST'",
         ),
         (
             HEAD + "[classes]\n" + ROWS % ", { size = 40 }",
@@ -202,7 +202,7 @@ def test_the_page_has_the_table_and_an_example_that_is_legal(tmp_path: Path) -> 
 
 
 def test_differences_name_each_value_and_each_class_that_has_words() -> None:
-    told = usual_class(48).model_copy(update={"depth": 99, "route": "HOT", "why": "nodes"})
+    told = usual_class(48).model_copy(update={"depth": 99, "why": "nodes"})
     new = usual_class(432).model_copy(update={"why": "buffers", "worth": "RSS -2 %"})
     others = [one for one in DEFAULT.classes if one.size not in (48, 416, 448)]
     classes = sorted([told, new, *others], key=lambda one: one.size)
@@ -211,6 +211,6 @@ def test_differences_name_each_value_and_each_class_that_has_words() -> None:
     assert rows == [
         ("warm_slabs", "1", "2", "w", "v"),
         ("size classes", "80", "79: 432 new; 416, 448 gone; 48 changed", "fewer", "+1 %"),
-        ("class 48", "depth 1024, route ULTRA", "depth 99, route HOT", "nodes", "+1 %"),
-        ("class 432", "", "pages 1, depth 151, ULTRA", "buffers", "RSS -2 %"),
+        ("class 48", "depth 1024", "depth 99", "nodes", "+1 %"),
+        ("class 432", "", "pages 1, depth 151", "buffers", "RSS -2 %"),
     ]

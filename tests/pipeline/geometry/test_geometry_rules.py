@@ -32,7 +32,7 @@ PRINT = """
 int main(void) {
     printf("%zu %d", HAK_HEAP_SIZE, HAK_CLASSES - 1);
     for (int cls = 1; cls < HAK_CLASSES; cls++)
-        printf(" %d:%d:%d", hak_classes[cls].deepest, hak_classes[cls].capacity, hak_routes[cls]);
+        printf(" %d:%d", hak_classes[cls].deepest, hak_classes[cls].capacity);
     printf("\\n%d %zu %zu %d %d", (int)HAK_MIN_ALIGN, HAK_SMALL_MAX, HAK_MEDIUM_MAX,
            (int)HAK_PAGES_PER_SEGMENT, (int)HAK_SLAB_MAX_BLOCKS);
     return 0;
@@ -78,8 +78,6 @@ BROKEN = {
     "too many blocks": Broken("would have 8192 blocks; it may have 4096", with_class(0, pages=2)),
     "depth 1": Broken("depth is 1; it must be from 2 to 1024", with_class(5, depth=1)),
     "depth 1025": Broken("depth is 1025", with_class(5, depth=1025)),
-    "MID for small": Broken("up to 2048 bytes take HOT, ULTRA", with_class(5, route="MID")),
-    "HOT for medium": Broken("above 2048 bytes take MID, POOL", with_class(60, route="HOT")),
     "sizes that fall": Broken("class of 96 bytes after one of 128", with_class(4, size=128)),
     "a size twice": Broken("class of 32 bytes after one of 32", with_class(0, size=32)),
     "an end too early": Broken(
@@ -101,9 +99,6 @@ BROKEN = {
     ),
     "no refill": Broken(
         "batch_share is 33; it must be from 1 to 32", with_value("batch_share", 33)
-    ),
-    "a shift by 64": Broken(
-        "fresh_word is 64; it must be from 1 to 63", with_value("fresh_word", 64)
     ),
 }
 
@@ -154,10 +149,9 @@ def test_what_is_reckoned_here_is_what_the_compiler_reckons(compiler: str, tmp_p
         heap, count, *rows = first.split()
         assert int(heap) <= heap_bytes(geometry) <= int(heap) + 8192
         assert int(count) == len(geometry.classes)
-        routes = ("NONE", *rules.SMALL_ROUTES, *rules.MEDIUM_ROUTES)
         for row, one in zip(rows, geometry.classes, strict=True):
             capacity = one.pages * geometry.page_bytes // one.size
-            assert row == f"{deepest(geometry, one)}:{capacity}:{routes.index(one.route)}"
+            assert row == f"{deepest(geometry, one)}:{capacity}"
         limits = [rules.MIN_ALIGN, rules.SMALL_MAX, rules.MEDIUM_MAX]
         limits += [rules.PAGES_PER_SEGMENT, rules.SLAB_MAX_BLOCKS]
         assert second.split() == [str(limit) for limit in limits]

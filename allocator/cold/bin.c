@@ -1,4 +1,4 @@
-#include "cold/ultra.h"
+#include "cold/bin.h"
 
 #include "base/bits.h"
 #include "base/classes.h"
@@ -46,12 +46,13 @@ static unsigned fair_depth(const hak_slab *slab, unsigned share) {
 }
 
 /* All but one of some blocks of it, and the newest. */
-static bool holds_own(const hak_heap *heap, unsigned cls) {
+static bool holds_own(hak_heap *heap, unsigned cls) {
+    hak_magazine_lay_down(heap, cls);
     uintptr_t own = hak_owner_word(heap, cls);
     size_t count = hak_magazine_count(heap, cls), foreign = 0;
     for (size_t i = 1; i <= count; i += 1 + count / SAMPLE)
         foreign += hak_owner_of(heap->bottom[cls][i]) != own;
-    return foreign <= 1 && hak_owner_of(*heap->top[cls]) == own;
+    return foreign <= 1 && hak_owner_of(hak_magazine_newest(heap, cls)) == own;
 }
 
 /* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
@@ -59,7 +60,7 @@ static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
     if (heap->sheds[cls] || heap->depth[cls] >= hak_classes[cls].depth ||
         heap->passage[cls] != HAK_PASSAGE_NONE || !holds_own(heap, cls))
         return false;
-    unsigned fair = fair_depth(hak_run_of(*heap->top[cls]), share);
+    unsigned fair = fair_depth(hak_run_of(hak_magazine_newest(heap, cls)), share);
     if (fair <= heap->depth[cls])
         return false;
     hak_magazine_set_depth(heap, cls, fair);
@@ -81,9 +82,9 @@ static void adjust_depth(hak_heap *heap, unsigned cls) {
 
 static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     while (want > 0 && heap->partial[cls] != NULL) {
-        void **slots = heap->top[cls] + 1;
-        size_t taken = hak_slab_take(heap, heap->partial[cls], slots, want);
-        heap->top[cls] += taken;
+        void **top = hak_magazine_lay_down(heap, cls);
+        size_t taken = hak_slab_take(heap, heap->partial[cls], top + 1, want);
+        hak_magazine_set_top(heap, cls, top + taken);
         want -= taken;
     }
 }
@@ -109,9 +110,12 @@ static bool needs_few(const hak_heap *heap, unsigned cls) {
 /* Takes what came home, or what other threads have too much of. False: nothing. */
 static bool take_from_others(hak_heap *heap, unsigned cls) {
     hak_remote_drain(heap);
-    if (*heap->top[cls] == NULL)
-        heap->top[cls] += hak_exchange_take(cls, heap->top[cls] + 1, (heap->depth[cls] + 1u) / 2);
-    return *heap->top[cls] != NULL;
+    if (hak_magazine_newest(heap, cls) != NULL)
+        return true;
+    void **top = hak_magazine_lay_down(heap, cls);
+    top += hak_exchange_take(cls, top + 1, (heap->depth[cls] + 1u) / 2);
+    hak_magazine_set_top(heap, cls, top);
+    return hak_magazine_newest(heap, cls) != NULL;
 }
 
 /* Puts at least one block into the empty magazine. False: out of memory. */
@@ -132,10 +136,31 @@ static bool fill(hak_heap *heap, unsigned cls) {
     return true;
 }
 
+/* NULL when there is none. */
+static void *take_newest(hak_heap *heap, unsigned cls) {
+    void *block = hak_magazine_newest(heap, cls);
+    if (block != NULL)
+        hak_magazine_set_top(heap, cls, heap->top[cls] - 1);
+    return block;
+}
+
+/* A thread that has used few blocks of the class so far. */
+static bool begins(const hak_heap *heap, unsigned cls) {
+    return heap->batch[cls] + 1 <= HAK_COARSE_BLOCKS && heap->partial[cls] == NULL;
+}
+
+/* The fast path leaves the last block in hand: who takes that one fills the magazine, too. */
+static bool fills_after(const hak_heap *heap, unsigned cls) {
+    return HAK_HAND && hak_magazine_newest(heap, cls) == NULL && !begins(heap, cls);
+}
+
 static void *take(hak_heap *heap, unsigned cls) {
-    if (*heap->top[cls] == NULL && !fill(heap, cls))
-        return NULL;
-    return *heap->top[cls]--;
+    void *block = take_newest(heap, cls);
+    if (block == NULL)
+        return fill(heap, cls) ? take_newest(heap, cls) : NULL;
+    if (fills_after(heap, cls))
+        fill(heap, cls);
+    return block;
 }
 
 /* ---- the first blocks of a class ---- */
@@ -156,14 +181,14 @@ static unsigned coarser(unsigned cls) {
     while (hak_classes[other].size < coarse_size(size) || hak_classes[other].size % unit != 0)
         if (++other == HAK_CLASSES)
             return cls;
-    return hak_routes[other] == hak_routes[cls] ? other : cls;
+    return other;
 }
 
 /* The first block of a slab costs a page of the system. A thread that wants little would pay that
  * for each size it uses, and a process with a hundred such threads would pay it a hundred times: so
  * it begins with few sizes, and gets a class of its own for what it uses more often. */
 static void *take_coarser(hak_heap *heap, unsigned cls) {
-    if (heap->batch[cls] + 1 > HAK_COARSE_BLOCKS || heap->partial[cls] != NULL)
+    if (!begins(heap, cls))
         return NULL;
     unsigned other = coarser(cls);
     if (other == cls)
@@ -184,21 +209,22 @@ static void *take_from_oldest(hak_heap *heap, unsigned cls) {
     return block;
 }
 
-void *hak_ultra_take(hak_heap *heap, unsigned cls) {
+void *hak_bin_take(hak_heap *heap, unsigned cls) {
     void *block = NULL;
     if (hak_shed_wants(heap, cls))
         block = take_from_oldest(heap, cls);
-    else if (*heap->top[cls] == NULL)
+    else if (hak_magazine_newest(heap, cls) == NULL)
         block = take_coarser(heap, cls);
     return block != NULL ? block : take(heap, cls);
 }
 
 /* ---- the magazine is full ---- */
 
-void hak_ultra_flush(hak_heap *heap, unsigned cls) {
+void hak_bin_flush(hak_heap *heap, unsigned cls) {
     hak_disarm(heap, cls);
+    hak_magazine_lay_down(heap, cls);
     hak_give_back(heap, cls, heap->bottom[cls] + 1, hak_magazine_count(heap, cls));
-    heap->top[cls] = heap->bottom[cls];
+    hak_magazine_set_top(heap, cls, heap->bottom[cls]);
 }
 
 /* Most of what it gave back were blocks of other heaps. A thread that frees what others allocate
@@ -206,7 +232,7 @@ void hak_ultra_flush(hak_heap *heap, unsigned cls) {
 static void keep_few(hak_heap *heap, unsigned cls) {
     const hak_slab *slab = heap->partial[cls];
     bool filled_one = slab != NULL && slab->carved == hak_classes[cls].capacity;
-    hak_ultra_flush(heap, cls);
+    hak_bin_flush(heap, cls);
     hak_magazine_set_depth(heap, cls, few_of(cls));
     if (few_of(cls) >= MANY && !filled_one)
         heap->passage[cls] = HAK_PASSAGE_ONE_WAY;
@@ -214,7 +240,7 @@ static void keep_few(hak_heap *heap, unsigned cls) {
 
 /* A magazine that hands nothing out needs little depth. */
 static void begin_to_shed(hak_heap *heap, unsigned cls) {
-    hak_ultra_flush(heap, cls);
+    hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, 0);
     hak_magazine_set_depth(heap, cls, hak_shed_depth(cls));
     hak_slab_release_empty(heap, cls);
@@ -268,28 +294,28 @@ static void spill(hak_heap *heap, unsigned cls) {
     size_t most = count < usual ? count : usual;
     size_t newest = gives_all(heap, cls) ? 0 : most / 2;
     size_t blocks = most - newest;
-    void **from = heap->top[cls] + 1 - most;
+    void **from = hak_magazine_lay_down(heap, cls) + 1 - most;
     size_t left = leave_for_others(heap, cls, from, blocks);
     hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
     memmove(from, from + blocks, newest * sizeof *from);
-    heap->top[cls] -= blocks;
+    hak_magazine_set_top(heap, cls, heap->top[cls] - blocks);
     if (left == blocks)
         heap->spilled[cls] = HAK_SPILL_SCATTERED;
     else
         note_spill(heap, cls, blocks, given);
 }
 
-void hak_ultra_give(hak_heap *heap, unsigned cls, void *block) {
-    if (HAK_UNLIKELY(*heap->top[cls] == block))
+void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
+    if (HAK_UNLIKELY(hak_magazine_newest(heap, cls) == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
     if (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_ROOM))
         spill(heap, cls);
-    *++heap->top[cls] = block;
+    hak_magazine_put(heap, cls, block);
 }
 
-void hak_ultra_take_home(hak_heap *heap, unsigned cls, void *block) {
+void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block) {
     if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_HOME)))
         hak_slab_put(heap, hak_run_of(block), block);
     else
-        *++heap->top[cls] = block;
+        hak_magazine_put(heap, cls, block);
 }
