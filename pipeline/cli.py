@@ -21,7 +21,12 @@ from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
 from pipeline.commands.tune import tune_command
 from pipeline.commands.verify import verify_command
-from pipeline.commands.versions import list_command, rollback_command
+from pipeline.commands.versions import (
+    list_command,
+    reject_command,
+    rollback_command,
+    unpin_command,
+)
 from pipeline.core import interrupts
 from pipeline.core.errors import ExitCode
 
@@ -58,6 +63,8 @@ for _command in (
     diff_command,
     list_command,
     rollback_command,
+    unpin_command,
+    reject_command,
     layout_command,
     bundle_command,
     install_command,

@@ -143,8 +143,23 @@ def open_workshop(
         store.tidy()
 
 
+def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
+    """Say why ``current`` has not moved, and what would move it."""
+    name = published.folder.name
+    if published.report is not None:
+        console.verdict(published.report)
+        console.say(f"published in {seconds:.1f} s, but not made current: {published.folder}")
+        cure = f"`.venv/bin/pipeline rollback --to {name}` makes it current all the same"
+    else:
+        cure = "`.venv/bin/pipeline unpin` lets it come back; so does a change of what it is of"
+    console.say(f"`current` stays as it is: {published.stays}; {cure}")
+
+
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
+    if published.stays is not None:
+        _conclude_beside(console, published, seconds)
+        return
     if published.report is not None:
         console.verdict(published.report)
         if published.report.made_for:

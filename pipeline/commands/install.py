@@ -53,9 +53,10 @@ def install_command(
       pipeline install --prefix /usr/local --dry-run
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
-    from pipeline.core.errors import ArtifactError
+    from pipeline.core.errors import ArtifactError, VersionError
     from pipeline.core.paths import Tree
     from pipeline.release.install import Place, carry_out, plan_install
+    from pipeline.release.marks import read_marks
     from pipeline.release.version import resolve
 
     found = resolve(Tree.here(), profile, version)
@@ -63,8 +64,17 @@ def install_command(
     if damaged:
         raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
     place = Place(prefix, destdir.absolute() if destdir else None)
+    refused = read_marks(found.folder.parent).rejection(found)
+    if refused is not None:
+        raise VersionError(
+            f"{found.name} was rejected on {refused.since[:10]}: {refused.reason}",
+            hint="`.venv/bin/pipeline list` shows the others",
+        )
+    replaced = place.replaced_by(found)
     plan = plan_install(found, place, force=force)
     _tell(plan, dry_run)
+    if replaced:
+        click.echo(replaced)
     if dry_run:
         return
     carry_out(plan, found)

@@ -1,4 +1,4 @@
-"""``pipeline list`` and ``pipeline rollback``: what is published, and going back."""
+"""``pipeline list``, ``rollback``, ``unpin``, ``reject``: what is published, and going back."""
 
 from __future__ import annotations
 
@@ -35,14 +35,21 @@ def list_command(profile: str) -> None:
     everything. Ends with exit code 15 if nothing is published yet.
     """
     from pipeline.core.paths import Tree
+    from pipeline.release.marks import read_marks
     from pipeline.release.version import current, require_published
 
     dist = Tree.here().dist(_known(profile))
     versions, now = require_published(dist, profile), current(dist)
+    marks = read_marks(dist)
+    said = {one.version: "rolled back" for one in marks.aside}
+    said |= {one.version: f"REJECTED: {one.reason}" for one in marks.rejected}
     rows: list[tuple[str, ...]] = [
         ("", "version", "published", "throughput", "I-cache", "mode", "library", "all", "")
     ]
-    rows += [("*" if one == now else "", one.name, *_describe(one)) for one in versions]
+    for one in versions:
+        *described, state = _describe(one)
+        words = "; ".join(filter(None, (state, said.get(one.name))))
+        rows.append(("*" if one == now else "", one.name, *described, words))
     for row in rows:
         widths = (max(map(len, column)) for column in zip(*rows, strict=True))
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -59,28 +66,107 @@ def list_command(profile: str) -> None:
     help="Go to this version, not the one before.",
 )
 def rollback_command(profile: str, wish: str | None) -> None:
-    """Make an older published version current again.
+    """Make an older published version current again, and keep it so.
+
+    A build of the same does not bring back what was rolled back, until `pipeline unpin`.
 
     \b
     Examples:
       pipeline rollback                          the version before the current one
       pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
     """
-    from pipeline.core.errors import ArtifactError
+    from pipeline.core.errors import ArtifactError, VersionError
     from pipeline.core.lock import tree_lock
     from pipeline.core.paths import Tree
+    from pipeline.release.marks import read_marks, set_aside
+    from pipeline.release.version import current, point_current, require_published, resolve
+
+    tree = Tree.here()
+    dist = tree.dist(_known(profile))
+    with tree_lock(tree.state, wait=True, say=click.echo):
+        versions, now = require_published(dist, profile), current(dist)
+        target = resolve(tree, profile, wish) if wish else _before(versions, now)
+        refused = read_marks(dist).rejection(target)
+        if refused is not None:
+            raise VersionError(
+                f"{target.name} was rejected on {refused.since[:10]}: {refused.reason}",
+                hint="`.venv/bin/pipeline list` shows the others",
+            )
+        damaged = target.damaged_files()
+        if damaged:
+            raise ArtifactError(f"{target.name} is damaged: {', '.join(damaged)}")
+        if now is not None and now != target:
+            set_aside(now, target)
+        point_current(target)
+    click.echo(f"current is now {target.name}")
+    if now is not None and now != target:
+        click.echo(
+            f"{now.name} is set aside: a build of the same does not bring it back "
+            "until `.venv/bin/pipeline unpin`"
+        )
+
+
+@click.command("unpin")
+@profile_option
+def unpin_command(profile: str) -> None:
+    """Let builds move `current` again to what was rolled back.
+
+    A rollback holds: a build of the same sources, profile and lists does not make current what was
+    rolled back. This lifts it; so does a build of anything else that becomes current.
+
+    \b
+    Example:
+      pipeline unpin --profile mixed
+    """
+    from pipeline.core.lock import tree_lock
+    from pipeline.core.paths import Tree
+    from pipeline.release.marks import lift
+    from pipeline.release.version import check_folder
+
+    tree = Tree.here()
+    dist = tree.dist(_known(profile))
+    check_folder(dist)
+    with tree_lock(tree.state, wait=True, say=click.echo):
+        lifted = lift(dist)
+    for one in lifted:
+        click.echo(f"{one.version} may come back: the next build of the same makes it current")
+    if not lifted:
+        click.echo(f"nothing of profile {profile!r} was rolled back")
+
+
+@click.command("reject")
+@profile_option
+@click.argument("wish", metavar="VERSION", shell_complete=complete_version)
+@click.option("--reason", required=True, metavar="TEXT", help="Why, in a sentence; it is kept.")
+def reject_command(profile: str, wish: str, reason: str) -> None:
+    """Refuse a published version for good, with a reason.
+
+    It never becomes current again, nor does a build with the same bytes or of the same sources,
+    profile and lists, and it is not installed. Where it is current, the newest version that is not
+    rejected takes its place.
+
+    \b
+    Example:
+      pipeline reject 0.1.0-3f2a --reason "redis uses 8 % more memory with it"
+    """
+    from pipeline.core.lock import tree_lock
+    from pipeline.core.paths import Tree
+    from pipeline.release.marks import read_marks, reject
     from pipeline.release.version import current, point_current, require_published, resolve
 
     tree = Tree.here()
     dist = tree.dist(_known(profile))
     with tree_lock(tree.state, wait=True, say=click.echo):
         versions = require_published(dist, profile)
-        target = resolve(tree, profile, wish) if wish else _before(versions, current(dist))
-        damaged = target.damaged_files()
-        if damaged:
-            raise ArtifactError(f"{target.name} is damaged: {', '.join(damaged)}")
-        point_current(target)
-    click.echo(f"current is now {target.name}")
+        target, marks = resolve(tree, profile, wish), read_marks(dist)
+        others = [one for one in versions if one != target and not marks.rejection(one)]
+        place = _newest_whole(others) if current(dist) == target else None
+        reject(target, reason)
+        if place is not None:
+            point_current(place)
+    click.echo(f"{target.name} is rejected: {reason}")
+    if place is not None:
+        click.echo(f"current is now {place.name}")
 
 
 def _describe(version: Version) -> tuple[str, ...]:
@@ -110,11 +196,28 @@ def _known(profile: str) -> str:
     return profile
 
 
-def _before(versions: list[Version], now: Version | None) -> Version:
-    """Return the version published before the current one."""
+def _newest_whole(versions: list[Version]) -> Version:
+    """Return the newest version without damage, to take the place of one that is rejected."""
     from pipeline.core.errors import VersionError
 
+    found = next((one for one in versions if one.is_whole()), None)
+    if found is None:
+        raise VersionError(
+            "it is current, and there is no other version to take its place",
+            hint="publish another one first, or remove what uses it",
+        )
+    return found
+
+
+def _before(versions: list[Version], now: Version | None) -> Version:
+    """Return the version published before the current one, rejected ones left out."""
+    from pipeline.core.errors import VersionError
+    from pipeline.release.marks import read_marks
+
     older = versions[versions.index(now) + 1 :] if now in versions else versions
+    if older:
+        marks = read_marks(older[0].folder.parent)
+        older = [one for one in older if marks.rejection(one) is None]
     if not older:
         raise VersionError(
             "there is no older version to go back to", hint="see `.venv/bin/pipeline list`"

@@ -63,6 +63,19 @@ class Place:
                 f"{path} is damaged", hint="remove it, and install again with --force"
             ) from error
 
+    def replaced_by(self, version: Version) -> str:
+        """Return what is installed here already and whether it is older; "" for nothing."""
+        record = self.installed()
+        if record is None:
+            return ""
+        if record.version == version.name:
+            return f"{record.version} is installed there already"
+        before, now = _created(self.root / "share" / "hakmem" / MANIFEST), version.created
+        if not before or not now:
+            return f"{record.version} is installed there, of unknown age"
+        age = "newer than" if before > now else "older than"
+        return f"{record.version} is installed there, which is {age} {version.name}"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -123,6 +136,14 @@ def carry_out(plan: Plan, version: Version | None) -> None:
     for name in plan.remove:
         (root / name).unlink(missing_ok=True)
         _drop_empty_folders((root / name).parent, root)
+
+
+def _created(manifest: Path) -> str:
+    """Return when an installed version was published, or "" where nothing tells."""
+    try:
+        return str(json.loads(manifest.read_text(encoding="utf-8"))["created"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _files(version: Version) -> Iterator[tuple[str, Path]]:

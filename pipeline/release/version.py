@@ -59,6 +59,10 @@ class Version:
         except ArtifactError:
             return ""
 
+    def is_whole(self) -> bool:
+        """Tell whether it is published, and each file has the bytes it was published with."""
+        return self.folder.is_dir() and not self.damaged_files()
+
     def damaged_files(self) -> list[str]:
         """Return the files that do not have the digest in SHA256SUMS, or are gone."""
         listed = self._sums()

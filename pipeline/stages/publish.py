@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.core.digest import digest_value
+from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.files import sync
 from pipeline.core.processor import ANY
@@ -35,6 +36,7 @@ from pipeline.release.contents import (
     write_contents,
     write_sums,
 )
+from pipeline.release.marks import Mark, lift, read_marks, why_current_stays
 from pipeline.release.version import (
     CURRENT,
     MANIFEST,
@@ -43,6 +45,7 @@ from pipeline.release.version import (
     current,
     point_current,
 )
+from pipeline.report.text import change as percent
 from pipeline.stages.compile import LIBRARY
 from pipeline.stages.finish import DEBUG
 from pipeline.stages.release import Release
@@ -57,19 +60,26 @@ STAGE = "publish"
 HTML = "report.html"
 REPORTS = (HTML, "report.md", "report.json")
 MANIFEST_VERSION = 2
+# Stages whose keys are decided by people, not by what a training happened to count.
+FROM_PEOPLE = ("baseline", "geometry", "instrument", "train")
 
 
 @dataclass(frozen=True)
 class Published:
-    """A version under dist/. ``report`` is None when it was there and current already."""
+    """A version under dist/. ``report`` is None when it was there already and nothing was judged.
+
+    ``stays`` says why ``current`` has not moved to it; None: it is current.
+    """
 
     folder: Path
     report: ReportModel | None
+    stays: str | None = None
 
     @property
     def library(self) -> Path:
-        """The library as a user preloads it: by way of ``current``."""
-        return self.folder.parent / CURRENT / "lib" / LIBRARY
+        """The library as a user preloads it: by way of ``current``, if this version is that."""
+        name = self.folder.name if self.stays else CURRENT
+        return self.folder.parent / name / "lib" / LIBRARY
 
 
 def check_writable(folder: Path) -> None:
@@ -88,12 +98,22 @@ def check_writable(folder: Path) -> None:
 
 
 def publish(shop: Workshop, release: Release) -> Published:
-    """Publish the library if the judge lets it pass; GateError, and nothing moved, if not."""
+    """Publish the library if the judge lets it pass; GateError, and nothing moved, if not.
+
+    A version that was rolled back does not come back by itself, and one that was rejected is
+    refused. A folder that is published and whole is not written again.
+    """
     dist, version = shop.tree.dist(shop.profile.name), _version(shop, release)
     folder = dist / version
+    _refuse_rejected(dist, release, inputs_of(shop, release))
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
         return Published(folder, None)
+    aside = _set_aside(dist, release, inputs_of(shop, release))
+    if aside is not None and current(dist) is not None:
+        held = f"{aside.version} was rolled back, and this is built of the same"
+        shop.console.reused(STAGE, held)
+        return Published(dist / aside.version, None, held)
     receipts = [artifact.receipt for artifact in shop.store.used]
     with shop.console.stage(STAGE) as line:
         line.step("writing the report")
@@ -101,11 +121,62 @@ def publish(shop: Workshop, release: Release) -> Published:
         report = keep_report(shop, model)
         _pass_gate(shop, model, release.verdict, report)
         line.step("writing the version")
-        _write_version(shop, folder, release, receipts, report)
+        if not Version(folder).is_whole():
+            _write_version(shop, folder, release, receipts, report)
         require_good(shop.tree, Version(folder))
-        point_current(Version(folder))
-        line.done(version)
-    return Published(folder, model)
+        stays = why_current_stays(
+            current(dist), Version(folder), shop.options.mode, _worse_than_current(model)
+        )
+        if stays is None:
+            point_current(Version(folder))
+            lift(dist)
+        line.done(f"{version}, not current" if stays else version)
+    return Published(folder, model, stays)
+
+
+def inputs_of(shop: Workshop, release: Release) -> str:
+    """Return the digest of what a build is made from, before any training: people's part of it.
+
+    Two trainings of the same sources give other bytes; by this they are known as the same.
+    """
+    parts = {
+        artifact.receipt.stage: artifact.receipt.parts
+        for artifact in shop.store.used
+        if artifact.receipt.stage in FROM_PEOPLE
+    }
+    product = _product(shop, release).profile
+    written = {name: digest_file(product[name]) for name in product if name in (*LISTS, GEOMETRY)}
+    return digest_value({"stages": parts, "files": written})
+
+
+def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:
+    """Raise GateError if this build is a version that somebody has rejected."""
+    found = _known_by(read_marks(dist).rejected, release, inputs)
+    if found is not None:
+        raise GateError(
+            f"{found.version} was rejected ({found.reason}), and this is built of the same; "
+            "`current` is as it was",
+            hint="change sources, profile or lists; a version that was rejected does not come back",
+        )
+
+
+def _set_aside(dist: Path, release: Release, inputs: str) -> Mark | None:
+    return _known_by(read_marks(dist).aside, release, inputs)
+
+
+def _known_by(marks: Sequence[Mark], release: Release, inputs: str) -> Mark | None:
+    digest = release.candidate.library.digest
+    return next((one for one in marks if one.means(digest, inputs)), None)
+
+
+def _worse_than_current(model: ReportModel) -> tuple[str, ...]:
+    """Return what got worse against the current version over all workloads, a sentence each."""
+    rows = model.previous.rows if model.previous else ()
+    return tuple(
+        f"{row.name} {percent(row.ratio)}" if row.ratio else row.name
+        for row in rows
+        if row.judgement == "worse"
+    )
 
 
 def _version(shop: Workshop, release: Release) -> str:
@@ -121,7 +192,7 @@ def _version(shop: Workshop, release: Release) -> str:
 
 def _is_current(folder: Path) -> bool:
     now = current(folder.parent)
-    return now == Version(folder) and not now.damaged_files()
+    return now == Version(folder) and now.is_whole()
 
 
 def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
@@ -222,6 +293,7 @@ def _write_manifest(
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release),
         "rebuilt_from": release.rebuilt_from,
+        "inputs": inputs_of(shop, release),
     }
     text = json.dumps(manifest, indent=2, sort_keys=True)
     (room / MANIFEST).write_text(text + "\n", encoding="utf-8")
@@ -273,6 +345,6 @@ def _finish(room: Path, folder: Path) -> None:
             hint="check the disk of this machine",
         )
     sync_tree(room)
-    shutil.rmtree(folder, ignore_errors=True)  # a damaged version of the same name
+    shutil.rmtree(folder, ignore_errors=True)  # damaged: what is whole is never written again
     room.rename(folder)
     sync(folder.parent)

@@ -275,7 +275,7 @@ def test_rollback_and_list(built: Sandbox) -> None:
     assert code == 0
     old = published(built)
     assert old != new
-    assert output == f"current is now {old}\n"
+    assert output.startswith(f"current is now {old}\n{new} is set aside")
     code, output = built.run("rollback", "--profile", "tiny", "--to", "nowhere")
     assert code == ExitCode.VERSION
     assert "no published version nowhere" in output
@@ -286,7 +286,41 @@ def test_rollback_and_list(built: Sandbox) -> None:
     assert published(built) == old
     code, output = built.build()
     assert code == 0, output
+    assert f"`current` stays as it is: {new} was rolled back" in output
+    assert published(built) == old
+    assert built.run("unpin", "--profile", "tiny")[0] == 0
+    code, output = built.build()
+    assert code == 0, output
     assert published(built) == new
+
+
+def test_a_published_folder_is_not_written_again(built: Sandbox) -> None:
+    """Neither by the same build once more, nor after a rollback; its time of publication stays."""
+    manifest = built.current.resolve() / "manifest.json"
+    before = manifest.stat().st_ino, manifest.read_bytes()
+    code, output = built.build("--from", "publish")
+    assert code == 0, output
+    assert (manifest.stat().st_ino, manifest.read_bytes()) == before
+
+
+def test_a_quick_build_does_not_take_the_place_of_a_full_one(built: Sandbox) -> None:
+    full = published(built)
+    code, output = built.build("--quick")
+    assert code == 0, output
+    assert f"{full} was judged in mode default, this one in mode quick alone" in output
+    assert published(built) == full
+    quick = output.split("rollback --to ")[1].split("`")[0]
+    assert (built.root / "dist" / "tiny" / quick / "manifest.json").exists()
+
+
+def test_a_build_that_was_rejected_is_refused(fresh: Sandbox) -> None:
+    assert fresh.build("--quick")[0] == 0
+    first = published(fresh)
+    assert fresh.build("--quick", "--from", "verify")[0] == 0
+    assert fresh.run("reject", first, "--profile", "tiny", "--reason", "it is slow")[0] == 0
+    code, output = fresh.build("--quick")
+    assert code == ExitCode.GATE
+    assert f"{first} was rejected (it is slow)" in output
 
 
 @pytest.mark.parametrize("stage", ["bolt", "merge"])

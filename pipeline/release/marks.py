@@ -1,0 +1,128 @@
+"""What people have said of published versions: which are set aside, which are refused for good.
+
+It stands in ``dist/<profile>/marks.json``, beside the versions, which are never written again.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline.core.errors import ArtifactError
+from pipeline.core.files import replace_text
+from pipeline.release.version import LIBRARY, Version
+
+MARKS = "marks.json"
+MODES = ("quick", "default", "thorough")
+"""How much a version was judged, the least first."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Mark(_Record):
+    """A version that people want no more, and how to know it again when it is built once more.
+
+    ``library`` is the digest of its library, ``inputs`` of all that it was made from; None where
+    the manifest does not tell.
+    """
+
+    version: str
+    library: str | None
+    inputs: str | None
+    since: str
+    reason: str = ""
+
+    def means(self, library: str, inputs: str) -> bool:
+        """Tell whether a build is this version again: the same bytes, or the same inputs."""
+        return library == self.library or inputs == self.inputs
+
+
+class Marks(_Record):
+    """All marks of a profile. ``aside``: what was rolled back, until it is lifted."""
+
+    schema_version: int = 1
+    aside: tuple[Mark, ...] = ()
+    rejected: tuple[Mark, ...] = ()
+
+    def rejection(self, version: Version) -> Mark | None:
+        """Return why a published version is refused, or None."""
+        return next((one for one in self.rejected if one.version == version.name), None)
+
+
+def read_marks(dist: Path) -> Marks:
+    """Return the marks in a dist folder; ArtifactError, which names the file, if damaged."""
+    path = dist / MARKS
+    try:
+        return Marks.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Marks()
+    except (OSError, ValidationError, ValueError) as error:
+        raise ArtifactError(
+            f"{path} cannot be read: it says which versions were rolled back or rejected",
+            hint="mend it or remove it; then nothing is rolled back or rejected",
+        ) from error
+
+
+def set_aside(version: Version, aim: Version) -> None:
+    """Remember that ``version`` was rolled back to ``aim``, which itself is wanted again."""
+    marks = read_marks(version.folder.parent)
+    others = tuple(one for one in marks.aside if one.version not in (version.name, aim.name))
+    _write(version, marks.model_copy(update={"aside": (*others, _mark(version))}))
+
+
+def lift(dist: Path) -> tuple[Mark, ...]:
+    """Forget what was rolled back, and return it."""
+    marks = read_marks(dist)
+    if marks.aside:
+        _write(Version(dist / marks.aside[0].version), marks.model_copy(update={"aside": ()}))
+    return marks.aside
+
+
+def reject(version: Version, reason: str) -> None:
+    """Refuse a version for good."""
+    marks = read_marks(version.folder.parent)
+    others = tuple(one for one in marks.rejected if one.version != version.name)
+    _write(version, marks.model_copy(update={"rejected": (*others, _mark(version, reason))}))
+
+
+def why_current_stays(
+    now: Version | None, version: Version, mode: str, worse: tuple[str, ...]
+) -> str | None:
+    """Return why ``current`` does not move from ``now`` by itself, or None if it may.
+
+    It moves to what was judged as fully as ``now``, or more so, and is not shown to be worse than
+    it in anything; ``worse`` are the sentences of that.
+    """
+    if now is None or now == version:
+        return None
+    before = _mode(now)
+    if before in MODES and MODES.index(mode) < MODES.index(before):
+        return f"{now.name} was judged in mode {before}, this one in mode {mode} alone"
+    if worse:
+        return f"this one is worse than {now.name}: {'; '.join(worse)}"
+    return None
+
+
+def _mode(version: Version) -> str:
+    try:
+        return str(version.manifest["verdict"]["mode"])
+    except (ArtifactError, KeyError, TypeError):
+        return "unknown"
+
+
+def _mark(version: Version, reason: str = "") -> Mark:
+    try:
+        manifest = version.manifest
+        library, inputs = manifest.get("files", {}).get(LIBRARY), manifest.get("inputs")
+    except ArtifactError:  # a damaged version may be marked as well
+        library = inputs = None
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    return Mark(version=version.name, library=library, inputs=inputs, since=since, reason=reason)
+
+
+def _write(version: Version, marks: Marks) -> None:
+    replace_text(version.folder.parent / MARKS, marks.model_dump_json(indent=1) + "\n")

@@ -1,0 +1,130 @@
+"""Rolling back holds, rejecting is for good, and ``current`` moves to nothing worse by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.cli import cli
+from pipeline.core.digest import digest_file
+from pipeline.core.errors import ArtifactError, VersionError
+from pipeline.core.paths import Tree
+from pipeline.release.install import Place, carry_out, plan_install
+from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
+from pipeline.release.version import Version, current, point_current
+
+OLD, BAD = "1.0-aa11", "1.0-bb22"
+
+
+def make(tree: Tree, name: str, created: str, mode: str = "default") -> Version:
+    folder = tree.dist("p") / name
+    (folder / "lib").mkdir(parents=True)
+    library = folder / "lib" / "libhakmem.so"
+    library.write_text(name, encoding="utf-8")
+    manifest = {
+        "created": created,
+        "files": {"lib/libhakmem.so": digest_file(library)},
+        "inputs": f"inputs of {name}",
+        "verdict": {"mode": mode, "throughput": "GO", "icache": "GO"},
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    files = ("lib/libhakmem.so", "manifest.json")
+    sums = "".join(f"{digest_file(folder / file)}  {file}\n" for file in files)
+    (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
+    return Version(folder)
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    tree = Tree(tmp_path)
+    make(tree, OLD, "2026-01-01")
+    point_current(make(tree, BAD, "2026-01-02"))
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
+    return tree
+
+
+def version(tree: Tree, name: str) -> Version:
+    return Version(tree.dist("p") / name)
+
+
+def type_(*arguments: str) -> str:
+    """Run a command in this process; whatever it raises passes through."""
+    result = CliRunner().invoke(cli, [*arguments, "--profile", "p"], catch_exceptions=True)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
+    said = type_("rollback")
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert f"{BAD} is set aside" in said and "unpin" in said
+    mark = read_marks(tree.dist("p")).aside[0]
+    library = digest_file(version(tree, BAD).library)
+    assert mark.means(library, "") and mark.means("", f"inputs of {BAD}")
+    assert not mark.means("", f"inputs of {OLD}")
+    assert "rolled back" in type_("list")
+    assert f"{BAD} may come back" in type_("unpin")
+    assert read_marks(tree.dist("p")).aside == ()
+    assert "nothing of profile 'p' was rolled back" in type_("unpin")
+
+
+def test_what_is_gone_back_to_is_no_longer_set_aside(tree: Tree) -> None:
+    type_("rollback")
+    type_("rollback", "--to", BAD)
+    assert [one.version for one in read_marks(tree.dist("p")).aside] == [OLD]
+
+
+def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> None:
+    said = type_("reject", BAD, "--reason", "redis grows by 8 %")
+    assert f"{BAD} is rejected: redis grows by 8 %" in said
+    assert f"current is now {OLD}" in said
+    assert "REJECTED: redis grows by 8 %" in type_("list")
+    for arguments in (("rollback", "--to", BAD), ("install", BAD, "--prefix", str(tmp_path / "x"))):
+        with pytest.raises(VersionError, match=r"was rejected on .*redis grows by 8 %"):
+            type_(*arguments)
+    make(tree, "1.0-cc33", "2026-01-03")
+    point_current(version(tree, "1.0-cc33"))
+    type_("rollback")
+    assert current(tree.dist("p")) == version(tree, OLD)
+
+
+def test_the_only_version_is_not_taken_from_those_who_use_it(tree: Tree) -> None:
+    reject(version(tree, OLD), "old")
+    with pytest.raises(VersionError, match="no other version to take its place"):
+        type_("reject", BAD, "--reason", "bad")
+    assert current(tree.dist("p")) == version(tree, BAD)
+    assert read_marks(tree.dist("p")).rejection(version(tree, BAD)) is None
+
+
+def test_current_moves_to_what_was_judged_as_fully_and_is_not_worse(tree: Tree) -> None:
+    now, newer = version(tree, BAD), version(tree, "1.0-cc33")
+    assert why_current_stays(None, newer, "quick", ()) is None
+    assert why_current_stays(now, now, "quick", ("speed -3 %",)) is None
+    assert why_current_stays(now, newer, "default", ()) is None
+    assert why_current_stays(now, newer, "thorough", ()) is None
+    quick = why_current_stays(now, newer, "quick", ())
+    assert quick == f"{BAD} was judged in mode default, this one in mode quick alone"
+    worse = why_current_stays(now, newer, "default", ("I-cache misses per op +8.78 %",))
+    assert worse == f"this one is worse than {BAD}: I-cache misses per op +8.78 %"
+
+
+def test_damaged_marks_are_named(tree: Tree) -> None:
+    set_aside(version(tree, BAD), version(tree, OLD))
+    (tree.dist("p") / "marks.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ArtifactError, match=r"marks\.json cannot be read"):
+        lift(tree.dist("p"))
+
+
+def test_what_is_installed_is_told_to_be_older_or_newer(tree: Tree, tmp_path: Path) -> None:
+    place = Place(tmp_path / "prefix")
+    old, bad = version(tree, OLD), version(tree, BAD)
+    assert place.replaced_by(old) == ""
+    carry_out(plan_install(old, place, force=False), old)
+    assert place.replaced_by(bad) == f"{OLD} is installed there, which is older than {BAD}"
+    carry_out(plan_install(bad, place, force=False), bad)
+    assert place.replaced_by(old) == f"{BAD} is installed there, which is newer than {OLD}"
+    assert f"newer than {OLD}" in type_("install", OLD, "--prefix", str(place.prefix), "--dry-run")
