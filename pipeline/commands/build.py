@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     "--allow-neutral", is_flag=True, help="Publish also when no key is GO, if none is worse."
 )
 @click.option(
+    "--allow-regression",
+    multiple=True,
+    metavar="NAME",
+    help="Publish also when this workload, or `throughput` as a whole, is shown to lose.",
+)
+@click.option(
     "--branch-stacks",
     is_flag=True,
     help="BOLT's profile by perf, on machines with branch stacks.",
@@ -71,6 +77,7 @@ def build_command(
     start: str | None,
     explain: bool,
     allow_neutral: bool,
+    allow_regression: tuple[str, ...],
     branch_stacks: bool,
     tune_budget_s: float | None,
     scheduler: str | None,
@@ -94,16 +101,17 @@ def build_command(
 
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
     options = Options(
-        quick,
-        redo,
-        explain,
-        allow_neutral,
-        branch_stacks,
-        thorough,
-        tune_budget_s,
-        scheduler,
-        verify_s,
-        cpu,
+        quick=quick,
+        redo=redo,
+        explain=explain,
+        allow_neutral=allow_neutral,
+        allow_regression=allow_regression,
+        branch_stacks=branch_stacks,
+        thorough=thorough,
+        tune_budget_s=tune_budget_s,
+        scheduler=scheduler,
+        verify_s=verify_s,
+        cpu=cpu,
     )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
@@ -116,9 +124,24 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
     from pipeline.run import build
 
     started = time.monotonic()
-    with open_workshop(tree, load_profile(tree, name), options, console, wait=wait) as shop:
+    profile = load_profile(tree, name)
+    _refuse_unknown(profile, options.allow_regression)
+    with open_workshop(tree, profile, options, console, wait=wait) as shop:
         published = build(shop)
     conclude(console, published, time.monotonic() - started)
+
+
+def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
+    """Raise UsageError for a regression that no judgement of this profile can name."""
+    from pipeline.core.errors import UsageError
+
+    known = ["throughput", *(one.name for one in profile.verifying if one.kind != "command")]
+    unknown = [name for name in allowed if name not in known]
+    if unknown:
+        raise UsageError(
+            f"--allow-regression {unknown[0]}: profile {profile.name!r} judges no such workload",
+            hint=f"one of: {', '.join(known)}",
+        )
 
 
 @contextmanager

@@ -93,7 +93,11 @@ def import_command(
 
     started, console = time.monotonic(), open_console(verbose)
     bundle, profile = _look_into(file)
-    options = Options(quick or bundle.quick, allow_neutral=allow_neutral or bundle.allow_neutral)
+    options = Options(
+        quick or bundle.quick,
+        allow_neutral=allow_neutral or bundle.allow_neutral,
+        allow_regression=bundle.allow_regression,
+    )
     with open_workshop(Tree.here(), profile, options, console, wait=True) as shop:
         published = rebuild(shop, take_in(shop.store, file), frozenset(allow))
     conclude(console, published, time.monotonic() - started)

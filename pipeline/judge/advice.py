@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
 from pipeline.judge.verdict import Verdict
 
@@ -23,6 +24,10 @@ MOST_S = 3600.0
 
 def advice(result: VerifyResult, profile: str) -> str:
     """Return what to do next; ``profile`` is the name that goes into the command."""
+    lost = regressions(result)
+    if lost and not _is_worse(result):
+        names = [part for name in lost for part in ("--allow-regression", name)]
+        return f"the report names what became slower; {_command(profile, *names)} accepts that"
     if _is_worse(result):
         return "the report names what became worse, and by how much"
     if result.mode == "quick" and _is_undecided(result):

@@ -76,12 +76,12 @@ def compare(interval: Interval, margin: float) -> Verdict:
 
 
 def _worst_loser(throughput: Throughput) -> WorkloadThroughput | None:
-    shown = [one for one in throughput.workloads if _holds(_worse_clock(one)[1], throughput)]
-    losers = [one for one in shown if _worse_clock(one)[1].high < _border(one)]
-    return min(losers, key=lambda one: _worse_clock(one)[1].value, default=None)
+    shown = [one for one in throughput.workloads if holds(worse_clock(one)[1], throughput)]
+    losers = [one for one in shown if worse_clock(one)[1].high < _border(one)]
+    return min(losers, key=lambda one: worse_clock(one)[1].value, default=None)
 
 
-def _holds(single: Interval, throughput: Throughput) -> bool:
+def holds(single: Interval, throughput: Throughput) -> bool:
     """Tell whether there were enough pairs for an interval to hold together with all others."""
     missing = (1 - throughput.overall.confidence) / (CLOCKS * len(throughput.workloads))
     return 1 - single.confidence <= missing * (1 + statistics.TINY)
@@ -97,7 +97,7 @@ def _border(workload: WorkloadThroughput) -> float:
     return 1 - workload.allowance
 
 
-def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
+def worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
     """Return the clock by which the loss is surer: threads that sleep cost no CPU time.
 
     A single thread has nobody to wait for: its wall time tells of other programs alone.
@@ -109,7 +109,7 @@ def _worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
 
 
 def _loss(loser: WorkloadThroughput) -> str:
-    clock, ratio = _worse_clock(loser)
+    clock, ratio = worse_clock(loser)
     return (
         f"{loser.name} changes by {percent(ratio.value)} {spread(ratio)} in {clock}, "
         f"more than it may lose (-{share(loser.allowance)})"

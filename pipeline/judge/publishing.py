@@ -5,19 +5,35 @@ docs/verdicts.md has the same rules as a table.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pipeline.judge.model import Key, SelfJudgement, VerifyResult
+from pipeline.judge.regressions import regressions
 from pipeline.judge.verdict import Verdict
 
 Answer = tuple[bool, str]
 
 
-def may_publish(result: VerifyResult, allow_neutral: bool) -> Answer:
-    """Return (yes or no, why in a sentence) for a judged build; each rule that objects is heard."""
+def may_publish(
+    result: VerifyResult, allow_neutral: bool, allow_regression: Collection[str] = ()
+) -> Answer:
+    """Return (yes or no, why in a sentence) for a judged build; each rule that objects is heard.
+
+    ``allow_regression`` are the regressions that the user accepts, by name.
+    """
     rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
     objections = [reason for rule in rules if (reason := rule(result))]
+    accepted: list[str] = []
+    if not _worse(result):
+        for name, sentence in regressions(result).items():
+            if name in allow_regression:
+                accepted.append(f"--allow-regression {name} accepts that {sentence}")
+            else:
+                objections.append(f"{sentence} (--allow-regression {name} would accept this)")
     if objections:
         return False, "; ".join(objections)
-    return _gained(result, allow_neutral)
+    allowed, reason = _gained(result, allow_neutral)
+    return allowed, "; ".join([reason, *accepted])
 
 
 def _named_keys(result: VerifyResult) -> tuple[tuple[str, Key], tuple[str, Key]]:

@@ -62,6 +62,7 @@ class Bundle(BaseModel):
     version: str
     quick: bool
     allow_neutral: bool
+    allow_regression: tuple[str, ...] = ()
     step: Literal["tune", "sections", "pgo", "lto", "context", "bolt"]
     sources: str
     flags: dict[str, tuple[str, ...]]
@@ -101,6 +102,7 @@ def describe(version: Version, files: dict[str, str]) -> Bundle:
             version=version.name,
             quick=manifest["quick"],
             allow_neutral=manifest["verdict"]["allow_neutral"],
+            allow_regression=tuple(manifest["verdict"].get("allow_regression", ())),
             step=step,
             sources=stages["static"]["inputs"]["sources"],
             flags={

@@ -76,10 +76,16 @@ class Inputs:
 
 
 def report_model(
-    *, profile: str, version: str, result: VerifyResult, allow_neutral: bool, inputs: Inputs
+    *,
+    profile: str,
+    version: str,
+    result: VerifyResult,
+    allow_neutral: bool,
+    inputs: Inputs,
+    allow_regression: tuple[str, ...] = (),
 ) -> ReportModel:
     """Return the report of one judged version."""
-    published, reason = may_publish(result, allow_neutral)
+    published, reason = may_publish(result, allow_neutral, allow_regression)
     facts, receipts = inputs.facts, inputs.receipts
     code = facts.code if facts else None
     model = ReportModel(

@@ -201,7 +201,7 @@ def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Pat
     from pipeline.judge.publishing import may_publish
 
     result = verdict.result()
-    allowed, _ = may_publish(result, shop.options.allow_neutral)
+    allowed, _ = may_publish(result, shop.options.allow_neutral, shop.options.allow_regression)
     if not allowed:
         shop.console.verdict(model)
         raise GateError(
@@ -313,7 +313,7 @@ def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
     from pipeline.judge.publishing import may_publish
 
     result = verdict.result()
-    _, reason = may_publish(result, shop.options.allow_neutral)
+    _, reason = may_publish(result, shop.options.allow_neutral, shop.options.allow_regression)
     return {
         "throughput": result.keys.throughput.verdict.value,
         "icache": result.keys.icache.verdict.value,
@@ -321,6 +321,7 @@ def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
         "mode": result.mode,
         "reason": reason,
         "allow_neutral": shop.options.allow_neutral,
+        "allow_regression": list(shop.options.allow_regression),
     }
 
 

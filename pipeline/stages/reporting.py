@@ -46,6 +46,7 @@ def make_report(
         version=version,
         result=release.verdict.result(),
         allow_neutral=shop.options.allow_neutral,
+        allow_regression=shop.options.allow_regression,
         inputs=Inputs(
             receipts={receipt.stage: receipt for receipt in receipts},
             evidence=release.evidence,

@@ -34,7 +34,8 @@ class Library:
 class Options:
     """What the user asked for on the command line, beside the profile.
 
-    ``quick`` and ``thorough`` exclude each other. ``tune_budget_s`` are seconds of tuning before
+    ``quick`` and ``thorough`` exclude each other. ``allow_regression`` are names of workloads, or
+    "throughput", that may be shown to lose. ``tune_budget_s`` are seconds of tuning before
     all else, None for none; ``scheduler`` is who measures for it. ``verify_s`` are seconds of
     timed runs for the verdict, and for each half of the judge's check of itself, in place of the
     profile's. ``cpu`` is the kind of processor that the library is for: None is this machine's.
@@ -44,6 +45,7 @@ class Options:
     redo: frozenset[str] = frozenset()
     explain: bool = False
     allow_neutral: bool = False
+    allow_regression: tuple[str, ...] = ()
     branch_stacks: bool = False
     thorough: bool = False
     tune_budget_s: float | None = None

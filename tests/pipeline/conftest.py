@@ -95,7 +95,7 @@ why = "builds with a geometry are tested"
 
 # Noise of the machine must not decide these tests: what the judge says is replaced, not measured.
 GATE = """
-def may_publish(result, allow_neutral):
+def may_publish(result, allow_neutral, allow_regression=()):
     return {answer}, "the gate of the test says {answer}"
 """
 

@@ -265,6 +265,38 @@ def test_every_combination_is_published_as_the_table_says(speed: str, misses: st
     assert answers == table()[speed, misses]
 
 
+def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> None:
+    """All of the interval below zero is slower, also where it is not as slow as the margin."""
+    slower = throughput_of(mixed=pairs(0.996, noise=0.5))
+    assert slower.overall.high < 1
+    result = result_of(slower, counting_of(workload_counts("mixed", counts(4.0), counts(3.0))))
+    assert (result.keys.throughput.verdict, result.keys.icache.verdict) == (NEUTRAL, GO)
+    published, reason = may_publish(result, True)
+    assert not published
+    assert "throughput is shown to be lower: -0.40 %" in reason
+    assert "--allow-regression throughput would accept this" in reason
+    published, reason = may_publish(result, False, ("throughput",))
+    assert published
+    assert "--allow-regression throughput accepts that throughput is shown to be lower" in reason
+
+
+def test_one_workload_that_loses_more_than_the_margin_stops_a_gain_elsewhere() -> None:
+    found = throughput_of(a=pairs(1.2), b=pairs(0.972), c=pairs(1.2))
+    result = result_of(found, counting_of(workload_counts("a", counts(4.0), counts(3.0))))
+    assert result.keys.throughput.verdict is GO
+    published, reason = may_publish(result, True)
+    assert not published
+    assert "b is shown to lose more than 1.0 %: -2.80 %" in reason
+    assert not may_publish(result, True, ("a", "throughput"))[0]
+    assert may_publish(result, True, ("b",))[0]
+
+
+def test_a_regression_that_is_accepted_lifts_no_no_go() -> None:
+    result = result_of(throughput_of(a=pairs(1.2), b=pairs(0.90), c=pairs(1.2)))
+    assert result.keys.throughput.verdict is NO_GO
+    assert not may_publish(result, True, ("b", "throughput"))[0]
+
+
 def good() -> Throughput:
     return throughput_of(mixed=pairs(1.05))
 

@@ -124,6 +124,7 @@ def good() -> ReportModel:
         version="0.1.0-abc",
         result=judged(),
         allow_neutral=False,
+        allow_regression=("larson",),
         inputs=Inputs(
             receipts=RECEIPTS,
             evidence=evidence(),
@@ -146,6 +147,7 @@ def older() -> ReportModel:
         version="0.1.0-old",
         result=result_of(mixed(), counting_of(fewer.model_copy(update={"tuned": tuned}))),
         allow_neutral=False,
+        allow_regression=("larson",),
         inputs=Inputs(receipts={}, facts=facts(shift=128)),
     )
 
