@@ -167,8 +167,12 @@ def _percentiles(
 
 
 def resamples(level: float) -> int:
-    """Return how many resamples an interval of this level takes: enough in each of its tails."""
-    return min(MOST_RESAMPLES, max(RESAMPLES, math.ceil(2 * IN_A_TAIL / (1 - level))))
+    """Return how many resamples an interval of this level takes: enough in each of its tails.
+
+    With two pairs the level is 1 as far as a float can tell: the interval has all that was seen.
+    """
+    missing = max(1 - level, 2 * IN_A_TAIL / MOST_RESAMPLES)
+    return max(RESAMPLES, math.ceil(2 * IN_A_TAIL / missing))
 
 
 def effective_pairs(samples: Sequence[Array], scaled: Array) -> float:
