@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ArtifactError, DataError, ToolError
+from pipeline.core.errors import ArtifactError, DataError, ProfileError, ToolError
+from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store
 from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
+from pipeline.profile.load import load_profile
+from pipeline.profile.schema import Profile
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
 from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, GEOMETRY, PROFDATA
 from pipeline.release.version import PROFILE
@@ -32,7 +36,7 @@ from pipeline.stages.release import Release
 from pipeline.stages.slowdown import slowdown
 from pipeline.stages.static import Archive, static
 from pipeline.stages.verify import Verdict, verify
-from pipeline.stages.workshop import Workshop
+from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.symbols import read_lists
 
 STAGE = "bundle"
@@ -40,6 +44,8 @@ STAGE = "bundle"
 FLAVOURS = {"sections": SECTIONS, "pgo": ONE_BY_ONE, "lto": WHOLE, "context": CONTEXT}
 # What may differ from the build that the bundle comes from, if the user allows it by name.
 DIFFERENCES = ("sources", "tools", "flags")
+# What a bundle would have this machine execute, beside our own programs.
+COMMANDS = "commands"
 
 
 @dataclass(frozen=True)
@@ -95,13 +101,19 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     check_writable(shop.tree.dist(shop.profile.name))
     setup = imported_setup(shop, imported)
     early = refuse_others(_differences(shop, setup, imported.bundle), allowed)
+    if early:  # it will be judged: ask before anything is built
+        require_consent(shop.tree, shop.profile, allowed)
     plain = baseline(shop, setup)
     profile = imported.profdata(PROFDATA)
     archive = static(shop, setup, profile)
     candidate = compile_step(shop, setup, plain, imported)
     late = refuse_others(_flag_differences(shop, imported.bundle), allowed)
-    identical = _compare(shop, imported.bundle, candidate, archive, {*early, *late, *allowed})
-    kept = _kept_verdict(imported) if identical else None
+    identical = _compare(
+        shop, imported.bundle, candidate, archive, {*early, *late, *allowed} - {COMMANDS}
+    )
+    kept = kept_verdict(imported, candidate.library) if identical else None
+    if kept is None:
+        require_consent(shop.tree, shop.profile, allowed)
     release = Release(
         candidate=candidate,
         archive=archive,
@@ -173,14 +185,49 @@ def compile_step(shop: Workshop, setup: Setup, plain: Baseline, imported: Import
     return Candidate(step, bolt(shop, setup, linked, edges), profile, edges)
 
 
-def _kept_verdict(imported: Imported) -> Verdict | None:
-    """Return the verdict that came with the bundle, unless an older judge wrote it."""
+def kept_verdict(imported: Imported, library: Library) -> Verdict | None:
+    """Return the verdict that came with the bundle, if it is about the very bytes of ``library``.
+
+    None also where an older judge wrote it.
+    """
     verdict = Verdict(imported.artifact)
     try:
-        verdict.result()
+        judged = verdict.result().tuned.sha256
     except ValidationError:
         return None
-    return verdict
+    return verdict if judged == library.digest else None
+
+
+def require_consent(tree: Tree, profile: Profile, allowed: frozenset[str]) -> None:
+    """Raise DataError unless the user allows what judging by a bundle's profile would execute.
+
+    Commands that the tree's own profile of that name has as well need no consent.
+    """
+    foreign = [one for one in _executed(profile) if one not in _own_commands(tree, profile.name)]
+    if foreign and COMMANDS not in allowed:
+        lines = "; ".join(shlex.join(command) for command in foreign)
+        raise DataError(
+            f"to judge this bundle, commands of its profile would be executed: {lines}",
+            hint=f"if you trust them: `--allow {COMMANDS}`",
+        )
+
+
+def _executed(profile: Profile) -> list[tuple[str, ...]]:
+    """Return the command lines that judging by a profile executes beside our own programs."""
+    found = []
+    for one in profile.verifying:
+        command = getattr(one, "argv", None) or getattr(one, "record", None)
+        if command:
+            variables = sorted(f"{name}={value}" for name, value in one.env.items())
+            found.append((*(("env", *variables) if variables else ()), *command))
+    return found
+
+
+def _own_commands(tree: Tree, name: str) -> list[tuple[str, ...]]:
+    try:
+        return _executed(load_profile(tree, name))
+    except ProfileError:
+        return []
 
 
 def refuse_others(differing: dict[str, str], allowed: frozenset[str]) -> dict[str, str]:

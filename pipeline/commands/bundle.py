@@ -63,9 +63,10 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--allow",
-    type=click.Choice(["sources", "tools", "flags"]),
+    type=click.Choice(["sources", "tools", "flags", "commands"]),
     multiple=True,
-    help="Go on though these differ; the manifest says so, and the result is judged.",
+    help="Go on though these differ; the manifest says so, and the result is judged. `commands`: "
+    "execute what the bundle's profile names for that.",
 )
 @click.option("--quick", is_flag=True, help="If it has to be judged: shortly.")
 @click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")

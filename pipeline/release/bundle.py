@@ -35,6 +35,8 @@ from pipeline.toolchain.find import LLVM_PARTS
 BUNDLE, VERDICT = "bundle.json", "verdict.json"
 # A real bundle has some hundred KiB. Beyond this many bytes, unpacked, somebody means ill.
 LARGEST = 64 << 20
+# And so much for the headers of all files in it.
+HEADERS = 1 << 20
 # The stages whose flags decide the bytes of each step's library.
 _STAGES = {
     "tune": ("geometry", "finish"),
@@ -159,11 +161,23 @@ def _compress(files: dict[str, bytes]) -> bytes:
     return gzip.compress(plain.getvalue(), mtime=0)
 
 
+def _decompress(file: Path) -> bytes:
+    """Return the archive; DataError beyond LARGEST, before tarfile reads any header of it.
+
+    A header may say of itself that it has any length (pax, long names), and is read as a whole.
+    """
+    with gzip.open(file) as stream:
+        plain = stream.read(LARGEST + HEADERS + 1)
+    if len(plain) > LARGEST + HEADERS:
+        raise DataError(f"{file}: it is larger than any bundle")
+    return plain
+
+
 def _read(file: Path) -> dict[str, bytes]:
     """Return the files in a bundle by name, and nothing that a bundle has no use for."""
     files: dict[str, bytes] = {}
     try:
-        with tarfile.open(file, mode="r:gz") as tar:
+        with tarfile.open(fileobj=io.BytesIO(_decompress(file)), mode="r:") as tar:
             for entry in tar:
                 if not entry.isreg() or not _NAME.fullmatch(entry.name) or entry.name in files:
                     raise DataError(f"{file}: {entry.name!r} has no place in a bundle")

