@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.apps.model import App
-from pipeline.core.errors import PipelineError
+from pipeline.core.errors import PipelineError, SpaceError
 from pipeline.core.process import run
 
 APT_LIMIT_S = 600.0
@@ -17,6 +18,12 @@ APT_LIMIT_S = 600.0
 PLACES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 # Debian asks this file before it starts the service of a package that is being installed.
 POLICY = Path("/usr/sbin/policy-rc.d")
+MARK = "# hakmem: while packages are installed"
+_KEEPER = r"""
+printf '#!/bin/sh\n%s\nexit 101\n' "$2" >"$1" && chmod 755 "$1" && echo ready
+cat >/dev/null
+rm -f "$1"
+"""
 
 
 def missing(app: App) -> list[str]:
@@ -72,13 +79,24 @@ def _install(become_root: Sequence[str], packages: Sequence[str], log: Path) -> 
 
 @contextmanager
 def _services_stay_off(become_root: Sequence[str]) -> Iterator[None]:
-    """Let no package start its server: the suite starts its own, in private folders."""
-    if POLICY.exists():
+    """Let no package start its server: the suite starts its own, in private folders.
+
+    A shell beside us makes the file, and removes it as soon as its input ends: also when we are
+    killed. One that a crash of the machine has left is ours by its mark, and goes as well.
+    """
+    if POLICY.exists() and MARK not in POLICY.read_text(encoding="utf-8", errors="replace"):
         yield
         return
-    script = f"printf '#!/bin/sh\\nexit 101\\n' >{POLICY} && chmod 755 {POLICY}"
-    run([*become_root, "sh", "-c", script])
-    try:
-        yield
-    finally:
-        run([*become_root, "rm", "-f", POLICY])
+    keeper = subprocess.Popen(
+        [*become_root, "sh", "-c", _KEEPER, "sh", str(POLICY), MARK],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # ctrl-C is for us; it ends when we do
+    )
+    with keeper:
+        try:
+            if keeper.stdout is None or keeper.stdout.readline() != b"ready\n":
+                raise SpaceError(f"cannot write {POLICY}, which keeps servers from being started")
+            yield
+        finally:
+            keeper.communicate()

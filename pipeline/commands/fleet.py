@@ -55,6 +55,7 @@ def import_command(profile: str, files: tuple[str, ...]) -> None:
     *.profraw and *.profdata are merged by weight for the next build of the profile; *.fdata for
     `pipeline layout propose`; perf.data is shown. A file that is corrupt is named and skipped.
     """
+    from pipeline.core.lock import tree_lock
     from pipeline.core.paths import Tree
     from pipeline.fleet.merging import COUNTS, EDGES, merge_counts, merge_edges
     from pipeline.profile.load import load_profile
@@ -63,14 +64,17 @@ def import_command(profile: str, files: tuple[str, ...]) -> None:
     tree = Tree.here()
     load_profile(tree, profile)
     counts, edges, samples = _sort([_given(text) for text in files], COUNTS, EDGES)
-    if counts:
-        merged = merge_counts(tree, find_llvm() / "llvm-profdata", profile, counts)
-        _say(merged, len(counts), tree)
-        click.echo(f"the next build of {profile} counts it as much as its own training")
-    if edges:
-        merged = merge_edges(tree, profile, edges)
-        _say(merged, len(edges), tree)
-        click.echo(f"use it: .venv/bin/pipeline layout propose -p {profile} --data {merged.path}")
+    with tree_lock(tree.state, wait=True, say=click.echo):  # a build may read them just now
+        if counts:
+            merged = merge_counts(tree, find_llvm() / "llvm-profdata", profile, counts)
+            _say(merged, len(counts), tree)
+            click.echo(f"the next build of {profile} counts it as much as its own training")
+        if edges:
+            merged = merge_edges(tree, profile, edges)
+            _say(merged, len(edges), tree)
+            click.echo(
+                f"use it: .venv/bin/pipeline layout propose -p {profile} --data {merged.path}"
+            )
     if samples:
         show_samples(samples)
 

@@ -240,6 +240,38 @@ def test_without_root_the_line_to_run_is_the_reason(monkeypatch: pytest.MonkeyPa
     assert "run as root: apt-get install -y --no-install-recommends its-package" in lacking
 
 
+def test_a_pipeline_that_is_killed_leaves_no_policy_behind(tmp_path: Path) -> None:
+    """Else no service of the machine starts with its package any more, and nobody knows why."""
+    policy = tmp_path / "policy-rc.d"
+    script = (
+        "import os, pathlib, signal\n"
+        "from pipeline.apps import packages\n"
+        f"packages.POLICY = pathlib.Path({str(policy)!r})\n"
+        "with packages._services_stay_off([]):\n"
+        "    assert packages.POLICY.exists()\n"
+        "    print('there', flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "there\n", done.stderr
+    for _ in range(60_000):
+        if not policy.exists():
+            break
+        time.sleep(0.01)
+    assert not policy.exists()
+
+
+def test_a_policy_that_a_crash_has_left_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = tmp_path / "policy-rc.d"
+    policy.write_text(f"#!/bin/sh\n{packages.MARK}\nexit 101\n", encoding="utf-8")
+    monkeypatch.setattr(packages, "POLICY", policy)
+    with packages._services_stay_off([]):
+        assert policy.exists()
+    assert not policy.exists()
+
+
 def test_services_of_packages_stay_off_only_while_packages_are_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,10 +6,12 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from pipeline.core.errors import ExitCode
 
@@ -130,6 +132,33 @@ def test_half_made_venv_is_not_taken(clone: Path, machine: Path) -> None:
     done = bootstrap(clone, machine)
     assert done.returncode == ExitCode.PACKAGES
     assert "half-made" not in done.stdout
+
+
+def test_venv_of_a_running_build_is_not_cleared(clone: Path, machine: Path) -> None:
+    """A build holds the lock of the tree; bootstrap waits for it before it touches .venv."""
+    python = machine / "python3"
+    python.write_text('#!/bin/sh\necho "$@" >>made\n[ "$1" = -c ]\n', encoding="utf-8")
+    for program in ("id", "dpkg-query"):
+        (machine / program).write_text("#!/bin/sh\necho installed\n", encoding="utf-8")
+    state, waited = clone / "build" / "pipeline", clone / "waited"
+    state.mkdir(parents=True)
+    holder = FileLock(state / "lock")
+    holder.acquire()
+    child = subprocess.Popen(
+        [clone / "bootstrap"],
+        env={"PATH": str(machine), "HOME": str(clone)},
+        cwd=clone,
+        stderr=waited.open("wb"),
+    )
+    try:
+        while b"a build works in this tree" not in waited.read_bytes():
+            assert child.poll() is None, waited.read_text(encoding="utf-8")
+            time.sleep(0.01)
+        assert not (clone / "made").exists()
+    finally:
+        holder.release()
+        child.wait()
+    assert "venv --clear" in (clone / "made").read_text(encoding="utf-8")
 
 
 def test_unwritable_folder_is_named(clone: Path, machine: Path) -> None:

@@ -6,13 +6,19 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import click
 import pytest
+from click.testing import CliRunner
 from conftest import Sandbox
 
+from pipeline.cli import cli
 from pipeline.core.errors import DataError
+from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.fleet.counts import edge_overlap, overlap, parse_overlap, total_count
 from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges
@@ -100,6 +106,23 @@ def test_the_reason_is_what_is_wrong_not_the_advice_behind_it(tree: Tree) -> Non
     assert caught.value.message == (
         f"{other}: unrecognized instrumentation profile encoding format"
     )
+
+
+def test_import_waits_for_a_build_that_may_read_what_it_writes(
+    raw: Path, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
+    monkeypatch.setattr("pipeline.profile.load.load_profile", lambda *_: None)
+    arguments = ["import", str(raw / "long.profraw")]
+    target = tree.imported("mixed") / "hakmem.profdata"
+    with ThreadPoolExecutor(1) as pool, tree_lock(tree.state, wait=False, say=print):
+        told = threading.Event()
+        monkeypatch.setattr(click, "echo", lambda *_, **__: told.set())
+        later = pool.submit(CliRunner().invoke, cli, arguments)
+        assert told.wait(600)
+        there_before = target.exists()
+    assert later.result().exit_code == 0
+    assert (there_before, target.exists()) == (False, True)
 
 
 def test_drift_is_held_against_the_published_version(raw: Path, tree: Tree) -> None:
