@@ -48,7 +48,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     click.echo(f"{subject.library}")
     _tell(findings, verbose)
     broken = sum(finding.broken for finding in findings)
-    click.echo(f"the layout contract {f'is broken in {broken} places' if broken else 'holds'}")
+    click.echo(f"the layout contract {_outcome(findings)}")
     return ExitCode.ARTIFACT if broken else ExitCode.OK
 
 
@@ -121,6 +121,17 @@ def _open(profile: str, version: str | None, data: Path | None = None) -> Subjec
     return open_subject(Tree.here(), profile, version, data)
 
 
+def _outcome(findings: Sequence[Finding]) -> str:
+    """Return whether the contract holds, and what it says nothing about though it matters."""
+    broken = sum(finding.broken for finding in findings)
+    said = f"is broken in {broken} places" if broken else "holds"
+    left = sum(finding.rule == "listed" for finding in findings)
+    if not left:
+        return said
+    what = "1 function that ran often is" if left == 1 else f"{left} functions that ran often are"
+    return f"{said}, but {what} not listed: `.venv/bin/pipeline layout propose` shows where to"
+
+
 def _tell(findings: Sequence[Finding], verbose: bool) -> None:
     """Print one line per rule, and one per finding under it."""
     from pipeline.layout.check import RULES
@@ -144,7 +155,7 @@ def _mark(findings: Sequence[Finding]) -> str:
 
 
 def _change_list(subject: Subject, file: str, changes: Sequence[object], write: bool) -> None:
-    from pipeline.core.files import replace_text
+    from pipeline.core.files import replacing
     from pipeline.layout.propose import Change, apply_changes, as_diff
 
     path = subject.lists_folder / file
@@ -155,5 +166,9 @@ def _change_list(subject: Subject, file: str, changes: Sequence[object], write: 
     name = path.relative_to(subject.tree.root)
     click.echo(as_diff(str(name), before, after), nl=False)
     if write:
-        replace_text(path, "\n".join(after) + "\n")
+        other = path.readlink() if path.is_symlink() else None
+        with replacing(path) as fresh:
+            fresh.write_text("\n".join(after) + "\n", encoding="utf-8")
         click.echo(f"written: {path}", err=True)
+        if other:
+            click.echo(f"{name} was a link to {other}, and is a list of its own now", err=True)

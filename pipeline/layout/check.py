@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -49,12 +50,17 @@ class Finding(Record):
     unknown: bool = False
 
 
+CALLS, HOTTEST_BLOCKS = "calls", "runs of hottest blocks"
+"""What a profile counts: edges tell calls; a PGO profile does not tell which block is the entry."""
+
+
 @dataclass(frozen=True)
 class Promise:
     """What is held against the binary.
 
     ``inlined`` says where functions without code of their own have gone. ``excuse`` is why
-    not every hot function can be expected in the training; empty if it can.
+    not every hot function can be expected in the training; empty if it can. ``shared`` are static
+    names that several sources use: no list can mean one of them. ``counted`` says what the heat is.
     """
 
     lists: SymbolLists
@@ -62,6 +68,8 @@ class Promise:
     marked_cold: Collection[str]
     inlined: Mapping[str, list[str]]
     excuse: str = ""
+    shared: Collection[str] = ()
+    counted: str = CALLS
 
 
 def check_layout(text: TextMap, promise: Promise) -> list[Finding]:
@@ -153,13 +161,16 @@ def _profiled(hot: list[Function], excuse: str) -> Iterator[Finding]:
             yield Finding(rule="profiled", symbol=function.name, text=text, broken=not excuse)
 
 
-def hot_outside(text: TextMap, lists: SymbolLists) -> list[Function]:
+def hot_outside(text: TextMap, promise: Promise) -> list[Function]:
     """Return the functions that are hot by the profile and not listed so, hottest first.
 
-    A static name that several files use cannot be listed: the compiler numbers all but one.
+    A static name that several files use cannot be listed: which one is meant, nobody knows. With
+    LTO the compiler numbers all but one of them; else they are there under the same name.
     """
-    listed = set(lists.hot)
-    numbered = {f.name.rpartition(".")[0] for f in text.functions}
+    listed = set(promise.lists.hot)
+    present = Counter(f.name for f in text.functions if f.part != "cold")
+    several = {name for name, number in present.items() if number > 1}
+    numbered = {f.name.rpartition(".")[0] for f in text.functions} | several | {*promise.shared}
     found = [
         f
         for f in text.functions
@@ -173,8 +184,9 @@ def hot_outside(text: TextMap, lists: SymbolLists) -> list[Function]:
 
 def _listed(text: TextMap, promise: Promise) -> Iterator[Finding]:
     """Tell of hot functions outside the list: worth a look, but nothing was promised about them."""
-    for function in hot_outside(text, promise.lists):
-        part = f"{share(function, text) * 1e6:,.0f} of a million calls, and not in hot.txt"
+    for function in hot_outside(text, promise):
+        rate = f"{share(function, text) * 1e6:,.0f} of a million {promise.counted}"
+        part = f"{rate}, and not in hot.txt"
         yield Finding(rule="listed", symbol=function.name, text=part, broken=False)
 
 

@@ -41,7 +41,7 @@ def propose(
             notes.append(f"{name}: {reason}, but it is marked HAK_HOT in the source")
         elif reason:
             changes.append(Change("hot.txt", name, reason, comes=False))
-    for function in hot_outside(text, promise.lists):
+    for function in hot_outside(text, promise):
         reason, caller = _reason_to_come(function, callers, promise)
         if function.name in promise.marked_cold:
             notes.append(f"{function.name}: {reason}, but it is marked HAK_COLD in the source")

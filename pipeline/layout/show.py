@@ -25,7 +25,7 @@ def show_map(text: TextMap, promise: Promise, console: Console) -> None:
     for title, justify in (("address", "right"), ("bytes", "right"), ("lines", "right")):
         table.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     table.add_column("heat", no_wrap=True)
-    table.add_column("calls", justify="right", no_wrap=True)
+    table.add_column(promise.counted, justify="right", no_wrap=True)
     table.add_column("function", overflow="fold")
     hottest = max((f.heat.blocks for f in text.functions if f.heat), default=0)
     zone = ""

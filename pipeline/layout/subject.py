@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
-from pipeline.layout.check import Promise, vanished
+from pipeline.layout.check import CALLS, HOTTEST_BLOCKS, Promise, vanished
 from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
-from pipeline.layout.marks import marked
+from pipeline.layout.marks import marked, shared_statics
 from pipeline.layout.model import Heat, TextMap
 from pipeline.layout.textmap import find_debug_file, read_text_map
 from pipeline.profile.load import load_profile
@@ -69,6 +69,8 @@ class Subject:
             marked_cold=marked(allocator, "HAK_COLD"),
             inlined=inlined_into(_debug(self.library), gone) if gone else {},
             excuse=self.excuse,
+            shared=shared_statics(allocator),
+            counted=HOTTEST_BLOCKS if self.fdata is None and self.profdata else CALLS,
         )
 
 

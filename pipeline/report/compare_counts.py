@@ -12,6 +12,8 @@ from pipeline.judge.request import Margins
 from pipeline.report.model import ComparedRow, Judgement
 
 Rows = tuple[ComparedRow, ...]
+REPEATS_WITHIN = 0.01
+"""Counts of programs with several threads differ by so much from one run to the next."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> R
     pressed = [pair for pair in pairs if pair.presses]
     why = reason or "no workload presses on the instruction cache"
     return (
-        _row("instructions per op", pairs, "instructions", margins.throughput, reason),
+        _row("instructions per op", pairs, "instructions", _instructions(margins), reason),
         _row("I-cache misses per op", pressed, "i1_misses", margins.icache, why),
     )
 
@@ -49,10 +51,17 @@ def workload_rows(pairs: Sequence[CountPair], margins: Margins) -> Rows:
     """Return the single workloads in which a count has changed by its margin or more."""
     rows = []
     for one in pairs:
-        rows.append(_row(f"{one.name}: instructions", [one], "instructions", margins.throughput))
+        rows.append(
+            _row(f"{one.name}: instructions", [one], "instructions", _instructions(margins))
+        )
         if one.presses:
             rows.append(_row(f"{one.name}: I-cache misses", [one], "i1_misses", margins.icache))
     return tuple(row for row in rows if row.judgement in ("better", "worse"))
+
+
+def _instructions(margins: Margins) -> float:
+    """Return by how much instructions must differ to be called other: beyond their own spread."""
+    return margins.throughput + REPEATS_WITHIN
 
 
 def fewer(

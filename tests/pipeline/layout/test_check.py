@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pipeline.commands.layout import _change_list, _outcome
+from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.layout import Function, Heat, TextMap
-from pipeline.layout.check import RULES, Finding, Promise, check_layout
+from pipeline.layout.check import HOTTEST_BLOCKS, RULES, Finding, Promise, check_layout
 from pipeline.layout.inlined import inlined_into
-from pipeline.layout.marks import marked
-from pipeline.layout.propose import apply_changes, as_diff, propose
+from pipeline.layout.marks import marked, shared_statics
+from pipeline.layout.propose import Change, apply_changes, as_diff, propose
+from pipeline.layout.subject import Subject
 from pipeline.toolchain.symbols import SymbolLists
 
 LISTS = SymbolLists(hot=("malloc", "free", "refill"), cold=("attach", "fatal"))
@@ -175,6 +179,52 @@ def test_marks_in_the_source_are_not_overruled() -> None:
 def test_start_files_and_numbered_names_are_not_proposed() -> None:
     odd = [function(n, 9000 + i, 1, calls=99) for i, n in enumerate(("_init", "x.12", "x"))]
     assert propose(text(*good().functions, *odd), PROMISE, {}) == ([], [])
+
+
+def test_a_static_name_of_several_files_is_not_proposed() -> None:
+    """Which one a list would mean, nobody knows: without LTO they bear the same name."""
+    three = [function("fill", 9000 + 64 * n, calls=99) for n in range(3)]
+    assert propose(text(*good().functions, *three), PROMISE, {}) == ([], [])
+    one = text(*good().functions, three[0])  # the other two went where they were called
+    assert [c.name for c in propose(one, PROMISE, {})[0]] == ["fill"]
+    assert propose(one, replace(PROMISE, shared={"fill"}), {}) == ([], [])
+
+
+def test_what_is_no_count_of_calls_is_not_called_so() -> None:
+    odd = good(other=function("other", 5000, calls=99))
+    assert "of a million calls" in notes(odd)[0].text
+    blocks = replace(PROMISE, counted=HOTTEST_BLOCKS)
+    assert "of a million runs of hottest blocks" in notes(odd, blocks)[0].text
+
+
+def test_names_that_several_sources_define_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("static int fill(int n) {\n}\nstatic void one(void) {\n}\n")
+    (tmp_path / "b.c").write_text("static HAK_COLD bool\nfill(int *p) {\n}\nint one(void);\n")
+    assert shared_statics(tmp_path) == {"fill"}
+
+
+def test_what_is_not_listed_is_in_the_last_sentence() -> None:
+    listed = Finding(rule="listed", symbol="x", text="", broken=False)
+    assert _outcome([]) == "holds"
+    assert _outcome([listed, listed]).startswith("holds, but 2 functions that ran often are not")
+    gone = Finding(rule="there", symbol="y", text="", broken=True)
+    assert _outcome([gone, listed]).startswith("is broken in 1 places, but 1 function that ran")
+
+
+def test_a_list_that_is_a_link_becomes_one_of_its_own(tmp_path: Path) -> None:
+    """The list of another profile is not changed by a proposal for this one."""
+    tree = Tree(tmp_path)
+    own, other = tree.layout("own"), tree.layout("other")
+    for folder in (own, other):
+        folder.mkdir(parents=True)
+    (other / "cold.txt").write_text("attach\nfatal\n", encoding="utf-8")
+    (own / "cold.txt").symlink_to("../other/cold.txt")
+    subject = Subject(tree, tmp_path / "x.so", None, own)
+    change = Change("cold.txt", "attach", "it ran", comes=False)
+    _change_list(subject, "cold.txt", [change], write=True)
+    assert (other / "cold.txt").read_text(encoding="utf-8") == "attach\nfatal\n"
+    assert (own / "cold.txt").read_text(encoding="utf-8") == "fatal\n"
+    assert not (own / "cold.txt").is_symlink()
 
 
 def test_nothing_to_propose() -> None:

@@ -142,10 +142,12 @@ def older() -> ReportModel:
     assert instructions is not None
     less = instructions.model_copy(update={"value": 25.0, "low": 25.0, "high": 25.0})
     tuned = fewer.tuned.model_copy(update={"instructions": less})
+    result = result_of(mixed(), counting_of(fewer.model_copy(update={"tuned": tuned})))
+    other = result.tuned.model_copy(update={"sha256": "f" * 64})
     return report_model(
         profile="mixed",
         version="0.1.0-old",
-        result=result_of(mixed(), counting_of(fewer.model_copy(update={"tuned": tuned}))),
+        result=result.model_copy(update={"tuned": other}),
         allow_neutral=False,
         allow_regression=("larson",),
         inputs=Inputs(receipts={}, facts=facts(shift=128)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from jsonschema import Draft202012Validator
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points
 from pipeline.judge.model import Counting
-from pipeline.judge.request import CacheGeometry
+from pipeline.judge.request import CacheGeometry, Margins
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
+from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
 from pipeline.report.diff import render_diff
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import Comparison, ReportModel
@@ -24,7 +26,7 @@ from pipeline.report.view import changed_functions
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import counting_of, counts, workload_counts
+from judge_support import counting_of, counts, exactly, workload_counts
 from report_support import RECEIPTS, bad, evidence, good, older
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,6 +89,27 @@ def test_a_version_is_not_worse_than_itself() -> None:
     assert not comparison.worse
     assert not changed_functions(comparison)
     assert judgements(comparison)["instructions per op"] == "same"
+
+
+def test_a_library_is_the_same_as_itself_whatever_two_judgements_measured() -> None:
+    model = good()
+    blurred = replace(model.verify.throughput.overall, low=0.9, high=1.2)
+    throughput = model.verify.throughput.model_copy(update={"overall": blurred})
+    verify = model.verify.model_copy(update={"throughput": throughput})
+    comparison = compare_versions(model.model_copy(update={"verify": verify}), model)
+    assert set(judgements(comparison).values()) == {"same", "info"}
+    assert comparison.rows[0].why == "both are the same library"
+
+
+def test_counts_that_differ_by_no_more_than_they_repeat_are_the_same() -> None:
+    """With several threads counts repeat within 1 %: that alone is no regression of 1 %."""
+    before, after = counts(4.0), counts(4.0)
+    more = exactly(30.0 * 1.0101)
+    pair = CountPair("mixed", 1.0, before, after.model_copy(update={"instructions": more}))
+    assert counted_rows([pair], "", Margins())[0].judgement == "same"
+    assert workload_rows([pair], Margins()) == ()
+    much = after.model_copy(update={"instructions": exactly(30.0 * 1.021)})
+    assert counted_rows([replace(pair, after=much)], "", Margins())[0].judgement == "worse"
 
 
 def test_counts_beyond_their_margin_are_found_in_both_directions() -> None:
