@@ -2,7 +2,7 @@
 
 #include "base/classes.h"
 #include "cold/heap.h"
-#include "cold/remote.h"
+#include "cold/chain.h"
 #include "cold/slab.h"
 #include "pages/range.h"
 #include "stats/stats.h"

@@ -10,10 +10,6 @@
 #include "pages/heap_room.h"
 #include "stats/stats.h"
 
-/* Before a heap is made so many others are looked at: their owners may have ended unnoticed. With
- * two there are soon no more such heaps than others. */
-enum { LOOKS = 2 };
-
 /* ---- making ---- */
 
 static hak_seat *make_seat(void) {
@@ -56,10 +52,6 @@ static void forget(hak_heap *heap) {
 
 static hak_seat *take_seat(bool *bare) {
     hak_seat *seat = hak_seat_take(bare);
-    if (seat == NULL) {
-        hak_owner_find_ended(LOOKS);
-        seat = hak_seat_take(bare);
-    }
     if (seat == NULL) {
         *bare = true;
         return make_seat();

@@ -111,7 +111,7 @@ static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
 static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = NULL;
     if (pages <= hak_range_pages()) {
-        hak_purge_all_by_owner();
+        hak_heap_purge_all();
         run = try_to_take(pages, align_pages, zeroed);
     }
     if (run == NULL)

@@ -3,7 +3,6 @@
 #include "cold/arm.h"
 #include "cold/magazine.h"
 #include "cold/seat.h"
-#include "cold/thread.h"
 #include "os/barrier.h"
 
 hak_lock hak_reclaim_lock;
@@ -69,49 +68,4 @@ bool hak_owner_survives_fork(hak_heap *heap) {
     atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
     hak_owner_is_this_thread(heap);
     return true;
-}
-
-/* ---- owners that have ended without a word ---- */
-
-static bool has_ended(const hak_seat *seat) {
-    hak_os_task task = {seat->process, seat->thread};
-    return hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_os_task_is_gone(task);
-}
-
-/* Nobody else comes to the heap while the lock is held. What its owner was in the middle of is
- * never finished: such a heap is left as it is. */
-static bool take_over(hak_seat *seat) {
-    hak_heap *heap = seat->heap;
-    if (!has_ended(seat))
-        return false;
-    hak_owner_is_unknown(heap);
-    if (heap->busy) {
-        hak_seat_set_state(seat, HAK_HEAP_FROZEN);
-        return false;
-    }
-    heap->busy = true;
-    return true;
-}
-
-static void look_at(hak_seat *seat) {
-    if (!has_ended(seat) || !hak_lock_try(&hak_reclaim_lock))
-        return;
-    bool is_ours = take_over(seat);
-    hak_lock_give(&hak_reclaim_lock);
-    if (!is_ours)
-        return;
-    if (seat->heap->claim != 0)
-        hak_owner_meets(seat->heap);
-    hak_heap_let_go(seat->heap);
-}
-
-void hak_owner_find_ended(unsigned looks) {
-    static _Atomic(hak_seat *) next;
-    for (; looks > 0; looks--) {
-        hak_seat *seat = atomic_load_explicit(&next, memory_order_relaxed);
-        if (seat == NULL && (seat = hak_seat_first()) == NULL)
-            return;
-        atomic_store_explicit(&next, seat->registry_next, memory_order_relaxed);
-        look_at(seat);
-    }
 }

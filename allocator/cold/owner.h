@@ -47,9 +47,6 @@ HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
 void hak_owner_is_this_thread(hak_heap *heap);
 void hak_owner_is_unknown(hak_heap *heap);
 
-/* Looks at so many heaps, in turn: those whose owner has ended without a word become idle. */
-void hak_owner_find_ended(unsigned looks);
-
 /* In a forked child: false when the calling thread has no heap, or a reclaimer had it, and it is
  * lost then. */
 bool hak_owner_survives_fork(hak_heap *heap);

@@ -1,5 +1,6 @@
 #include "cold/purge.h"
 
+#include "cold/abandon.h"
 #include "cold/arm.h"
 #include "cold/background.h"
 #include "cold/epoch.h"
@@ -7,7 +8,6 @@
 #include "cold/owner.h"
 #include "cold/reclaim.h"
 #include "cold/remote.h"
-#include "cold/thread.h"
 #include "cold/trim.h"
 #include "os/lock.h"
 #include "os/os.h"
@@ -70,7 +70,7 @@ static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     goes_on = !hak_reclaim_some(hak_epoch_number(), TRIM_STEP * steps, &later);
     hak_epoch_expect_more(later);
     if (!goes_on)
-        hak_owner_find_ended(LOOKS);
+        hak_abandoned_find(LOOKS);
     return !goes_on;
 }
 
@@ -123,16 +123,6 @@ size_t hak_purge_all(hak_heap *own) {
     size_t entries = hak_dirty_count();
     bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
     hak_lock_give(&hak_purge_lock);
-    return bytes;
-}
-
-size_t hak_purge_all_by_owner(void) {
-    hak_heap *heap = hak_heap_self();
-    if (heap == NULL)
-        return hak_purge_all(NULL);
-    hak_owner_enters(heap);
-    size_t bytes = hak_purge_all(heap);
-    hak_owner_leaves(heap);
     return bytes;
 }
 

@@ -24,9 +24,6 @@ uint64_t hak_purge_due(void);
  * given back. By the owner. */
 size_t hak_purge_all(hak_heap *own);
 
-/* The same for the calling thread's heap. */
-size_t hak_purge_all_by_owner(void);
-
 /* In a forked child: a purge that another thread was at never ends. */
 void hak_purge_after_fork_in_child(void);
 

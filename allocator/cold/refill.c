@@ -6,7 +6,7 @@
 #include "cold/epoch.h"
 #include "cold/owner.h"
 #include "cold/purge.h"
-#include "cold/remote.h"
+#include "cold/chain.h"
 #include "cold/bin.h"
 #include "cold/thread.h"
 #include "pages/range.h"

@@ -1,121 +1,19 @@
 #include "cold/remote.h"
 
-#include "base/classes.h"
-#include "cold/epoch.h"
+#include "base/bits.h"
+#include "cold/bin.h"
+#include "cold/chain.h"
 #include "cold/give.h"
 #include "cold/heap.h"
-#include "cold/link.h"
 #include "cold/magazine.h"
-#include "cold/bin.h"
-#include "cold/slab.h"
 #include "pages/range.h"
-#include "stats/stats.h"
-
-enum { MOST_WORDS = 16 }; /* of a carrier that are used: two cache lines, read together */
-
-static unsigned words_in(unsigned cls) {
-    size_t words = hak_classes[cls].size / sizeof(hak_link);
-    return words < MOST_WORDS ? (unsigned)words : MOST_WORDS;
-}
-
-/* ---- whether a block begins there ---- */
-
-/* Ends the program if none does: malloc would hand out the middle of a block. */
-static HAK_COLD void look_closer(const hak_class *of, const void *block) {
-    const hak_slab *slab = hak_run_of(block);
-    if (!hak_divide((uintptr_t)block - slab->start, of->reciprocal).is_exact)
-        hak_slab_refuse(slab, block);
-}
-
-/* A slab of one page begins where its page does; others have an entry that says it. */
-static inline void must_be_start(unsigned cls, const void *block) {
-    const hak_class *of = &hak_classes[cls];
-    size_t place = (uintptr_t)block % HAK_PAGE_SIZE;
-    if (HAK_UNLIKELY(of->pages != 1) || !hak_divide(place, of->reciprocal).is_exact)
-        look_closer(of, block);
-}
 
 static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, void *const *blocks,
                                         size_t count) {
-    look_closer(&hak_classes[cls], carrier);
+    hak_chain_look_closer(&hak_classes[cls], carrier);
     for (size_t i = 0; i < count; i++)
-        look_closer(&hak_classes[cls], blocks[i]);
+        hak_chain_look_closer(&hak_classes[cls], blocks[i]);
 }
-
-static inline bool is_on_page(const void *block, uintptr_t page) {
-    return (uintptr_t)block - page < HAK_PAGE_SIZE;
-}
-
-/* ---- the thread that frees ---- */
-
-/* 0 behind the last address. */
-static void close_carrier(const struct hak_chain *chain) {
-    if (chain->next != chain->end)
-        hak_link_write(chain->next, NULL, chain->key);
-}
-
-static void send(struct hak_chain *chain) {
-    _Atomic(hak_link *) *remote = &hak_seat_in(chain->owner)->remote;
-    hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
-    uintptr_t key = hak_link_key(chain->last);
-    close_carrier(chain);
-    do
-        hak_link_write(chain->last, head, key);
-    while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first, memory_order_release,
-                                                  memory_order_relaxed));
-    chain->owner = 0;
-    HAK_COUNT(remote_chains, 1);
-    hak_purge_expect(); /* the owner may have ended: the epoch takes the blocks back for it */
-}
-
-void hak_chains_send(hak_chains *chains) {
-    for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
-        if (chains->open[i].owner != 0)
-            send(&chains->open[i]);
-}
-
-void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
-    hak_link *carrier = block;
-    must_be_start(hak_class_of_owner(owner), block);
-    if (chain->owner != owner) {
-        if (chain->owner != 0)
-            send(chain);
-        chain->owner = owner;
-        chain->first = NULL;
-        chain->last = carrier;
-    }
-    chain->key = hak_link_key(carrier);
-    hak_link_write(carrier, chain->first, chain->key);
-    chain->first = carrier;
-    chain->next = carrier + 1;
-    chain->end = carrier + words_in(hak_class_of_owner(owner));
-}
-
-/* Writes blocks into `words` as long as their pages have this owner; returns how many. The block
- * before the first one has. */
-static inline size_t write_run(hak_link *words, uintptr_t key, uintptr_t owner, void *const *blocks,
-                               size_t most) {
-    const hak_owners owners = hak_owners_now();
-    uintptr_t page = hak_round_down((uintptr_t)blocks[-1], HAK_PAGE_SIZE);
-    size_t n = 0;
-    for (;; page = hak_round_down((uintptr_t)blocks[n], HAK_PAGE_SIZE)) {
-        for (; n < most && is_on_page(blocks[n], page); n++)
-            hak_link_write(&words[n], blocks[n], key);
-        if (n == most || !hak_owners_say(&owners, blocks[n], owner))
-            return n;
-    }
-}
-
-size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count) {
-    struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
-    hak_chains_add(chains, owner, *blocks);
-    size_t room = (size_t)(chain->end - chain->next), most = count - 1 < room ? count - 1 : room;
-    size_t n = write_run(chain->next, chain->key, owner, blocks + 1, most);
-    chain->next += n;
-    return n + 1;
-}
-
-/* ---- the owner ---- */
 
 /* A carrier; or a block for which the magazine of its class has no room, or whose slab has another
  * owner by now, or which is no block at all. */
@@ -123,7 +21,7 @@ static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere
     uintptr_t owner = hak_owner_of(block);
     if (owner == 0)
         hak_slab_refuse(hak_run_of(block), block);
-    must_be_start(hak_class_of_owner(owner), block);
+    hak_chain_must_be_start(hak_class_of_owner(owner), block);
     if (hak_heap_inherits(heap, owner, block))
         owner = hak_owner_of(block);
     if (hak_seat_in(owner) == heap->seat)
@@ -177,7 +75,7 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     heap->comes_home[cls] = true;
     hak_link *next = hak_link_read(carrier, key), *block;
     __builtin_prefetch(next);
-    const hak_link *word = carrier + 1, *end = carrier + words_in(cls);
+    const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
     word += take_home(heap, expected, carrier, (size_t)(end - word), key);
     for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
         take_odd(heap, block, elsewhere);
@@ -190,11 +88,11 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
 
 /* The same where the magazines must not be touched. */
 static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier) {
-    void *blocks[MOST_WORDS];
+    void *blocks[HAK_CARRIED_MOST];
     uintptr_t owner = hak_owner_of(carrier);
     if (HAK_UNLIKELY(owner == 0))
         hak_slab_refuse(hak_run_of(carrier), carrier);
-    unsigned cls = hak_class_of_owner(owner), words = words_in(cls), count = 0;
+    unsigned cls = hak_class_of_owner(owner), words = hak_words_in(cls), count = 0;
     uintptr_t key = hak_link_key(carrier);
     hak_link *next = hak_link_read(carrier, key);
     while (count + 1 < words && (blocks[count] = hak_link_read(carrier + 1 + count, key)) != NULL)

@@ -1,16 +1,14 @@
 #include "cold/thread.h"
 
 #include "base/classes.h"
+#include "cold/abandon.h"
 #include "cold/arm.h"
 #include "cold/background.h"
-#include "cold/bin.h"
 #include "cold/epoch.h"
 #include "cold/exchange.h"
 #include "cold/heap.h"
-#include "cold/magazine.h"
 #include "cold/owner.h"
 #include "cold/purge.h"
-#include "cold/remote.h"
 #include "cold/seat.h"
 #include "cold/trim.h"
 #include "os/barrier.h"
@@ -27,10 +25,9 @@ const hak_heap hak_no_heap = {.top = {HAK_NOTHING}, .end = {HAK_NOTHING}};
 
 HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 
-enum {
-    WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
-    WARM_BLOCKS = 16, /* ... of at most so many small blocks */
-};
+/* Before a heap is made so many others are looked at: their owners may have ended unnoticed. With
+ * two there are soon no more such heaps than others. */
+enum { LOOKS = 2 };
 
 /* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run. */
 static hak_lock borrow_lock, start_lock;
@@ -38,38 +35,13 @@ static hak_heap *borrowed;
 
 /* ---- the end of a thread ---- */
 
-/* Where threads follow each other, each would fill its magazines from the slabs and flush them at
- * its end. So the last heaps keep a few small blocks ready for the next threads. */
-static size_t blocks_to_keep(unsigned cls) {
-    size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
-    if (hak_classes[cls].size > HAK_SMALL_MAX)
-        return 0;
-    return usual < WARM_BLOCKS ? usual : WARM_BLOCKS;
-}
-
-static void flush_most(hak_heap *heap) {
-    bool warm = hak_seat_idle_count() < WARM_HEAPS;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (hak_magazine_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
-            hak_bin_flush(heap, cls);
-}
-
-/* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
- * none comes. */
-void hak_heap_let_go(hak_heap *heap) {
-    hak_owner_is_unknown(heap);
-    hak_remote_drain(heap);
-    flush_most(heap);
-    hak_heap_leave(heap);
-}
-
 static void thread_exits(void) {
     hak_heap *heap = hak_this_thread.owned;
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
     if (heap == NULL)
         return;
     hak_owner_enters(heap);
-    hak_heap_let_go(heap);
+    hak_abandon(heap);
     hak_purge_expect();
     hak_background_start();
 }
@@ -110,12 +82,18 @@ static void start_process(void) {
     hak_lock_give(&start_lock);
 }
 
+static hak_heap *obtain(void) {
+    if (hak_seat_idle_count() == 0)
+        hak_abandoned_find(LOOKS);
+    return hak_heap_obtain();
+}
+
 /* A heap whose thread ends unnoticed would be lost. So without a watch the thread borrows, and asks
  * again the next time. */
 static HAK_COLD hak_heap *detach(hak_heap *heap) {
     hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
     hak_owner_enters(heap);
-    hak_heap_let_go(heap);
+    hak_abandon(heap);
     return NULL;
 }
 
@@ -123,7 +101,7 @@ static HAK_COLD hak_heap *attach(void) {
     if (hak_this_thread.ended)
         return NULL;
     hak_policy_start(environ); /* constructors that run before ours allocate, too */
-    hak_heap *heap = hak_heap_obtain();
+    hak_heap *heap = obtain();
     if (heap == NULL)
         return NULL;
     hak_owner_is_this_thread(heap);
@@ -144,7 +122,7 @@ hak_heap *hak_heap_self(void) {
 hak_heap *hak_heap_borrow(void) {
     hak_lock_take(&borrow_lock);
     if (borrowed == NULL)
-        borrowed = hak_heap_obtain();
+        borrowed = obtain();
     hak_heap *heap = borrowed;
     if (heap == NULL)
         hak_lock_give(&borrow_lock);
@@ -161,4 +139,14 @@ void hak_heap_flush_borrowed(void) {
     if (borrowed != NULL)
         hak_heap_flush(borrowed);
     hak_lock_give(&borrow_lock);
+}
+
+size_t hak_heap_purge_all(void) {
+    hak_heap *heap = hak_heap_self();
+    if (heap == NULL)
+        return hak_purge_all(NULL);
+    hak_owner_enters(heap);
+    size_t bytes = hak_purge_all(heap);
+    hak_owner_leaves(heap);
+    return bytes;
 }

@@ -22,14 +22,14 @@ extern HAK_HIDDEN const hak_heap hak_no_heap;
  * already or memory is out: see hak_heap_borrow. */
 hak_heap *hak_heap_self(void);
 
-/* Its owner is on a slow path, and needs it no more. */
-void hak_heap_let_go(hak_heap *heap);
-
 /* A heap for calls of threads that have none any more (destructors that run late), or cannot have
  * one, under a lock. NULL: out of memory, and the lock is not held. */
 hak_heap *hak_heap_borrow(void);
 void hak_heap_return(void);
 /* Takes back what others freed to that heap: it lies there until somebody borrows it. */
 void hak_heap_flush_borrowed(void);
+
+/* hak_purge_all for the calling thread's heap, on a slow path or not. */
+size_t hak_heap_purge_all(void);
 
 #endif

@@ -35,7 +35,7 @@ HAK_EXPORT const char *hak_version(void) {
 
 HAK_EXPORT size_t hak_purge(void) {
     hak_heap_flush_borrowed();
-    return hak_purge_all_by_owner();
+    return hak_heap_purge_all();
 }
 
 /* ---- libc's information functions ---- */

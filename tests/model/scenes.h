@@ -4,6 +4,7 @@
 
 #include "base/classes.h"
 #include "cold/heap.h"
+#include "cold/chain.h"
 #include "cold/remote.h"
 #include "cold/slab.h"
 #include "model.h"
