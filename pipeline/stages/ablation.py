@@ -20,7 +20,7 @@ from pipeline.stages.finish import finish
 from pipeline.stages.merge import ProfileData
 from pipeline.stages.pgo import ONE_BY_ONE, SECTIONS, pgo
 from pipeline.stages.verify import judge_request
-from pipeline.stages.workloads import workload_keys
+from pipeline.stages.workloads import machine_key, workload_keys
 from pipeline.stages.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -75,9 +75,10 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
         "programs": setup.programs,
         "workloads": workload_keys(shop, setup.verifying),
         "gate": shop.profile.gate.model_dump(),
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),
         "mode": shop.options.mode,
+        "machine": machine_key(),
     }
 
     def work(room: Path, line: StageLine) -> Notes:

@@ -12,8 +12,8 @@ from pathlib import Path
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ProfileError
 from pipeline.core.store import Artifact, Notes
-from pipeline.stages.compile import cmake_build, take_library
-from pipeline.stages.configure import PROGRAM_FOLDERS, Setup
+from pipeline.stages.compile import PROGRAM_FOLDERS, cmake_build, take_library
+from pipeline.stages.configure import Setup
 from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import COMPILE, LINK, spelled, texts
@@ -45,7 +45,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
         "sources": setup.sources,
         "programs": setup.programs,
         "flags": spelled(COMPILE, LINK),
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
     }
 
     def work(room: Path, line: StageLine) -> Notes:

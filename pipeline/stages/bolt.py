@@ -40,7 +40,7 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
     parts = {
         "library": library.digest,
         "profile": profile.digest,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "align": alignment(setup.geometry),
         "hot": list(setup.lists.hot),
         "cold": list(setup.lists.cold),

@@ -32,7 +32,7 @@ def bolt_instrument(shop: Workshop, library: Library) -> Counted:
     prefix = shop.store.folder / "bolt-counts" / "p"
     parts = {
         "library": library.digest,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "flags": spelled(BOLT_INSTRUMENT),
         "prefix": str(prefix),
     }

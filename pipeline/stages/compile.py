@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.digest import digest_tree
 from pipeline.core.errors import BuildError, ChildError
 from pipeline.core.process import run
 from pipeline.core.store import require_content
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 LIBRARY = "libhakmem.so"
 GEOMETRY = "geometry"
+# What bench and training programs are made from; profiles and notes lie in the same folders.
+PROGRAM_FOLDERS = ("bench", "training")
+PROGRAM_SOURCES = (".c", ".h", ".txt")
 # Compiling takes seconds; a compiler that needs this long hangs.
 COMPILE_LIMIT_S = 300.0
 
@@ -69,6 +73,25 @@ def cmake_build(
             raise BuildError(
                 _first_error(error), hint="the log has the whole output", log=error.log
             ) from error
+    _refuse_changed(shop)
+
+
+def source_digests(shop: Workshop) -> dict[str, str]:
+    """Return the digests of what is compiled, by kind: as they stand in the tree just now."""
+    root = shop.tree.root
+    return {
+        "sources": digest_tree(root, library_sources(shop)),
+        "programs": digest_tree(root, PROGRAM_FOLDERS, PROGRAM_SOURCES),
+    }
+
+
+def _refuse_changed(shop: Workshop) -> None:
+    """Raise BuildError if what was compiled is no longer what the keys of this build say."""
+    if shop.hashed and source_digests(shop) != shop.hashed:
+        raise BuildError(
+            "the sources were changed while this build was at work, so it is of neither state",
+            hint="the same command again builds what is there now",
+        )
 
 
 def take_library(build: Path, room: Path) -> Path:

@@ -7,24 +7,19 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.core.digest import digest_tree
 from pipeline.core.errors import ProfileError, SpaceError
 from pipeline.core.processor import ANY, machine, nearest
 from pipeline.geometry.load import load_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.check_names import check_names
-from pipeline.stages.compile import library_sources
+from pipeline.stages.compile import source_digests
 from pipeline.stages.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 
 # The distribution's own programs come first, so that a profile means the same on every machine;
 # wrappers of version managers would start dozens of short processes of their own.
 PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
-
-# What bench and training programs are made from; profiles and notes lie in the same folders.
-PROGRAM_FOLDERS = ("bench", "training")
-PROGRAM_SOURCES = (".c", ".h", ".txt")
 
 
 @dataclass(frozen=True)
@@ -133,13 +128,13 @@ def find_program(name: str) -> Path | None:
 
 
 def _read(shop: Workshop) -> Setup:
-    root = shop.tree.root
     missing = {w.name for w in shop.profile.workload if not all(map(find_program, _programs_of(w)))}
     present = [w for w in shop.profile.workload if w.name not in missing]
+    shop.hashed.update(source_digests(shop))
     plain = [w for w in present if not isinstance(w, Trace)]
     return Setup(
-        sources=digest_tree(root, library_sources(shop)),
-        programs=digest_tree(root, PROGRAM_FOLDERS, PROGRAM_SOURCES),
+        sources=shop.hashed["sources"],
+        programs=shop.hashed["programs"],
         lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
         geometry=_geometry(shop),
         training=tuple(w for w in plain if w.role == "train"),

@@ -27,7 +27,7 @@ def finish(shop: Workshop, library: Library) -> Library:
     """Return ``library`` stripped; the artifact has it unstripped as well, and a debug file."""
     parts = {
         "library": library.digest,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "flags": spelled(STRIP),
     }
 

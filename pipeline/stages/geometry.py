@@ -32,7 +32,7 @@ def cut(shop: Workshop, setup: Setup, plain: Baseline) -> Baseline:
         "sources": setup.sources,
         "geometry": setup.geometry_digest,
         "flags": spelled(COMPILE, LINK),
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
     }
 
     def work(room: Path, line: StageLine) -> Notes:

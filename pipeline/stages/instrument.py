@@ -58,7 +58,7 @@ def _build(
     parts = {
         "sources": setup.sources,
         "geometry": setup.geometry_digest,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "flags": spelled(*compile_flags, *link_flags),
         "profile": first.digest if first else None,
     }

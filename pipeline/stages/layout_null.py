@@ -48,7 +48,7 @@ def layout_null(
         "profile": edges.digest,
         "programs": setup.programs,
         "workloads": workload_keys(shop, setup.verifying),
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "flags": spelled(BOLT_RANDOM),
         "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),
         "layouts": len(seeds),

@@ -45,7 +45,7 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
         "factors": training.factors,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
         "imported": digest_file(imported) if taken else "",
         "first": first.digest if first else None,

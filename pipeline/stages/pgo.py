@@ -68,7 +68,7 @@ def pgo(
         "sources": setup.sources,
         "geometry": setup.geometry_digest,
         "profile": profile.digest if profile else None,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "hot": list(setup.lists.hot),
         "cold": list(setup.lists.cold),
         "flags": spelled(*flavour.compile, *flavour.link),

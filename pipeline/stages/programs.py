@@ -35,7 +35,7 @@ def programs(shop: Workshop, plain: Baseline, tuned: Library) -> tuple[ProgramSh
         "baseline": plain.library.digest,
         "tuned": tuned.digest,
         "programs": {name: str(path) for name, path in found.items()},
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "evidence": digest_tree(shop.tree.root, ["pipeline/evidence", "pipeline/judge/counting"]),
     }
 

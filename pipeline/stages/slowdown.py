@@ -28,7 +28,7 @@ def slowdown(shop: Workshop, setup: Setup) -> Library | None:
         "sources": setup.sources,
         "flags": spelled(COMPILE, LINK),
         "option": OPTION,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
     }
 
     def work(room: Path, line: StageLine) -> Notes:

@@ -49,7 +49,7 @@ def static(shop: Workshop, setup: Setup, profile: ProfileData) -> Archive:
         "sources": setup.sources,
         "geometry": setup.geometry_digest,
         "profile": profile.digest,
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "flags": spelled(COMPILE, TUNED, PGO),
     }
 

@@ -19,7 +19,13 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup
-from pipeline.stages.workloads import Prepared, prepare, train_on, workload_keys
+from pipeline.stages.workloads import (
+    Prepared,
+    command_keys,
+    prepare,
+    train_on,
+    workload_keys,
+)
 from pipeline.stages.workshop import Library, Workshop
 
 STAGE, SECOND = "train", "context-train"
@@ -89,6 +95,7 @@ def training_parts(shop: Workshop, setup: Setup, library: Library) -> dict[str, 
         "library": library.digest,
         "programs": setup.programs,
         "workloads": workload_keys(shop, setup.training),
+        "commands": command_keys(shop, setup.training),
     }
 
 

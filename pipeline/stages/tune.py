@@ -154,7 +154,7 @@ class _Builder:
     def __init__(self, shop: Workshop, setup: Setup, say: Say) -> None:
         self._shop = shop
         self._say = say
-        made_by = [setup.sources, spelled(COMPILE, ALIGNED, LINK), shop.tools.versions]
+        made_by = [setup.sources, spelled(COMPILE, ALIGNED, LINK), shop.tool_keys]
         libraries = _folder(shop) / "libraries"
         self._folder = libraries / digest_value(made_by)[:16]
         for stale in libraries.glob("*"):
@@ -196,7 +196,7 @@ def _ground(
             "workloads": [[bench.name, *bench.argv, str(bench.weight)] for bench in benches],
             "environment": [sorted(bench.env.items()) for bench in benches],
             "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
-            "tools": shop.tools.versions,
+            "tools": shop.tool_keys,
         }
     )
     block = remembered_block(

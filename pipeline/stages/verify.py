@@ -12,7 +12,7 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup, command_path, find_program
-from pipeline.stages.workloads import workload_keys
+from pipeline.stages.workloads import machine_key, workload_keys
 from pipeline.stages.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
@@ -52,9 +52,10 @@ def verify(
         "programs": setup.programs,
         "workloads": workload_keys(shop, setup.verifying),
         "gate": shop.profile.gate.model_dump(),
-        "tools": shop.tools.versions,
+        "tools": shop.tool_keys,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
         "mode": shop.options.mode,
+        "machine": machine_key(),
         "seconds": budget_s(shop),
     }
 

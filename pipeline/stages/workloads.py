@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -10,10 +11,12 @@ from pathlib import Path
 from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
+from pipeline.core.processor import machine
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import command_path, find_program
 from pipeline.stages.workshop import Workshop
+from pipeline.toolchain.identity import Identities
 
 ALONE = "run the line at the top of the log to see it alone"
 
@@ -78,6 +81,24 @@ def _failed(workload: Program | Command, end: str, log: Path) -> WorkloadError:
 def workload_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> list[str]:
     """Return what of each workload decides about its result, for stage keys."""
     return [_key(workload, shop.options.quick) for workload in workloads]
+
+
+def command_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> dict[str, str]:
+    """Return the digests of the machine's programs that workloads name, for stage keys.
+
+    Another python3 or gcc is another training, though the profile is the same.
+    """
+    names = {
+        name for one in workloads if isinstance(one, Command) for name in (one.argv[0], *one.needs)
+    }
+    known = Identities(shop.tree.state / "tools.json")
+    found = {name: find_program(name) for name in sorted(names)}
+    return {name: known.of(path)[:16] if path else "missing" for name, path in found.items()}
+
+
+def machine_key() -> dict[str, str]:
+    """Return what of the machine decides what is measured, for stage keys."""
+    return {"processor": machine().name, "kernel": platform.release()}
 
 
 def _key(workload: Program | Command, quick: bool) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline.core.closure import closure_digest
 from pipeline.core.console import BuildConsole, StageLine
-from pipeline.core.digest import digest_file
 from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
+from pipeline.toolchain.identity import Identities
 
 Mode = Literal["quick", "default", "thorough"]
 Work = Callable[[Path, StageLine], Notes]
@@ -74,11 +75,21 @@ class Workshop:
     store: Store
     console: BuildConsole
     options: Options
+    hashed: dict[str, str] = field(default_factory=dict)
+    """The sources by kind, as their digests stand in keys; empty before they were read."""
 
     @property
     def chain(self) -> bool:
         """Whether the chain of builds, random layouts and real programs are measured."""
         return self.profile.gate.chain and not self.options.quick
+
+    @cached_property
+    def tool_keys(self) -> dict[str, str]:
+        """What keys know of the tools: the version that each one says, and its digest."""
+        known = Identities(self.tree.state / "tools.json")
+        return {
+            tool.name: f"{tool.version}, {known.of(tool.path)[:16]}" for tool in self.tools.tools
+        }
 
     def log(self, stage: str, name: str) -> Path:
         """Return the path of a child process log of this profile."""
@@ -127,6 +138,8 @@ class Workshop:
 
 
 def _recipe(work: Work) -> str:
-    """Return the digest of the stage's own module: a changed recipe makes a new artifact."""
-    source = sys.modules[work.__module__].__file__
-    return digest_file(Path(source)) if source else ""
+    """Return the digest of the stage's own module and all that it uses: its recipe.
+
+    A changed recipe makes a new artifact.
+    """
+    return closure_digest(work.__module__)

@@ -1,0 +1,64 @@
+"""Which modules of the pipeline a module uses, itself and by others: what decides its results."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from pipeline.core.digest import digest_file, digest_value
+
+PACKAGE = "pipeline"
+# What these do is said to people, and decides no result.
+SILENT = frozenset({"pipeline.core.console", "pipeline.core.errors", "pipeline.core.report_error"})
+
+
+@cache
+def closure_digest(module: str) -> str:
+    """Return the digest of ``module`` and of all modules of the pipeline that it imports."""
+    root = Path(__file__).resolve().parents[2]
+    return digest_value({name: _digest(_file(root, name)) for name in closure(root, module)})
+
+
+def closure(root: Path, module: str) -> list[str]:
+    """Return the names of ``module`` and all that it imports, at its top or inside a function.
+
+    Imports for type checkers alone are left out: nothing of them is executed.
+    """
+    found, waiting = set[str](), [module]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name in SILENT or not _file(root, name).is_file():
+            continue
+        found.add(name)
+        waiting += _imports(_file(root, name))
+    return sorted(found)
+
+
+_digest = cache(digest_file)  # most stages share most modules
+
+
+@cache
+def _imports(file: Path) -> tuple[str, ...]:
+    tree = ast.parse(file.read_bytes())
+    return tuple(name for name in _imported(tree) if name.partition(".")[0] == PACKAGE)
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom) and child.module:
+            yield child.module  # and what may be a module of that package
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        else:
+            yield from _imported(child)
+
+
+def _file(root: Path, module: str) -> Path:
+    place = root.joinpath(*module.split("."))
+    package = place / "__init__.py"
+    return package if package.is_file() else place.with_suffix(".py")

@@ -1,0 +1,121 @@
+"""Keys of stages: whatever decides a result is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from pipeline.core.closure import closure, closure_digest
+from pipeline.core.errors import BuildError
+from pipeline.core.paths import Tree
+from pipeline.profile.schema import Command
+from pipeline.stages import compile as compiling
+from pipeline.stages import workloads
+from pipeline.stages.workshop import Workshop
+from pipeline.toolchain import identity
+from pipeline.toolchain.identity import Identities
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def write(folder: Path, **modules: str) -> None:
+    package = folder / "pipeline"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").touch()
+    for name, text in modules.items():
+        (package / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+def test_the_recipe_of_a_stage_is_all_that_it_uses(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        stage="from pipeline import near\ndef work():\n    from pipeline.far import g\n",
+        near="import pipeline.deep\n",
+        deep="",
+        far="if TYPE_CHECKING:\n    from pipeline.types import T\n",
+        types="",
+        other="",
+    )
+    names = ("pipeline", "pipeline.deep", "pipeline.far", "pipeline.near", "pipeline.stage")
+    assert closure(tmp_path, "pipeline.stage") == list(names)
+
+
+@pytest.mark.parametrize(
+    ("stage", "used"),
+    [
+        ("pgo", ["pipeline.toolchain.link_script", "pipeline.stages.compile"]),
+        ("verify", ["pipeline.judge.statistics", "pipeline.judge.schedule"]),
+        ("train", ["pipeline.core.process", "pipeline.stages.workloads"]),
+    ],
+)
+def test_stages_have_what_they_call_in_their_keys(stage: str, used: list[str]) -> None:
+    found = closure(ROOT, f"pipeline.stages.{stage}")
+    assert set(used) <= set(found)
+    assert "pipeline.core.console" not in found
+    assert len(closure_digest(f"pipeline.stages.{stage}")) == 64
+
+
+def test_programs_are_known_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, memory = tmp_path / "clang", tmp_path / "tools.json"
+    program.write_text("#!/bin/sh\necho clang version 22.1\n", encoding="utf-8")
+    first = Identities(memory).of(program)
+    program.write_text("#!/bin/sh\necho clang version 22.1 \n", encoding="utf-8")
+    second = Identities(memory).of(program)
+    assert first != second
+    monkeypatch.setattr(identity, "digest_file", lambda _: pytest.fail("hashed again"))
+    assert Identities(memory).of(program) == second
+    memory.write_text("{", encoding="utf-8")
+    monkeypatch.undo()
+    assert Identities(memory).of(program) == second
+
+
+def test_libraries_of_a_tool_count_as_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, library = tmp_path / "clang", tmp_path / "libLLVM.so"
+    program.write_text("x", encoding="utf-8")
+    library.write_text("1", encoding="utf-8")
+    monkeypatch.setattr(identity, "_own_libraries", lambda _: [library])
+    first = Identities(tmp_path / "tools.json").of(program)
+    library.write_text("22", encoding="utf-8")
+    assert Identities(tmp_path / "tools.json").of(program) != first
+
+
+def shop_of(root: Path) -> Workshop:
+    return cast(Workshop, SimpleNamespace(tree=Tree(root), hashed={}))
+
+
+def test_sources_that_change_while_they_are_compiled_are_refused(tmp_path: Path) -> None:
+    for name in ("allocator", "bench", "training"):
+        (tmp_path / name).mkdir()
+    source = tmp_path / "allocator" / "a.c"
+    source.write_text("int a;\n", encoding="utf-8")
+    shop = shop_of(tmp_path)
+    compiling._refuse_changed(shop)  # nothing was promised yet
+    shop.hashed.update(compiling.source_digests(shop))
+    compiling._refuse_changed(shop)
+    source.write_text("int b;\n", encoding="utf-8")
+    with pytest.raises(BuildError, match="were changed while this build was at work"):
+        compiling._refuse_changed(shop)
+
+
+def test_commands_of_the_training_are_in_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\n", encoding="utf-8")
+    monkeypatch.setattr(workloads, "find_program", {"python3": python}.get)
+    command = Command(
+        kind="command", name="a", role="train", argv=("python3", "x"), needs=("gone",), weight=1
+    )
+    first = workloads.command_keys(shop_of(tmp_path), [command])
+    assert first["gone"] == "missing"
+    python.write_text("#!/bin/sh\n:\n", encoding="utf-8")
+    assert workloads.command_keys(shop_of(tmp_path), [command]) != first
+
+
+def test_what_was_measured_is_of_this_machine() -> None:
+    assert set(workloads.machine_key()) == {"processor", "kernel"}
