@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -159,6 +159,22 @@ def read_receipt(folder: Path) -> Receipt | None:
         return Receipt(**json.loads((folder / RECEIPT).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def by_stage(receipts: Iterable[Receipt]) -> dict[str, Receipt]:
+    """Return receipts by the name of their stage, in order; none takes the place of another.
+
+    A stage that was done for two inputs has a number behind its name from the second on: the first
+    one made what is published, others what that was compared with.
+    """
+    found: dict[str, Receipt] = {}
+    for one in receipts:
+        name, number = one.stage, 1
+        while name in found and found[name].key != one.key:
+            number += 1
+            name = f"{one.stage} ({number})"
+        found[name] = one
+    return found
 
 
 def changed_parts(old: Parts, new: Parts) -> list[str]:

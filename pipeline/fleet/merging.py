@@ -6,13 +6,17 @@ file's counts are first divided by their sum, as the training's are by the time 
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from pipeline.core.digest import digest_file
 from pipeline.core.errors import ChildError, DataError
+from pipeline.core.files import replace_text, replacing
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.fleet.counts import LIMIT_S, Overlap, edge_overlap, overlap, total_count
@@ -64,9 +68,35 @@ def merge_counts(tree: Tree, profdata: Path, profile: str, files: Sequence[Given
         merged = Path(folder) / PROFDATA
         _merge(profdata, _whole_factors(good), merged)
         drift = _drift(tree.dist(profile) / "current" / "profile" / PROFDATA, merged, profdata)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(merged, target)
+        with replacing(target) as fresh:
+            shutil.copyfile(merged, fresh)
+    _write_origin(target, {path: weight for path, (weight, _) in good.items()})
     return Merged(target, len(good), tuple(skipped), drift)
+
+
+def read_origin(imported: Path) -> list[dict[str, Any]] | None:
+    """Return which files an imported profile was merged from, with their weights.
+
+    None where that was not written down, or not about this very profile.
+    """
+    try:
+        said = json.loads(_origin(imported).read_text(encoding="utf-8"))
+        return list(said["from"]) if said["profile"] == digest_file(imported) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_origin(target: Path, weights: Mapping[Path, float]) -> None:
+    rows = [
+        {"file": path.name, "sha256": digest_file(path), "weight": weight}
+        for path, weight in weights.items()
+    ]
+    said = {"profile": digest_file(target), "from": rows}
+    replace_text(_origin(target), json.dumps(said, indent=1) + "\n")
+
+
+def _origin(imported: Path) -> Path:
+    return imported.with_suffix(".origin.json")
 
 
 def merge_edges(tree: Tree, profile: str, files: Sequence[Given]) -> Merged:

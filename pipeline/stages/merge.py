@@ -39,6 +39,8 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
     ``first`` is the profile of the first pass, when ``training`` is the second. Profiles from
     elsewhere are part of the first.
     """
+    from pipeline.fleet.merging import read_origin
+
     stage = SECOND if first else STAGE
     imported = shop.tree.imported(shop.profile.name) / PROFDATA
     taken = first is None and imported.exists()
@@ -47,22 +49,21 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
         "factors": training.factors,
         "tools": shop.tool_keys,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
-        "imported": digest_file(imported) if taken else "",
+        "imported": [digest_file(imported), read_origin(imported)] if taken else "",
         "first": first.digest if first else None,
     }
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("merging the raw profiles")
         corrupt = _merge(shop, stage, training, first, room)
-        if taken:
-            _take_in(shop, imported, room / PROFDATA)
+        taken_in = _take_in(shop, imported, room / PROFDATA) if taken else None
         counts = function_counts(shop, room / PROFDATA, second=first is not None)
         _require_hot(shop, counts)
         return {
             "functions": len(counts),
             "ran": sum(c > 0 for c in counts.values()),
             "corrupt": corrupt,
-            "imported": taken,
+            "imported": taken_in,
         }
 
     made = shop.do(stage, parts, work, summary=_summary)
@@ -124,14 +125,19 @@ def _merge(
     ]
 
 
-def _take_in(shop: Workshop, imported: Path, merged: Path) -> None:
-    """Add the imported profile, as heavy as the training, to the merged one."""
-    from pipeline.fleet.merging import combine
+def _take_in(shop: Workshop, imported: Path, merged: Path) -> Notes:
+    """Add the imported profile, as heavy as the training, to the merged one; say what it was."""
+    from pipeline.fleet.merging import combine, read_origin
 
     training = merged.with_name("training.profdata")
     merged.rename(training)
-    combine(shop.tools.path("llvm-profdata"), training, imported, merged)
+    factors = combine(shop.tools.path("llvm-profdata"), training, imported, merged)
     training.unlink()
+    return {
+        "sha256": digest_file(imported),
+        "factors": factors,
+        "from": read_origin(imported),
+    }
 
 
 def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:

@@ -19,11 +19,12 @@ from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.files import sync
 from pipeline.core.processor import ANY
-from pipeline.core.store import Receipt, sync_tree
+from pipeline.core.store import Receipt, by_stage, sync_tree
 from pipeline.geometry.code import CHOICES
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
 from pipeline.release.check_version import require_good
+from pipeline.release.commit import commit_of
 from pipeline.release.contents import (
     CONTEXT_PROFDATA,
     FACTORS,
@@ -288,7 +289,8 @@ def _write_manifest(
         "tools": shop.tools.versions,
         "files": file_digests(room),
         "verdict": _verdict_summary(shop, release.verdict),
-        "stages": {r.stage: _stage_record(r) for r in receipts},
+        "stages": {name: _stage_record(one) for name, one in by_stage(receipts).items()},
+        "git": commit_of(shop.tree.root),
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.core.errors import PipelineError
 from pipeline.core.files import replacing
 from pipeline.core.processor import ANY
-from pipeline.core.store import Receipt
+from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
@@ -48,7 +48,7 @@ def make_report(
         allow_neutral=shop.options.allow_neutral,
         allow_regression=shop.options.allow_regression,
         inputs=Inputs(
-            receipts={receipt.stage: receipt for receipt in receipts},
+            receipts=by_stage(receipts),
             evidence=release.evidence,
             facts=_facts(shop, release, older),
             previous=previous,

@@ -17,11 +17,12 @@ from click.testing import CliRunner
 from conftest import Sandbox
 
 from pipeline.cli import cli
+from pipeline.core.digest import digest_file
 from pipeline.core.errors import DataError
 from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.fleet.counts import edge_overlap, overlap, parse_overlap, total_count
-from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges
+from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges, read_origin
 from pipeline.fleet.samples import Shares, parse_samples, sample, together
 from pipeline.stages.fdata import Edges
 from pipeline.toolchain.find import find_llvm
@@ -106,6 +107,17 @@ def test_the_reason_is_what_is_wrong_not_the_advice_behind_it(tree: Tree) -> Non
     assert caught.value.message == (
         f"{other}: unrecognized instrumentation profile encoding format"
     )
+
+
+def test_an_imported_profile_is_known_by_its_files_and_weights(raw: Path, tree: Tree) -> None:
+    files = [Given(raw / "long.profraw", 1), Given(raw / "other.profraw", 3)]
+    merged = merge_counts(tree, PROFDATA, "mixed", files).path
+    origin = read_origin(merged)
+    assert origin is not None
+    told = [(row["file"], row["weight"], row["sha256"]) for row in origin]
+    assert told == [(one.path.name, one.weight, digest_file(one.path)) for one in files]
+    merged.write_bytes(merged.read_bytes() + b"x")
+    assert read_origin(merged) is None
 
 
 def test_import_waits_for_a_build_that_may_read_what_it_writes(

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core import store as store_module
 from pipeline.core.errors import BuildError, SpaceError
-from pipeline.core.store import KEPT_PER_STAGE, Store, changed_parts, discard
+from pipeline.core.store import KEPT_PER_STAGE, Store, by_stage, changed_parts, discard
 
 PARTS = {"sources": "1", "flags": ["-O2"]}
 
@@ -29,6 +29,19 @@ def test_made_artifact_is_found_again(tmp_path: Path) -> None:
     assert (made.fresh, found.fresh) == (True, False)
     assert found.receipt.notes == {"note": 7}
     assert found.path("sub/out").read_text(encoding="utf-8") == "made"
+
+
+def test_a_stage_that_was_done_twice_has_two_records(tmp_path: Path) -> None:
+    """BOLT's training of what is published is not lost to that of the random layouts."""
+    store = Store(tmp_path)
+    first = store.make("bolt-train", {"library": "1"}, write).receipt
+    other = store.make("bolt-train", {"library": "2"}, write).receipt
+    third = store.make("bolt-train", {"library": "3"}, write).receipt
+    again = store.find("bolt-train", {"library": "2"})
+    assert again is not None
+    found = by_stage([first, other, third, again.receipt, first])
+    assert list(found) == ["bolt-train", "bolt-train (2)", "bolt-train (3)"]
+    assert [one.key for one in found.values()] == [first.key, other.key, third.key]
 
 
 def test_store_remembers_what_it_gave_out(tmp_path: Path) -> None:

@@ -1,0 +1,31 @@
+"""Which commit a tree is at, and whether it is as committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import PipelineError
+from pipeline.core.process import run
+
+LIMIT_S = 60.0
+
+
+def commit_of(root: Path) -> dict[str, Any] | None:
+    """Return the commit of a checkout, and the files that differ from it; None where git is silent.
+
+    None also where ``root`` only lies inside of somebody else's checkout.
+    """
+    try:
+        top = _git(root, "rev-parse", "--show-toplevel").strip()
+        if Path(top).resolve() != root.resolve():
+            return None
+        commit = _git(root, "rev-parse", "HEAD").strip()
+        changed = _git(root, "status", "--porcelain").splitlines()
+    except PipelineError:
+        return None
+    return {"commit": commit, "clean": not changed, "changed": [line[3:] for line in changed]}
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return run(["git", "-C", root, *arguments], timeout_s=LIMIT_S).stdout

@@ -1,0 +1,33 @@
+"""The commit of a tree, in the manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.process import run
+from pipeline.release.commit import commit_of
+
+GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
+
+
+def test_commit_and_changes_are_told(tmp_path: Path) -> None:
+    assert commit_of(tmp_path) is None
+    (tmp_path / "a.c").write_text("int a;\n", encoding="utf-8")
+    for arguments in (("init", "-q"), ("add", "a.c"), ("commit", "-q", "-m", "first")):
+        run([*GIT, *arguments], cwd=tmp_path)
+    found = commit_of(tmp_path)
+    assert found is not None
+    assert len(found["commit"]) == 40
+    assert (found["clean"], found["changed"]) == (True, [])
+    (tmp_path / "a.c").write_text("int b;\n", encoding="utf-8")
+    (tmp_path / "b.c").touch()
+    changed = commit_of(tmp_path)
+    assert changed is not None
+    assert (changed["commit"], changed["clean"]) == (found["commit"], False)
+    assert changed["changed"] == ["a.c", "b.c"]
+
+
+def test_a_folder_inside_of_another_checkout_has_no_commit_of_its_own(tmp_path: Path) -> None:
+    run([*GIT, "init", "-q"], cwd=tmp_path)
+    (tmp_path / "tree").mkdir()
+    assert commit_of(tmp_path / "tree") is None
