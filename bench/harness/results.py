@@ -7,12 +7,11 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from bench.harness.runner import Sample
 
 SCHEMA_VERSION = 1
-RESAMPLES = 1999
 FEWEST = 5
 """Repetitions from which on a ratio has an interval."""
 LEAN_FAMILIES = ("mimalloc", "jemalloc", "snmalloc", "tcmalloc")
@@ -158,20 +157,8 @@ def geometric_mean(ratios: Sequence[float | None]) -> float | None:
 
 @cache  # the terminal, the JSON and the Markdown file all show it
 def median_ratio_ends(ours: tuple[float, ...], theirs: tuple[float, ...]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of median(ours) / median(theirs), resampled in pairs."""
-    import numpy as np
-    from scipy import stats
+    """Return the 95 % interval of median(ours) / median(theirs), by the judge's own bootstrap."""
+    from pipeline.judge.statistics import ratio_of_medians
 
-    def ratio(a: Any, b: Any, axis: int = -1) -> Any:
-        return np.median(a, axis=axis) / np.median(b, axis=axis)
-
-    found = stats.bootstrap(
-        (ours, theirs),
-        ratio,
-        paired=True,
-        vectorized=True,
-        n_resamples=RESAMPLES,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    return float(found.low), float(found.high)
+    found = ratio_of_medians(ours, theirs, 0.95, seed=1)
+    return found.low, found.high

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.judge.counting.valgrind import ValgrindSource
+from pipeline.judge.means import weighted_mean
 from pipeline.judge.model import LibraryCounts, Measured
-from pipeline.judge.pressure import PRESSURE_FLOOR
+from pipeline.judge.pressure import presses
 from pipeline.judge.request import BenchCommand, CacheGeometry
 
 Counts = Mapping[str, LibraryCounts]
@@ -58,12 +59,7 @@ class BuildCounter:
 def pressed(builds: Mapping[str, Counts]) -> tuple[str, ...]:
     """Return the workloads in which any of the builds presses on the I-cache."""
     names = next(iter(builds.values()), {})
-    return tuple(
-        name
-        for name in names
-        if max((_value(counts[name].i1_misses) or 0) for counts in builds.values())
-        >= PRESSURE_FLOOR
-    )
+    return tuple(name for name in names if presses(*(counts[name] for counts in builds.values())))
 
 
 def weighted(
@@ -73,11 +69,7 @@ def weighted(
 
     None where there is no workload, or the count is unknown in one of them.
     """
-    values = [_value(getattr(counts[name], field)) for name in names]
-    total = sum(weights[name] for name in names)
-    if not names or None in values:
-        return None
-    return sum(weights[n] / total * v for n, v in zip(names, values, strict=True) if v is not None)
+    return weighted_mean((weights[name], _value(getattr(counts[name], field))) for name in names)
 
 
 def _value(count: Measured | float | None) -> float | None:

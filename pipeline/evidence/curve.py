@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pipeline.evidence.model import CurvePoint
 from pipeline.judge.icache import under_pressure
+from pipeline.judge.means import weighted_mean
 from pipeline.judge.model import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.request import CacheGeometry
 
@@ -45,8 +46,7 @@ def _one_per_size(caches: dict[CacheGeometry, Rows]) -> dict[CacheGeometry, Rows
 
 
 def _mean(sides: Sequence[tuple[float, LibraryCounts]]) -> float | None:
-    total = sum(weight for weight, _ in sides)
-    known = [(weight, counts.i1_misses) for weight, counts in sides]
-    if any(misses is None for _, misses in known):
-        return None
-    return sum(weight / total * misses.value for weight, misses in known if misses is not None)
+    return weighted_mean(
+        (weight, None if counts.i1_misses is None else counts.i1_misses.value)
+        for weight, counts in sides
+    )

@@ -25,8 +25,8 @@ UNLIKELY = (".text.unlikely", ".text.cold")
 def per_operation(counting: Counting) -> tuple[PerOperation, ...]:
     """Return what both builds cost per operation, with and without instruction pressure."""
     groups = (
-        (True, [one for one in counting.workloads if presses(one)]),
-        (False, [one for one in counting.workloads if not presses(one)]),
+        (True, [one for one in counting.workloads if presses(one.baseline, one.tuned)]),
+        (False, [one for one in counting.workloads if not presses(one.baseline, one.tuned)]),
     )
     return tuple(_mean(side, pressure, rows) for pressure, rows in groups if rows for side in SIDES)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.judge.keys import percent, share
+from pipeline.judge.means import weighted_mean
 from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, WorkloadCounts
 from pipeline.judge.pressure import PRESSURE_FLOOR, presses
 from pipeline.judge.request import Margins
@@ -41,7 +42,7 @@ def icache_key(counting: Counting, margins: Margins) -> Key:
 
 def under_pressure(counting: Counting) -> tuple[WorkloadCounts, ...]:
     """Return the workloads that press on the I-cache: those the key is judged by."""
-    return tuple(filter(presses, counting.workloads))
+    return tuple(one for one in counting.workloads if presses(one.baseline, one.tuned))
 
 
 def _what_is_unknown(counting: Counting) -> str | None:
@@ -86,13 +87,12 @@ def _by_misses(pressed: Sequence[WorkloadCounts], counting: Counting, margins: M
 
 
 def _weighted_sum(sides: Sequence[tuple[float, LibraryCounts]]) -> Measured:
-    total = sum(weight for weight, _ in sides)
-    known = [(weight / total, _known(counts)) for weight, counts in sides]
-    return Measured(
-        value=sum(share * one.value for share, one in known),
-        low=sum(share * one.low for share, one in known),
-        high=sum(share * one.high for share, one in known),
-    )
+    known = [(weight, _known(counts)) for weight, counts in sides]
+
+    def mean(field: str) -> float:
+        return weighted_mean((weight, getattr(one, field)) for weight, one in known) or 0.0
+
+    return Measured(value=mean("value"), low=mean("low"), high=mean("high"))
 
 
 def _known(counts: LibraryCounts) -> Measured:
@@ -144,11 +144,7 @@ def _by_lines(baseline: float, tuned: float, counting: Counting, margins: Margin
 
 def weighted_lines(counting: Counting) -> tuple[float, float] | None:
     """Return the mean hot lines of baseline and tuned, or None when any of them is unknown."""
-    total = sum(one.weight for one in counting.workloads)
-    baseline = tuned = 0.0
-    for one in counting.workloads:
-        if one.baseline.hot_lines is None or one.tuned.hot_lines is None:
-            return None
-        baseline += one.weight / total * one.baseline.hot_lines
-        tuned += one.weight / total * one.tuned.hot_lines
-    return baseline, tuned
+    rows = counting.workloads
+    baseline = weighted_mean((one.weight, one.baseline.hot_lines) for one in rows)
+    tuned = weighted_mean((one.weight, one.tuned.hot_lines) for one in rows)
+    return None if baseline is None or tuned is None else (baseline, tuned)

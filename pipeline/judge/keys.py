@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from pipeline.judge import statistics
+from pipeline.judge.means import geometric_mean
 from pipeline.judge.model import Guard, Key, Throughput, WorkloadThroughput
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
@@ -169,9 +168,9 @@ def rss_guard(throughput: Throughput, margins: Margins) -> Guard:
 
 
 def _overall_rss(throughput: Throughput) -> float:
-    weights = statistics.normalised([one.weight for one in throughput.workloads])
-    logs = [math.log(one.tuned_rss_kib / one.baseline_rss_kib) for one in throughput.workloads]
-    return math.exp(float(sum(w * x for w, x in zip(weights, logs, strict=True))))
+    return geometric_mean(
+        (one.weight, one.tuned_rss_kib / one.baseline_rss_kib) for one in throughput.workloads
+    )
 
 
 def _too_fat(workload: WorkloadThroughput, margins: Margins) -> bool:

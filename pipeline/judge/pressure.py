@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.judge.model import WorkloadCounts
+from pipeline.judge.model import LibraryCounts
 
 PRESSURE_FLOOR = 0.05
 """Misses per operation below which a workload does not press on the I-cache.
@@ -10,9 +10,10 @@ PRESSURE_FLOOR = 0.05
 One miss in twenty operations costs under one cycle per operation when it hits L2."""
 
 
-def presses(workload: WorkloadCounts) -> bool:
-    """Tell whether the misses of a workload are known, and not near zero on both sides."""
-    baseline, tuned = workload.baseline.i1_misses, workload.tuned.i1_misses
-    if baseline is None or tuned is None:
-        return False
-    return max(baseline.value, tuned.value) >= PRESSURE_FLOOR
+def presses(*builds: LibraryCounts) -> bool:
+    """Tell whether any of the builds that were counted in a workload has misses not near zero.
+
+    Unknown misses tell nothing of pressure.
+    """
+    misses = (counts.i1_misses for counts in builds)
+    return any(known is not None and known.value >= PRESSURE_FLOOR for known in misses)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.keys import share
+from pipeline.judge.means import weighted_mean
 from pipeline.judge.model import LibraryCounts, Measured
-from pipeline.judge.pressure import PRESSURE_FLOOR
+from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
 from pipeline.report.model import ComparedRow, Judgement
 
@@ -28,10 +29,7 @@ class CountPair:
     @property
     def presses(self) -> bool:
         """Whether the workload presses on the instruction cache with either library."""
-        return any(
-            side.i1_misses is not None and side.i1_misses.value >= PRESSURE_FLOOR
-            for side in (self.before, self.after)
-        )
+        return presses(self.before, self.after)
 
 
 def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> Rows:
@@ -90,9 +88,7 @@ def _row(
 
 def _mean(counts: Sequence[tuple[float, Measured | None]]) -> float | None:
     """Return the weighted mean, or None if there is nothing, or any of it is unknown."""
-    total = sum(weight for weight, _ in counts)
-    known = [weight / total * one.value for weight, one in counts if one is not None]
-    return sum(known) if known and len(known) == len(counts) else None
+    return weighted_mean((weight, one.value if one else None) for weight, one in counts)
 
 
 def _judged(ratio: float, margin: float) -> Judgement:

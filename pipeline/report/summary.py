@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Sequence
 
 from pipeline.judge.icache import under_pressure, weighted_lines
+from pipeline.judge.means import geometric_mean, weighted_mean
 from pipeline.judge.model import LibraryCounts, Measured, Throughput, VerifyResult, WorkloadCounts
+from pipeline.judge.request import Side
 from pipeline.report.model import SummaryRow
 
-Weighted = Sequence[tuple[float, float]]
 Pick = Callable[[LibraryCounts], Measured | None]
 
 
@@ -21,12 +21,6 @@ def summary_rows(result: VerifyResult) -> tuple[SummaryRow, ...]:
         _icache(result),
         _rss(result),
     )
-
-
-def geometric_mean(values: Weighted) -> float:
-    """Return the weighted geometric mean of (weight, value) with values above zero."""
-    total = sum(weight for weight, _ in values)
-    return math.exp(sum(weight / total * math.log(value) for weight, value in values))
 
 
 def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
@@ -95,15 +89,13 @@ def _means(
     workloads: Sequence[WorkloadCounts], pick: Pick
 ) -> tuple[float, float] | tuple[None, None]:
     """Return the weighted means of both sides, or twice None when any count is unknown."""
-    total = sum(one.weight for one in workloads)
-    baseline = tuned = 0.0
-    for one in workloads:
-        left, right = pick(one.baseline), pick(one.tuned)
-        if left is None or right is None:
-            return None, None
-        baseline += one.weight / total * left.value
-        tuned += one.weight / total * right.value
-    return (baseline, tuned) if workloads else (None, None)
+
+    def mean(side: Side) -> float | None:
+        counted = ((one.weight, pick(getattr(one, side))) for one in workloads)
+        return weighted_mean((weight, found.value if found else None) for weight, found in counted)
+
+    baseline, tuned = mean("baseline"), mean("tuned")
+    return (None, None) if baseline is None or tuned is None else (baseline, tuned)
 
 
 def _divide(tuned: float | None, baseline: float | None) -> float | None:

@@ -62,7 +62,7 @@ def count(
     counter = _Counter(request, source, sides, progress)
     counted = [bench for bench in request.benches if bench.count_argv is not None]
     workloads = tuple(counter.deciding(bench, geometries[0]) for bench in counted)
-    pressed = {one.name for one in workloads if presses(one)}
+    pressed = {one.name for one in workloads if presses(one.baseline, one.tuned)}
     tasks = [(bench, one) for bench in counted if bench.name in pressed for one in geometries[1:]]
     return Counting(
         source=source.name,

@@ -1,0 +1,24 @@
+"""Means over workloads by their weights: one place, so that no two parts mean another thing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+
+def weighted_mean(values: Iterable[tuple[float, float | None]]) -> float | None:
+    """Return the mean of pairs of weight and value; None for none, or if any value is unknown."""
+    rows = list(values)
+    known = [(weight, value) for weight, value in rows if value is not None]
+    if not rows or len(known) < len(rows):
+        return None
+    total = sum(weight for weight, _ in rows)
+    return sum(weight / total * value for weight, value in known)
+
+
+def geometric_mean(values: Iterable[tuple[float, float]]) -> float:
+    """Return the geometric mean of pairs of weight and value; ValueError for none."""
+    mean = weighted_mean((weight, math.log(value)) for weight, value in values)
+    if mean is None:
+        raise ValueError("there is no mean of nothing")
+    return math.exp(mean)
