@@ -16,7 +16,7 @@ from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.geometry import SWEEP, machine_l1i
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import rss_guard, throughput_key
+from pipeline.judge.keys import memory_key, rss_guard, throughput_key
 from pipeline.judge.model import SIDES, Counting, Keys, Library, VerifyResult
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
@@ -54,6 +54,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
         keys=Keys(
             throughput=throughput_key(throughput, request.margins),
             icache=icache_key(counting, request.margins),
+            memory=memory_key(throughput, request.seed),
         ),
         rss=rss_guard(throughput, request.margins),
         health=health,

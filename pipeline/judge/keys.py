@@ -12,6 +12,9 @@ from pipeline.judge.verdict import Verdict
 CLOCKS = 2
 """Each workload is looked at by CPU time and by wall time."""
 
+LEANER = 0.03
+"""By how much peak memory must fall to be a gain by itself."""
+
 MANY_TIMES = 1000
 """Beyond this, how much more it takes is a way of saying: find a quieter machine."""
 
@@ -147,6 +150,44 @@ def _how_many_more(throughput: Throughput) -> str:
     if pairs > MANY_TIMES * throughput.pairs:
         return f"; it would take over {MANY_TIMES} times as long on a machine as noisy as this"
     return f"; about {more} more pairs ({seconds - throughput.seconds:.0f} s) would decide it"
+
+
+def memory_key(throughput: Throughput, seed: int) -> Key:
+    """Return the verdict on peak memory: the same pairs and looks as throughput, fewer is better.
+
+    GO: the whole interval lies below -LEANER. NEUTRAL: it is shown to rise by no more than that.
+    NO-GO: the whole interval lies above +LEANER. Else INCONCLUSIVE. Single workloads are the
+    guard's.
+    """
+    ratio = statistics.overall_ratio(
+        [_memory_logs(one) for one in throughput.workloads],
+        [one.weight for one in throughput.workloads],
+        throughput.overall.confidence,
+        seed,
+    )
+    if ratio.high <= 1 - LEANER:
+        verdict, words = Verdict.GO, f"all of it below -{share(LEANER)}"
+    elif ratio.low > 1 + LEANER:
+        verdict, words = Verdict.NO_GO, f"all of it above +{share(LEANER)}"
+    elif ratio.high <= 1 + LEANER:
+        verdict, words = Verdict.NEUTRAL, f"shown not to rise by more than {share(LEANER)}"
+    else:
+        verdict, words = Verdict.INCONCLUSIVE, "not decided"
+    return Key(
+        verdict=verdict,
+        margin=LEANER,
+        measure="peak resident memory, tuned / baseline",
+        reason=f"peak memory {percent(ratio.value)} {spread(ratio)}, {words}",
+        ratio=ratio,
+        not_worse=ratio.high < 1 + LEANER,
+    )
+
+
+def _memory_logs(workload: WorkloadThroughput) -> statistics.Array:
+    return statistics.log_ratios(
+        [pair.baseline.peak_rss_kib for pair in workload.samples],
+        [pair.tuned.peak_rss_kib for pair in workload.samples],
+    )
 
 
 def rss_guard(throughput: Throughput, margins: Margins) -> Guard:

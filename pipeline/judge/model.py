@@ -171,10 +171,14 @@ class Key(Record):
 
 
 class Keys(Record):
-    """The two keys, never merged into one number."""
+    """The keys, never merged into one number.
+
+    ``memory`` is about peak resident memory; None in records from before there was such a key.
+    """
 
     throughput: Key
     icache: Key
+    memory: Key | None = None
 
 
 class Guard(Record):

@@ -36,6 +36,14 @@ def may_publish(
     return allowed, "; ".join([reason, *accepted])
 
 
+def _leaner(result: VerifyResult) -> str | None:
+    """Return the gain in memory, which is one only where throughput is shown to be not worse."""
+    memory = result.keys.memory
+    if memory is None or memory.verdict is not Verdict.GO or not result.keys.throughput.not_worse:
+        return None
+    return f"memory is GO: {memory.reason}"
+
+
 def _named_keys(result: VerifyResult) -> tuple[tuple[str, Key], tuple[str, Key]]:
     return ("throughput", result.keys.throughput), ("I-cache", result.keys.icache)
 
@@ -96,6 +104,8 @@ def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
     keys = _named_keys(result)
     gains = [f"{name} is GO: {key.reason}" for name, key in keys if key.verdict is Verdict.GO]
     others = [f"{name} is {_mildly(key)}" for name, key in keys if key.verdict is not Verdict.GO]
+    if leaner := _leaner(result):
+        gains.append(leaner)
     if gains:
         return True, "; ".join(gains + others)
     unknown = [f"{name}: {key.reason}" for name, key in keys if not key.not_worse]

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.geometry.model import Difference
+from pipeline.judge.headline import headline
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
 
@@ -44,6 +45,7 @@ def render_terminal(model: ReportModel, console: Console) -> None:
             what = Text(finding.what, style="bold red")
             console.print(Text.assemble("regression: ", what, f": {finding.detail}"))
     console.print(_sentence(model))
+    console.print(headline(model.verify), highlight=False, markup=False)
 
 
 def as_text(model: ReportModel) -> str:

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from pipeline.judge.headline import headline
 from pipeline.judge.keys import compare
 from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
 from pipeline.judge.pressure import PRESSURE_FLOOR
@@ -73,6 +74,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
+        "headline": headline(model.verify),
         "example": example_line(model),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import rss_guard, throughput_key
+from pipeline.judge.keys import memory_key, rss_guard, throughput_key
 from pipeline.judge.model import (
     Counting,
     Environment,
@@ -179,7 +179,9 @@ def result_of(
         throughput=throughput,
         counting=counting,
         keys=Keys(
-            throughput=throughput_key(throughput, margins), icache=icache_key(counting, margins)
+            throughput=throughput_key(throughput, margins),
+            icache=icache_key(counting, margins),
+            memory=memory_key(throughput, seed=1),
         ),
         rss=rss_guard(throughput, margins),
         health=health or health_of(),

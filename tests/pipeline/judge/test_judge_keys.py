@@ -8,6 +8,7 @@ from judge_support import (
     counting_of,
     counts,
     health_of,
+    pair,
     pairs,
     result_of,
     run_sample,
@@ -15,6 +16,7 @@ from judge_support import (
     workload_counts,
 )
 
+from pipeline.judge.headline import headline
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, rss_guard, throughput_key
 from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, Throughput
@@ -239,8 +241,8 @@ def table() -> dict[tuple[str, str], tuple[bool, bool]]:
         speed, misses, published, with_neutral = (cell.strip() for cell in row)
         speeds = list(SPEEDS) if speed == "any" else [speed]
         wanted = list(MISSES) if misses == "any" else misses.replace(" or ", ", ").split(", ")
-        for pair in itertools.product(speeds, wanted):
-            said[pair] = (published.startswith("yes"), with_neutral.startswith("yes"))
+        for both in itertools.product(speeds, wanted):
+            said[both] = (published.startswith("yes"), with_neutral.startswith("yes"))
     return said
 
 
@@ -263,6 +265,46 @@ def test_every_combination_is_published_as_the_table_says(speed: str, misses: st
         assert throughput.not_worse is (speed == NOT_WORSE)
     answers = tuple(may_publish(result, neutral)[0] for neutral in (False, True))
     assert answers == table()[speed, misses]
+
+
+@pytest.mark.parametrize(
+    ("tuned_kib", "verdict"),
+    [(3800, GO), (3990, NEUTRAL), (4096, NEUTRAL), (4300, NO_GO)],
+)
+def test_memory_is_a_key_of_its_own(tuned_kib: int, verdict: Verdict) -> None:
+    result = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, tuned_kib))))
+    assert result.keys.memory is not None
+    assert result.keys.memory.verdict is verdict
+
+
+def test_memory_that_blurs_is_not_decided() -> None:
+    blurred = [pair(n, 1e7, 1e7, (4096, 4096 + 400 * (-1) ** (n // 2))) for n in range(12)]
+    result = result_of(throughput_of(mixed=blurred))
+    assert result.keys.memory is not None
+    assert result.keys.memory.verdict is INCONCLUSIVE
+
+
+def test_less_memory_is_worth_publishing_where_speed_is_not_worse() -> None:
+    alike = counting_of(workload_counts("mixed", counts(4.0), counts(4.0)))
+    lean = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, 3800))), alike)
+    published, reason = may_publish(lean, False)
+    assert published
+    assert reason.startswith("memory is GO: peak memory -7.23 %")
+    assert not may_publish(result_of(throughput_of(mixed=pairs(1.0)), alike), False)[0]
+    vague = result_of(throughput_of(mixed=pairs(1.0, noise=15, rss=(4096, 3800))), alike)
+    assert not vague.keys.throughput.not_worse
+    assert not may_publish(vague, False)[0]
+
+
+def test_the_headline_is_in_words_and_names_programs() -> None:
+    found = throughput_of(a=pairs(1.2, rss=(4096, 3800)), b=pairs(0.972), c=pairs(1.0))
+    said = headline(result_of(found))
+    assert said.startswith("Against the baseline: faster (+")
+    assert "; leaner (-" not in said
+    assert said.endswith("Faster: a +20.00 %. Slower: b -2.80 %.")
+    lean = headline(result_of(throughput_of(a=pairs(1.0, rss=(4096, 3800)))))
+    assert "as fast (" in lean and "; leaner (-7.23 %" in lean
+    assert lean.endswith("No workload is shown to differ by itself.")
 
 
 def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> None:
