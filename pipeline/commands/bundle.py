@@ -29,7 +29,16 @@ def bundle_command() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file to write.  [default: hakmem-PROFILE-VERSION.tar.gz]",
 )
-def export_command(profile: str, version: str | None, output: Path | None) -> None:
+@click.option(
+    "--sign",
+    "key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEY",
+    help="Sign it with this OpenSSH key; the signature is a file beside it, FILE.sig.",
+)
+def export_command(
+    profile: str, version: str | None, output: Path | None, key: Path | None
+) -> None:
     """Write a bundle: profiles, weights, symbol lists, manifest and verdict of a version.
 
     VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
@@ -39,6 +48,7 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
     Examples:
       pipeline bundle export
       pipeline bundle export 0.1.0-3f2a -o mixed.tar.gz
+      pipeline bundle export --sign ~/.ssh/id_ed25519
     """
     from pipeline.core.errors import ArtifactError, UsageError
     from pipeline.core.files import replacing
@@ -57,6 +67,10 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
     with replacing(target) as fresh:
         fresh.write_bytes(data)
     click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")
+    if key is not None:
+        from pipeline.release.signature import sign
+
+        click.echo(f"signed: {sign(target, key)}")
 
 
 @bundle_command.command("import")
@@ -68,11 +82,23 @@ def export_command(profile: str, version: str | None, output: Path | None) -> No
     help="Go on though these differ; the manifest says so, and the result is judged. `commands`: "
     "execute what the bundle's profile names for that.",
 )
+@click.option(
+    "--verify",
+    "signers",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="SIGNERS",
+    help="Refuse it unless FILE.sig is by one of these (a file as `man ssh-keygen` has it).",
+)
 @click.option("--quick", is_flag=True, help="If it has to be judged: shortly.")
 @click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")
 @verbose_option
 def import_command(
-    file: Path, allow: tuple[str, ...], quick: bool, allow_neutral: bool, verbose: bool
+    file: Path,
+    allow: tuple[str, ...],
+    signers: Path | None,
+    quick: bool,
+    allow_neutral: bool,
+    verbose: bool,
 ) -> None:
     """Rebuild the version of a bundle and publish it, without training.
 
@@ -83,6 +109,7 @@ def import_command(
     Examples:
       pipeline bundle import hakmem-mixed-0.1.0-3f2a90c1b2d4.tar.gz
       pipeline bundle import mixed.tar.gz --allow tools
+      pipeline bundle import mixed.tar.gz --verify allowed_signers
     """
     import time
 
@@ -93,6 +120,10 @@ def import_command(
     from pipeline.stages.workshop import Options
 
     started, console = time.monotonic(), open_console(verbose)
+    if signers is not None:
+        from pipeline.release.signature import verify
+
+        console.say(f"{file} is signed by {verify(file, signers)}")
     bundle, profile = _look_into(file)
     options = Options(
         quick or bundle.quick,

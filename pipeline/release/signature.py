@@ -1,0 +1,64 @@
+"""Signatures of bundles, made and checked by ssh-keygen: whoever can push has a key for it.
+
+A signature lies beside its file, under the same name with ``.sig``. Whom to trust stands in a file
+as ssh-keygen has it (ALLOWED SIGNERS in its manual): a name and a public key on each line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.errors import ChildError, DataError, UsageError
+from pipeline.core.process import run
+
+NAMESPACE = "hakmem-bundle"
+LIMIT_S = 60.0
+
+
+def signature_of(file: Path) -> Path:
+    """Return where the signature of ``file`` lies."""
+    return file.with_name(f"{file.name}.sig")
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Sign ``file`` with an OpenSSH key; return the signature. UsageError if the key is no use.
+
+    A private key with a pass phrase needs an agent, as nobody is asked here; name the public one.
+    """
+    signature = signature_of(file)
+    signature.unlink(missing_ok=True)  # ssh-keygen would ask
+    try:
+        run(["ssh-keygen", "-Y", "sign", "-f", key, "-n", NAMESPACE, file], timeout_s=LIMIT_S)
+    except ChildError as error:
+        raise UsageError(
+            f"{file} cannot be signed with {key}: {error.message}",
+            hint="name a private OpenSSH key without a pass phrase, or one that an agent holds",
+        ) from error
+    return signature
+
+
+def verify(file: Path, signers: Path) -> str:
+    """Return by whom of ``signers`` ``file`` is signed; DataError if by none of them.
+
+    Also where it was changed since, or has no signature.
+    """
+    signature = signature_of(file)
+    if not signature.is_file():
+        raise DataError(
+            f"{file} has no signature: there is no {signature}",
+            hint="get it from where the bundle comes from, or leave out --verify",
+        )
+    try:
+        asked: list[str | Path] = ["-Y", "find-principals", "-s", signature, "-f", signers]
+        said = run(["ssh-keygen", *asked], timeout_s=LIMIT_S).stdout
+        name = said.splitlines()[0].strip() if said.strip() else ""
+        checked: list[str | Path] = ["-Y", "verify", "-f", signers, "-I", name]
+        checked += ["-n", NAMESPACE, "-s", signature]
+        run(["ssh-keygen", *checked], stdin=file, timeout_s=LIMIT_S)
+    except ChildError as error:
+        raise DataError(
+            f"{file} is not signed by anybody in {signers}, or was changed since",
+            hint="do not use it, unless you know why",
+            log=error.log,
+        ) from error
+    return name
