@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from pipeline.core.processor import ALL, ANY, machine
+from pipeline.core.store import Store
+from pipeline.geometry.load import kind_for, kinds_of
 from pipeline.stages.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.baseline import baseline
 from pipeline.stages.bolt import bolt
@@ -15,7 +20,7 @@ from pipeline.stages.geometry import cut
 from pipeline.stages.instrument import instrument
 from pipeline.stages.merge import merge
 from pipeline.stages.pgo import pgo
-from pipeline.stages.publish import Published, check_writable, publish
+from pipeline.stages.publish import Published, check_writable, passes, publish
 from pipeline.stages.record import record
 from pipeline.stages.release import Release
 from pipeline.stages.slowdown import slowdown
@@ -27,15 +32,59 @@ from pipeline.stages.workshop import Workshop
 
 
 def build(shop: Workshop) -> Published:
-    """Run all stages in order and return what was published.
-
-    Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
-    pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
-    choice of what is judged), slowdown, verify, layout-null, programs, publish.
-    """
+    """Run all stages in order and return what was published; with ALL, for each kind once."""
     check_writable(shop.tree.dist(shop.profile.name))
     if shop.options.branch_stacks:
         require_branch_stacks(shop)
+    if shop.options.cpu != ALL:
+        return publish(shop, make(shop))
+    beside = tuple(good for kind in kinds_here(shop) if (good := _for_kind(shop, kind)))
+    common = for_processor(shop, ANY)
+    return publish(common, replace(make(common), beside=beside))
+
+
+def kinds_here(shop: Workshop) -> list[str]:
+    """Return the kinds that have a geometry of their own and can be judged on this machine.
+
+    The others are named: each needs a machine of its kind.
+    """
+    profile, here = shop.profile.name, machine().name
+    fitting = kind_for(shop.tree, profile, here)
+    others = [kind for kind in kinds_of(shop.tree, profile) if kind != fitting]
+    if others:
+        shop.console.notice(
+            f"not made here, as this machine has {here} and cannot judge them: {', '.join(others)}"
+        )
+    return [fitting] if fitting else []
+
+
+def for_processor(shop: Workshop, name: str) -> Workshop:
+    """Return the surroundings of a build for another kind of processor, with records of its own."""
+    options, store = replace(shop.options, cpu=name), Store(shop.store.folder)
+    return replace(shop, options=options, store=store)
+
+
+def _for_kind(shop: Workshop, kind: str) -> Release | None:
+    """Make the library for one kind; None where it is the common one or the gate stops it."""
+    shop.console.say(f"for {kind}:")
+    release = make(for_processor(shop, kind))
+    if release.geometry is None or release.geometry.processor == ANY:
+        shop.console.notice(f"{kind} has nothing of its own: the library for all is its, too")
+        return None
+    allowed, reason = passes(shop, release.verdict)
+    if not allowed:
+        shop.console.notice(f"the library for {kind} is left out: {reason}")
+        return None
+    return release
+
+
+def make(shop: Workshop) -> Release:
+    """Run all stages but the last and return what they have made.
+
+    Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
+    pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
+    choice of what is judged), slowdown, verify, layout-null, programs.
+    """
     setup = configure(shop)
     plain = baseline(shop, setup)
     setup = record(shop, setup)
@@ -59,7 +108,6 @@ def build(shop: Workshop) -> Published:
         chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
     evidence = gather(shop, setup, plain, training, chain, chosen, verdict)
-    release = Release(
+    return Release(
         chosen.candidate, archive, profile, training.factors, verdict, evidence, setup.geometry
     )
-    return publish(shop, release)

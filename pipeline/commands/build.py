@@ -10,7 +10,7 @@ import click
 
 from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
-    cpu_option,
+    cpu_or_all_option,
     profile_option,
     scheduler_option,
     verbose_option,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     help="First choose the geometry, for about 90s, 10m, 2h (docs/tuning.md).",
 )
 @scheduler_option
-@cpu_option
+@cpu_or_all_option
 @click.option(
     "--verify-time",
     "verify_s",
@@ -95,6 +95,8 @@ def build_command(
         raise click.UsageError("--quick and --thorough exclude each other: take one of them")
     if scheduler is not None and tune_budget_s is None:
         raise click.UsageError("--scheduler is for tuning: it needs --tune-budget")
+    if cpu == "all" and tune_budget_s is not None:
+        raise click.UsageError("--cpu all is not tuned: search first, with `pipeline tune`")
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.stages.workshop import Options
@@ -185,12 +187,12 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         return
     if published.report is not None:
         console.verdict(published.report)
-        if published.report.made_for:
-            console.say(published.report.made_for)
         console.say(f"published in {seconds:.1f} s: {published.folder}")
     else:
         console.say(
             "nothing to do: sources, profile, layout, flags and tools are those of "
             f"{published.folder.name} (checked in {seconds:.1f} s)"
         )
+    for library in published.beside:
+        console.say(f"on {library.parent.name}:  LD_PRELOAD={library} your-program")
     console.say(f"use it:  LD_PRELOAD={published.library} your-program")

@@ -85,6 +85,24 @@ profile_option = click.option(
     shell_complete=complete_profile,
     help="Profile: training/profiles/NAME.toml.",
 )
+
+
+def _known_processor_or_all(
+    context: click.Context, parameter: click.Parameter, name: str | None
+) -> str | None:
+    from pipeline.core.processor import ALL
+
+    return name if name == ALL else _known_processor(context, parameter, name)
+
+
+cpu_or_all_option = click.option(
+    "--cpu",
+    metavar="NAME",
+    callback=_known_processor_or_all,
+    shell_complete=complete_processor,
+    help="Kind of processor that it is for, such as amd-zen3; `any` for what holds for all; `all` "
+    "for both, side by side. This machine's is the default.",
+)
 cpu_option = click.option(
     "--cpu",
     metavar="NAME",

@@ -19,6 +19,9 @@ CPUINFO = Path("/proc/cpuinfo")
 ANY = "any"
 """In place of a name: whatever processor it is."""
 
+ALL = "all"
+"""In place of a name: a library for all processors, and beside it one for each kind."""
+
 Models = tuple[tuple[int, int], ...]  # first and last of each range
 
 _INTEL: dict[str, tuple[int, ...]] = {

@@ -121,6 +121,12 @@ def kind_for(tree: Tree, profile: str, cpu: str) -> str | None:
     return next(names, None)
 
 
+def kinds_of(tree: Tree, profile: str) -> list[str]:
+    """Return the kinds of processors that have a file of their own, sorted."""
+    files = tree.layout(profile).glob("geometry-*.toml")
+    return sorted(path.stem.removeprefix("geometry-") for path in files)
+
+
 def parse_geometry(path: Path, default: Geometry) -> Geometry:
     """Return the geometry in the file ``path``; what it leaves out is taken from ``default``.
 

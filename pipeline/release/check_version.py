@@ -34,7 +34,8 @@ def check_version(tree: Tree, version: Version) -> list[Check]:
         *_manifest(version),
         *_archive(version.folder / ARCHIVE),
         *_debug(version.library),
-        *_library(tree, version),
+        *_library(tree, version, version.library),
+        *(check for path in version.beside() for check in _beside(tree, version, path)),
     ]
 
 
@@ -97,10 +98,16 @@ def _debuglink_crc(library: Path) -> int | None:
         return None if section is None else int.from_bytes(section.data()[-4:], "little")
 
 
-def _library(tree: Tree, version: Version) -> list[Check]:
+def _beside(tree: Tree, version: Version, library: Path) -> Iterator[Check]:
+    """Return the checks of a library for one kind of processor; each rule names it."""
+    for check in (*_debug(library), *_library(tree, version, library)):
+        yield Check(f"{library.parent.name}: {check.rule}", check.holds, check.found)
+
+
+def _library(tree: Tree, version: Version, library: Path) -> list[Check]:
     """Return the checks of a version's library, or why it cannot be read as one that fails."""
     header = version.folder / HEADER
     try:
-        return check_library_file(tree, version.library, header if header.is_file() else None)
+        return check_library_file(tree, library, header if header.is_file() else None)
     except PipelineError as error:
         return [Check("the library can be read", False, error.message)]

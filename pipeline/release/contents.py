@@ -2,6 +2,7 @@
 
 lib/libhakmem.so                      what users preload or link
 lib/libhakmem.a                       the same code as ordinary objects
+lib/CPU/libhakmem.so                  what is for one kind of processor alone, with its debug/
 lib/libhakmem.so.debug                a link to the next, for debuggers that look beside it
 lib/debug/.build-id/xx/yyyy.debug     its debug information
 lib/cmake/hakmem/, lib/pkgconfig/     find_package(hakmem), pkg-config hakmem
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.core.digest import digest_file
@@ -39,12 +40,16 @@ _PACKAGE_FILES = {
 
 @dataclass(frozen=True)
 class Product:
-    """Where the files of a version come from. ``profile`` maps names below profile/ to files."""
+    """Where the files of a version come from. ``profile`` maps names below profile/ to files.
+
+    ``beside`` has library and debug file for each kind of processor that has its own.
+    """
 
     library: Path
     debug: Path
     archive: Path
     profile: Mapping[str, Path]
+    beside: Mapping[str, tuple[Path, Path]] = field(default_factory=dict)
 
 
 def write_contents(room: Path, root: Path, product: Product, version: str) -> None:
@@ -59,20 +64,29 @@ def write_contents(room: Path, root: Path, product: Product, version: str) -> No
         str(debug_place(product.library)): product.debug,
         **{f"{PROFILE}/{name}": path for name, path in product.profile.items()},
     }
+    for kind, (library, debug) in product.beside.items():
+        place = kind_place(kind)
+        files |= {place: library, str(debug_place(library, Path(place).parent)): debug}
     for name, source in files.items():
         target = room / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    (room / LIBRARY).chmod(0o755)
+    for name in (LIBRARY, *map(kind_place, product.beside)):
+        (room / name).chmod(0o755)
     link = room / f"{LIBRARY}.debug"
     link.symlink_to(debug_place(product.library).relative_to(link.parent.relative_to(room)))
     _write_package_files(room, root, version)
 
 
-def debug_place(library: Path) -> Path:
+def kind_place(kind: str) -> str:
+    """Return where the library for one kind of processor lies in a version."""
+    return f"lib/{kind}/{Path(LIBRARY).name}"
+
+
+def debug_place(library: Path, folder: Path = Path("lib")) -> Path:
     """Return where the debug file of ``library`` lies in a version, by its build-id."""
     build_id = read_build_id(library)
-    return Path("lib/debug/.build-id") / build_id[:2] / f"{build_id[2:]}.debug"
+    return folder / "debug/.build-id" / build_id[:2] / f"{build_id[2:]}.debug"
 
 
 def file_digests(room: Path) -> dict[str, str]:

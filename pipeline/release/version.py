@@ -34,6 +34,10 @@ class Version:
         """The shared library."""
         return self.folder / LIBRARY
 
+    def beside(self) -> list[Path]:
+        """Return the libraries for single kinds of processors, in lib/CPU/, sorted."""
+        return sorted(self.library.parent.glob(f"*/{self.library.name}"))
+
     @property
     def profile(self) -> Path:
         """The folder with what the library was compiled by: profiles and symbol lists."""

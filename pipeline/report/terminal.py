@@ -46,6 +46,8 @@ def render_terminal(model: ReportModel, console: Console) -> None:
             console.print(Text.assemble("regression: ", what, f": {finding.detail}"))
     console.print(_sentence(model))
     console.print(headline(model.verify), highlight=False, markup=False)
+    if model.made_for:
+        console.print(model.made_for, markup=False, highlight=False)
 
 
 def as_text(model: ReportModel) -> str:
@@ -54,8 +56,6 @@ def as_text(model: ReportModel) -> str:
     console = _console()
     console.print(head, markup=False, highlight=False)
     render_terminal(model, console)
-    if model.made_for:
-        console.print(model.made_for, markup=False, highlight=False)
     if model.geometry:
         console.print(_geometry(model.geometry))
     if model.previous is None:

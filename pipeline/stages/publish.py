@@ -34,6 +34,7 @@ from pipeline.release.contents import (
     PROFDATA,
     Product,
     file_digests,
+    kind_place,
     write_contents,
     write_sums,
 )
@@ -81,6 +82,11 @@ class Published:
         """The library as a user preloads it: by way of ``current``, if this version is that."""
         name = self.folder.name if self.stays else CURRENT
         return self.folder.parent / name / "lib" / LIBRARY
+
+    @property
+    def beside(self) -> list[Path]:
+        """The libraries for single kinds of processors."""
+        return Version(self.folder).beside()
 
 
 def check_writable(folder: Path) -> None:
@@ -186,6 +192,7 @@ def _version(shop: Workshop, release: Release) -> str:
             release.candidate.library.digest,
             release.archive.digest,
             release.verdict.artifact.digest(VERDICT),
+            *(one.candidate.library.digest for one in release.beside),
         ]
     )
     return f"{shop.tree.version}-{key[:12]}"
@@ -196,13 +203,20 @@ def _is_current(folder: Path) -> bool:
     return now == Version(folder) and now.is_whole()
 
 
+def passes(shop: Workshop, verdict: Verdict) -> tuple[bool, str]:
+    """Return whether the judge lets a build pass, and why."""
+    from pipeline.judge.publishing import may_publish
+
+    options = shop.options
+    return may_publish(verdict.result(), options.allow_neutral, options.allow_regression)
+
+
 def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
     from pipeline.judge.advice import advice
-    from pipeline.judge.publishing import may_publish
 
     result = verdict.result()
-    allowed, _ = may_publish(result, shop.options.allow_neutral, shop.options.allow_regression)
+    allowed, _ = passes(shop, verdict)
     if not allowed:
         shop.console.verdict(model)
         raise GateError(
@@ -238,6 +252,7 @@ def _product(shop: Workshop, release: Release) -> Product:
         library=release.candidate.library.path,
         debug=release.candidate.library.artifact.path(DEBUG),
         archive=release.archive.path,
+        beside={_kind(one): _files_of(one) for one in release.beside},
         profile={
             PROFDATA: release.profile.path,
             **_further_profiles(release),
@@ -246,6 +261,15 @@ def _product(shop: Workshop, release: Release) -> Product:
             **{name: lists / name for name in LISTS},
         },
     )
+
+
+def _kind(release: Release) -> str:
+    return release.geometry.processor if release.geometry else ANY
+
+
+def _files_of(release: Release) -> tuple[Path, Path]:
+    library = release.candidate.library
+    return library.path, library.artifact.path(DEBUG)
 
 
 def _geometry_file(shop: Workshop, release: Release) -> dict[str, Path]:
@@ -294,6 +318,7 @@ def _write_manifest(
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release),
+        "beside": {_kind(one): _beside(shop, one) for one in release.beside},
         "rebuilt_from": release.rebuilt_from,
         "inputs": inputs_of(shop, release),
     }
@@ -311,11 +336,20 @@ def _processor(release: Release) -> dict[str, str | None]:
     }
 
 
-def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
-    from pipeline.judge.publishing import may_publish
+def _beside(shop: Workshop, release: Release) -> dict[str, Any]:
+    """Return what the manifest says of a library for one kind of processor."""
+    return {
+        "library": kind_place(_kind(release)),
+        "geometry": release.geometry.digest if release.geometry else None,
+        "processor": _processor(release),
+        "step": release.candidate.name,
+        "verdict": _verdict_summary(shop, release.verdict),
+    }
 
+
+def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
     result = verdict.result()
-    _, reason = may_publish(result, shop.options.allow_neutral, shop.options.allow_regression)
+    _, reason = passes(shop, verdict)
     return {
         "throughput": result.keys.throughput.verdict.value,
         "icache": result.keys.icache.verdict.value,

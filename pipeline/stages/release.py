@@ -25,6 +25,7 @@ class Release:
     rebuild from a bundle has its lists and profile file in ``inputs`` instead of the tree, and
     tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` is
     None where none was gathered, and ``geometry`` where the library is cut as the default.
+    ``beside`` are libraries for single kinds of processors, each judged by itself.
     """
 
     candidate: Candidate
@@ -34,5 +35,6 @@ class Release:
     verdict: Verdict
     evidence: Evidence | None = None
     geometry: Geometry | None = None
+    beside: tuple[Release, ...] = ()
     inputs: Path | None = None
     rebuilt_from: dict[str, Any] | None = None

@@ -53,7 +53,9 @@ def _confirmed(outcome: Outcome) -> Iterator[Row]:
 def _verdict(trial: Trial) -> str:
     """Return what the intervals show; "pays" where that is enough to be written."""
     words = trial.standing.words
-    return f"pays: {words}" if trial.standing.wins else words
+    if trial.standing.wins:
+        return f"pays: {words}"
+    return words + (trial.standing.risk if trial.standing.better else "")
 
 
 def lines(outcome: Outcome) -> list[str]:

@@ -126,7 +126,8 @@ class Confirmation:
     def against(self) -> str:
         """Return what speaks against the choice; empty where it holds."""
         if not self.standing.wins:
-            return f"by fresh runs it is {self.standing.words}"
+            now = self.standing
+            return f"by fresh runs it is {now.words}" + (now.risk if now.better else "")
         found = [self._doubt(key) for key in self.standing.gains]
         return "" if "" in found else "; ".join(found)
 

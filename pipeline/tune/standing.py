@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from pipeline.judge import statistics
-from pipeline.judge.keys import rss_guard, throughput_key
+from pipeline.judge.keys import rss_guard, share, throughput_key
 from pipeline.judge.model import PairSample
 from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.statistics import Interval
@@ -64,6 +64,14 @@ class Standing:
         """Return whether a loss beyond the margin is excluded, in both keys and each workload."""
         lowest = min(self.speed.low, self.memory.low)
         return lowest > 1 - self.margin and not self.harm and not self.doubt
+
+    @property
+    def risk(self) -> str:
+        """Return what a loss beyond the margin is not excluded in; empty where it is excluded."""
+        open_ends = [name for name, key in self.keys.items() if key.low <= 1 - self.margin]
+        said = f", but a loss of {' and '.join(open_ends)} beyond {share(self.margin)} is possible"
+        doubts = f", but {self.harm or self.doubt}" if self.harm or self.doubt else ""
+        return (said if open_ends else "") + doubts
 
     @property
     def wins(self) -> bool:

@@ -124,6 +124,20 @@ def test_a_processor_that_nobody_knows_is_refused_with_what_there_is() -> None:
     assert e.value.hint == f"this machine has {machine().name}"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["build", "--cpu", "all", "--tune-budget", "10m"], "--cpu all is not tuned"),
+        (["tune", "--cpu", "all", "--tune-budget", "10m"], "there is no processor 'all'"),
+    ],
+)
+def test_all_kinds_are_built_and_not_tuned(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(cli, words)
+    told = getattr(result.exception, "message", "") + result.output
+    assert said in told
+    assert result.exit_code != 0
+
+
 @pytest.mark.parametrize("words", [["build"], ["tune", "--tune-budget", "10m"]], ids=str)
 def test_a_command_refuses_it_before_any_work(words: list[str]) -> None:
     result = CliRunner().invoke(cli, [*words, "--cpu", "amd-zne3"])

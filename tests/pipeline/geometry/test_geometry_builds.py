@@ -21,6 +21,7 @@ from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
 from pipeline.profile.load import load_profile
+from pipeline.release.version import Version
 from pipeline.stages.ablation import simple_steps
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.configure import Setup, configure
@@ -133,6 +134,14 @@ def starts(library: Path) -> list[int]:
     return [int(row[0], 16) for row in rows if row[1] == "T"]
 
 
+def published(sandbox: Sandbox, *arguments: str) -> tuple[Path, str]:
+    """Build quickly and publish where nothing was before; return the version and what was said."""
+    shutil.rmtree(sandbox.root / "dist")
+    code, output = sandbox.build("--quick", *arguments)
+    assert code == 0, output
+    return sandbox.current.resolve(), " ".join(output.split())
+
+
 def uses(library: Path, instruction: str) -> bool:
     """Return whether the code of a library has an instruction."""
     found = subprocess.run(["objdump", "-d", library], capture_output=True, text=True, check=True)
@@ -152,11 +161,10 @@ def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: P
         "constants.warm_slabs = { value = 2, why = 'one kind' }\n"
         "class.512 = { depth = 64, why = 'one line' }\n"
     )
-    code, output = sandbox.build("--quick")
-    assert code == 0, output
+    version, output = published(sandbox)
     said = f"cut for {here.name} alone, judged on {here.name}"
-    assert said in " ".join(output.split())
-    version = sandbox.current.resolve()
+    assert said in output
+    of_the_kind = (version / "lib" / "libhakmem.so").read_bytes()
     manifest = json.loads((version / "manifest.json").read_text())
     assert manifest["processor"] == {
         "cut_for": here.name,
@@ -171,8 +179,29 @@ def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: P
     assert starts(library)
     assert all(start % 128 == 0 for start in starts(library))
     assert uses(library, "popcnt") == (level != "x86-64")
-    code, output = sandbox.build("--quick", "--cpu", "any")
-    assert code == 0, output
+    version, _ = published(sandbox, "--cpu", "any")
     manifest = json.loads((sandbox.current / "manifest.json").read_text())
     assert manifest["processor"]["cut_for"] == "any"
     assert (sandbox.current / "profile" / "geometry.toml").read_text() == GEOMETRY
+    other = "amd-zen3" if here.name != "amd-zen3" else "intel-icelake"
+    tree.geometry("tiny", other).write_text("schema_version = 1\n")
+    both, output = published(sandbox, "--cpu", "all")  # both are made already
+    assert f"this machine has {here.name} and cannot judge them: {other}" in output
+    own = both / "lib" / here.name / "libhakmem.so"
+    assert Version(both).beside() == [own]
+    assert own.read_bytes() == of_the_kind
+    assert (both / "lib/libhakmem.so").read_bytes() != own.read_bytes()
+    manifest = json.loads((both / "manifest.json").read_text())
+    assert manifest["processor"]["cut_for"] == "any"
+    beside = manifest["beside"][here.name]
+    assert beside["library"] == f"lib/{here.name}/libhakmem.so"
+    assert beside["geometry"] == joined.digest
+    assert beside["processor"]["cut_for"] == here.name
+    assert beside["verdict"]["reason"]
+    code, output = sandbox.run("verify", str(both))
+    assert code == 0, output
+    assert f"{here.name}: the debug file belongs to the library" in output
+    own.write_bytes(b"nothing")
+    code, output = sandbox.run("verify", str(both))
+    assert code == ExitCode.ARTIFACT
+    assert f"{here.name}: the library can be read" in output

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from pipeline import run
 from pipeline.core import processor
 from pipeline.core.errors import ExitCode, ProfileError
 from pipeline.core.paths import Tree
@@ -18,6 +21,7 @@ from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import render_toml, write_default, write_toml
 from pipeline.stages import configure
+from pipeline.stages.workshop import Workshop
 
 DEFAULT = default_geometry(Tree.here())
 HEAD = "schema_version = 1\n"
@@ -217,3 +221,35 @@ def test_what_mixed_was_given_on_a_processor_is_for_that_kind_alone() -> None:
     assert zen3.value("hand") == 1
     assert zen3.value("warm_slabs") == DEFAULT.value("warm_slabs")
     assert load_geometry(here, "mixed", "amd-zen1") is None
+
+
+# ---- all kinds that this machine can judge -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "made", "named"),
+    [
+        ([], [], []),
+        (["amd-zen4"], ["amd-zen4"], []),
+        (["amd"], ["amd"], []),
+        (["amd", "amd-zen4", "intel"], ["amd-zen4"], ["amd", "intel"]),
+        (["amd-zen3"], [], ["amd-zen3"]),
+    ],
+)
+def test_a_machine_makes_what_it_can_judge_and_names_the_rest(
+    files: list[str],
+    made: list[str],
+    named: list[str],
+    tree: Tree,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "machine", lambda: Processor("amd-zen4", "a test", frozenset()))
+    for kind in files:
+        tree.geometry("mine", kind).write_text(DEEP % 64)
+    told: list[str] = []
+    console = SimpleNamespace(notice=told.append)
+    profile = SimpleNamespace(name="mine")
+    shop = cast(Workshop, SimpleNamespace(tree=tree, profile=profile, console=console))
+    assert run.kinds_here(shop) == made
+    said = "not made here, as this machine has amd-zen4 and cannot judge them: "
+    assert told == ([said + ", ".join(named)] if named else [])

@@ -342,6 +342,17 @@ def test_words_follow_the_intervals(
     assert found.wins == wins
 
 
+def test_what_keeps_a_gain_from_being_a_win_is_said() -> None:
+    gain = Interval(value=1.02, low=1.01, high=1.03, confidence=0.95)
+    wide = Interval(value=1.0, low=0.98, high=1.02, confidence=0.95)
+    found = Standing(gain, wide, pairs=20, harm="", margin=0.01)
+    assert (found.wins, found.words) == (False, "better in speed")
+    assert found.risk == ", but a loss of memory beyond 1.0 % is possible"
+    doubted = Standing(gain, gain, pairs=20, harm="", margin=0.01, doubt="two peaks at 9 KiB")
+    assert (doubted.wins, doubted.risk) == (False, ", but two peaks at 9 KiB")
+    assert Standing(gain, gain, pairs=20, harm="", margin=0.01).risk == ""
+
+
 def test_a_workload_that_seems_to_take_more_memory_is_no_win_and_not_called_worse() -> None:
     """Its median is 15 % above, its runs lie between -10 and +30 %: that shows nothing."""
 
