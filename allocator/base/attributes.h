@@ -78,7 +78,7 @@
 #endif
 
 /* The slots and the top of a magazine, which a reclaimer may look at and empty meanwhile
- * (cold/reclaim.c). What keeps them apart is a barrier that ThreadSanitizer does not know: there
+ * (reclaim/reclaim.c). What keeps them apart is a barrier that ThreadSanitizer does not know: there
  * the accesses are atomic. */
 #if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)
 #define HAK_READ_SHARED(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)

@@ -79,8 +79,8 @@ enum {
     (HAK_DEEP_WISH(size, depth) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                          \
                                                 : HAK_DEEP_WISH(size, depth))
 /* Slots of the places in which the magazines of a thread grow up to their usual depth, at most
- * (cold/magazine.h): each place is four times as large as the one before it, or more than half of
- * the usual depth and the last one; and HAK_EMPTY_SLOTS below each stay empty. */
+ * (magazine/magazine.h): each place is four times as large as the one before it, or more than half
+ * of the usual depth and the last one; and HAK_EMPTY_SLOTS below each stay empty. */
 #define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
 #define HAK_CLASS(id, size, pages, depth)                                                          \
     +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES *HAK_EMPTY_SLOTS

@@ -42,7 +42,7 @@ typedef struct hak_seat hak_seat;
 typedef struct hak_slab hak_slab;
 typedef struct hak_range hak_range;
 
-/* An address in a carrier of a remote chain (cold/remote.h), written into a freed block itself. */
+/* An address in a carrier of a remote chain (bin/drain.h), written into a freed block itself. */
 typedef struct hak_link {
     struct hak_link *next;
 } hak_link;
@@ -86,7 +86,7 @@ struct hak_slab {
     uint16_t tail;      /* pages between this one and the head of its slab; 0 elsewhere */
     uint16_t used;      /* blocks out: in the program, in a magazine or in a remote chain */
     uint16_t carved;    /* blocks ever handed out; those beyond were never touched */
-    uint16_t low_mark;  /* when `used` sinks to it, the owner has something to do: cold/slab.c */
+    uint16_t low_mark;  /* when `used` sinks to it, the owner has something to do: slab/slab.c */
     uint8_t cls;        /* of a slab; HAK_CLASS_NONE elsewhere */
     uint8_t kind;       /* enum hak_run_kind */
     uint8_t pulse;      /* enum hak_pulse */
@@ -183,21 +183,21 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
-    void **bottom[HAK_CLASSES];        /* the NULL below each magazine's first slot */
-    uint16_t depth[HAK_CLASSES];       /* slots of each magazine, now ... */
-    uint16_t room[HAK_CLASSES];        /* ... and where it lies now, at most */
-    uint32_t grown_slots;              /* in use: cold/magazine.h */
-    uint16_t batch[HAK_CLASSES];       /* blocks that the next refill asks for */
-    uint8_t spilled[HAK_CLASSES];      /* enum hak_spill, since the last refill */
-    bool crowded;                      /* deeper does not help runs: until the next purge epoch */
-    uint8_t passage[HAK_CLASSES];      /* enum hak_passage */
-    bool comes_home[HAK_CLASSES];      /* others free blocks of it: until the next purge epoch */
-    hak_slab *partial[HAK_CLASSES];    /* slabs with room, the one to allocate from first */
-    uint8_t spills[HAK_CLASSES];       /* cold/shed.h: in a row, with mallocs between them, ... */
-    bool malloc_came[HAK_CLASSES];     /* ... or not, since the last of them */
-    bool sheds[HAK_CLASSES];           /* malloc takes from the last partial slab ... */
-    uint16_t shed_left[HAK_CLASSES];   /* ... for so many blocks, unless others are given back */
-    bool malloc_is_armed[HAK_CLASSES]; /* cold/arm.h */
+    void **bottom[HAK_CLASSES];      /* the NULL below each magazine's first slot */
+    uint16_t depth[HAK_CLASSES];     /* slots of each magazine, now ... */
+    uint16_t room[HAK_CLASSES];      /* ... and where it lies now, at most */
+    uint32_t grown_slots;            /* in use: magazine/magazine.h */
+    uint16_t batch[HAK_CLASSES];     /* blocks that the next refill asks for */
+    uint8_t spilled[HAK_CLASSES];    /* enum hak_spill, since the last refill */
+    bool crowded;                    /* deeper does not help runs: until the next purge epoch */
+    uint8_t passage[HAK_CLASSES];    /* enum hak_passage */
+    bool comes_home[HAK_CLASSES];    /* others free blocks of it: until the next purge epoch */
+    hak_slab *partial[HAK_CLASSES];  /* slabs with room, the one to allocate from first */
+    uint8_t spills[HAK_CLASSES];     /* magazine/shed.h: in a row, with mallocs between them, ... */
+    bool malloc_came[HAK_CLASSES];   /* ... or not, since the last of them */
+    bool sheds[HAK_CLASSES];         /* malloc takes from the last partial slab ... */
+    uint16_t shed_left[HAK_CLASSES]; /* ... for so many blocks, unless others are given back */
+    bool malloc_is_armed[HAK_CLASSES]; /* magazine/arm.h */
     void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */
     uint16_t hit_at[HAK_CLASSES];      /* ... the tick in which each was last hit, */
     uint8_t hits[HAK_CLASSES];         /* how often within it, */
@@ -208,16 +208,16 @@ struct hak_heap {
     _Atomic uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
     uint8_t trim_class;          /* ... or is being trimmed: this class comes next, or 0, */
     bool trim_more;              /* something that was seen may go later, */
-    hak_slab *trim_next;         /* and this is the class's next slab: cold/trim.c */
+    hak_slab *trim_next;         /* and this is the class's next slab: reclaim/trim.c */
     hak_link *came;              /* chains that were fetched from `remote` */
     uint8_t deep;                /* enum hak_deep */
     uint8_t home;                /* of its large blocks; 0: none yet */
     _Atomic bool busy;           /* its owner is on a slow path */
-    _Atomic uint8_t claim;       /* enum hak_claim; both: cold/owner.h */
-    bool robbed;                 /* a reclaimer has it for itself: cold/reclaim.h */
+    _Atomic uint8_t claim;       /* enum hak_claim; both: heap/owner.h */
+    bool robbed;                 /* a reclaimer has it for itself: reclaim/reclaim.h */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
-    HAK_LINE_ALIGNED void *slots[]; /* cold/magazine.h; HAK_HEAP_SLOTS of them */
+    HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */
 };
 
 /* Whose a heap is.

@@ -2,7 +2,7 @@
  * it, because slabs start on a page; only larger alignments need whole pages. */
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/large.h"
+#include "large/large.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "os/os.h"

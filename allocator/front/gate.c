@@ -6,8 +6,8 @@
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_allocate */
-#include "cold/refill.h"
-#include "cold/thread.h"
+#include "front/refill.h"
+#include "thread/thread.h"
 #include "front/medium.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"

@@ -1,8 +1,8 @@
 /* What the allocator tells about itself, and mallopt, malloc_trim and hak_purge. */
 #include "base/fatal.h"
-#include "cold/purge.h"
-#include "cold/thread.h"
-#include "cold/usage.h"
+#include "reclaim/purge.h"
+#include "thread/thread.h"
+#include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
 #include "pages/segment.h"

@@ -1,9 +1,9 @@
 /* malloc beyond the small classes: front/medium.h. */
 #include "front/medium.h"
 
-#include "cold/large.h"
-#include "cold/refill.h"
-#include "cold/thread.h"
+#include "large/large.h"
+#include "front/refill.h"
+#include "thread/thread.h"
 #include "hot/magazine.h"
 
 #include <errno.h>

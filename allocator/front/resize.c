@@ -1,8 +1,8 @@
 /* calloc, realloc and their relatives: ladders of early returns over the gate. */
 #include "base/bits.h"
 #include "base/classes.h"
-#include "cold/large.h"
-#include "cold/refill.h"
+#include "large/large.h"
+#include "front/refill.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "pages/range.h"

@@ -1,7 +1,7 @@
 #include "guard/refuse.h"
 
 #include "base/fatal.h"
-#include "cold/large.h"
+#include "large/large.h"
 #include "pages/heap_room.h"
 #include "pages/range.h"
 

@@ -14,7 +14,7 @@
 #define HAK_HOT_MAGAZINE_H
 
 #include "base/types.h"
-#include "cold/thread.h"
+#include "thread/thread.h"
 #include "hot/ahead.h"
 
 HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls) {

@@ -1,7 +1,7 @@
 /* The tallies of all heaps: summed, exported, and printed when the program ends. */
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "cold/heap.h"
+#include "heap/heap.h"
 #include "include/hakmem.h"
 #include "include/hakmem_research.h"
 #include "policy/policy.h"

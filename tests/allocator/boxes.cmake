@@ -14,12 +14,12 @@ foreach(source IN LISTS box_sources)
                        ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
 endforeach()
 
-set_property(TEST boxes.cold_exchange boxes.cold_shed boxes.pages_growth APPEND PROPERTY ENVIRONMENT
+set_property(TEST boxes.bin_transfer boxes.magazine_shed boxes.pages_growth APPEND PROPERTY ENVIRONMENT
              ${not_by_the_clock})
 
 # The library's calls of the system, led through the test.
 target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
   -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
-target_link_options(test_boxes_cold_trim PRIVATE -Wl,--wrap=hak_os_purge)
-target_link_options(test_boxes_cold_seat PRIVATE -Wl,--wrap=hak_os_purge)
+target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)
+target_link_options(test_boxes_heap_seat PRIVATE -Wl,--wrap=hak_os_purge)

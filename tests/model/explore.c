@@ -3,7 +3,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "cold/thread.h"
+#include "thread/thread.h"
 #include "inside.h"
 #include "os/lock.h"
 

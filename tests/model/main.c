@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cold/thread.h"
+#include "thread/thread.h"
 #include "inside.h"
 #include "os/lock.h"
 

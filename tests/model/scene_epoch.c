@@ -1,5 +1,5 @@
-/* cold/epoch.c: what was freed while an epoch ended is seen, or another epoch runs. */
-#include "cold/epoch.h"
+/* pages/epoch.c: what was freed while an epoch ended is seen, or another epoch runs. */
+#include "pages/epoch.h"
 #include "scenes.h"
 
 enum { DELAY_MS = 100 };
@@ -26,7 +26,7 @@ static void second(void) {
     frees(1);
 }
 
-/* As end_epoch in cold/purge.c does it: looks what is there, then starts the next one. */
+/* As end_epoch in reclaim/purge.c does it: looks what is there, then starts the next one. */
 static void ends(void) {
     hak_lock_take(&hak_purge_lock);
     for (unsigned i = 0; i < 2; i++)

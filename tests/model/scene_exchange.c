@@ -1,5 +1,5 @@
-/* cold/exchange.c: what threads leave there is found once. */
-#include "cold/exchange.h"
+/* bin/transfer.c: what threads leave there is found once. */
+#include "bin/transfer.h"
 #include "scenes.h"
 
 enum { SIZE = 4096, EACH = 2, THREADS = 2 };
@@ -24,7 +24,7 @@ static void leave(unsigned thread) {
         blocks[i] = memory[thread][i];
         scene_use(blocks[i]);
     }
-    put[thread] = hak_exchange_put(exchanged(), blocks, EACH);
+    put[thread] = hak_transfer_put(exchanged(), blocks, EACH);
 }
 
 static void first(void) {
@@ -36,7 +36,7 @@ static void second(void) {
 }
 
 static void take(void) {
-    taken = hak_exchange_take(exchanged(), found, 3);
+    taken = hak_transfer_take(exchanged(), found, 3);
     for (size_t i = 0; i < taken; i++)
         scene_use(found[i]);
 }
@@ -47,7 +47,7 @@ static void end(void) {
     for (unsigned thread = 0; thread < THREADS; thread++)
         for (unsigned i = 0; i < put[thread]; i++)
             all[count++] = memory[thread][i];
-    left = hak_exchange_take(exchanged(), found + taken, THREADS * EACH);
+    left = hak_transfer_take(exchanged(), found + taken, THREADS * EACH);
     MODEL_CHECK(taken + left == count && scene_same(all, found, count));
 }
 

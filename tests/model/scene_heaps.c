@@ -1,4 +1,4 @@
-/* cold/heap.c: a thread ends while another frees its blocks and a third one adopts its slab. */
+/* heap/heap.c: a thread ends while another frees its blocks and a third one adopts its slab. */
 #include "pages/range.h"
 #include "scenes.h"
 
@@ -17,7 +17,7 @@ static void begin(void) {
 
 static void ends(void) {
     hak_slab_put(ending, slab, unused);
-    hak_remote_drain(ending);
+    hak_drain(ending);
     hak_heap_leave(ending);
 }
 
@@ -42,8 +42,8 @@ static void adopts(void) {
 /* What comes back to the ended heap travels on to the new owner. */
 static void end(void) {
     void *found[BLOCKS];
-    hak_remote_drain(ending);
-    hak_remote_drain(adopting);
+    hak_drain(ending);
+    hak_drain(adopting);
     size_t count = scene_empty(ending, found) + scene_empty(adopting, found);
     MODEL_CHECK(slab->used == count && count == BLOCKS - 1);
     MODEL_CHECK(hak_slab_is_valid(slab));

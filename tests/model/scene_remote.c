@@ -1,4 +1,4 @@
-/* cold/remote.c: what others free reaches the owner, each block once. */
+/* bin/drain.c: what others free reaches the owner, each block once. */
 #include "pages/range.h"
 #include "scenes.h"
 
@@ -31,14 +31,14 @@ static void two_chains(void) {
 }
 
 static void receive(void) {
-    hak_remote_drain(owner);
+    hak_drain(owner);
     found_count += scene_empty(owner, found + found_count);
-    hak_remote_drain(owner);
+    hak_drain(owner);
     found_count += scene_empty(owner, found + found_count);
 }
 
 static void end(void) {
-    hak_remote_drain(owner);
+    hak_drain(owner);
     found_count += scene_empty(owner, found + found_count);
     MODEL_CHECK(found_count == BLOCKS && scene_same(blocks, found, BLOCKS));
 }

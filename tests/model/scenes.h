@@ -3,10 +3,10 @@
 #define HAKMEM_MODEL_SCENES_H
 
 #include "base/classes.h"
-#include "cold/heap.h"
-#include "cold/chain.h"
-#include "cold/remote.h"
-#include "cold/slab.h"
+#include "heap/heap.h"
+#include "remote/chain.h"
+#include "bin/drain.h"
+#include "slab/slab.h"
 #include "model.h"
 #include "policy/policy.h"
 

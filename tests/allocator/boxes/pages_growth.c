@@ -1,7 +1,7 @@
 /* Slabs of two pages do not fit into single free ones: while more becomes resident than ever
  * before, those go instead. Slabs that come and go within what was resident purge nothing. */
-#include "cold/slab.h"
-#include "cold/thread.h"
+#include "slab/slab.h"
+#include "thread/thread.h"
 #include "include/hakmem.h"
 #include "pages/segment.h"
 #include "stats/stats.h"

@@ -12,7 +12,7 @@
 #include "../support/check.h"
 #include "../support/memory.h"
 #include "../support/threads.h"
-#include "cold/thread.h"
+#include "thread/thread.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
 

@@ -2,7 +2,7 @@
  * lies free elsewhere before it grows. Slabs stay in the first range until it is full. */
 #include "pages/home.h"
 
-#include "cold/usage.h"
+#include "front/usage.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 #include "policy/policy.h"

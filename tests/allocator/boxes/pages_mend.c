@@ -3,13 +3,13 @@
  * able to use and free it, to allocate all kinds of blocks and to give all of it back. */
 #include "pages/mend.h"
 
-#include "cold/exchange.h"
-#include "cold/give.h"
-#include "cold/heap.h"
-#include "cold/purge.h"
-#include "cold/slab.h"
-#include "cold/thread.h"
-#include "cold/usage.h"
+#include "bin/transfer.h"
+#include "bin/give.h"
+#include "heap/heap.h"
+#include "reclaim/purge.h"
+#include "slab/slab.h"
+#include "thread/thread.h"
+#include "front/usage.h"
 #include "front/core.h"
 #include "os/lock.h"
 #include "pages/range.h"
@@ -281,8 +281,8 @@ static void take_some(void) {
 }
 static void exchange(void) {
     unsigned cls = hak_class_of(some[0]);
-    size_t put = hak_exchange_put(cls, some, 3);
-    CHECK(put == 3 && hak_exchange_take(cls, some, 3) == 3);
+    size_t put = hak_transfer_put(cls, some, 3);
+    CHECK(put == 3 && hak_transfer_take(cls, some, 3) == 3);
 }
 static void free_some(void) {
     for (size_t i = 0; i < 3; i++)

@@ -4,7 +4,7 @@
 #include "pages/range.h"
 
 #include "base/bits.h"
-#include "cold/usage.h"
+#include "front/usage.h"
 #include "os/os.h"
 #include "pages/segment.h"
 #include "policy/policy.h"

@@ -1,6 +1,6 @@
 /* The tree of free room against a plain search: every run is the lowest one that is long enough,
  * also across segments, and many of them so that the tree grows by levels. */
-#include "cold/usage.h"
+#include "front/usage.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"

@@ -1,7 +1,7 @@
 /* Runs of pages against a model: never two runs on one page, alignment as asked, zero where
  * promised, extended and trimmed in place, and found again from any address inside. */
-#include "cold/purge.h"
-#include "cold/usage.h"
+#include "reclaim/purge.h"
+#include "front/usage.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 

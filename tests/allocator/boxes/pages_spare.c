@@ -3,8 +3,8 @@
  * or has none. */
 #include "pages/spare.h"
 
-#include "cold/purge.h"
-#include "cold/usage.h"
+#include "reclaim/purge.h"
+#include "front/usage.h"
 #include "os/os.h"
 #include "pages/segment.h"
 

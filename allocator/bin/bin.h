@@ -1,0 +1,20 @@
+/* What lies behind the hot path: a thread's magazine of a class is empty, or full. All by the
+ * heap's owner; the class is not armed. */
+#ifndef HAK_BIN_BIN_H
+#define HAK_BIN_BIN_H
+
+#include "base/types.h"
+
+/* A block, after the magazine was filled if it was empty. NULL: out of memory. */
+void *hak_bin_take(hak_heap *heap, unsigned cls);
+
+/* Puts a block into the magazine, after room was made if it was full. */
+void hak_bin_give(hak_heap *heap, unsigned cls, void *block);
+
+/* A block that came home from another thread, to be handed out again soon. */
+void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block);
+
+/* Gives all blocks of the magazine back. */
+void hak_bin_flush(hak_heap *heap, unsigned cls);
+
+#endif

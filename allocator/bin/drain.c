@@ -1,0 +1,131 @@
+#include "bin/drain.h"
+
+#include "base/bits.h"
+#include "bin/bin.h"
+#include "remote/chain.h"
+#include "bin/give.h"
+#include "heap/heap.h"
+#include "magazine/magazine.h"
+#include "pages/range.h"
+
+static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, void *const *blocks,
+                                        size_t count) {
+    hak_chain_look_closer(&hak_classes[cls], carrier);
+    for (size_t i = 0; i < count; i++)
+        hak_chain_look_closer(&hak_classes[cls], blocks[i]);
+}
+
+/* A carrier; or a block for which the magazine of its class has no room, or whose slab has another
+ * owner by now, or which is no block at all. */
+static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere) {
+    uintptr_t owner = hak_owner_of(block);
+    if (owner == 0)
+        hak_slab_refuse(hak_run_of(block), block);
+    hak_chain_must_be_start(hak_class_of_owner(owner), block);
+    if (hak_heap_inherits(heap, owner, block))
+        owner = hak_owner_of(block);
+    if (hak_seat_in(owner) == heap->seat)
+        hak_bin_take_home(heap, hak_class_of_owner(owner), block);
+    else
+        hak_chains_add(elsewhere, owner, block);
+}
+
+/* Room in the magazine of a class. */
+static size_t room_of(const hak_heap *heap, unsigned cls) {
+    return (size_t)(heap->end[cls] - heap->top[cls]);
+}
+
+/* The magazine takes the blocks in the carrier's words that are still its heap's, as long as it has
+ * room; blocks on one page have one owner. The lower half of each product is small where a block
+ * begins (hak_divide), so one look at the end tells whether all do, the carrier, too; in slabs of
+ * several pages each is looked at by itself. Returns how many. */
+static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *carrier,
+                               size_t count, uintptr_t key) {
+    const hak_owners owners = hak_owners_now();
+    const unsigned cls = hak_class_of_owner(expected);
+    const uint64_t reciprocal = hak_classes[cls].pages == 1 ? hak_classes[cls].reciprocal : 0;
+    const hak_link *words = carrier + 1;
+    size_t room = room_of(heap, cls), most = count < room ? count : room, n = 0;
+    void **slots = hak_magazine_lay_down(heap, cls) + 1, *block;
+    uintptr_t page = (uintptr_t)0 - HAK_PAGE_SIZE; /* no block lies there, nor NULL */
+    uint64_t rest = (uintptr_t)carrier % HAK_PAGE_SIZE * reciprocal;
+    for (; n < most; n++) {
+        block = hak_link_read(&words[n], key);
+        if ((uintptr_t)block - page >= HAK_PAGE_SIZE) {
+            if (!hak_owners_say(&owners, block, expected))
+                break;
+            page = hak_round_down((uintptr_t)block, HAK_PAGE_SIZE);
+        }
+        slots[n] = block;
+        rest |= ((uintptr_t)block - page) * reciprocal;
+    }
+    if (HAK_UNLIKELY(rest >= reciprocal))
+        all_must_be_starts(cls, carrier, slots, n);
+    hak_magazine_set_top(heap, cls, heap->top[cls] + n);
+    return n;
+}
+
+/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
+static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere) {
+    uintptr_t owner = hak_owner_of(carrier);
+    if (HAK_UNLIKELY(owner == 0))
+        hak_slab_refuse(hak_run_of(carrier), carrier);
+    unsigned cls = hak_class_of_owner(owner);
+    uintptr_t expected = hak_owner_word(heap, cls), key = hak_link_key(carrier);
+    heap->comes_home[cls] = true;
+    hak_link *next = hak_link_read(carrier, key), *block;
+    __builtin_prefetch(next);
+    const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
+    word += take_home(heap, expected, carrier, (size_t)(end - word), key);
+    for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
+        take_odd(heap, block, elsewhere);
+    if (HAK_UNLIKELY(owner != expected) || room_of(heap, cls) == 0)
+        take_odd(heap, carrier, elsewhere);
+    else
+        hak_magazine_put(heap, cls, carrier);
+    return next;
+}
+
+/* The same where the magazines must not be touched. */
+static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier) {
+    void *blocks[HAK_CARRIED_MOST];
+    uintptr_t owner = hak_owner_of(carrier);
+    if (HAK_UNLIKELY(owner == 0))
+        hak_slab_refuse(hak_run_of(carrier), carrier);
+    unsigned cls = hak_class_of_owner(owner), words = hak_words_in(cls), count = 0;
+    uintptr_t key = hak_link_key(carrier);
+    hak_link *next = hak_link_read(carrier, key);
+    while (count + 1 < words && (blocks[count] = hak_link_read(carrier + 1 + count, key)) != NULL)
+        count++;
+    blocks[count] = carrier;
+    hak_give_back(heap, cls, blocks, count + 1);
+    return next;
+}
+
+static hak_link *fetch(hak_heap *heap) {
+    _Atomic(hak_link *) *remote = &heap->seat->remote;
+    if (heap->came != NULL || atomic_load_explicit(remote, memory_order_relaxed) == NULL)
+        return heap->came;
+    return atomic_exchange_explicit(remote, NULL, memory_order_acquire);
+}
+
+bool hak_drain_some(hak_heap *heap, size_t *carriers) {
+    hak_link *carrier = fetch(heap);
+    if (carrier == NULL)
+        return true;
+    hak_chains elsewhere;
+    hak_chains_begin(&elsewhere);
+    for (; carrier != NULL && *carriers > 0; --*carriers)
+        carrier =
+            heap->robbed ? unload_into_slabs(heap, carrier) : unload(heap, carrier, &elsewhere);
+    heap->came = carrier;
+    hak_chains_send(&elsewhere);
+    return carrier == NULL;
+}
+
+void hak_drain(hak_heap *heap) {
+    size_t all = SIZE_MAX;
+    if (heap->came != NULL)
+        hak_drain_some(heap, &all);
+    hak_drain_some(heap, &all);
+}

@@ -1,0 +1,70 @@
+#include "bin/transfer.h"
+
+#include "base/classes.h"
+#include "pages/epoch.h"
+#include "bin/give.h"
+
+#include <string.h>
+
+enum {
+    MOST_BYTES = 256 << 10, /* of blocks of a class that wait, ... */
+    MOST_BLOCKS = 64        /* ... and so many at most */
+};
+
+hak_lock hak_transfer_lock;
+/* Written under the lock; counts are read without it, to see that there is nothing to do. They lie
+ * by themselves: a process whose threads hand nothing over touches none of the rest. */
+static _Atomic uint32_t counts[HAK_CLASSES];
+static void *shelves[HAK_CLASSES][MOST_BLOCKS];
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+size_t hak_transfer_count(unsigned cls) {
+    return atomic_load_explicit(&counts[cls], memory_order_relaxed);
+}
+
+static void set_count(unsigned cls, size_t count) {
+    atomic_store_explicit(&counts[cls], (uint32_t)count, memory_order_relaxed);
+}
+
+static size_t room_of(unsigned cls) {
+    size_t size = hak_classes[cls].size;
+    return size < HAK_TRANSFER_LEAST ? 0 : least(MOST_BYTES / size, MOST_BLOCKS);
+}
+
+size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count) {
+    size_t room = room_of(cls);
+    if (hak_transfer_count(cls) >= room || !hak_lock_try(&hak_transfer_lock))
+        return 0;
+    size_t there = hak_transfer_count(cls), put = there < room ? least(count, room - there) : 0;
+    memcpy(shelves[cls] + there, blocks, put * sizeof *blocks);
+    set_count(cls, there + put);
+    hak_lock_give(&hak_transfer_lock);
+    hak_purge_expect(); /* they go home if nobody wants them */
+    return put;
+}
+
+size_t hak_transfer_take(unsigned cls, void **blocks, size_t want) {
+    if (hak_transfer_count(cls) == 0 || !hak_lock_try(&hak_transfer_lock))
+        return 0;
+    size_t there = hak_transfer_count(cls), taken = least(want, there);
+    memcpy(blocks, shelves[cls] + there - taken, taken * sizeof *blocks);
+    set_count(cls, there - taken);
+    hak_lock_give(&hak_transfer_lock);
+    return taken;
+}
+
+void hak_transfer_empty(hak_heap *heap, unsigned cls) {
+    void *blocks[MOST_BLOCKS];
+    size_t taken = hak_transfer_take(cls, blocks, MOST_BLOCKS);
+    if (taken != 0)
+        hak_give_back(heap, cls, blocks, taken);
+}
+
+void hak_transfer_after_fork_in_child(void) {
+    if (hak_lock_inherit(&hak_transfer_lock))
+        for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+            set_count(cls, 0);
+}

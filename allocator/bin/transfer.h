@@ -1,0 +1,42 @@
+/* Where threads leave medium blocks that they have too many of, for whoever wants some: whose slabs
+ * they lie in does not matter, no more than in a magazine.
+ *
+ * Where several threads free what any of them allocated, each frees a little more of a class than
+ * it allocates for a while, and then a little less. Without it the first would give blocks
+ * back to its slabs while the second makes new ones, and in the long run each thread would have
+ * slabs for all blocks that the program ever needed at once.
+ *
+ *   magazine full  -> hak_transfer_put  -> | block | block | ... |  of each class
+ *   magazine empty <- hak_transfer_take <-
+ *
+ * Blocks wait here until the next purge epoch at most. */
+#ifndef HAK_BIN_TRANSFER_H
+#define HAK_BIN_TRANSFER_H
+
+#include "base/types.h"
+#include "os/lock.h"
+
+/* Bytes of the smallest blocks that wait: smaller ones fill a cache before they fill memory. */
+#define HAK_TRANSFER_LEAST ((size_t)2048)
+
+/* Innermost of all locks, and only tried. */
+extern HAK_HIDDEN hak_lock hak_transfer_lock;
+
+/* Leaves the first of `count` blocks, as many as there is room for; returns how many. None of a
+ * class that is too small, or when another thread is here just now. */
+size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count);
+
+/* Takes at most `want` blocks, those left last; returns how many. */
+size_t hak_transfer_take(unsigned cls, void **blocks, size_t want);
+
+/* Gives all of a class back to the slabs they lie in, by way of a heap. By the owner of the heap.
+ */
+void hak_transfer_empty(hak_heap *heap, unsigned cls);
+
+/* Blocks of a class that wait here. */
+size_t hak_transfer_count(unsigned cls);
+
+/* In a forked child: where another thread was at the shelves, what lies on them is lost. */
+void hak_transfer_after_fork_in_child(void);
+
+#endif

@@ -1,0 +1,138 @@
+#include "front/refill.h"
+
+#include "base/classes.h"
+#include "magazine/arm.h"
+#include "large/large.h"
+#include "pages/epoch.h"
+#include "heap/owner.h"
+#include "reclaim/purge.h"
+#include "remote/chain.h"
+#include "bin/bin.h"
+#include "thread/thread.h"
+#include "pages/range.h"
+
+#include <errno.h>
+
+/* ---- refill ---- */
+
+/* The class of a size that malloc is armed for. */
+static unsigned class_by_search(size_t size) {
+    unsigned low = 1, high = HAK_CLASSES - 1;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (hak_classes[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static unsigned class_for(const hak_heap *heap, size_t size) {
+    unsigned cls = size <= HAK_SMALL_MAX
+                       ? heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT]
+                       : heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+    return cls != HAK_CLASS_NONE ? cls : class_by_search(size);
+}
+
+static void *take(hak_heap *heap, unsigned cls) {
+    hak_disarm(heap, cls);
+    return hak_bin_take(heap, cls);
+}
+
+/* The system refuses more. Blocks in magazines may keep slabs of other classes, and heaps without a
+ * thread empty ones, that this class can have. */
+static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
+    hak_purge_all(heap);
+    void *block = take(heap, cls);
+    if (block == NULL)
+        errno = ENOMEM;
+    return block;
+}
+
+static void *allocate(hak_heap *heap, unsigned cls) {
+    HAK_TALLY(heap, cls, fallback);
+    void *block = take(heap, cls);
+    return HAK_LIKELY(block != NULL) ? block : allocate_after_purge(heap, cls);
+}
+
+static HAK_COLD void *allocate_borrowed(size_t size) {
+    hak_heap *heap = hak_heap_borrow();
+    if (heap == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    void *block = allocate(heap, class_for(heap, size));
+    hak_heap_return();
+    return block;
+}
+
+static inline void *refill(hak_heap *heap, size_t size) {
+    unsigned cls = class_for(heap, size);
+    void *block = hak_armed_pop(heap, cls);
+    if (block != NULL)
+        return block;
+    bool was_armed = heap->malloc_is_armed[cls];
+    block = allocate(heap, cls);
+    hak_purge_tick(heap, cls);
+    if (was_armed && hak_purge_is_pending())
+        hak_arm_malloc_again(heap, cls);
+    return block;
+}
+
+void *hak_refill(size_t size) {
+    hak_heap *heap = hak_heap_self();
+    if (HAK_UNLIKELY(heap == NULL))
+        return allocate_borrowed(size);
+    hak_owner_enters(heap);
+    void *block = refill(heap, size);
+    hak_owner_leaves(heap);
+    return block;
+}
+
+/* ---- retire ---- */
+
+/* A thread that has no heap any more hands each block straight to its owner. */
+static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
+    hak_chains chain;
+    hak_chains_begin(&chain);
+    if (cls == HAK_CLASS_NONE) {
+        hak_large_free(block);
+        return;
+    }
+    hak_chains_add(&chain, hak_owner_of(block), block);
+    hak_chains_send(&chain);
+}
+
+static inline void give(hak_heap *heap, unsigned cls, void *block) {
+    if (cls == HAK_CLASS_NONE) {
+        hak_large_free(block);
+        return;
+    }
+    hak_disarm(heap, cls);
+    hak_bin_give(heap, cls, block);
+}
+
+static inline void retire(hak_heap *heap, unsigned cls, void *block) {
+    if (hak_armed_push(heap, cls, block))
+        return;
+    HAK_TALLY(heap, cls, retire);
+    give(heap, cls, block);
+    hak_purge_tick(heap, cls);
+    if (cls != HAK_CLASS_NONE && !hak_is_armed(heap, cls) && hak_purge_is_pending())
+        hak_arm_malloc(heap, cls);
+}
+
+void hak_retire(void *block) {
+    if (block == NULL)
+        return;
+    unsigned cls = hak_class_of(block);
+    hak_heap *heap = hak_heap_self();
+    if (HAK_UNLIKELY(heap == NULL)) {
+        retire_without_heap(cls, block);
+        return;
+    }
+    hak_owner_enters(heap);
+    retire(heap, cls, block);
+    hak_owner_leaves(heap);
+}

@@ -1,0 +1,176 @@
+#include "heap/heap.h"
+
+#include "base/classes.h"
+#include "magazine/magazine.h"
+#include "heap/owner.h"
+#include "heap/seat.h"
+#include "magazine/shed.h"
+#include "slab/slab.h"
+#include "os/secret.h"
+#include "pages/heap_room.h"
+#include "stats/stats.h"
+
+/* ---- making ---- */
+
+static hak_seat *make_seat(void) {
+    hak_lock_take(&hak_registry_lock);
+    hak_seat *seat = hak_heap_room_add();
+    hak_secret_choose(); /* before the first chain to it */
+    if (seat != NULL)
+        hak_seat_register(seat);
+    hak_lock_give(&hak_registry_lock);
+    return seat;
+}
+
+/* Makes the heap of a seat that has none. False: out of memory. */
+static bool make_heap(hak_seat *seat) {
+    hak_heap *heap = seat->heap;
+    if (!hak_heap_room_open(seat))
+        return false;
+    heap->seat = seat;
+    hak_magazines_lay_out(heap);
+    hak_classes_fill(heap->class_of_small, heap->class_of_medium);
+    HAK_COUNT(heaps_made, 1);
+    return true;
+}
+
+/* ---- heaps without a thread ---- */
+
+/* What the last thread needed says little about the next one: it starts small again, but with
+ * blocks of each class that was in use, and not of a coarser one. */
+static void forget(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        if (heap->batch[cls] > HAK_COARSE_BLOCKS)
+            heap->batch[cls] = HAK_COARSE_BLOCKS;
+        if (heap->depth[cls] > hak_classes[cls].depth)
+            hak_magazine_shrink(heap, cls, 0);
+        heap->passage[cls] = HAK_PASSAGE_NONE;
+        heap->comes_home[cls] = false;
+        hak_shed_forget(heap, cls);
+    }
+}
+
+static hak_seat *take_seat(bool *bare) {
+    hak_seat *seat = hak_seat_take(bare);
+    if (seat == NULL) {
+        *bare = true;
+        return make_seat();
+    }
+    HAK_COUNT(heaps_reused, !*bare);
+    return seat;
+}
+
+hak_heap *hak_heap_obtain(void) {
+    bool bare;
+    hak_seat *seat = take_seat(&bare);
+    if (seat == NULL)
+        return NULL;
+    seat->settled = false;
+    if (bare && !make_heap(seat)) {
+        hak_seat_leave(seat, HAK_HEAP_BARE);
+        return NULL;
+    }
+    if (!bare)
+        forget(seat->heap);
+    seat->heap->busy = true;
+    hak_seat_set_state(seat, HAK_HEAP_ACTIVE);
+    return seat->heap;
+}
+
+void hak_heap_leave(hak_heap *heap) {
+    hak_seat_leave(heap->seat, HAK_HEAP_IDLE);
+}
+
+/* True when it would not be missed: its next thread can begin with a new one. What it counts in a
+ * research build is. */
+static bool has_nothing(const hak_heap *heap) {
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES && heap->partial[cls] == NULL && hak_magazine_count(heap, cls) == 0)
+        cls++;
+    return cls == HAK_CLASSES && heap->came == NULL && !HAK_RESEARCH;
+}
+
+static void end_visit(hak_seat *seat) {
+    bool goes = seat->settled && has_nothing(seat->heap);
+    if (goes)
+        hak_heap_room_close(seat);
+    hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
+}
+
+/* Where there is nothing to do nobody reads the heap itself. */
+static bool needs_visit(const hak_seat *seat) {
+    enum hak_heap_state state = hak_seat_state(seat);
+    if (state == HAK_HEAP_IDLE)
+        return !seat->settled || hak_seat_has_mail(seat);
+    return state == HAK_HEAP_BARE && hak_seat_has_mail(seat);
+}
+
+size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context) {
+    size_t sum = 0;
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
+        bool bare;
+        if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
+            continue;
+        if (bare && !make_heap(seat)) {
+            hak_seat_leave(seat, HAK_HEAP_BARE);
+            continue;
+        }
+        sum += visit(seat->heap, context);
+        end_visit(seat);
+    }
+    return sum;
+}
+
+static bool adopt(hak_heap *heap, unsigned cls) {
+    hak_slab *slab = hak_seat_adopt(heap, cls);
+    if (slab == NULL)
+        return false;
+    hak_slab_link(heap, slab);
+    HAK_COUNT(slabs_adopted, 1);
+    return true;
+}
+
+hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
+    if (heap->partial[cls] != NULL || adopt(heap, cls))
+        return heap->partial[cls];
+    return hak_slab_make(heap, cls);
+}
+
+void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) {
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+        if (hak_seat_state(seat) != HAK_HEAP_BARE)
+            visit(seat->heap, context);
+}
+
+/* ---- heaps of threads that fork left behind ---- */
+
+bool hak_heap_is_forked;
+static hak_lock frozen_lock; /* guards the slabs of frozen heaps; may be taken under any other */
+
+bool hak_heap_takes_over(hak_heap *heap, uintptr_t owner, const void *block) {
+    if (owner == 0 || hak_seat_state(hak_seat_in(owner)) != HAK_HEAP_FROZEN)
+        return false;
+    hak_lock_take(&frozen_lock);
+    bool is_first = hak_owner_of(block) == owner; /* of those who found it so */
+    if (is_first)
+        hak_slab_take_over(heap, hak_run_of(block));
+    hak_lock_give(&frozen_lock);
+    HAK_COUNT(slabs_adopted, is_first);
+    return true;
+}
+
+static bool is_of_another_thread(const hak_seat *seat, const hak_heap *own,
+                                 const hak_heap *borrowed) {
+    enum hak_heap_state state = hak_seat_state(seat);
+    return state == HAK_HEAP_VISITED ||
+           (state == HAK_HEAP_ACTIVE && seat->heap != own && seat->heap != borrowed);
+}
+
+void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed) {
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+        if (is_of_another_thread(seat, own, borrowed))
+            hak_seat_set_state(seat, HAK_HEAP_FROZEN);
+    hak_seat_after_fork_in_child();
+    hak_lock_inherit(&frozen_lock);
+    hak_heap_is_forked = true;
+}

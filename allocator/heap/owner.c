@@ -1,0 +1,71 @@
+#include "heap/owner.h"
+
+#include "magazine/arm.h"
+#include "magazine/magazine.h"
+#include "heap/seat.h"
+#include "os/barrier.h"
+
+hak_lock hak_reclaim_lock;
+
+/* ---- owner and reclaimer ---- */
+
+static bool is_robbed(const hak_heap *heap) {
+    return (atomic_load_explicit(&heap->claim, memory_order_acquire) & HAK_CLAIM_ROBBED) != 0;
+}
+
+static void set_busy(hak_heap *heap, bool busy) {
+    atomic_store_explicit(&heap->busy, busy, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/*   | NULL |      |      | block |      | block |   ->   | NULL | block | block |
+ *                                         ^ top                          ^ top    */
+static void close_holes(hak_heap *heap, unsigned cls) {
+    void **to = heap->bottom[cls], **top = hak_magazine_lay_down(heap, cls);
+    for (void **from = to + 1; from <= top; from++)
+        if (*from != NULL)
+            *++to = *from;
+    hak_magazine_set_top(heap, cls, to);
+}
+
+static void close_all_holes(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (!hak_is_armed(heap, cls))
+            close_holes(heap, cls);
+}
+
+void hak_owner_meets(hak_heap *heap) {
+    while (is_robbed(heap)) {
+        set_busy(heap, false);
+        hak_lock_take(&hak_reclaim_lock);
+        hak_lock_give(&hak_reclaim_lock);
+        set_busy(heap, true);
+    }
+    uint8_t left = atomic_fetch_and(&heap->claim, HAK_CLAIM_ROBBED);
+    if ((left & HAK_CLAIM_HOLES) != 0)
+        close_all_holes(heap);
+}
+
+/* ---- who it is ---- */
+
+static void set_task(hak_seat *seat, hak_os_task task) {
+    atomic_store_explicit(&seat->process, task.process, memory_order_relaxed);
+    atomic_store_explicit(&seat->thread, task.thread, memory_order_relaxed);
+}
+
+void hak_owner_is_this_thread(hak_heap *heap) {
+    set_task(heap->seat, hak_os_this_task());
+}
+
+void hak_owner_is_unknown(hak_heap *heap) {
+    set_task(heap->seat, (hak_os_task){0, 0});
+}
+
+bool hak_owner_survives_fork(hak_heap *heap) {
+    hak_lock_inherit(&hak_reclaim_lock);
+    if (heap == NULL || heap->robbed)
+        return false;
+    atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
+    hak_owner_is_this_thread(heap);
+    return true;
+}

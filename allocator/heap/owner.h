@@ -1,0 +1,54 @@
+/* Whether a heap's owner is on a slow path. Owner and reclaimer (reclaim/reclaim.h) agree on it
+ * without an atomic operation or a barrier of the owner's:
+ *
+ *   owner                          reclaimer
+ *     busy = true                    claim = ROBBED
+ *     (the compiler keeps it so)     hak_os_barrier(): a full barrier in every thread
+ *     claim ? wait : go on           busy ? leave it : it is mine
+ *
+ * When the owner has looked at the claim before its barrier, then the reclaimer sees that it is
+ * busy; when it looks after it, it sees the claim. Source: Dekker's algorithm, asymmetric as in
+ * Dice, Huang and Yang, "Asymmetric Dekker Synchronization" (2001). */
+#ifndef HAK_HEAP_OWNER_H
+#define HAK_HEAP_OWNER_H
+
+#include "base/types.h"
+#include "os/lock.h"
+
+/* What a reclaimer wants of a heap, and what it has left behind until its owner comes by. */
+enum hak_claim {
+    HAK_CLAIM_ROBBED = 1,    /* keep off */
+    HAK_CLAIM_HOLES = 2,     /* there are empty slots below the tops of magazines */
+    HAK_CLAIM_SETTLED = 4,   /* there was nothing left to do */
+    HAK_CLAIM_UNFINISHED = 8 /* there was */
+};
+
+/* One reclaimer at a time. Behind the purge lock and in front of the registry's; owners that wait
+ * for it hold none. */
+extern HAK_HIDDEN hak_lock hak_reclaim_lock;
+
+/* Waits for the reclaimer, and takes back what it left behind. */
+HAK_DOOR void hak_owner_meets(hak_heap *heap);
+
+/* The owner comes to a slow path, and leaves it again. Who calls something in between that may lead
+ * to a slow path of its own enters once more afterwards: the heap is sound at such places. */
+HAK_INLINE void hak_owner_enters(hak_heap *heap) {
+    atomic_store_explicit(&heap->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (HAK_UNLIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) != 0))
+        hak_owner_meets(heap);
+}
+HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
+    atomic_store_explicit(&heap->busy, false, memory_order_release);
+}
+
+/* The calling thread owns the heap from now on, and is on a slow path; or nobody that could be
+ * found. */
+void hak_owner_is_this_thread(hak_heap *heap);
+void hak_owner_is_unknown(hak_heap *heap);
+
+/* In a forked child: false when the calling thread has no heap, or a reclaimer had it, and it is
+ * lost then. */
+bool hak_owner_survives_fork(hak_heap *heap);
+
+#endif

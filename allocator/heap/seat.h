@@ -1,0 +1,49 @@
+/* The registry: the seats of all heaps, and which of them nobody sits on. Seats are never removed,
+ * so whoever looks at all of them needs no lock; who changes a state does it under the lock. */
+#ifndef HAK_HEAP_SEAT_H
+#define HAK_HEAP_SEAT_H
+
+#include "base/types.h"
+#include "os/lock.h"
+
+extern HAK_HIDDEN hak_lock hak_registry_lock;
+
+/* The newest seat; `registry_next` leads to the others. NULL: there is no heap yet. */
+hak_seat *hak_seat_first(void);
+
+HAK_INLINE enum hak_heap_state hak_seat_state(const hak_seat *seat) {
+    return atomic_load_explicit(&seat->state, memory_order_acquire);
+}
+HAK_INLINE void hak_seat_set_state(hak_seat *seat, enum hak_heap_state state) {
+    atomic_store_explicit(&seat->state, state, memory_order_release);
+}
+
+/* True when other threads have left blocks for the heap. */
+HAK_INLINE bool hak_seat_has_mail(const hak_seat *seat) {
+    return atomic_load_explicit(&seat->remote, memory_order_relaxed) != NULL;
+}
+
+/* Puts a new seat into the registry, in the state VISITED. Under the lock. */
+void hak_seat_register(hak_seat *seat);
+
+/* Takes one that is IDLE, else one that is BARE, and makes it VISITED. NULL: there is none. *bare:
+ * its heap has no memory. */
+hak_seat *hak_seat_take(bool *bare);
+
+/* The same with this seat, if it is idle just now. */
+bool hak_seat_visit(hak_seat *seat, bool *bare);
+
+/* A seat that was VISITED or ACTIVE is IDLE from now on, or BARE. */
+void hak_seat_leave(hak_seat *seat, enum hak_heap_state state);
+
+/* Makes the heap the owner of a slab with room of the class that one of the idle heaps had. NULL:
+ * found none. */
+hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls);
+
+/* Seats that are IDLE. */
+size_t hak_seat_idle_count(void);
+
+/* In a forked child: makes the lists sound, where another thread was at them. */
+void hak_seat_after_fork_in_child(void);
+
+#endif

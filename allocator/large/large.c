@@ -1,0 +1,341 @@
+#include "large/large.h"
+
+#include "base/bits.h"
+#include "base/fatal.h"
+#include "pages/epoch.h"
+#include "heap/owner.h"
+#include "reclaim/purge.h"
+#include "thread/thread.h"
+#include "os/os.h"
+#include "pages/apart.h"
+#include "pages/dirty.h"
+#include "pages/excess.h"
+#include "pages/range.h"
+#include "pages/segment.h"
+#include "pages/spare.h"
+#include "policy/policy.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    MOVE_PAGES = 512, /* from here on page tables are moved instead of bytes: 32 MiB */
+    ZERO_PAGES = 16,  /* from here on fresh pages are cheaper than zeroing used ones: 1 MiB */
+    APART_IN_GUARD = 1 << 30, /* guard builds ask the system about such blocks first */
+    STAYS_APART = 32 << 20,   /* a block apart that shrinks to less is copied into a range */
+    TRIM_SHARE = 8,           /* a shrunk block keeps its pages unless 1/8 of them become free */
+    SLACK_SHARE = 4           /* a block that had to move gets 1/4 more address space, not memory */
+};
+
+static size_t pages_for(size_t size) {
+    return (size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
+}
+
+static size_t bytes_in(const hak_slab *run) {
+    return (size_t)run->pages << HAK_PAGE_SHIFT;
+}
+
+/* A large block may be used up to the end of the system page that its last byte lies in; the rest
+ * of its run is address space, for growing in place. */
+static void set_size(hak_slab *run, size_t size) {
+    run->large_size = hak_round_up(size, hak_os_page_size());
+}
+
+static void tick(void) {
+    hak_heap *heap = hak_heap_self();
+    if (heap == NULL)
+        return;
+    hak_owner_enters(heap);
+    hak_purge_tick(heap, HAK_CLASS_NONE);
+    hak_owner_leaves(heap);
+}
+
+static bool is_huge(size_t pages) {
+    return pages >= HAK_HUGE_PAGES;
+}
+
+/* Threads in turn; whose program has one thread that asks for large blocks stays in one range. */
+static unsigned home_of(hak_heap *heap) {
+    static _Atomic unsigned given;
+    if (HAK_GUARD || heap == NULL)
+        return HAK_FIRST_HOME;
+    if (heap->home == 0) {
+        unsigned turn = atomic_fetch_add_explicit(&given, 1, memory_order_relaxed);
+        heap->home = (uint8_t)(HAK_FIRST_HOME + turn % (HAK_HOMES - HAK_FIRST_HOME));
+    }
+    return heap->home;
+}
+
+/* What was dirty counts as if it had been touched in the life of the block. */
+static void add_touched(hak_slab *run) {
+    run->faults -= hak_excess_faults_of(run->touched);
+}
+
+static hak_slab *take_pages(unsigned home, size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = hak_run_take(home, pages, align_pages, zeroed);
+    if (run != NULL) {
+        run->faults = hak_excess_faults();
+        add_touched(run);
+    }
+    return run;
+}
+
+static hak_slab *take_huge_run(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = take_pages(HAK_FIRST_HOME, pages, align_pages, zeroed);
+    size_t left = run != NULL && run->before > pages ? run->before - pages : 0;
+    if (hak_excess_tail(left) && hak_policy_may_purge_now())
+        hak_dirty_purge_behind(run, left);
+    return run;
+}
+
+static hak_slab *take_huge(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_excess_look();
+    hak_slab *run = hak_spare_take(pages, align_pages, zeroed);
+    if (run == NULL)
+        return take_huge_run(pages, align_pages, zeroed);
+    run->faults = *zeroed ? hak_excess_faults() : hak_excess_spare_since();
+    return run;
+}
+
+static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = is_huge(pages)
+                        ? take_huge(pages, align_pages, zeroed)
+                        : take_pages(home_of(hak_heap_self()), pages, align_pages, zeroed);
+    if (run != NULL)
+        run->kind = HAK_RUN_LARGE;
+    return run;
+}
+
+/* What lies free in magazines and slabs may make room; not for what is longer than all there is. */
+static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = NULL;
+    if (pages <= hak_range_pages()) {
+        hak_heap_purge_all();
+        run = try_to_take(pages, align_pages, zeroed);
+    }
+    if (run == NULL)
+        errno = ENOMEM;
+    return run;
+}
+
+static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_slab *run = try_to_take(pages, align_pages, zeroed);
+    return HAK_LIKELY(run != NULL) ? run : take_after_purge(pages, align_pages, zeroed);
+}
+
+/* Takes the memory of a run away at once. False: it still has some. */
+static bool purge(const hak_slab *run) {
+    return hak_policy_may_purge_now() && hak_os_purge((void *)run->start, bytes_in(run));
+}
+
+static void give_pages(hak_slab *run, bool zeroed) {
+    hak_run_give(run, zeroed);
+    hak_purge_expect();
+}
+
+static void give_huge(hak_slab *run, bool zeroed) {
+    uint64_t faults = run->faults; /* once it is given it may be anybody's */
+    enum hak_freed how = hak_excess_huge(run->pages, faults);
+    if (how == HAK_FREED_SPARSE) {
+        hak_spare_give(run, zeroed);
+        hak_purge_expect_spare(faults);
+    } else {
+        give_pages(run, zeroed || (how == HAK_FREED_RARELY && purge(run)));
+    }
+}
+
+static void give(hak_slab *run, bool zeroed) {
+    if (is_huge(run->pages))
+        give_huge(run, zeroed);
+    else
+        give_pages(run, zeroed);
+}
+
+/* Fresh memory from the system is zero, and costs nothing where it is never touched. */
+static void make_zero(hak_slab *run, size_t size) {
+    if (run->pages < ZERO_PAGES || !hak_os_purge((void *)run->start, bytes_in(run)))
+        memset((void *)run->start, 0, size);
+}
+
+static void *out_of_memory(void) {
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* What guard builds keep in ranges must not cost them tables for what nobody could back. */
+static bool is_beyond(size_t size, size_t align) {
+    if (!HAK_GUARD || (size | align) < APART_IN_GUARD)
+        return false;
+    void *all = hak_os_map(hak_round_up(size + align, hak_os_page_size()), 1);
+    if (all != NULL)
+        hak_os_unmap(all, hak_round_up(size + align, hak_os_page_size()));
+    return all == NULL;
+}
+
+static void *allocate_apart(size_t size, size_t align) {
+    void *block = hak_apart_take(size, align);
+    return block != NULL ? block : out_of_memory();
+}
+
+void *hak_large_allocate(size_t size, size_t align, bool zero) {
+    if (hak_apart_wants(size, align))
+        return allocate_apart(size, align);
+    bool zeroed;
+    size_t pages = pages_for(size);
+    size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
+    hak_slab *run = is_beyond(size, align) ? out_of_memory() : take(pages, align_pages, &zeroed);
+    if (run == NULL)
+        return NULL;
+    set_size(run, size);
+    if (zero && !zeroed)
+        make_zero(run, size);
+    tick();
+    return (void *)run->start;
+}
+
+/* ---- finding a block ---- */
+
+/* The large run that covers page `page` of r, for the error message; NULL when none does. */
+static const hak_slab *covering_run(const hak_range *r, size_t page) {
+    for (size_t back = page + 1; back-- > 0;) {
+        const hak_slab *run = &r->slabs[back];
+        if (run->kind != HAK_RUN_FREE)
+            return run->kind == HAK_RUN_LARGE && back + run->pages > page ? run : NULL;
+    }
+    return NULL;
+}
+
+static const char inside[] = "inside a large block, not its start";
+static const char freed[] = "its pages are free already";
+
+static _Noreturn HAK_COLD void refuse_outside(const void *p, const char *function) {
+    enum hak_apart_place place = hak_apart_place_of(p);
+    if (place == HAK_APART_INSIDE)
+        hak_fatal("invalid pointer", function, p, inside);
+    if (place == HAK_APART_FREED)
+        hak_fatal("double free", function, p, freed);
+    hak_fatal("invalid pointer", function, p, "no allocation of this process returned it");
+}
+
+static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *function) {
+    const hak_range *r = hak_range_of(p);
+    if (r == NULL)
+        refuse_outside(p, function);
+    const hak_slab *run = &r->slabs[hak_page_index(r, p)];
+    if (run->kind == HAK_RUN_SLAB || run->kind == HAK_RUN_SLAB_TAIL)
+        hak_fatal("heap corruption", function, p, "class map and slab table disagree");
+    if (covering_run(r, hak_page_index(r, p)) != NULL)
+        hak_fatal("invalid pointer", function, p, inside);
+    hak_fatal("double free", function, p, freed);
+}
+
+/* NULL: it lies outside of all ranges. */
+static hak_slab *find(const void *block, const char *function) {
+    hak_slab *run = hak_run_of(block);
+    if (run == NULL)
+        return NULL;
+    if (run->kind != HAK_RUN_LARGE || run->start != (uintptr_t)block)
+        refuse_pointer(block, function);
+    return run;
+}
+
+static size_t size_apart(const void *block, const char *function) {
+    size_t size = hak_apart_size(block);
+    if (size == 0)
+        refuse_outside(block, function);
+    return size;
+}
+
+size_t hak_large_size(const void *block, const char *function) {
+    const hak_slab *run = find(block, function);
+    return run != NULL ? run->large_size : size_apart(block, function);
+}
+
+void hak_large_free(void *block) {
+    hak_slab *run = find(block, "free");
+    if (run != NULL)
+        give(run, false);
+    else if (!hak_apart_give(block))
+        refuse_outside(block, "free");
+}
+
+/* ---- another size ---- */
+
+static hak_slab *take_with_slack(size_t pages) {
+    bool zeroed;
+    hak_slab *run = try_to_take(pages + pages / SLACK_SHARE, 1, &zeroed);
+    return run != NULL ? run : take(pages, 1, &zeroed);
+}
+
+static void *allocate_to_grow(size_t size) {
+    if (hak_apart_wants(size, 1))
+        return allocate_apart(size, 1);
+    hak_slab *run = take_with_slack(pages_for(size));
+    if (run == NULL)
+        return NULL;
+    set_size(run, size);
+    return (void *)run->start;
+}
+
+/* A run may be several times as long as what the program may use of it: the rest is not read. */
+static void *copy(const hak_slab *from, size_t size) {
+    void *to = allocate_to_grow(size);
+    if (to != NULL)
+        memcpy(to, (void *)from->start, from->large_size < size ? from->large_size : size);
+    return to;
+}
+
+static void *move(hak_slab *from, size_t size) {
+    void *apart = from->pages >= MOVE_PAGES ? hak_apart_take_over(from, size) : NULL;
+    void *to = apart != NULL ? apart : copy(from, size);
+    if (to == NULL)
+        return NULL;
+    give(from, apart != NULL);
+    HAK_COUNT(blocks_moved, apart != NULL);
+    tick();
+    return to;
+}
+
+static bool extend(hak_slab *run, size_t pages) {
+    bool done = hak_run_extend(run, pages);
+    if (done)
+        add_touched(run);
+    return done;
+}
+
+static bool grow_in_place(hak_slab *run, size_t pages) {
+    return pages <= run->pages || extend(run, pages) || (hak_spare_release() && extend(run, pages));
+}
+
+/* A block apart that becomes small is copied; so is one whose mapping the program has cut. */
+static void *resize_apart(void *block, size_t size) {
+    size_t before = size_apart(block, "realloc");
+    void *resized = size >= STAYS_APART ? hak_apart_resize(block, size) : NULL;
+    if (resized != NULL)
+        return resized;
+    void *copy = hak_large_allocate(size, 1, false);
+    if (copy == NULL)
+        return size <= before ? block : NULL;
+    memcpy(copy, block, before < size ? before : size);
+    hak_large_free(block);
+    return copy;
+}
+
+void *hak_large_resize(void *block, size_t size) {
+    hak_slab *run = find(block, "realloc");
+    if (run == NULL)
+        return resize_apart(block, size);
+    if (hak_apart_wants(size, 1))
+        return move(run, size);
+    size_t pages = pages_for(size);
+    if (!grow_in_place(run, pages))
+        return move(run, size);
+    set_size(run, size);
+    if (pages < run->pages - run->pages / TRIM_SHARE) {
+        hak_run_trim(run, pages);
+        hak_purge_expect();
+        tick();
+    }
+    return block;
+}

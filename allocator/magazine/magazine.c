@@ -1,0 +1,169 @@
+#include "magazine/magazine.h"
+
+#include "base/bits.h"
+#include "base/classes.h"
+#include "os/os.h"
+#include "pages/heap_room.h"
+
+#include <string.h>
+
+enum {
+    GROW = 4,   /* times as large as the one before is each place in which a magazine grows */
+    DEEPEN = 4, /* times as deep, each time that a magazine was too shallow */
+    MANY = 256, /* blocks that are worth being held unasked: classes of up to 256 bytes */
+};
+
+/* ---- depth ---- */
+
+static void set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
+    heap->depth[cls] = (uint16_t)depth;
+    if (!hak_is_armed(heap, cls))
+        heap->end[cls] = hak_magazine_end(heap, cls);
+}
+
+static void **small_place(hak_heap *heap, unsigned cls) {
+    return heap->slots + (size_t)cls * (HAK_SMALL_DEPTH + HAK_EMPTY_SLOTS);
+}
+
+static void **grown_places(hak_heap *heap) {
+    return small_place(heap, HAK_CLASSES);
+}
+
+static void **deep_place(hak_heap *heap, unsigned cls) {
+    return grown_places(heap) + HAK_GROWN_SLOTS + hak_classes[cls].first_slot;
+}
+
+/* Slots of the place for a magazine of this depth. */
+static unsigned room_for(unsigned cls, unsigned depth) {
+    unsigned usual = hak_classes[cls].depth, room = HAK_SMALL_DEPTH;
+    if (depth > usual)
+        return hak_classes[cls].deepest;
+    while (room < depth)
+        room *= GROW;
+    return 2 * room > usual ? usual : room;
+}
+
+static void **place_for(hak_heap *heap, unsigned cls, unsigned depth) {
+    heap->room[cls] = (uint16_t)room_for(cls, depth);
+    if (depth > hak_classes[cls].depth)
+        return deep_place(heap, cls);
+    void **place = grown_places(heap) + heap->grown_slots;
+    heap->grown_slots += heap->room[cls] + HAK_EMPTY_SLOTS;
+    return place;
+}
+
+/* Slots of fresh memory are empty, and stay untouched. */
+static void begin_at(hak_heap *heap, unsigned cls, void **place) {
+    for (void **slot = place; slot < place + HAK_EMPTY_SLOTS; slot++)
+        if (*slot != NULL)
+            *slot = NULL;
+    heap->bottom[cls] = place + HAK_EMPTY_SLOTS - 1;
+    hak_magazine_set_top(heap, cls, heap->bottom[cls]);
+}
+
+static void lay_out(hak_heap *heap, unsigned cls) {
+    unsigned usual = hak_classes[cls].depth;
+    unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
+    heap->room[cls] = (uint16_t)depth;
+    begin_at(heap, cls, small_place(heap, cls));
+    set_depth(heap, cls, depth);
+}
+
+void hak_magazines_lay_out(hak_heap *heap) {
+    for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
+        lay_out(heap, cls);
+}
+
+static void move(hak_heap *heap, unsigned cls, void **place) {
+    size_t count = (size_t)(hak_magazine_lay_down(heap, cls) - heap->bottom[cls]);
+    void **first = heap->bottom[cls] + 1;
+    begin_at(heap, cls, place);
+    memcpy(heap->bottom[cls] + 1, first, count * sizeof *first);
+    hak_magazine_set_top(heap, cls, heap->bottom[cls] + count);
+}
+
+void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
+    if (depth > heap->room[cls])
+        move(heap, cls, place_for(heap, cls, depth));
+    set_depth(heap, cls, depth);
+}
+
+/* The slots beyond the usual depth were touched, perhaps. */
+static void purge_beyond(void **end, void **deepest) {
+    uintptr_t from = hak_round_up((uintptr_t)end, hak_os_page_size());
+    uintptr_t to = hak_round_down((uintptr_t)deepest, hak_os_page_size());
+    if (from < to)
+        hak_os_purge((void *)from, to - from);
+}
+
+void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
+    unsigned usual = hak_classes[cls].depth;
+    if (heap->depth[cls] <= usual)
+        return;
+    set_depth(heap, cls, depth > usual ? depth : usual);
+    if (depth <= usual)
+        purge_beyond(hak_magazine_end(heap, cls) + 1,
+                     heap->bottom[cls] + hak_classes[cls].deepest + 1);
+}
+
+/* ---- as deep as it pays ---- */
+
+/* Bytes of blocks that the deep magazines of all classes but one may hold. */
+static size_t deep_bytes_beside(const hak_heap *heap, unsigned but) {
+    size_t bytes = 0;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (cls != but && heap->depth[cls] > hak_classes[cls].depth)
+            bytes += (size_t)heap->depth[cls] * hak_classes[cls].size;
+    return bytes;
+}
+
+/* True when the magazine can become so deep and all deep ones hold no more than a megabyte. */
+static bool is_worth_it(const hak_heap *heap, unsigned cls, unsigned more) {
+    return more > heap->depth[cls] &&
+           deep_bytes_beside(heap, cls) + (size_t)more * hak_classes[cls].size <= HAK_DEEP_BYTES;
+}
+
+static unsigned deeper(const hak_heap *heap, unsigned cls) {
+    unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
+    return more < deepest ? more : deepest;
+}
+
+/* The first magazine that becomes deep makes room for all. */
+static bool can_be(hak_heap *heap, unsigned cls, unsigned depth) {
+    return depth <= hak_classes[cls].depth || hak_heap_room_deepen(heap);
+}
+
+/* Blocks that come back slab after slab are cheap to give to the slabs, and come from there in the
+ * order of their addresses. A deep magazine hands them out in the order of a stack, which is as
+ * good only while all of it is in the cache; and it is of no use when it overflows all the same.
+ * The classes of one structure share the cache: once they are too many for it, all of them stay as
+ * they usually are. */
+void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
+    unsigned more = deeper(heap, cls);
+    bool in_runs = heap->spilled[cls] == HAK_SPILL_IN_RUNS;
+    if (heap->spilled[cls] == HAK_SPILL_NONE || heap->deep == HAK_DEEP_REFUSED)
+        return;
+    heap->spilled[cls] = HAK_SPILL_NONE;
+    heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
+    if (in_runs && heap->crowded)
+        hak_magazine_shrink(heap, cls, 0);
+    else if (can_be(heap, cls, more))
+        hak_magazine_set_depth(heap, cls, more);
+}
+
+bool hak_magazine_hold_more(hak_heap *heap, unsigned cls) {
+    unsigned more = deeper(heap, cls);
+    if (hak_classes[cls].depth < MANY || heap->depth[cls] < hak_classes[cls].depth ||
+        !is_worth_it(heap, cls, more) || !can_be(heap, cls, more))
+        return false;
+    hak_magazine_set_depth(heap, cls, more);
+    return true;
+}
+
+size_t hak_magazines_purge(hak_heap *heap) {
+    bool deep = heap->deep == HAK_DEEP_GRANTED;
+    uintptr_t end = (uintptr_t)heap + (deep ? HAK_HEAP_SIZE : HAK_USUAL_HEAP_SIZE);
+    uintptr_t from = hak_round_up((uintptr_t)grown_places(heap), hak_os_page_size());
+    uintptr_t to = hak_round_down(end, hak_os_page_size());
+    return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
+}

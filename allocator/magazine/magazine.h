@@ -1,0 +1,79 @@
+/* Where magazines lie and how large they are. Each begins with a few slots, side by side with the
+ * others, so that a process that allocates little touches little; one that is used moves up to the
+ * usual depth of its class, as the class fills a slab, through places of growing size, which are
+ * cut one behind the other as they are wanted: what is touched is what is used. Only one that gives
+ * blocks back and soon wants them again becomes deeper, step by step, in a place of its own, and
+ * less deep again with each purge epoch.
+ *
+ *   slots:  | small 1 | ... | small 80 | grown | grown | ...   | deep 1 ...... | deep 2 ......
+ *
+ * All functions are for the heap's owner. */
+#ifndef HAK_MAGAZINE_MAGAZINE_H
+#define HAK_MAGAZINE_MAGAZINE_H
+
+#include "magazine/arm.h"
+
+/* Makes all magazines of a new heap small and empty. */
+void hak_magazines_lay_out(hak_heap *heap);
+
+/* Sets the depth of a magazine that is empty or not deeper than it, and moves it where it has room
+ * for that. */
+void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
+
+/* Makes a magazine four times as deep, up to the deepest, when it runs empty after it had to give
+ * blocks of this heap back: those would be wanted now. Not armed. */
+void hak_magazine_deepen(hak_heap *heap, unsigned cls);
+
+/* The same while scattered blocks of a small class are given back, as long as all deep magazines of
+ * the heap hold no more than HAK_DEEP_BYTES. False: nothing happened. */
+bool hak_magazine_hold_more(hak_heap *heap, unsigned cls);
+
+/* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must be
+ * empty. Then gives the memory of the slots beyond back. */
+HAK_DOOR void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
+
+/* Gives the memory of grown magazines back to the system; all magazines must be empty. They read as
+ * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */
+size_t hak_magazines_purge(hak_heap *heap);
+
+/* Blocks in a magazine, armed or not; 0 when it is another thread's and moves just now. */
+HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
+    void *const *top = hak_is_armed(heap, cls) ? heap->held_top[cls] : heap->top[cls];
+    size_t count = (size_t)(top - heap->bottom[cls]);
+    return count <= heap->depth[cls] ? count : 0;
+}
+
+/* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
+HAK_INLINE void *hak_magazine_newest(const hak_heap *heap, unsigned cls) {
+    return HAK_HAND ? heap->hand[cls] : *heap->top[cls];
+}
+
+/* Makes the slots alone say what the magazine holds: a block in hand is written to its own. Returns
+ * the top. Memory that reads NULL already stays untouched. */
+HAK_INLINE void **hak_magazine_lay_down(hak_heap *heap, unsigned cls) {
+    void **top = heap->top[cls];
+    if (HAK_HAND && *top != heap->hand[cls])
+        *top = heap->hand[cls];
+    return top;
+}
+
+/* Sets the top; the slots up to it have been written. */
+HAK_INLINE void hak_magazine_set_top(hak_heap *heap, unsigned cls, void **top) {
+    heap->top[cls] = top;
+    if (HAK_HAND)
+        heap->hand[cls] = *top;
+}
+
+/* Puts a block into a magazine that has room. */
+HAK_INLINE void hak_magazine_put(hak_heap *heap, unsigned cls, void *block) {
+    void **top = hak_magazine_lay_down(heap, cls) + 1;
+    *top = block;
+    hak_magazine_set_top(heap, cls, top);
+}
+
+/* The last slot of a magazine. */
+HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
+    return heap->bottom[cls] + heap->depth[cls];
+}
+
+#endif

@@ -1,0 +1,99 @@
+#include "pages/epoch.h"
+
+#include "os/os.h"
+#include "pages/dirty.h"
+#include "pages/excess.h"
+#include "pages/spare.h"
+#include "policy/policy.h"
+
+hak_lock hak_purge_lock;
+static _Atomic uint64_t epoch_ends_ms;
+static _Atomic uint32_t epoch;
+static _Atomic bool expected; /* something was freed or left over since the epoch began */
+
+/* ---- when ---- */
+
+uint64_t hak_epoch_ends_ms(void) {
+    return atomic_load_explicit(&epoch_ends_ms, memory_order_relaxed);
+}
+
+bool hak_purge_is_pending(void) {
+    return hak_epoch_ends_ms() != 0;
+}
+
+uint32_t hak_epoch_number(void) {
+    return atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
+void hak_epoch_count(void) {
+    atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
+}
+
+static void set_end(uint64_t ms) {
+    atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
+}
+
+void hak_epoch_put_off(uint64_t now) {
+    set_end(now);
+}
+
+/* Whoever frees something sets `expected` and then looks whether an epoch runs; we say that none
+ * runs and then look at `expected` again: one of the two sees the other. */
+void hak_epoch_start(uint64_t now) {
+    uint64_t ends = now + hak_policy_now()->purge_delay_ms;
+    bool wanted = atomic_exchange(&expected, false) || hak_dirty_count() != 0;
+    set_end(wanted ? ends : 0);
+    if (!wanted && atomic_load(&expected))
+        set_end(ends);
+}
+
+void hak_epoch_expect_more(bool more) {
+    if (more)
+        atomic_store_explicit(&expected, true, memory_order_seq_cst);
+}
+
+/* ---- something was freed ---- */
+
+static void begin_epoch(void) {
+    if (atomic_load_explicit(&expected, memory_order_relaxed) && hak_purge_is_pending())
+        return;
+    hak_epoch_expect_more(true);
+    if (atomic_load(&epoch_ends_ms) == 0)
+        set_end(hak_os_now_ms() + hak_policy_now()->purge_delay_ms);
+}
+
+/* Unless another thread purges. */
+static void purge_some(size_t pages) {
+    if (!hak_lock_try(&hak_purge_lock))
+        return;
+    size_t entries = hak_dirty_count();
+    hak_dirty_purge(&entries, pages, HAK_DIRTY_ALL);
+    hak_lock_give(&hak_purge_lock);
+}
+
+void hak_purge_expect(void) {
+    if (!hak_policy_purges())
+        return;
+    begin_epoch();
+    size_t excess = hak_excess_pages();
+    if (excess != 0)
+        purge_some(excess);
+}
+
+void hak_purge_for_growth(void) {
+    if (!hak_policy_purges())
+        return;
+    size_t excess = hak_excess_growth();
+    if (excess != 0)
+        purge_some(excess);
+}
+
+void hak_purge_expect_spare(uint64_t faults) {
+    if (!hak_policy_purges())
+        return;
+    begin_epoch();
+    if (!hak_excess_spare(faults))
+        return;
+    hak_excess_spare_purged();
+    hak_spare_purge();
+}

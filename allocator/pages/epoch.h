@@ -1,0 +1,39 @@
+/* Purge epochs: whether something waits for the purge, and until when. What happens at the end of
+ * an epoch is in reclaim/purge.h; who frees something need not know it. */
+#ifndef HAK_PAGES_EPOCH_H
+#define HAK_PAGES_EPOCH_H
+
+#include "base/types.h"
+#include "os/lock.h"
+
+/* Something has been freed that may go back to the system: starts an epoch if none runs. Purges at
+ * once when it is very much: pages/excess.h. */
+void hak_purge_expect(void);
+/* The same for one more spare run; `faults` as for hak_excess_spare. */
+void hak_purge_expect_spare(uint64_t faults);
+
+/* A slab took pages that had no memory: free ones elsewhere may go instead. */
+void hak_purge_for_growth(void);
+
+/* True while something waits for the end of an epoch. */
+bool hak_purge_is_pending(void);
+
+/* ---- for reclaim/purge.c ---- */
+
+/* One purge at a time. Taken before the registry lock and the segment lock. */
+extern HAK_HIDDEN hak_lock hak_purge_lock;
+
+/* When the epoch ends; 0: none runs, nothing waits. */
+uint64_t hak_epoch_ends_ms(void);
+
+/* Counts epochs; each heap is trimmed once in each. */
+uint32_t hak_epoch_number(void);
+
+/* Under the lock: the epoch has ended; something was left over (true) or not; what ended goes on at
+ * the next visit; the next one begins at `now`, if something waits for it. */
+void hak_epoch_count(void);
+void hak_epoch_expect_more(bool more);
+void hak_epoch_put_off(uint64_t now);
+void hak_epoch_start(uint64_t now);
+
+#endif

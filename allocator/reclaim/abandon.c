@@ -1,0 +1,85 @@
+#include "reclaim/abandon.h"
+
+#include "base/classes.h"
+#include "bin/bin.h"
+#include "heap/heap.h"
+#include "magazine/magazine.h"
+#include "heap/owner.h"
+#include "bin/drain.h"
+#include "heap/seat.h"
+#include "os/barrier.h"
+
+enum {
+    WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
+    WARM_BLOCKS = 16, /* ... of at most so many small blocks */
+};
+
+/* Where threads follow each other, each would fill its magazines from the slabs and flush them at
+ * its end. So the last heaps keep a few small blocks ready for the next threads. */
+static size_t blocks_to_keep(unsigned cls) {
+    size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
+    if (hak_classes[cls].size > HAK_SMALL_MAX)
+        return 0;
+    return usual < WARM_BLOCKS ? usual : WARM_BLOCKS;
+}
+
+static void flush_most(hak_heap *heap) {
+    bool warm = hak_seat_idle_count() < WARM_HEAPS;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (hak_magazine_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
+            hak_bin_flush(heap, cls);
+}
+
+/* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
+ * none comes. */
+void hak_abandon(hak_heap *heap) {
+    hak_owner_is_unknown(heap);
+    hak_drain(heap);
+    flush_most(heap);
+    hak_heap_leave(heap);
+}
+
+/* ---- owners that have ended without a word ---- */
+
+static bool has_ended(const hak_seat *seat) {
+    hak_os_task task = {seat->process, seat->thread};
+    return hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_os_task_is_gone(task);
+}
+
+/* Nobody else comes to the heap while the lock is held. What its owner was in the middle of is
+ * never finished: such a heap is left as it is. */
+static bool take_over(hak_seat *seat) {
+    hak_heap *heap = seat->heap;
+    if (!has_ended(seat))
+        return false;
+    hak_owner_is_unknown(heap);
+    if (heap->busy) {
+        hak_seat_set_state(seat, HAK_HEAP_FROZEN);
+        return false;
+    }
+    heap->busy = true;
+    return true;
+}
+
+static void look_at(hak_seat *seat) {
+    if (!has_ended(seat) || !hak_lock_try(&hak_reclaim_lock))
+        return;
+    bool is_ours = take_over(seat);
+    hak_lock_give(&hak_reclaim_lock);
+    if (!is_ours)
+        return;
+    if (seat->heap->claim != 0)
+        hak_owner_meets(seat->heap);
+    hak_abandon(seat->heap);
+}
+
+void hak_abandoned_find(unsigned looks) {
+    static _Atomic(hak_seat *) next;
+    for (; looks > 0; looks--) {
+        hak_seat *seat = atomic_load_explicit(&next, memory_order_relaxed);
+        if (seat == NULL && (seat = hak_seat_first()) == NULL)
+            return;
+        atomic_store_explicit(&next, seat->registry_next, memory_order_relaxed);
+        look_at(seat);
+    }
+}

@@ -1,0 +1,13 @@
+/* Heaps whose threads end: at their end, or later, when somebody finds that they are gone. */
+#ifndef HAK_RECLAIM_ABANDON_H
+#define HAK_RECLAIM_ABANDON_H
+
+#include "base/types.h"
+
+/* Gives the heap away: the next thread that needs one obtains it. By the owner, on a slow path. */
+void hak_abandon(hak_heap *heap);
+
+/* Looks at so many heaps, in turn: those whose owner has ended without a word are given away. */
+void hak_abandoned_find(unsigned looks);
+
+#endif

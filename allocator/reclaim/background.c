@@ -1,0 +1,60 @@
+#include "reclaim/background.h"
+
+#include "pages/epoch.h"
+#include "reclaim/purge.h"
+#include "os/lock.h"
+#include "os/os.h"
+#include "os/thread.h"
+#include "policy/policy.h"
+
+enum {
+    LOOK_MS = 500,
+    IDLE_LOOKS = 4, /* when nothing waits it looks as often again, and ends */
+    AGAIN_MS = 500, /* between attempts to start it, where the system refuses threads */
+};
+
+static _Atomic bool running;
+static _Atomic uint64_t next_attempt_ms;
+
+static void purge_while_pending(void) {
+    for (int idle = 0; idle < IDLE_LOOKS;) {
+        uint64_t wait = hak_purge_due();
+        idle = wait == 0 ? idle + 1 : 0;
+        hak_os_sleep_ms(wait == 0 ? LOOK_MS : wait);
+    }
+}
+
+/* Whoever expects a purge after the last look and before the thread said that it is gone has not
+ * started another one. */
+static void body(void) {
+    do {
+        purge_while_pending();
+        atomic_store(&running, false);
+    } while (hak_purge_is_pending() && !atomic_exchange(&running, true));
+}
+
+static hak_os_thread purger = {body, "hakmem-purge"};
+
+/* A system that refuses the thread, because the user has too many of them or memory is short, may
+ * grant it later. */
+static void start(void) {
+    uint64_t now = hak_os_now_ms();
+    if (hak_forks || now < atomic_load(&next_attempt_ms) || atomic_exchange(&running, true) ||
+        hak_os_start_thread(&purger))
+        return;
+    atomic_store(&next_attempt_ms, now + AGAIN_MS);
+    atomic_store(&running, false);
+}
+
+bool hak_background_start(void) {
+    bool wanted = HAK_UNLIKELY(hak_policy_now()->purge_thread != 0) &&
+                  !atomic_load_explicit(&running, memory_order_relaxed);
+    if (wanted)
+        start();
+    return wanted;
+}
+
+void hak_background_after_fork_in_child(void) {
+    atomic_store(&running, false);
+    atomic_store(&next_attempt_ms, 0);
+}

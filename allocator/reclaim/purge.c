@@ -1,0 +1,175 @@
+#include "reclaim/purge.h"
+
+#include "reclaim/abandon.h"
+#include "magazine/arm.h"
+#include "reclaim/background.h"
+#include "pages/epoch.h"
+#include "heap/heap.h"
+#include "heap/owner.h"
+#include "reclaim/reclaim.h"
+#include "bin/drain.h"
+#include "reclaim/trim.h"
+#include "os/lock.h"
+#include "os/os.h"
+#include "pages/dirty.h"
+#include "pages/excess.h"
+#include "pages/spare.h"
+#include "policy/policy.h"
+
+enum {
+    STEP = 2048,      /* pages purged in one visit: 128 MiB, some milliseconds; ... */
+    TRIM_STEP = 8192, /* ... what a heap's trim does, reclaim/trim.h: about a millisecond; ... */
+    RECLAIM_MS = 20,  /* the least time between two looks at threads that do not come by; */
+    LOOKS = 64,       /* heaps whose owners may have ended unnoticed, looked at in each epoch; */
+    STEP_MS = 32,     /* ... as much again for each of these since the visit before, ... */
+    MOST_STEPS = 8,   /* ... up to so many: whoever comes after an hour waits no longer */
+};
+
+/* All that waits is done in steps, so that no malloc has to wait for all of it. Who comes rarely
+ * does more; a heap that was never here has not been away. */
+static size_t steps_for(const hak_heap *heap, uint64_t now) {
+    uint64_t pause = heap->seen_at_ms != 0 ? now - heap->seen_at_ms : 0;
+    uint64_t steps = 1 + pause / STEP_MS;
+    return steps < MOST_STEPS ? steps : MOST_STEPS;
+}
+
+static uint32_t epoch_seen(const hak_heap *heap) {
+    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed);
+}
+
+/* A step of the trim of all heaps without a thread. */
+typedef struct idle_step {
+    uint32_t epoch; /* the one that begins when it is done */
+    size_t budget;
+    bool goes_on;
+} idle_step;
+
+static size_t trim_idle(hak_heap *heap, void *context) {
+    idle_step *step = context;
+    enum hak_trimmed left = hak_heap_trim_idle(heap, step->epoch, &step->budget);
+    step->goes_on |= left == HAK_TRIM_GOES_ON;
+    return left != HAK_TRIM_NOTHING;
+}
+
+/* False: it has to go on. */
+static bool trim_idle_heaps(size_t steps) {
+    idle_step step = {.epoch = hak_epoch_number() + 1, .budget = TRIM_STEP * steps};
+    hak_epoch_expect_more(hak_heap_each_idle(trim_idle, &step) != 0);
+    return !step.goes_on;
+}
+
+/* False: it has to go on. Epochs may be short; threads that were away for a moment are left alone.
+ */
+static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
+    static uint64_t next_ms;
+    static bool goes_on;
+    bool later = false;
+    if (!goes_on && now < next_ms)
+        return true;
+    next_ms = now + RECLAIM_MS;
+    goes_on = !hak_reclaim_some(hak_epoch_number(), TRIM_STEP * steps, &later);
+    hak_epoch_expect_more(later);
+    if (!goes_on)
+        hak_abandoned_find(LOOKS);
+    return !goes_on;
+}
+
+/* First the heaps without a thread, whose slabs become dirty pages, then those. True: all is done.
+ * Under the purge lock. */
+static bool end_some(uint64_t now, size_t steps) {
+    static size_t left; /* dirty segments that this epoch still has to visit */
+    bool at_once = hak_policy_now()->purge_delay_ms == 0;
+    if (left == 0) {
+        if (!trim_idle_heaps(steps) || !trim_sleeping_heaps(now, steps))
+            return false;
+        hak_spare_release();
+        left = hak_dirty_count();
+        hak_epoch_count();
+    }
+    hak_dirty_purge(&left, STEP * steps, at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
+    return left == 0;
+}
+
+static void end_epoch(uint64_t now, size_t steps) {
+    if (!hak_lock_try(&hak_purge_lock))
+        return; /* another thread is at it */
+    if (end_some(now, steps))
+        hak_epoch_start(now);
+    else
+        hak_epoch_put_off(now); /* go on at the next visit */
+    hak_lock_give(&hak_purge_lock);
+}
+
+static size_t take_back(hak_heap *heap, void *unused) {
+    (void)unused;
+    hak_drain(heap);
+    return 0;
+}
+
+static size_t trim_now(hak_heap *heap, void *unused) {
+    (void)unused;
+    size_t bytes = hak_heap_trim_now(heap);
+    heap->seat->settled = true; /* nothing waits any more */
+    return bytes;
+}
+
+/* First the blocks on their way travel to their owners, which may be any of the heaps. */
+size_t hak_purge_all(hak_heap *own) {
+    hak_lock_take(&hak_purge_lock);
+    hak_heap_each_idle(take_back, NULL);
+    size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
+    bytes += hak_reclaim_all() + hak_heap_each_idle(trim_now, NULL);
+    hak_spare_release();
+    size_t entries = hak_dirty_count();
+    bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
+    hak_lock_give(&hak_purge_lock);
+    return bytes;
+}
+
+/* At most one step of the same trim in a tick of the clock: others have something to do, too. */
+static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
+    uint32_t epoch = hak_epoch_number();
+    bool goes_on = heap->trim_class != 0;
+    if (goes_on ? heap->seen_at_ms == now : epoch_seen(heap) == epoch)
+        return;
+    size_t budget = TRIM_STEP * steps_for(heap, now);
+    heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
+    if (hak_heap_trim(heap, epoch, &budget) != HAK_TRIM_NOTHING)
+        hak_purge_expect();
+}
+
+/* True when its trim goes on, or the background thread ended an epoch behind this heap's back. */
+static bool is_behind(const hak_heap *heap) {
+    return heap->trim_class != 0 ||
+           (hak_policy_now()->purge_thread != 0 && epoch_seen(heap) != hak_epoch_number());
+}
+
+void hak_purge_tick(hak_heap *heap, unsigned cls) {
+    uint64_t ends = hak_epoch_ends_ms();
+    if (ends == 0 && !is_behind(heap))
+        return;
+    uint64_t now = hak_os_now_ms();
+    if (ends != 0 && now >= ends)
+        end_epoch(now, steps_for(heap, now));
+    trim_once_per_epoch(heap, now);
+    if (hak_background_start())
+        hak_owner_enters(heap); /* it has been left */
+    if (hak_purge_is_pending())
+        hak_arm(heap, cls, now);
+}
+
+uint64_t hak_purge_due(void) {
+    uint64_t ends = hak_epoch_ends_ms();
+    uint64_t now = hak_os_now_ms();
+    if (ends != 0 && now >= ends)
+        end_epoch(now, 1);
+    ends = hak_epoch_ends_ms();
+    return ends > now ? ends - now : ends != 0;
+}
+
+/* What the lock guards is how far the purge has come: the next one begins anew. */
+void hak_purge_after_fork_in_child(void) {
+    hak_lock_inherit(&hak_purge_lock);
+    hak_excess_after_fork_in_child();
+    hak_background_after_fork_in_child();
+}

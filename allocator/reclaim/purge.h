@@ -1,0 +1,30 @@
+/* Giving memory back to the system, late enough not to pay for it twice.
+ *
+ * Time is cut into epochs of the policy's purge delay. At the end of an epoch every page that was
+ * dirty at its beginning and has not been used since is purged; so a page stays dirty for one to
+ * two delays. Nothing runs in the background, unless reclaim/background.h is asked for: the slow
+ * paths of malloc and free look at the clock, and while an epoch runs the magazines are armed
+ * (magazine/arm.h), so that a program that goes on allocating only a little gives its memory back
+ * too. When an epoch runs: pages/epoch.h. */
+#ifndef HAK_RECLAIM_PURGE_H
+#define HAK_RECLAIM_PURGE_H
+
+#include "base/types.h"
+
+/* Called on the slow paths: ends the epoch when its time has come, arms the heap's magazines when
+ * something waits for that. `cls` is the class that was asked for or freed. By the owner. */
+void hak_purge_tick(hak_heap *heap, unsigned cls);
+
+/* Ends the epoch when its time has come. Returns the milliseconds until there is more to do; 0:
+ * nothing waits. For a thread without a heap: reclaim/background.h. */
+uint64_t hak_purge_due(void);
+
+/* Empties the calling thread's heap (NULL: it has none), those of ended threads and those of
+ * threads that are not on a slow path just now, and purges every dirty page. Returns the bytes
+ * given back. By the owner. */
+size_t hak_purge_all(hak_heap *own);
+
+/* In a forked child: a purge that another thread was at never ends. */
+void hak_purge_after_fork_in_child(void);
+
+#endif

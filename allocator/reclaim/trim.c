@@ -1,0 +1,231 @@
+#include "reclaim/trim.h"
+
+#include "base/bits.h"
+#include "base/classes.h"
+#include "bin/bin.h"
+#include "bin/transfer.h"
+#include "magazine/magazine.h"
+#include "bin/drain.h"
+#include "slab/slab.h"
+#include "os/os.h"
+#include "pages/dense.h"
+#include "policy/policy.h"
+#include "stats/stats.h"
+
+/* What a step costs, in slabs that are only looked at: about 0.1 microseconds each. */
+enum {
+    GIVE = 32,    /* some pages are given to the system, or a slab to its segment */
+    BLOCKS = 16,  /* so many blocks of a magazine go back as fast as a slab is looked at */
+    CARRIER = 16, /* that other threads freed, with the blocks whose addresses it has */
+};
+
+static void spend(size_t *budget, size_t cost) {
+    *budget -= cost < *budget ? cost : *budget;
+}
+
+/* ---- free pages in slabs ---- */
+
+/* First block at or after `from` that is free (flip = 0) or not free (flip = ~0). */
+static unsigned next_block(const hak_slab *slab, unsigned from, uint64_t flip) {
+    for (unsigned word = from / 64; word < HAK_BITMAP_WORDS; word++) {
+        uint64_t ones = slab->bitmap[word] ^ flip;
+        if (word == from / 64)
+            ones &= ~(uint64_t)0 << (from % 64);
+        if (ones != 0)
+            return word * 64 + hak_lowest_bit(ones);
+    }
+    return HAK_SLAB_MAX_BLOCKS;
+}
+
+/* Purges the whole system pages among blocks first .. end. */
+static size_t purge_blocks(const hak_slab *slab, unsigned first, unsigned end) {
+    size_t size = hak_classes[slab->cls].size, unit = hak_os_page_size();
+    uintptr_t from = hak_round_up(slab->start + first * size, unit);
+    uintptr_t to = hak_round_down(slab->start + end * size, unit);
+    if (from >= to)
+        return 0;
+    bool lazily = hak_policy_now()->purge_lazily != 0;
+    hak_dense_leave_slab(slab);
+    HAK_COUNT(purge_calls, 1);
+    void *start = (void *)from;
+    bool given = lazily ? hak_os_offer(start, to - from) : hak_os_purge(start, to - from);
+    return given ? to - from : 0;
+}
+
+static size_t purge_free_blocks(hak_slab *slab) {
+    size_t bytes = 0;
+    unsigned first = next_block(slab, 0, 0);
+    while (first < slab->carved) {
+        unsigned end = next_block(slab, first, ~(uint64_t)0);
+        bytes += purge_blocks(slab, first, end);
+        first = next_block(slab, end, 0);
+    }
+    slab->pulse = HAK_PULSE_PURGED;
+    return bytes;
+}
+
+static size_t purge_tail(hak_slab *slab) {
+    slab->dirty_tail = 0;
+    return purge_blocks(slab, slab->carved, hak_classes[slab->cls].capacity);
+}
+
+static bool has_free_page(const hak_slab *slab) {
+    size_t free_blocks = (size_t)(slab->carved - slab->used);
+    return free_blocks * hak_classes[slab->cls].size >= hak_os_page_size();
+}
+
+/* One epoch passes for a slab. True: more of it can go later. */
+static bool age(hak_slab *slab, size_t *budget) {
+    size_t bytes = 0;
+    if (slab->dirty_tail > 1)
+        slab->dirty_tail--;
+    else if (slab->dirty_tail == 1)
+        bytes += purge_tail(slab);
+    bool wanted = slab->pulse != HAK_PULSE_PURGED && has_free_page(slab);
+    if (wanted && slab->pulse == HAK_PULSE_QUIET)
+        bytes += purge_free_blocks(slab);
+    else if (wanted)
+        slab->pulse = HAK_PULSE_QUIET;
+    HAK_COUNT(trimmed_bytes, bytes);
+    spend(budget, bytes != 0 ? GIVE : 1);
+    return slab->dirty_tail > 0 || (wanted && slab->pulse == HAK_PULSE_QUIET);
+}
+
+/* An empty slab that was quiet for an epoch goes; it says so of itself by its pulse alone. One
+ * whose owner was quiet goes, too. */
+static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
+    bool goes = slab->pulse != HAK_PULSE_LIVELY || heap->robbed;
+    slab->pulse = HAK_PULSE_QUIET;
+    spend(budget, goes ? GIVE : 1);
+    if (goes)
+        hak_slab_release(heap, slab);
+    return !goes;
+}
+
+/* Goes on where the last step ended; hak_slab_unlink keeps trim_next on the list. */
+static void age_some(hak_heap *heap, size_t *budget) {
+    while (heap->trim_next != NULL && *budget > 0) {
+        hak_slab *slab = heap->trim_next;
+        heap->trim_next = slab->next;
+        bool more = slab->used == 0 ? age_empty(heap, slab, budget) : age(slab, budget);
+        heap->trim_more |= more;
+    }
+}
+
+/* ---- whole heaps ---- */
+
+static void release_empty(hak_heap *heap) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        hak_slab_release_empty(heap, cls);
+}
+
+void hak_heap_flush(hak_heap *heap) {
+    hak_drain(heap);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        hak_transfer_empty(heap, cls);
+        hak_bin_flush(heap, cls);
+    }
+    release_empty(heap);
+}
+
+/* ---- one epoch, in steps ---- */
+
+static void begin_class(hak_heap *heap, unsigned cls) {
+    heap->trim_class = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
+    heap->trim_next = heap->partial[heap->trim_class];
+}
+
+static bool has_to_begin(const hak_heap *heap, uint32_t epoch) {
+    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed) != epoch;
+}
+
+static void begin(hak_heap *heap, uint32_t epoch) {
+    atomic_store_explicit(&heap->epoch_seen, epoch, memory_order_relaxed);
+    heap->crowded = false;
+    heap->trim_more = false;
+    begin_class(heap, 1);
+}
+
+static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
+    spend(budget, 1 + hak_magazine_count(heap, cls) / BLOCKS);
+    hak_bin_flush(heap, cls);
+    hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
+}
+
+/* The slabs have aged before the magazine is emptied into them, which makes those lively again that
+ * are in use; a class that is idle has nothing to empty the next time. */
+static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
+    hak_transfer_empty(heap, cls);
+    if (!heap->robbed)
+        empty_class(heap, cls, budget);
+    heap->passage[cls] = HAK_PASSAGE_NONE;
+    heap->comes_home[cls] = false;
+    begin_class(heap, cls + 1);
+}
+
+static bool take_back(hak_heap *heap, size_t *budget) {
+    size_t carriers = *budget / CARRIER, left = carriers;
+    bool all = hak_drain_some(heap, &left);
+    spend(budget, (carriers - left) * CARRIER);
+    return all;
+}
+
+enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
+    if (heap->trim_class == 0 && has_to_begin(heap, epoch) && take_back(heap, budget))
+        begin(heap, epoch);
+    while (heap->trim_class != 0 && *budget > 0) {
+        age_some(heap, budget);
+        if (heap->trim_next == NULL)
+            end_class(heap, heap->trim_class, budget);
+    }
+    if (heap->trim_class != 0 || has_to_begin(heap, epoch))
+        return HAK_TRIM_GOES_ON;
+    return heap->trim_more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
+}
+
+/* A thread that had it between two steps may have left some blocks. */
+static bool is_empty(const hak_heap *heap) {
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES && hak_magazine_count(heap, cls) == 0)
+        cls++;
+    return cls == HAK_CLASSES;
+}
+
+enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget) {
+    enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
+    bool settled = left == HAK_TRIM_NOTHING && is_empty(heap);
+    heap->seat->settled = settled;
+    if (settled)
+        hak_magazines_purge(heap);
+    return left == HAK_TRIM_GOES_ON || settled ? left : HAK_TRIM_LATER;
+}
+
+/* ---- at once ---- */
+
+/* What was purged already and not used since stays as it is. */
+static size_t purge_now(hak_slab *slab) {
+    size_t bytes = slab->pulse != HAK_PULSE_PURGED ? purge_free_blocks(slab) : 0;
+    return slab->dirty_tail != 0 ? bytes + purge_tail(slab) : bytes;
+}
+
+static size_t purge_slabs_now(hak_heap *heap) {
+    size_t bytes = 0;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        for (hak_slab *slab = heap->partial[cls]; slab != NULL; slab = slab->next)
+            bytes += purge_now(slab);
+    HAK_COUNT(trimmed_bytes, bytes);
+    return bytes;
+}
+
+size_t hak_heap_trim_now(hak_heap *heap) {
+    hak_heap_flush(heap);
+    size_t bytes = purge_slabs_now(heap);
+    hak_magazines_purge(heap);
+    return bytes;
+}
+
+size_t hak_heap_trim_robbed(hak_heap *heap) {
+    hak_drain(heap);
+    release_empty(heap);
+    return purge_slabs_now(heap);
+}

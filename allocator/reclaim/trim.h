@@ -1,0 +1,31 @@
+/* Giving back what lies free inside slabs. Free blocks hold nothing of ours, so the system pages
+ * that consist of free blocks alone can go, even where a slab is still in use: a heap of which nine
+ * tenths were freed at random shrinks. */
+#ifndef HAK_RECLAIM_TRIM_H
+#define HAK_RECLAIM_TRIM_H
+
+#include "base/types.h"
+
+/* What is left of a heap's trim: nothing; what may go in a later epoch; or it has to go on. */
+enum hak_trimmed { HAK_TRIM_NOTHING, HAK_TRIM_LATER, HAK_TRIM_GOES_ON };
+
+/* Once per purge epoch, by the owner: takes back what others freed, purges free pages in slabs that
+ * were quiet for a whole epoch and empties the magazines. A heap may have any number of slabs: so
+ * it goes in steps, of `budget` slabs that are looked at, about (0.1 microseconds each; what is
+ * given away counts for more), and counts that down. */
+enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget);
+
+/* The same for a heap without a thread; says in its seat whether it is settled then. */
+enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget);
+
+/* The same at once and for all slabs of the heap. Returns the bytes given back. */
+size_t hak_heap_trim_now(hak_heap *heap);
+
+/* The same for a heap that is robbed (reclaim/reclaim.h), without its magazines. */
+size_t hak_heap_trim_robbed(hak_heap *heap);
+
+/* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
+ * owner. */
+void hak_heap_flush(hak_heap *heap);
+
+#endif

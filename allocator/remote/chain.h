@@ -1,0 +1,81 @@
+/* Blocks freed by a thread that does not own their slab. The freeing thread links those of one
+ * owner into a chain and hands the chain over with one atomic operation; the owner takes all
+ * chains at once when it needs blocks. Lock-free: a Treiber stack that is only pushed and emptied,
+ * which has no ABA problem. Source: Treiber, IBM RJ 5118 (1986).
+ *
+ *   remote -> carrier | next | block | block | ... |  -> carrier | next | block | 0 |  -> NULL
+ *
+ * The chain is unrolled: one block in up to sixteen carries the addresses of the others, as many as
+ * fit into it. To read a block that another processor wrote costs about as much as all the rest of
+ * its free, and each link has to be there before the next can be asked for. */
+#ifndef HAK_REMOTE_CHAIN_H
+#define HAK_REMOTE_CHAIN_H
+
+#include "base/classes.h"
+#include "remote/link.h"
+#include "slab/slab.h"
+
+enum { HAK_OPEN_CHAINS = 4 };
+
+/* Chains in the making, each of blocks of one owner and class. */
+typedef struct hak_chains {
+    struct hak_chain {
+        uintptr_t owner;        /* the owner word of their pages; 0: no chain */
+        hak_link *first, *last; /* carriers; the first one has room, perhaps: */
+        hak_link *next, *end;   /* the word for the next address, and the one behind the last */
+        uintptr_t key;          /* of the first carrier's words */
+    } open[HAK_OPEN_CHAINS];
+} hak_chains;
+
+/* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
+ * Computer Programming, vol. 3, 6.4. */
+HAK_INLINE unsigned hak_chain_of(uintptr_t owner) {
+    return (unsigned)((owner * UINT64_C(0x9e3779b97f4a7c15)) >> 62) % HAK_OPEN_CHAINS;
+}
+
+HAK_INLINE void hak_chains_begin(hak_chains *chains) {
+    for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
+        chains->open[i].owner = 0;
+}
+
+/* Makes the block a carrier. If another chain is in its place, sends that first. */
+HAK_DOOR void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block);
+
+/* Adds a block to its owner's chain. `owner`: the owner word of its page. */
+HAK_INLINE void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block) {
+    struct hak_chain *chain = &chains->open[hak_chain_of(owner)];
+    if (HAK_LIKELY(chain->owner == owner && chain->next != chain->end))
+        hak_link_write(chain->next++, block, chain->key);
+    else
+        hak_chains_carry(chain, owner, block);
+}
+/* The same for the first of `count` blocks and those behind it that have the same owner, as far as
+ * its carrier has room. Returns how many. */
+size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count);
+
+/* Hands all chains to their owners. */
+void hak_chains_send(hak_chains *chains);
+
+/* ---- what both sides ask of a carrier and of its words ---- */
+
+enum {
+    HAK_CARRIED_MOST = 16
+}; /* words of a carrier that are used: two cache lines, read together */
+
+HAK_INLINE unsigned hak_words_in(unsigned cls) {
+    size_t words = hak_classes[cls].size / sizeof(hak_link);
+    return words < HAK_CARRIED_MOST ? (unsigned)words : HAK_CARRIED_MOST;
+}
+
+/* Ends the program if no block begins there: malloc would hand out the middle of one. */
+HAK_COLD void hak_chain_look_closer(const hak_class *of, const void *block);
+
+/* The same. A slab of one page begins where its page does; others have an entry that says it. */
+HAK_INLINE void hak_chain_must_be_start(unsigned cls, const void *block) {
+    const hak_class *of = &hak_classes[cls];
+    size_t place = (uintptr_t)block % HAK_PAGE_SIZE;
+    if (HAK_UNLIKELY(of->pages != 1) || !hak_divide(place, of->reciprocal).is_exact)
+        hak_chain_look_closer(of, block);
+}
+
+#endif

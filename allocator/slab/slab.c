@@ -1,0 +1,266 @@
+#include "slab/slab.h"
+
+#include "base/bits.h"
+#include "base/classes.h"
+#include "base/fatal.h"
+#include "pages/epoch.h"
+#include "pages/dense.h"
+#include "pages/range.h"
+#include "pages/segment.h"
+
+#include <string.h>
+
+/* Instead of HAK_WARM_SLABS where many come and go: four megabytes of them. */
+enum { CROWDED_SLABS = HAK_WARM_SLABS > 64 ? HAK_WARM_SLABS : 64 };
+
+/* ---- the partial list ---- */
+
+void hak_slab_link(hak_heap *heap, hak_slab *slab) {
+    hak_slab *first = heap->partial[slab->cls];
+    slab->next = first;
+    slab->prev = first != NULL ? first->prev : slab;
+    if (first != NULL)
+        first->prev = slab;
+    heap->partial[slab->cls] = slab;
+}
+
+void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
+    hak_slab **first = &heap->partial[slab->cls];
+    if (slab == heap->trim_next)
+        heap->trim_next = slab->next;
+    if (slab == *first)
+        *first = slab->next;
+    else
+        slab->prev->next = slab->next;
+    hak_slab *behind = slab->next != NULL ? slab->next : *first;
+    if (behind != NULL)
+        behind->prev = slab->prev;
+}
+
+/* ---- making and releasing ---- */
+
+/* The class of a slab's pages is written while nobody else knows a block of it, and never changes
+ * until the slab is empty; the owner may change in between. Stored byte by byte: a program that
+ * does little else would map a part of libc for memset alone. */
+static void name_class(const hak_slab *slab, unsigned cls) {
+    hak_range *r = hak_range_of((void *)slab->start);
+    size_t first = (size_t)(slab - r->slabs);
+    for (size_t page = first; page < first + slab->pages; page++)
+        __atomic_store_n(&r->classes[page], (uint8_t)cls, __ATOMIC_RELAXED);
+}
+
+static void name_owner(const hak_slab *slab, uintptr_t owner) {
+    hak_range *r = hak_range_of((void *)slab->start);
+    size_t first = (size_t)(slab - r->slabs);
+    for (size_t page = first; page < first + slab->pages; page++)
+        atomic_store_explicit(&r->owners[page], owner, memory_order_relaxed);
+}
+
+void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
+    name_owner(slab, hak_owner_word(heap, slab->cls));
+}
+
+hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
+    bool zeroed;
+    hak_slab *slab = hak_run_take(HAK_HOME_OF_SLABS, hak_classes[cls].pages, 1, &zeroed);
+    if (slab == NULL)
+        return NULL;
+    slab->kind = HAK_RUN_SLAB;
+    slab->cls = (uint8_t)cls;
+    slab->used = slab->carved = 0;
+    slab->summary = 0;
+    slab->dirty_tail = zeroed && !hak_dense_holds(slab) ? 0 : HAK_DIRTY_TAIL;
+    for (uint32_t i = 1; i < slab->pages; i++) {
+        slab[i].kind = HAK_RUN_SLAB_TAIL;
+        slab[i].tail = (uint16_t)i;
+    }
+    name_class(slab, cls);
+    hak_slab_own(heap, slab);
+    hak_range_expect_slab(slab);
+    hak_slab_link(heap, slab);
+    if (zeroed)
+        hak_purge_for_growth();
+    return slab;
+}
+
+static void clear_bitmap(hak_slab *slab) {
+    for (; slab->summary != 0; slab->summary &= slab->summary - 1)
+        slab->bitmap[hak_lowest_bit(slab->summary)] = 0;
+}
+
+void hak_slab_release(hak_heap *heap, hak_slab *slab) {
+    hak_slab_unlink(heap, slab);
+    clear_bitmap(slab);
+    name_class(slab, HAK_CLASS_NONE);
+    name_owner(slab, 0);
+    slab->cls = HAK_CLASS_NONE;
+    for (uint32_t i = 1; i < slab->pages; i++) {
+        slab[i].kind = HAK_RUN_FREE;
+        slab[i].tail = 0;
+    }
+    hak_run_give(slab, false);
+    hak_purge_expect();
+}
+
+void hak_slab_release_empty(hak_heap *heap, unsigned cls) {
+    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
+        next = slab->next;
+        if (slab->used == 0)
+            hak_slab_release(heap, slab);
+    }
+}
+
+/* ---- the low mark ---- */
+
+static unsigned capacity_of(const hak_slab *slab) {
+    return hak_classes[slab->cls].capacity;
+}
+
+/* The highest of full - 1, half and none that lies below `used`. */
+static void set_low_mark(hak_slab *slab) {
+    unsigned capacity = capacity_of(slab);
+    if (slab->used == capacity)
+        slab->low_mark = (uint16_t)(capacity - 1);
+    else
+        slab->low_mark = (uint16_t)(slab->used > capacity / 2 ? capacity / 2 : 0);
+}
+
+/* True while the heap has no more slabs of the class with room than `most`. */
+static bool has_few_slabs(const hak_heap *heap, unsigned cls, unsigned most) {
+    const hak_slab *slab = heap->partial[cls];
+    for (unsigned count = 0; slab != NULL && count < most; count++)
+        slab = slab->next;
+    return slab == NULL;
+}
+
+/* Where structures are built and torn down that no cache holds, slabs fill and empty all the time.
+ * Those that stay need no lock, and no line of the tables that other threads read is written. */
+static bool is_crowded(const hak_heap *heap, const hak_slab *slab) {
+    return heap->crowded && slab->pages == 1 && !heap->sheds[slab->cls];
+}
+
+/* All its blocks will be handed out as if for the first time: that needs no bitmap. */
+static void begin_again(hak_slab *slab) {
+    clear_bitmap(slab);
+    slab->carved = 0;
+    slab->dirty_tail = HAK_DIRTY_TAIL;
+}
+
+static void look_after_empty(hak_heap *heap, hak_slab *slab) {
+    bool crowded = is_crowded(heap, slab);
+    if (!has_few_slabs(heap, slab->cls, crowded ? CROWDED_SLABS : HAK_WARM_SLABS))
+        hak_slab_release(heap, slab);
+    else if (crowded)
+        begin_again(slab);
+}
+
+void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
+    if (slab->low_mark + 1u == capacity_of(slab)) /* it was full */
+        hak_slab_link(heap, slab);
+    if (slab->used <= capacity_of(slab) / 2)
+        hak_purge_expect(); /* what lies free in it may be worth giving back */
+    set_low_mark(slab);
+    if (slab->used == 0)
+        look_after_empty(heap, slab);
+}
+
+/* ---- after fork ---- */
+
+/* Counts the free blocks of a slab, and says so where a word has some. */
+static unsigned recount(hak_slab *slab) {
+    unsigned free_blocks = 0;
+    slab->summary = 0;
+    for (unsigned word = 0; word < HAK_BITMAP_WORDS; word++) {
+        unsigned carved = slab->carved > word * 64 ? slab->carved - word * 64u : 0;
+        if (carved < 64)
+            slab->bitmap[word] &= ((uint64_t)1 << carved) - 1;
+        slab->summary |= (uint64_t)(slab->bitmap[word] != 0) << word;
+        free_blocks += hak_count_bits(slab->bitmap[word]);
+    }
+    return free_blocks;
+}
+
+/* `carved` and each word of the bitmap are old or new, but no block that the program still has can
+ * be free: before it was handed out, its bit was cleared or `carved` raised, and who gave it to the
+ * thread that forked knew that. The rest follows; blocks that lay in caches stay in use. */
+void hak_slab_take_over(hak_heap *heap, hak_slab *slab) {
+    slab->used = (uint16_t)(slab->carved - recount(slab));
+    slab->pulse = HAK_PULSE_LIVELY;
+    slab->dirty_tail = HAK_DIRTY_TAIL;
+    set_low_mark(slab);
+    if (slab->used < capacity_of(slab))
+        hak_slab_link(heap, slab);
+    hak_slab_own(heap, slab);
+}
+
+/* ---- taking blocks ---- */
+
+/* Both fill slots downward from slots[want - 1]; they return how many slots are left. */
+
+static size_t take_freed(hak_slab *slab, void **slots, size_t want) {
+    size_t size = hak_classes[slab->cls].size;
+    while (want > 0 && slab->summary != 0) {
+        unsigned word = hak_lowest_bit(slab->summary);
+        uint64_t ones = slab->bitmap[word];
+        for (; want > 0 && ones != 0; ones &= ones - 1)
+            slots[--want] = (void *)(slab->start + (word * 64u + hak_lowest_bit(ones)) * size);
+        slab->bitmap[word] = ones;
+        if (ones == 0)
+            slab->summary &= slab->summary - 1;
+    }
+    return want;
+}
+
+static size_t take_fresh(hak_slab *slab, void **slots, size_t want) {
+    size_t size = hak_classes[slab->cls].size;
+    uintptr_t block = slab->start + slab->carved * size;
+    for (unsigned end = capacity_of(slab); want > 0 && slab->carved < end;
+         slab->carved++, block += size)
+        slots[--want] = (void *)block;
+    return want;
+}
+
+static void note_taken(hak_heap *heap, hak_slab *slab, size_t taken) {
+    slab->used = (uint16_t)(slab->used + taken);
+    slab->pulse = HAK_PULSE_LIVELY;
+    set_low_mark(slab);
+    if (slab->used == capacity_of(slab))
+        hak_slab_unlink(heap, slab);
+}
+
+size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) {
+    size_t left = take_fresh(slab, slots, take_freed(slab, slots, want));
+    size_t taken = want - left;
+    note_taken(heap, slab, taken);
+    if (left != 0)
+        memmove(slots, slots + left, taken * sizeof slots[0]);
+    return taken;
+}
+
+/* ---- taking blocks back ---- */
+
+void hak_slab_refuse(const hak_slab *slab, const void *block) {
+    if (slab == NULL)
+        hak_fatal("heap corruption", "free", block, "a block was written to after its free");
+    if (slab->cls == HAK_CLASS_NONE)
+        hak_fatal("double free", "free", block, "its slab is empty already");
+    size_t size = hak_classes[slab->cls].size, offset = (uintptr_t)block - slab->start;
+    if (offset % size != 0)
+        hak_fatal("invalid free", "free", block, "not the start of a block");
+    if (offset / size >= slab->carved)
+        hak_fatal("double free", "free", block, "its slab is a new one by now");
+    hak_fatal("double free", "free", block, "the block is free already");
+}
+
+/* ---- invariants ---- */
+
+bool hak_slab_is_valid(const hak_slab *slab) {
+    unsigned free_blocks = 0;
+    for (unsigned i = 0; i < HAK_BITMAP_WORDS; i++) {
+        if ((slab->bitmap[i] != 0) != ((slab->summary >> i & 1) != 0))
+            return false;
+        free_blocks += hak_count_bits(slab->bitmap[i]);
+    }
+    return slab->carved == slab->used + free_blocks && slab->carved <= capacity_of(slab) &&
+           (slab->low_mark < slab->used || slab->used == 0);
+}

@@ -1,0 +1,35 @@
+/* Threads and their heaps: what a thread knows, its start, its end, fork. */
+#ifndef HAK_THREAD_THREAD_H
+#define HAK_THREAD_THREAD_H
+
+#include "base/types.h"
+
+/* What a thread knows: 24 bytes of static TLS.
+ *   heap    where malloc and free look; hak_no_heap sends every call to its slow path
+ *   owned   the thread's heap, NULL before the first call and after the thread's end */
+typedef struct hak_thread {
+    hak_heap *heap;
+    hak_heap *owned;
+    bool ended;
+} hak_thread;
+
+extern HAK_HIDDEN HAK_TLS hak_thread hak_this_thread;
+
+/* A heap whose magazines are all empty and full at once. Never written. */
+extern HAK_HIDDEN const hak_heap hak_no_heap;
+
+/* The calling thread's heap, made or taken over at the first call. NULL when the thread has ended
+ * already or memory is out: see hak_heap_borrow. */
+hak_heap *hak_heap_self(void);
+
+/* A heap for calls of threads that have none any more (destructors that run late), or cannot have
+ * one, under a lock. NULL: out of memory, and the lock is not held. */
+hak_heap *hak_heap_borrow(void);
+void hak_heap_return(void);
+/* Takes back what others freed to that heap: it lies there until somebody borrows it. */
+void hak_heap_flush_borrowed(void);
+
+/* hak_purge_all for the calling thread's heap, on a slow path or not. */
+size_t hak_heap_purge_all(void);
+
+#endif
