@@ -158,10 +158,6 @@ enum hak_spill { HAK_SPILL_NONE, HAK_SPILL_IN_RUNS, HAK_SPILL_SCATTERED };
 /* Whether a heap's deep magazines are usable: pages/heap_room.h. */
 enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
 
-/* How blocks of other heaps pass through a magazine that keeps few: they are only freed here, or
- * handed out again, too. Until the next purge epoch. */
-enum hak_passage { HAK_PASSAGE_NONE, HAK_PASSAGE_ONE_WAY, HAK_PASSAGE_BOTH_WAYS };
-
 /* What a thread owns, in memory apart from all blocks (pages/heap_room.h). The hot part comes
  * first: malloc and free read nothing else of it.
  *
@@ -190,8 +186,6 @@ struct hak_heap {
     uint16_t batch[HAK_CLASSES];     /* blocks that the next refill asks for */
     uint8_t spilled[HAK_CLASSES];    /* enum hak_spill, since the last refill */
     bool crowded;                    /* deeper does not help runs: until the next purge epoch */
-    uint8_t passage[HAK_CLASSES];    /* enum hak_passage */
-    bool comes_home[HAK_CLASSES];    /* others free blocks of it: until the next purge epoch */
     hak_slab *partial[HAK_CLASSES];  /* slabs with room, the one to allocate from first */
     uint8_t spills[HAK_CLASSES];     /* magazine/shed.h: in a row, with mallocs between them, ... */
     bool malloc_came[HAK_CLASSES];   /* ... or not, since the last of them */

@@ -19,8 +19,6 @@ enum {
     SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
     FEW = 2,         /* blocks of other threads that a magazine keeps at least */
     LONG_RUN = 4,    /* blocks of one slab in a row, in the mean, that are cheap to give back */
-    FRESH = 4,       /* blocks never used before, where others are on their way home */
-    MANY = 16,       /* so many are worth being kept for longer: classes of up to 512 bytes */
     SAMPLE = 8,      /* blocks of a magazine that are looked at before it grows */
     TO_ROOM = 2,     /* a magazine may grow to a share of what its heap handed out: to this one, */
     TO_HOME = 1,     /* or to all of it for the sake of blocks that come home */
@@ -57,25 +55,13 @@ static bool holds_own(hak_heap *heap, unsigned cls) {
 
 /* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
 static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
-    if (heap->sheds[cls] || heap->depth[cls] >= hak_classes[cls].depth ||
-        heap->passage[cls] != HAK_PASSAGE_NONE || !holds_own(heap, cls))
+    if (heap->sheds[cls] || heap->depth[cls] >= hak_classes[cls].depth || !holds_own(heap, cls))
         return false;
     unsigned fair = fair_depth(hak_run_of(hak_magazine_newest(heap, cls)), share);
     if (fair <= heap->depth[cls])
         return false;
     hak_magazine_set_depth(heap, cls, fair);
     return true;
-}
-
-/* The magazine is empty: blocks of the class are wanted. */
-static void adjust_depth(hak_heap *heap, unsigned cls) {
-    unsigned usual = hak_classes[cls].depth, some = 2 * few_of(cls);
-    if (heap->passage[cls] == HAK_PASSAGE_NONE) {
-        hak_magazine_deepen(heap, cls);
-    } else if (heap->passage[cls] == HAK_PASSAGE_ONE_WAY) {
-        heap->passage[cls] = HAK_PASSAGE_BOTH_WAYS;
-        hak_magazine_set_depth(heap, cls, some < usual ? some : usual);
-    }
 }
 
 /* ---- the magazine is empty ---- */
@@ -90,21 +76,14 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
 }
 
 /* A class that is used rarely takes few blocks; each refill doubles the next, up to a share of the
- * magazine (half of a shallow one, and where structures are built that no cache holds): blocks that
- * nobody asked for are memory that nobody else can use. */
+ * magazine (half of a shallow one): blocks that nobody asked for are memory that nobody else can
+ * use. */
 static size_t next_batch(hak_heap *heap, unsigned cls) {
     unsigned depth = hak_classes[cls].depth;
-    unsigned most = depth / (depth > SHALLOW && !heap->crowded ? HAK_BATCH_SHARE : 2);
+    unsigned most = depth / (depth > SHALLOW ? HAK_BATCH_SHARE : 2);
     unsigned batch = heap->batch[cls] < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->batch[cls];
     heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;
-}
-
-/* Blocks of the class are on their way home from other threads: until they are here it needs few
- * new ones, and each that is cut stays. */
-static bool needs_few(const hak_heap *heap, unsigned cls) {
-    const hak_slab *slab = heap->partial[cls];
-    return heap->comes_home[cls] && slab->summary == 0 && slab->next == NULL;
 }
 
 /* Takes what came home, or what other threads have too much of. False: nothing. */
@@ -120,15 +99,13 @@ static bool take_from_others(hak_heap *heap, unsigned cls) {
 
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
-    adjust_depth(heap, cls);
+    hak_magazine_deepen(heap, cls);
     hak_shed_forget(heap, cls);
     if (take_from_others(heap, cls))
         return true;
     if (hak_heap_slab(heap, cls) == NULL)
         return false;
     size_t batch = next_batch(heap, cls);
-    if (batch > FRESH && needs_few(heap, cls))
-        batch = FRESH;
     if (batch > heap->depth[cls])
         hak_magazine_set_depth(heap, cls, (unsigned)batch);
     take_from_slabs(heap, cls, batch);
@@ -230,12 +207,8 @@ void hak_bin_flush(hak_heap *heap, unsigned cls) {
 /* Most of what it gave back were blocks of other heaps. A thread that frees what others allocate
  * will hardly need it: it only gathers blocks for the way home. */
 static void keep_few(hak_heap *heap, unsigned cls) {
-    const hak_slab *slab = heap->partial[cls];
-    bool filled_one = slab != NULL && slab->carved == hak_classes[cls].capacity;
     hak_bin_flush(heap, cls);
     hak_magazine_set_depth(heap, cls, few_of(cls));
-    if (few_of(cls) >= MANY && !filled_one)
-        heap->passage[cls] = HAK_PASSAGE_ONE_WAY;
 }
 
 /* A magazine that hands nothing out needs little depth. */
@@ -249,27 +222,22 @@ static void begin_to_shed(hak_heap *heap, unsigned cls) {
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.foreign > blocks / 2) {
         heap->spilled[cls] = HAK_SPILL_NONE;
-        if (heap->passage[cls] == HAK_PASSAGE_NONE)
-            keep_few(heap, cls);
+        keep_few(heap, cls);
     } else {
         heap->spilled[cls] =
             given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
         if (hak_shed_note_spill(heap, cls, blocks))
             begin_to_shed(heap, cls);
-        else if (heap->spilled[cls] == HAK_SPILL_SCATTERED && hak_magazine_hold_more(heap, cls))
-            heap->spilled[cls] = HAK_SPILL_NONE;
     }
 }
 
-/* One that sheds, one through which blocks pass one way, or run after run of more than the cache
- * holds, gives all of them at once. */
+/* One that sheds, or run after run of more than the cache holds, gives all of them at once. */
 static bool gives_all(const hak_heap *heap, unsigned cls) {
-    return heap->sheds[cls] || heap->passage[cls] == HAK_PASSAGE_ONE_WAY ||
-           (heap->crowded && heap->spilled[cls] == HAK_SPILL_IN_RUNS);
+    return heap->sheds[cls] || (heap->crowded && heap->spilled[cls] == HAK_SPILL_IN_RUNS);
 }
 
-/* Only where blocks pass between threads both ways: some are the heap's own, others are not, or
- * come home. Blocks of another thread alone go back to it. Returns how many of the first went. */
+/* Only where blocks of several threads come together: some are the heap's own, others are not.
+ * Blocks of another thread alone go back to it. Returns how many of the first went. */
 static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
                                size_t count) {
     size_t own = 0;
@@ -281,8 +249,7 @@ static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *
             return 0; /* hak_give_back says what it is */
         own += owner == hak_owner_word(heap, cls);
     }
-    bool shared = own > 0 && (own < count || heap->comes_home[cls]);
-    return shared ? hak_transfer_put(cls, blocks, count) : 0;
+    return own > 0 && own < count ? hak_transfer_put(cls, blocks, count) : 0;
 }
 
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |

@@ -72,7 +72,6 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
         hak_slab_refuse(hak_run_of(carrier), carrier);
     unsigned cls = hak_class_of_owner(owner);
     uintptr_t expected = hak_owner_word(heap, cls), key = hak_link_key(carrier);
-    heap->comes_home[cls] = true;
     hak_link *next = hak_link_read(carrier, key), *block;
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);

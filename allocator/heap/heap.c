@@ -44,8 +44,6 @@ static void forget(hak_heap *heap) {
             heap->batch[cls] = HAK_COARSE_BLOCKS;
         if (heap->depth[cls] > hak_classes[cls].depth)
             hak_magazine_shrink(heap, cls, 0);
-        heap->passage[cls] = HAK_PASSAGE_NONE;
-        heap->comes_home[cls] = false;
         hak_shed_forget(heap, cls);
     }
 }

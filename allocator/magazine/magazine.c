@@ -10,7 +10,6 @@
 enum {
     GROW = 4,   /* times as large as the one before is each place in which a magazine grows */
     DEEPEN = 4, /* times as deep, each time that a magazine was too shallow */
-    MANY = 256, /* blocks that are worth being held unasked: classes of up to 256 bytes */
 };
 
 /* ---- depth ---- */
@@ -149,15 +148,6 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
         hak_magazine_shrink(heap, cls, 0);
     else if (can_be(heap, cls, more))
         hak_magazine_set_depth(heap, cls, more);
-}
-
-bool hak_magazine_hold_more(hak_heap *heap, unsigned cls) {
-    unsigned more = deeper(heap, cls);
-    if (hak_classes[cls].depth < MANY || heap->depth[cls] < hak_classes[cls].depth ||
-        !is_worth_it(heap, cls, more) || !can_be(heap, cls, more))
-        return false;
-    hak_magazine_set_depth(heap, cls, more);
-    return true;
 }
 
 size_t hak_magazines_purge(hak_heap *heap) {

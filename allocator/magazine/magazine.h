@@ -24,10 +24,6 @@ void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
  * blocks of this heap back: those would be wanted now. Not armed. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls);
 
-/* The same while scattered blocks of a small class are given back, as long as all deep magazines of
- * the heap hold no more than HAK_DEEP_BYTES. False: nothing happened. */
-bool hak_magazine_hold_more(hak_heap *heap, unsigned cls);
-
 /* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must be
  * empty. Then gives the memory of the slots beyond back. */
 HAK_DOOR void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);

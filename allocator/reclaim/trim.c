@@ -158,8 +158,6 @@ static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
     hak_transfer_empty(heap, cls);
     if (!heap->robbed)
         empty_class(heap, cls, budget);
-    heap->passage[cls] = HAK_PASSAGE_NONE;
-    heap->comes_home[cls] = false;
     begin_class(heap, cls + 1);
 }
 

@@ -10,9 +10,6 @@
 
 #include <string.h>
 
-/* Instead of HAK_WARM_SLABS where many come and go: four megabytes of them. */
-enum { CROWDED_SLABS = HAK_WARM_SLABS > 64 ? HAK_WARM_SLABS : 64 };
-
 /* ---- the partial list ---- */
 
 void hak_slab_link(hak_heap *heap, hak_slab *slab) {
@@ -125,33 +122,12 @@ static void set_low_mark(hak_slab *slab) {
         slab->low_mark = (uint16_t)(slab->used > capacity / 2 ? capacity / 2 : 0);
 }
 
-/* True while the heap has no more slabs of the class with room than `most`. */
-static bool has_few_slabs(const hak_heap *heap, unsigned cls, unsigned most) {
+/* True while the heap has no more slabs of the class with room than may stay warm. */
+static bool has_few_slabs(const hak_heap *heap, unsigned cls) {
     const hak_slab *slab = heap->partial[cls];
-    for (unsigned count = 0; slab != NULL && count < most; count++)
+    for (unsigned count = 0; slab != NULL && count < HAK_WARM_SLABS; count++)
         slab = slab->next;
     return slab == NULL;
-}
-
-/* Where structures are built and torn down that no cache holds, slabs fill and empty all the time.
- * Those that stay need no lock, and no line of the tables that other threads read is written. */
-static bool is_crowded(const hak_heap *heap, const hak_slab *slab) {
-    return heap->crowded && slab->pages == 1 && !heap->sheds[slab->cls];
-}
-
-/* All its blocks will be handed out as if for the first time: that needs no bitmap. */
-static void begin_again(hak_slab *slab) {
-    clear_bitmap(slab);
-    slab->carved = 0;
-    slab->dirty_tail = HAK_DIRTY_TAIL;
-}
-
-static void look_after_empty(hak_heap *heap, hak_slab *slab) {
-    bool crowded = is_crowded(heap, slab);
-    if (!has_few_slabs(heap, slab->cls, crowded ? CROWDED_SLABS : HAK_WARM_SLABS))
-        hak_slab_release(heap, slab);
-    else if (crowded)
-        begin_again(slab);
 }
 
 void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
@@ -160,8 +136,8 @@ void hak_slab_sink(hak_heap *heap, hak_slab *slab) {
     if (slab->used <= capacity_of(slab) / 2)
         hak_purge_expect(); /* what lies free in it may be worth giving back */
     set_low_mark(slab);
-    if (slab->used == 0)
-        look_after_empty(heap, slab);
+    if (slab->used == 0 && !has_few_slabs(heap, slab->cls))
+        hak_slab_release(heap, slab);
 }
 
 /* ---- after fork ---- */

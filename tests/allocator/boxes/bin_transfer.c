@@ -16,9 +16,13 @@ enum { SIZE = 16384, SMALL = 1024, BLOCKS = 100, ROUNDS = 20 };
 static void *blocks[BLOCKS];
 static unsigned cls;
 
-static void come(size_t size) {
-    for (int i = 0; i < BLOCKS; i++)
+static void come_to_each(int first, int step, size_t size) {
+    for (int i = first; i < BLOCKS; i += step)
         CHECK((blocks[i] = hak_malloc(size)) != NULL);
+}
+
+static void come(size_t size) {
+    come_to_each(0, 1, size);
 }
 
 static void go(void) {
@@ -31,14 +35,19 @@ static void *others_come(void *unused) {
     return unused;
 }
 
+static void *others_come_to_every_second(void *size) {
+    come_to_each(1, 2, *(size_t *)size);
+    return size;
+}
+
 static void *others_go(void *unused) {
     go();
     return unused;
 }
 
-static void elsewhere(void *(*what)(void *)) {
+static void elsewhere(void *(*what)(void *), size_t *size) {
     pthread_t other;
-    CHECK(pthread_create(&other, NULL, what, NULL) == 0);
+    CHECK(pthread_create(&other, NULL, what, size) == 0);
     CHECK(pthread_join(other, NULL) == 0);
 }
 
@@ -54,15 +63,14 @@ static void has_room_for_some(void) {
 }
 
 static void what_others_allocate_goes_back(void) {
-    elsewhere(others_go);
+    elsewhere(others_go, NULL);
     CHECK(hak_transfer_count(cls) == 0);
 }
 
-/* What others free comes home; of that the heap has too much. */
+/* Its own blocks and those of another thread in turn. */
 static void leaves_some(size_t size) {
-    come(size);
-    elsewhere(others_go);
-    come(size);
+    come_to_each(0, 2, size);
+    elsewhere(others_come_to_every_second, &size);
     go();
 }
 
@@ -70,7 +78,7 @@ static void others_use_them(void) {
     leaves_some(SIZE);
     size_t waiting = hak_transfer_count(cls);
     CHECK(waiting > 2);
-    elsewhere(others_come);
+    elsewhere(others_come, NULL);
     CHECK(hak_transfer_count(cls) < waiting);
     go();
 }
