@@ -29,7 +29,7 @@ from pipeline.stages.configure import Setup, configure, require_level
 from pipeline.stages.finish import finish
 from pipeline.stages.geometry import cut
 from pipeline.stages.merge import ProfileData
-from pipeline.stages.pgo import CONTEXT, ONE_BY_ONE, SECTIONS, WHOLE, pgo
+from pipeline.stages.pgo import CONTEXT, FLAVOURS, SECTIONS, WHOLE, pgo
 from pipeline.stages.publish import Published, check_writable, publish
 from pipeline.stages.record import record
 from pipeline.stages.release import Release
@@ -40,8 +40,6 @@ from pipeline.stages.workshop import Library, Workshop
 from pipeline.toolchain.symbols import read_lists
 
 STAGE = "bundle"
-# How the library of each step is compiled; BOLT's stands on one of the last two.
-FLAVOURS = {"sections": SECTIONS, "pgo": ONE_BY_ONE, "lto": WHOLE, "context": CONTEXT}
 # What may differ from the build that the bundle comes from, if the user allows it by name.
 DIFFERENCES = ("sources", "tools", "flags")
 # What a bundle would have this machine execute, beside our own programs.

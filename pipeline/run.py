@@ -107,7 +107,7 @@ def make(shop: Workshop) -> Release:
         chain = [last, full]
         chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
-    evidence = gather(shop, setup, plain, training, chain, chosen, verdict)
+    evidence = gather(shop, setup, plain, chain, chosen, verdict)
     return Release(
         chosen.candidate, archive, profile, training.factors, verdict, evidence, setup.geometry
     )

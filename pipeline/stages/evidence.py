@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.core.errors import BuildError, DataError
+from pipeline.core.errors import BuildError
 from pipeline.stages.ablation import Chosen
 from pipeline.stages.baseline import Baseline
 from pipeline.stages.candidate import Candidate
 from pipeline.stages.configure import Setup
-from pipeline.stages.edges import count_edges
 from pipeline.stages.finish import UNSTRIPPED
 from pipeline.stages.layout_null import layout_null
 from pipeline.stages.programs import programs
-from pipeline.stages.train import Training
 from pipeline.stages.verify import Verdict
-from pipeline.stages.workshop import Library, Workshop
+from pipeline.stages.workshop import Workshop
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence, LayoutNull
@@ -32,7 +30,6 @@ def gather(
     shop: Workshop,
     setup: Setup,
     plain: Baseline,
-    training: Training,
     chain: Sequence[Candidate],
     chosen: Chosen,
     verdict: Verdict,
@@ -65,9 +62,8 @@ def gather(
     left_out: tuple[str, ...] = (NO_PRESSURE,)
     linked = linked_of(chain, chosen.candidate)
     try:
-        edges = count_edges(shop, setup, plain, training, linked)  # of what BOLT took: known
-        null = layout_null(shop, setup, plain, tuned, linked, edges)
-    except (BuildError, DataError) as error:  # BOLT cannot do it with this code: no null
+        null = layout_null(shop, setup, plain, chosen.candidate, linked)
+    except BuildError as error:  # this step has one order only: no null
         left_out = (f"random layouts: {error.message}",)
     return known.model_copy(
         update={
@@ -79,8 +75,8 @@ def gather(
     )
 
 
-def linked_of(chain: Sequence[Candidate], chosen: Candidate) -> Library:
-    """Return the library that ``chosen`` is a layout of: as it was linked, with its relocations."""
+def linked_of(chain: Sequence[Candidate], chosen: Candidate) -> Candidate:
+    """Return the step that ``chosen`` is a layout of: as it was linked, with its relocations."""
     names = [candidate.name for candidate in chain]
     place = names.index(chosen.name)
-    return chain[place - 1 if chosen.name == names[-1] else place].library
+    return chain[place - 1 if chosen.name == names[-1] else place]

@@ -50,6 +50,8 @@ SECTIONS = Flavour("sections", (COMPILE, TUNED), (TUNED, LINK, ORDER_LINK))
 ONE_BY_ONE = Flavour("pgo-only", (COMPILE, TUNED, PGO), (TUNED, LINK, ORDER_LINK))
 WHOLE = Flavour(STAGE, (COMPILE, TUNED, PGO, LTO), (TUNED, LINK, LTO_LINK, ORDER_LINK))
 CONTEXT = Flavour("context", WHOLE.compile, WHOLE.link)
+# How the library of each step of the chain is compiled; BOLT's stands on one of the last two.
+FLAVOURS = {"sections": SECTIONS, "pgo": ONE_BY_ONE, "lto": WHOLE, "context": CONTEXT}
 
 
 def pgo(

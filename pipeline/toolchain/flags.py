@@ -145,17 +145,9 @@ BOLT: Flags = (
     Flag("--bolt-info=0", "no command line in the output: equal inputs give equal bytes"),
     Flag("--dyno-stats", "estimated branches and instructions before and after, for the report"),
 )
-# The same code in a random layout. Nothing is split: to part hot from cold is layout as well.
-BOLT_RANDOM: Flags = (
-    Flag("--reorder-functions=random", "functions in any order"),
-    Flag("--reorder-blocks=cluster-shuffle", "and so the blocks of each function"),
-    Flag("--bolt-seed={seed}", "the same layouts each time"),
-    *(
-        flag
-        for flag in BOLT
-        if flag.text.startswith(("--lite", "--plt", "--no-huge", "--align-", "--use-compact"))
-    ),
-    Flag("--bolt-info=0", "equal inputs give equal bytes"),
+# The same code once more, kept as it was compiled, so that it can be linked in any order.
+KEEP_CODE: Flags = (
+    Flag("-Wl,--lto-obj-path={code}", "the object file that the linker's compiler has made"),
 )
 STRIP: Flags = (
     Flag(
