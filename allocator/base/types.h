@@ -47,7 +47,16 @@ typedef struct hak_link {
     struct hak_link *next;
 } hak_link;
 
-enum hak_run_kind { HAK_RUN_FREE, HAK_RUN_SLAB, HAK_RUN_SLAB_TAIL, HAK_RUN_LARGE };
+enum hak_run_kind {
+    HAK_RUN_FREE,
+    HAK_RUN_SLAB,
+    HAK_RUN_SLAB_TAIL,
+    HAK_RUN_LARGE,
+    HAK_RUN_CACHED /* free, in the cache of a heap: pages/run_cache.h */
+};
+
+/* Free runs that a heap keeps, and their pages. */
+enum { HAK_CACHED_RUNS = 8, HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */
@@ -68,19 +77,19 @@ struct hak_slab {
     uintptr_t start; /* address of the run's first byte */
     union {
         hak_slab *next;  /* slab: the owner's partial list of this class */
-        uint64_t faults; /* large: pages/excess.h */
+        uint64_t faults; /* huge: pages/excess.h */
     };
     union {
         hak_slab *prev; /* on that list; of its first slab: the last one */
         struct {
-            uint32_t touched; /* any run: pages that had memory among those taken last; ... */
+            uint32_t touched; /* any run: pages that had memory when they were taken; ... */
             uint32_t before;  /* ... pages of the free run that lay here before, or 0 */
         };
     };
     uint64_t *bitmap; /* HAK_BITMAP_WORDS words; a one is a free block */
     union {
         uint64_t summary;  /* slab */
-        size_t large_size; /* large: bytes that may be used */
+        size_t large_size; /* large: bytes that were asked for */
     };
     uint32_t pages;     /* length of the run; large: may be many thousands */
     uint16_t tail;      /* pages between this one and the head of its slab; 0 elsewhere */
@@ -206,9 +215,15 @@ struct hak_heap {
     hak_link *came;              /* chains that were fetched from `remote` */
     uint8_t deep;                /* enum hak_deep */
     uint8_t home;                /* of its large blocks; 0: none yet */
-    _Atomic bool busy;           /* its owner is on a slow path */
-    _Atomic uint8_t claim;       /* enum hak_claim; both: heap/owner.h */
-    bool robbed;                 /* a reclaimer has it for itself: reclaim/reclaim.h */
+    hak_slab *cached[HAK_CACHED_RUNS]; /* pages/run_cache.h: the newest last; */
+    uint32_t cached_count;             /* how many they are, ... */
+    uint32_t cached_most;              /* ... how many pages they may have together, ... */
+    uint32_t cached_room;              /* ... and how many more than they do */
+    uint8_t looks_left, look_every;    /* at the clock: large/large.c */
+    const hak_range *large_range;      /* NULL, or that of its home: large/large.c */
+    _Atomic bool busy;                 /* its owner is on a slow path */
+    _Atomic uint8_t claim;             /* enum hak_claim; both: heap/owner.h */
+    bool robbed;                       /* a reclaimer has it for itself: reclaim/reclaim.h */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */

@@ -6,21 +6,10 @@
 #include "thread/thread.h"
 #include "hot/magazine.h"
 
-#include <errno.h>
-#include <stdint.h>
-
-static HAK_DOOR void *malloc_large(size_t size) {
-    if (HAK_UNLIKELY(size > PTRDIFF_MAX)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return hak_large_allocate(size, 1, false);
-}
-
 HAK_HOT HAK_DOOR void *hak_malloc_medium(size_t size) {
     if (size > HAK_MEDIUM_MAX) {
         HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-        return malloc_large(size);
+        return hak_large_malloc(size);
     }
     hak_heap *heap = hak_this_thread.heap;
     unsigned cls = heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];

@@ -25,6 +25,8 @@ static void add_run(hak_usage *usage, const hak_slab *run) {
         usage->used += used * size;
         usage->free += (carved > used ? carved - used : 0) * size; /* its owner may be at it */
         usage->blocks += used;
+    } else if (run->kind == HAK_RUN_CACHED) {
+        usage->free += (size_t)run->pages << HAK_PAGE_SHIFT;
     }
 }
 

@@ -5,6 +5,7 @@
 #include "heap/owner.h"
 #include "heap/seat.h"
 #include "magazine/shed.h"
+#include "pages/run_cache.h"
 #include "slab/slab.h"
 #include "os/secret.h"
 #include "pages/heap_room.h"
@@ -164,10 +165,17 @@ static bool is_of_another_thread(const hak_seat *seat, const hak_heap *own,
            (state == HAK_HEAP_ACTIVE && seat->heap != own && seat->heap != borrowed);
 }
 
+/* Its owner may have been in the middle of anything, but what it had cached says so by itself. */
+static void freeze(hak_seat *seat) {
+    if (hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_locks_held == 0)
+        hak_run_cache_inherit(seat->heap);
+    hak_seat_set_state(seat, HAK_HEAP_FROZEN);
+}
+
 void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (is_of_another_thread(seat, own, borrowed))
-            hak_seat_set_state(seat, HAK_HEAP_FROZEN);
+            freeze(seat);
     hak_seat_after_fork_in_child();
     hak_lock_inherit(&frozen_lock);
     hak_heap_is_forked = true;

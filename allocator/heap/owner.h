@@ -41,6 +41,15 @@ HAK_INLINE void hak_owner_enters(hak_heap *heap) {
 HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
     atomic_store_explicit(&heap->busy, false, memory_order_release);
 }
+/* The same for who can go another way. False: there is, or was, a reclaimer; the owner has left. */
+HAK_INLINE bool hak_owner_tries(hak_heap *heap) {
+    atomic_store_explicit(&heap->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (HAK_LIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) == 0))
+        return true;
+    hak_owner_leaves(heap);
+    return false;
+}
 
 /* The calling thread owns the heap from now on, and is on a slow path; or nobody that could be
  * found. */

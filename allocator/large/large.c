@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "pages/epoch.h"
 #include "heap/owner.h"
+#include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "thread/thread.h"
 #include "os/os.h"
@@ -25,7 +26,8 @@ enum {
     APART_IN_GUARD = 1 << 30, /* guard builds ask the system about such blocks first */
     STAYS_APART = 32 << 20,   /* a block apart that shrinks to less is copied into a range */
     TRIM_SHARE = 8,           /* a shrunk block keeps its pages unless 1/8 of them become free */
-    SLACK_SHARE = 4           /* a block that had to move gets 1/4 more address space, not memory */
+    LOOK_EVERY = 64, /* blocks that come and go by a cache between two looks at the clock */
+    SLACK_SHARE = 4  /* a block that had to move gets 1/4 more address space, not memory */
 };
 
 static size_t pages_for(size_t size) {
@@ -38,16 +40,44 @@ static size_t bytes_in(const hak_slab *run) {
 
 /* A large block may be used up to the end of the system page that its last byte lies in; the rest
  * of its run is address space, for growing in place. */
-static void set_size(hak_slab *run, size_t size) {
-    run->large_size = hak_round_up(size, hak_os_page_size());
+static size_t usable(const hak_slab *run) {
+    return hak_round_up(run->large_size, hak_os_page_size());
 }
 
-static void tick(void) {
+/* ---- the heap, and the clock ---- */
+
+/* NULL: the thread has none. */
+static hak_heap *enter(void) {
     hak_heap *heap = hak_heap_self();
-    if (heap == NULL)
-        return;
-    hak_owner_enters(heap);
+    if (HAK_LIKELY(heap != NULL))
+        hak_owner_enters(heap);
+    return heap;
+}
+
+static void leave(hak_heap *heap) {
+    if (HAK_LIKELY(heap != NULL))
+        hak_owner_leaves(heap);
+}
+
+static void tick(hak_heap *heap) {
+    if (heap != NULL)
+        hak_purge_tick(heap, HAK_CLASS_NONE);
+}
+
+static void tick_by_owner(void) {
+    hak_heap *heap = enter();
+    tick(heap);
+    leave(heap);
+}
+
+/* Each look within the same tick of the clock doubles the number of blocks until the next: who
+ * comes rarely looks each time. */
+void hak_large_look(hak_heap *heap) {
+    uint64_t seen = heap->seen_at_ms;
     hak_purge_tick(heap, HAK_CLASS_NONE);
+    bool same = heap->seen_at_ms == seen && hak_purge_is_pending();
+    unsigned every = same ? 2 * heap->look_every + 1U : 0;
+    heap->look_every = heap->looks_left = (uint8_t)(every < LOOK_EVERY ? every : LOOK_EVERY - 1);
     hak_owner_leaves(heap);
 }
 
@@ -67,22 +97,10 @@ static unsigned home_of(hak_heap *heap) {
     return heap->home;
 }
 
-/* What was dirty counts as if it had been touched in the life of the block. */
-static void add_touched(hak_slab *run) {
-    run->faults -= hak_excess_faults_of(run->touched);
-}
-
-static hak_slab *take_pages(unsigned home, size_t pages, size_t align_pages, bool *zeroed) {
-    hak_slab *run = hak_run_take(home, pages, align_pages, zeroed);
-    if (run != NULL) {
-        run->faults = hak_excess_faults();
-        add_touched(run);
-    }
-    return run;
-}
-
 static hak_slab *take_huge_run(size_t pages, size_t align_pages, bool *zeroed) {
-    hak_slab *run = take_pages(HAK_FIRST_HOME, pages, align_pages, zeroed);
+    hak_slab *run = hak_run_take(HAK_FIRST_HOME, pages, align_pages, zeroed);
+    if (run != NULL)
+        run->faults = hak_excess_faults();
     size_t left = run != NULL && run->before > pages ? run->before - pages : 0;
     if (hak_excess_tail(left) && hak_policy_may_purge_now())
         hak_dirty_purge_behind(run, left);
@@ -95,13 +113,21 @@ static hak_slab *take_huge(size_t pages, size_t align_pages, bool *zeroed) {
     if (run == NULL)
         return take_huge_run(pages, align_pages, zeroed);
     run->faults = *zeroed ? hak_excess_faults() : hak_excess_spare_since();
+    run->touched = 0;
+    return run;
+}
+
+static hak_slab *take_at_home(size_t pages, size_t align_pages, bool *zeroed) {
+    hak_heap *heap = hak_heap_self();
+    hak_slab *run = hak_run_take(home_of(heap), pages, align_pages, zeroed);
+    if (run != NULL && heap != NULL)
+        heap->large_range = hak_range_of((void *)run->start);
     return run;
 }
 
 static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
-    hak_slab *run = is_huge(pages)
-                        ? take_huge(pages, align_pages, zeroed)
-                        : take_pages(home_of(hak_heap_self()), pages, align_pages, zeroed);
+    hak_slab *run = is_huge(pages) ? take_huge(pages, align_pages, zeroed)
+                                   : take_at_home(pages, align_pages, zeroed);
     if (run != NULL)
         run->kind = HAK_RUN_LARGE;
     return run;
@@ -134,8 +160,13 @@ static void give_pages(hak_slab *run, bool zeroed) {
     hak_purge_expect();
 }
 
+/* What was dirty counts as if it had been touched in the life of the block. */
+static uint64_t faults_of(const hak_slab *run) {
+    return run->faults - hak_excess_faults_of(run->touched);
+}
+
 static void give_huge(hak_slab *run, bool zeroed) {
-    uint64_t faults = run->faults; /* once it is given it may be anybody's */
+    uint64_t faults = faults_of(run); /* once it is given it may be anybody's */
     enum hak_freed how = hak_excess_huge(run->pages, faults);
     if (how == HAK_FREED_SPARSE) {
         hak_spare_give(run, zeroed);
@@ -145,7 +176,10 @@ static void give_huge(hak_slab *run, bool zeroed) {
     }
 }
 
-static void give(hak_slab *run, bool zeroed) {
+/* By the owner of the heap, or without one. */
+static void give(hak_heap *heap, hak_slab *run, bool zeroed) {
+    if (!zeroed && heap != NULL && hak_run_cache_push(heap, run))
+        return;
     if (is_huge(run->pages))
         give_huge(run, zeroed);
     else
@@ -178,20 +212,52 @@ static void *allocate_apart(size_t size, size_t align) {
     return block != NULL ? block : out_of_memory();
 }
 
+static inline void *begin(hak_slab *run, size_t size) {
+    run->kind = HAK_RUN_LARGE;
+    run->large_size = size;
+    return (void *)run->start;
+}
+
+/* Reads as what the last block left there. NULL: the cache is empty now. */
+static hak_slab *take_cached(size_t pages) {
+    hak_heap *heap = enter();
+    hak_slab *run = heap != NULL ? hak_run_cache_find(heap, pages) : NULL;
+    leave(heap);
+    return run;
+}
+
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
+    if (size > PTRDIFF_MAX)
+        return out_of_memory();
     if (hak_apart_wants(size, align))
         return allocate_apart(size, align);
-    bool zeroed;
+    bool zeroed = false;
     size_t pages = pages_for(size);
     size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
-    hak_slab *run = is_beyond(size, align) ? out_of_memory() : take(pages, align_pages, &zeroed);
+    hak_slab *run = take_cached(align_pages == 1 ? pages : 0);
+    if (run == NULL)
+        run = is_beyond(size, align) ? out_of_memory() : take(pages, align_pages, &zeroed);
     if (run == NULL)
         return NULL;
-    set_size(run, size);
+    begin(run, size);
     if (zero && !zeroed)
         make_zero(run, size);
-    tick();
+    tick_by_owner();
     return (void *)run->start;
+}
+
+/* Nothing is called but at the end: so nothing has to be saved. */
+void *hak_large_malloc(size_t size) {
+    size_t pages = ((size - 1) >> HAK_PAGE_SHIFT) + 1;
+    hak_heap *heap = hak_this_thread.owned;
+    if (HAK_LIKELY(pages <= HAK_CACHED_PAGES && heap != NULL && hak_owner_tries(heap))) {
+        hak_slab *run = hak_run_cache_take(heap, pages);
+        hak_owner_leaves(heap);
+        if (HAK_LIKELY(run != NULL))
+            return begin(run, size);
+    }
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    return hak_large_allocate(size, 1, false);
 }
 
 /* ---- finding a block ---- */
@@ -249,15 +315,17 @@ static size_t size_apart(const void *block, const char *function) {
 
 size_t hak_large_size(const void *block, const char *function) {
     const hak_slab *run = find(block, function);
-    return run != NULL ? run->large_size : size_apart(block, function);
+    return run != NULL ? usable(run) : size_apart(block, function);
 }
 
-void hak_large_free(void *block) {
+void hak_large_free(hak_heap *heap, void *block) {
     hak_slab *run = find(block, "free");
-    if (run != NULL)
-        give(run, false);
-    else if (!hak_apart_give(block))
+    if (run != NULL) {
+        give(heap, run, false);
+        tick(heap);
+    } else if (!hak_apart_give(block)) {
         refuse_outside(block, "free");
+    }
 }
 
 /* ---- another size ---- */
@@ -274,7 +342,7 @@ static void *allocate_to_grow(size_t size) {
     hak_slab *run = take_with_slack(pages_for(size));
     if (run == NULL)
         return NULL;
-    set_size(run, size);
+    run->large_size = size;
     return (void *)run->start;
 }
 
@@ -282,7 +350,7 @@ static void *allocate_to_grow(size_t size) {
 static void *copy(const hak_slab *from, size_t size) {
     void *to = allocate_to_grow(size);
     if (to != NULL)
-        memcpy(to, (void *)from->start, from->large_size < size ? from->large_size : size);
+        memcpy(to, (void *)from->start, usable(from) < size ? usable(from) : size);
     return to;
 }
 
@@ -291,21 +359,35 @@ static void *move(hak_slab *from, size_t size) {
     void *to = apart != NULL ? apart : copy(from, size);
     if (to == NULL)
         return NULL;
-    give(from, apart != NULL);
     HAK_COUNT(blocks_moved, apart != NULL);
-    tick();
+    hak_heap *heap = enter();
+    give(heap, from, apart != NULL);
+    tick(heap);
+    leave(heap);
     return to;
 }
 
+/* A block that grows to be a huge one counts as touched up to there. */
 static bool extend(hak_slab *run, size_t pages) {
+    uint32_t before = run->pages;
     bool done = hak_run_extend(run, pages);
-    if (done)
-        add_touched(run);
+    if (done && is_huge(pages) && !is_huge(before)) {
+        run->faults = hak_excess_faults();
+        run->touched = before + run->touched;
+    }
     return done;
 }
 
+/* What waits elsewhere may lie behind it. */
+static bool make_room(void) {
+    hak_heap *heap = enter();
+    bool any = heap != NULL && hak_run_cache_empty(heap, false);
+    leave(heap);
+    return hak_spare_release() || any;
+}
+
 static bool grow_in_place(hak_slab *run, size_t pages) {
-    return pages <= run->pages || extend(run, pages) || (hak_spare_release() && extend(run, pages));
+    return pages <= run->pages || extend(run, pages) || (make_room() && extend(run, pages));
 }
 
 /* A block apart that becomes small is copied; so is one whose mapping the program has cut. */
@@ -318,7 +400,8 @@ static void *resize_apart(void *block, size_t size) {
     if (copy == NULL)
         return size <= before ? block : NULL;
     memcpy(copy, block, before < size ? before : size);
-    hak_large_free(block);
+    if (!hak_apart_give(block))
+        refuse_outside(block, "realloc");
     return copy;
 }
 
@@ -331,11 +414,11 @@ void *hak_large_resize(void *block, size_t size) {
     size_t pages = pages_for(size);
     if (!grow_in_place(run, pages))
         return move(run, size);
-    set_size(run, size);
+    run->large_size = size;
     if (pages < run->pages - run->pages / TRIM_SHARE) {
         hak_run_trim(run, pages);
         hak_purge_expect();
-        tick();
+        tick_by_owner();
     }
     return block;
 }

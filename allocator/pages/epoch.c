@@ -41,7 +41,8 @@ void hak_epoch_put_off(uint64_t now) {
  * runs and then look at `expected` again: one of the two sees the other. */
 void hak_epoch_start(uint64_t now) {
     uint64_t ends = now + hak_policy_now()->purge_delay_ms;
-    bool wanted = atomic_exchange(&expected, false) || hak_dirty_count() != 0;
+    bool wanted =
+        atomic_exchange(&expected, false) || hak_dirty_count() != 0 || hak_excess_borrowed() != 0;
     set_end(wanted ? ends : 0);
     if (!wanted && atomic_load(&expected))
         set_end(ends);

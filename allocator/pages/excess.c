@@ -43,8 +43,27 @@ static bool is_rare(size_t used) {
     return rare;
 }
 
+static _Atomic size_t borrowed;
+
+size_t hak_excess_borrowed(void) {
+    return atomic_load_explicit(&borrowed, memory_order_seq_cst);
+}
+
+bool hak_excess_borrow(size_t pages) {
+    size_t dirty = hak_pages_dirty() + atomic_fetch_add(&borrowed, pages) + pages;
+    if (dirty <= allowed(hak_pages_used()) && hak_policy_now()->purge_delay_ms != 0)
+        return true;
+    hak_excess_give_back(pages);
+    return false;
+}
+
+void hak_excess_give_back(size_t pages) {
+    if (pages != 0)
+        atomic_fetch_sub(&borrowed, pages);
+}
+
 size_t hak_excess_pages(void) {
-    size_t dirty = hak_pages_dirty(), used = hak_pages_used();
+    size_t dirty = hak_pages_dirty() + hak_excess_borrowed(), used = hak_pages_used();
     if (dirty <= allowed(used) || !hak_lock_try(&lock))
         return 0;
     bool rare = is_rare(used);

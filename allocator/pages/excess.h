@@ -24,6 +24,12 @@ void hak_excess_start(void);
 /* Dirty pages that should go now. Any thread, after it gave pages back. */
 size_t hak_excess_pages(void);
 
+/* Free pages that the caches of threads may hold (pages/run_cache.h): they count as dirty ones.
+ * False: so many more would be too many, or nothing may wait at all. Any thread. */
+bool hak_excess_borrow(size_t pages);
+void hak_excess_give_back(size_t pages);
+size_t hak_excess_borrowed(void);
+
 /* The same, after a slab took pages that had no memory. */
 size_t hak_excess_growth(void);
 

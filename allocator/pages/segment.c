@@ -212,13 +212,30 @@ hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) 
     return head != NULL || !hak_spare_release() ? head : take(home, pages, align, zeroed);
 }
 
-void hak_run_give(hak_slab *head, bool zeroed) {
+static void age(hak_range *r, size_t first, size_t count) {
+    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+        r->segments[i].aged |= mask_within(i, first, count);
+}
+
+static void give(hak_slab *head, bool zeroed, bool aged) {
     hak_range *r = hak_range_of((void *)head->start);
+    size_t first = (size_t)(head - r->slabs);
     hak_lock_take(&hak_segment_lock);
     head->kind = HAK_RUN_FREE;
-    hak_pages_free(r, (size_t)(head - r->slabs), head->pages, zeroed);
+    hak_pages_free(r, first, head->pages, zeroed);
+    if (aged)
+        age(r, first, head->pages);
     hak_lock_give(&hak_segment_lock);
     HAK_COUNT(runs_given, 1);
+}
+
+void hak_run_give(hak_slab *head, bool zeroed) {
+    give(head, zeroed, false);
+}
+
+void hak_run_give_aged(hak_slab *head) {
+    give(head, false, true);
 }
 
 bool hak_run_extend(hak_slab *head, size_t pages) {
@@ -228,7 +245,7 @@ bool hak_run_extend(hak_slab *head, size_t pages) {
     bool is_free = are_free(r, behind, more);
     if (is_free) {
         hak_dense_choose(r, behind, more, pages);
-        head->touched = (uint32_t)hak_pages_claim(r, behind, more);
+        head->touched += (uint32_t)hak_pages_claim(r, behind, more);
         head->pages = (uint32_t)pages;
     }
     hak_lock_give(&hak_segment_lock);

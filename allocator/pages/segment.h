@@ -20,6 +20,9 @@ hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
 /* Gives a run back; its pages are dirty from now on, or clean when `zeroed`. Any thread. */
 void hak_run_give(hak_slab *head, bool zeroed);
 
+/* Gives one back that lay free since before the purge epoch began: it goes when that ends. */
+void hak_run_give_aged(hak_slab *head);
+
 /* Makes a run longer, in place. False: the pages behind it are not free. */
 bool hak_run_extend(hak_slab *head, size_t pages);
 

@@ -8,6 +8,7 @@
 #include "bin/drain.h"
 #include "heap/seat.h"
 #include "os/barrier.h"
+#include "pages/run_cache.h"
 
 enum {
     WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
@@ -34,6 +35,7 @@ static void flush_most(hak_heap *heap) {
  * none comes. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
+    hak_run_cache_empty(heap, false);
     hak_drain(heap);
     flush_most(heap);
     hak_heap_leave(heap);

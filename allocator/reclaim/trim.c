@@ -6,6 +6,7 @@
 #include "bin/transfer.h"
 #include "magazine/magazine.h"
 #include "bin/drain.h"
+#include "pages/run_cache.h"
 #include "slab/slab.h"
 #include "os/os.h"
 #include "pages/dense.h"
@@ -120,6 +121,7 @@ static void release_empty(hak_heap *heap) {
 }
 
 void hak_heap_flush(hak_heap *heap) {
+    hak_run_cache_empty(heap, false);
     hak_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         hak_transfer_empty(heap, cls);
@@ -143,6 +145,7 @@ static void begin(hak_heap *heap, uint32_t epoch) {
     atomic_store_explicit(&heap->epoch_seen, epoch, memory_order_relaxed);
     heap->crowded = false;
     heap->trim_more = false;
+    hak_run_cache_empty(heap, true);
     begin_class(heap, 1);
 }
 
@@ -223,6 +226,7 @@ size_t hak_heap_trim_now(hak_heap *heap) {
 }
 
 size_t hak_heap_trim_robbed(hak_heap *heap) {
+    hak_run_cache_empty(heap, false);
     hak_drain(heap);
     release_empty(heap);
     return purge_slabs_now(heap);

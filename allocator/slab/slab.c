@@ -6,6 +6,7 @@
 #include "pages/epoch.h"
 #include "pages/dense.h"
 #include "pages/range.h"
+#include "pages/run_cache.h"
 #include "pages/segment.h"
 
 #include <string.h>
@@ -75,8 +76,10 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     hak_slab_own(heap, slab);
     hak_range_expect_slab(slab);
     hak_slab_link(heap, slab);
-    if (zeroed)
+    if (zeroed) {
+        hak_run_cache_empty(heap, false); /* for the next one */
         hak_purge_for_growth();
+    }
     return slab;
 }
 

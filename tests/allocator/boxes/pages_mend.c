@@ -6,6 +6,7 @@
 #include "bin/transfer.h"
 #include "bin/give.h"
 #include "heap/heap.h"
+#include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "slab/slab.h"
 #include "thread/thread.h"
@@ -208,6 +209,13 @@ static void take_large(void) {
     blocks[0] = malloc(LARGE);
     blocks[1] = memalign(1 << 20, 3 * LARGE);
 }
+static void cache_large(void) {
+    take_large();
+    free_first();
+}
+static void empty_cache(void) {
+    hak_run_cache_empty(hak_heap_self(), true);
+}
 static void grow_and_shrink(void) {
     blocks[0] = realloc(blocks[0], 2 * LARGE);
     blocks[0] = realloc(blocks[0], LARGE);
@@ -298,14 +306,16 @@ static const Act acts[] = {
     {"freeing small blocks", take_small, give_small, nothing, 16, true},
     {"new slabs", nothing, take_slab, free_first, 16, false},
     {"large blocks", nothing, take_large, free_first, 16, false},
-    {"freeing large blocks", take_large, free_first, nothing, 16, false},
+    {"freeing large blocks", take_large, free_first, nothing, 16, true},
+    {"large blocks again", cache_large, take_large, free_first, 16, true},
+    {"giving large blocks back", cache_large, empty_cache, nothing, 16, false},
     {"longer and shorter", take_large, grow_and_shrink, free_first, 32, false},
     {"a huge block", nothing, take_huge, free_first, 512, false},
     {"freeing a huge block", use_huge, free_first, nothing, 512, false},
     {"more spare runs than are kept", take_many_huge, free_first, nothing, 512, false},
     {"purging a spare run", use_and_spare_huge, hak_spare_purge, nothing, 512, true},
     {"more than there was", nothing, take_beyond, free_first, 5000, false},
-    {"purging", scatter, purge, free_first, 0, false},
+    {"purging", scatter, purge, free_first, 6, false}, /* a run on its way out of a cache */
     {"a new heap", nothing, obtain, nothing, 40, false},
     {"an idle heap", leave, obtain, nothing, 40, false},
     {"leaving a heap", nothing, leave, obtain, 40, false},

@@ -93,9 +93,13 @@ misuse(double_free_remote "second free, by another thread"
        PRODUCTION "double free" free "${block_free}" GUARD "double free" free "${is_free}")
 misuse(double_free_large "second free of a large block"
        PRODUCTION "double free" free "${pages_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_cached "second free of a large block of 1 MiB, which its thread keeps"
+       PRODUCTION "double free" free "${pages_free}" GUARD "double free" free "${is_free}")
 misuse(double_free_apart "second free of a block of 1 GiB"
        PRODUCTION "double free" free "${pages_free}" GUARD "double free" free "${is_free}")
 misuse(realloc_freed_large "realloc of a freed large block"
+       PRODUCTION "double free" realloc "${pages_free}" GUARD "double free" realloc "${is_free}")
+misuse(realloc_cached "realloc of a freed large block of 1 MiB, which its thread keeps"
        PRODUCTION "double free" realloc "${pages_free}" GUARD "double free" realloc "${is_free}")
 
 behind(why 24 24)

@@ -1,0 +1,71 @@
+#include "pages/run_cache.h"
+
+#include "pages/epoch.h"
+#include "pages/excess.h"
+#include "pages/segment.h"
+
+/* Those above it move down by one place: meanwhile one of them may be seen in two. */
+static hak_slab *take_out(hak_heap *heap, size_t at) {
+    hak_slab *run = heap->cached[at];
+    for (; at + 1 < heap->cached_count; at++)
+        heap->cached[at] = heap->cached[at + 1];
+    hak_run_cache_pop(heap, run->pages);
+    return run;
+}
+
+static void give_oldest(hak_heap *heap) {
+    hak_run_give(take_out(heap, 0), false);
+    hak_purge_expect();
+}
+
+hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
+    for (size_t at = heap->cached_count; at > 0; at--)
+        if (heap->cached[at - 1]->pages == pages)
+            return take_out(heap, at - 1);
+    while (heap->cached_count != 0)
+        give_oldest(heap);
+    return NULL;
+}
+
+/* What a cache may hold grows with what it does hold, until it is emptied. */
+static bool borrow(hak_heap *heap, size_t pages) {
+    if (!hak_excess_borrow(pages))
+        return false;
+    heap->cached_most += (uint32_t)pages;
+    heap->cached_room += (uint32_t)pages;
+    hak_purge_expect();
+    return true;
+}
+
+static size_t pages_in(const hak_heap *heap) {
+    return heap->cached_most - heap->cached_room;
+}
+
+bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
+    if (HAK_GUARD || run->pages > HAK_CACHED_PAGES)
+        return false;
+    while (heap->cached_count == HAK_CACHED_RUNS || pages_in(heap) + run->pages > HAK_CACHED_PAGES)
+        give_oldest(heap);
+    return (run->pages <= heap->cached_room || borrow(heap, run->pages - heap->cached_room)) &&
+           hak_run_cache_put(heap, run);
+}
+
+bool hak_run_cache_empty(hak_heap *heap, bool aged) {
+    bool any = heap->cached_count != 0;
+    while (heap->cached_count != 0)
+        if (aged)
+            hak_run_give_aged(take_out(heap, heap->cached_count - 1));
+        else
+            hak_run_give(take_out(heap, heap->cached_count - 1), false);
+    hak_excess_give_back(heap->cached_most);
+    heap->cached_most = heap->cached_room = 0;
+    return any;
+}
+
+void hak_run_cache_inherit(hak_heap *heap) {
+    for (size_t i = 0; i < heap->cached_count; i++)
+        if (heap->cached[i]->kind == HAK_RUN_CACHED)
+            hak_run_give(heap->cached[i], false);
+    hak_excess_give_back(heap->cached_most);
+    heap->cached_count = heap->cached_most = heap->cached_room = 0;
+}

@@ -1,0 +1,66 @@
+/* Run caches: the runs that a thread freed last, for its next large blocks of the same length.
+ *
+ *   cached:  |  5 pages |  2 pages | 40 pages |  2 pages |       |  ...  |
+ *              ^ oldest                         ^ newest  ^ cached_count
+ *
+ * No lock and no atomic operation is needed to take one or to put one in. For their segment the
+ * pages are in use all the while: so nobody purges them. A cache holds few runs and few bytes, all
+ * caches together no more than what may wait as dirty pages (pages/excess.h). A block of another
+ * length sends them all back first: what lies free is one piece then, and nothing waits while new
+ * memory is taken. So does each purge epoch: a page waits no longer here than there.
+ *
+ * A forked child looks at the caches of threads that it does not have. What it finds there as
+ * CACHED is nobody's: a run comes in when it is, and leaves before it is not any more. */
+#ifndef HAK_PAGES_RUN_CACHE_H
+#define HAK_PAGES_RUN_CACHE_H
+
+#include "base/types.h"
+
+HAK_INLINE hak_slab *hak_run_cache_pop(hak_heap *heap, size_t pages) {
+    uint32_t last = heap->cached_count - 1;
+    hak_slab *run = heap->cached[last];
+    heap->cached_count = last;
+    heap->cached_room += (uint32_t)pages;
+    atomic_signal_fence(memory_order_seq_cst);
+    return run;
+}
+
+/* The newest, if it has exactly so many pages; else NULL. The caller gives it another kind. By the
+ * owner. */
+HAK_INLINE hak_slab *hak_run_cache_take(hak_heap *heap, size_t pages) {
+    uint32_t count = heap->cached_count;
+    if (HAK_LIKELY(count != 0 && heap->cached[count - 1]->pages == pages))
+        return hak_run_cache_pop(heap, pages);
+    return NULL;
+}
+
+/* The same with all of them; they go back to their segments when none has so many pages. By the
+ * owner. */
+hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages);
+
+/* False: there is no room for it. By the owner. */
+HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
+    uint32_t pages = run->pages, count = heap->cached_count;
+    if (HAK_GUARD || pages > heap->cached_room || count == HAK_CACHED_RUNS)
+        return false;
+    run->kind = HAK_RUN_CACHED;
+    atomic_signal_fence(memory_order_seq_cst);
+    heap->cached_room -= pages;
+    heap->cached[count] = run;
+    atomic_signal_fence(memory_order_seq_cst);
+    heap->cached_count = count + 1;
+    return true;
+}
+
+/* Makes room first; the oldest go back. False: it is too long, or too much waits already. By the
+ * owner. */
+bool hak_run_cache_push(hak_heap *heap, hak_slab *run);
+
+/* Gives all of them back to their segments; when they are `aged`, they waited there since before
+ * the purge epoch began. False: there was none. By the owner. */
+bool hak_run_cache_empty(hak_heap *heap, bool aged);
+
+/* In a forked child: gives back what a heap has cached whose thread is not there. */
+void hak_run_cache_inherit(hak_heap *heap);
+
+#endif
