@@ -167,6 +167,35 @@ enum hak_spill { HAK_SPILL_NONE, HAK_SPILL_IN_RUNS, HAK_SPILL_SCATTERED };
 /* Whether a heap's deep magazines are usable: pages/heap_room.h. */
 enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
 
+/* What a thread has of a class, behind its magazine:
+ *
+ *   malloc <- magazine <- refill <- | remote frees | transfer cache | partial slabs | new slab |
+ *   free   -> magazine -> retire -> | the thread's slabs | chains to others | transfer cache |
+ *
+ *   depth     small        follows what is in use     usual              up to the deepest
+ *             +----------> +------------------------> +----------------> +  (spilled, then wanted)
+ *             new thread   blocks of its own          a slab is filled   |
+ *                                                     +<-----------------+  each purge epoch
+ *   sheds     the class becomes smaller: malloc takes from the last partial slab (magazine/shed.h)
+ *   armed     the next operation comes to the slow path, to look at the clock (magazine/arm.h) */
+typedef struct hak_bin {
+    void **bottom;        /* the NULL below the magazine's first slot */
+    void **held_top;      /* the real top of an armed magazine */
+    hak_slab *partial;    /* slabs with room, the one to allocate from first */
+    uint16_t depth;       /* slots of the magazine, now ... */
+    uint16_t room;        /* ... and where it lies now, at most */
+    uint16_t batch;       /* blocks that the next refill asks for */
+    uint16_t shed_left;   /* blocks from the last partial slab, unless others are given back */
+    uint16_t hit_at;      /* the tick in which the armed magazine was last hit, ... */
+    uint8_t hits;         /* how often within it, ... */
+    uint8_t malloc_hits;  /* ... and how often malloc alone was armed again in it */
+    uint8_t spilled;      /* enum hak_spill, since the last refill */
+    uint8_t spills;       /* in a row, with mallocs between them, ... */
+    bool malloc_came;     /* ... or not, since the last of them */
+    bool sheds;           /* malloc takes from the last partial slab */
+    bool malloc_is_armed; /* malloc alone comes to the slow path, once */
+} hak_bin;
+
 /* What a thread owns, in memory apart from all blocks (pages/heap_room.h). The hot part comes
  * first: malloc and free read nothing else of it.
  *
@@ -188,26 +217,12 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
-    void **bottom[HAK_CLASSES];      /* the NULL below each magazine's first slot */
-    uint16_t depth[HAK_CLASSES];     /* slots of each magazine, now ... */
-    uint16_t room[HAK_CLASSES];      /* ... and where it lies now, at most */
-    uint32_t grown_slots;            /* in use: magazine/magazine.h */
-    uint16_t batch[HAK_CLASSES];     /* blocks that the next refill asks for */
-    uint8_t spilled[HAK_CLASSES];    /* enum hak_spill, since the last refill */
-    bool crowded;                    /* deeper does not help runs: until the next purge epoch */
-    hak_slab *partial[HAK_CLASSES];  /* slabs with room, the one to allocate from first */
-    uint8_t spills[HAK_CLASSES];     /* magazine/shed.h: in a row, with mallocs between them, ... */
-    bool malloc_came[HAK_CLASSES];   /* ... or not, since the last of them */
-    bool sheds[HAK_CLASSES];         /* malloc takes from the last partial slab ... */
-    uint16_t shed_left[HAK_CLASSES]; /* ... for so many blocks, unless others are given back */
-    bool malloc_is_armed[HAK_CLASSES]; /* magazine/arm.h */
-    void **held_top[HAK_CLASSES];      /* the real tops of armed magazines, ... */
-    uint16_t hit_at[HAK_CLASSES];      /* ... the tick in which each was last hit, */
-    uint8_t hits[HAK_CLASSES];         /* how often within it, */
-    uint8_t malloc_hits[HAK_CLASSES];  /* and how often malloc alone was armed again in it, */
-    uint64_t armed_at_ms;              /* when all of them were armed, */
-    uint64_t seen_at_ms;               /* and when the slow paths were last visited */
-    uint32_t armed_hits;               /* counts operations on armed magazines */
+    hak_bin bins[HAK_CLASSES];
+    uint32_t grown_slots;        /* in use: magazine/magazine.h */
+    bool crowded;                /* deeper does not help runs: until the next purge epoch */
+    uint64_t armed_at_ms;        /* when all of them were armed, */
+    uint64_t seen_at_ms;         /* and when the slow paths were last visited */
+    uint32_t armed_hits;         /* counts operations on armed magazines */
     _Atomic uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
     uint8_t trim_class;          /* ... or is being trimmed: this class comes next, or 0, */
     bool trim_more;              /* something that was seen may go later, */

@@ -49,16 +49,17 @@ static bool holds_own(hak_heap *heap, unsigned cls) {
     uintptr_t own = hak_owner_word(heap, cls);
     size_t count = hak_magazine_count(heap, cls), foreign = 0;
     for (size_t i = 1; i <= count; i += 1 + count / SAMPLE)
-        foreign += hak_owner_of(heap->bottom[cls][i]) != own;
+        foreign += hak_owner_of(heap->bins[cls].bottom[i]) != own;
     return foreign <= 1 && hak_owner_of(hak_magazine_newest(heap, cls)) == own;
 }
 
 /* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
 static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
-    if (heap->sheds[cls] || heap->depth[cls] >= hak_classes[cls].depth || !holds_own(heap, cls))
+    if (heap->bins[cls].sheds || heap->bins[cls].depth >= hak_classes[cls].depth ||
+        !holds_own(heap, cls))
         return false;
     unsigned fair = fair_depth(hak_run_of(hak_magazine_newest(heap, cls)), share);
-    if (fair <= heap->depth[cls])
+    if (fair <= heap->bins[cls].depth)
         return false;
     hak_magazine_set_depth(heap, cls, fair);
     return true;
@@ -67,9 +68,9 @@ static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
 /* ---- the magazine is empty ---- */
 
 static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
-    while (want > 0 && heap->partial[cls] != NULL) {
+    while (want > 0 && heap->bins[cls].partial != NULL) {
         void **top = hak_magazine_lay_down(heap, cls);
-        size_t taken = hak_slab_take(heap, heap->partial[cls], top + 1, want);
+        size_t taken = hak_slab_take(heap, heap->bins[cls].partial, top + 1, want);
         hak_magazine_set_top(heap, cls, top + taken);
         want -= taken;
     }
@@ -81,8 +82,9 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
 static size_t next_batch(hak_heap *heap, unsigned cls) {
     unsigned depth = hak_classes[cls].depth;
     unsigned most = depth / (depth > SHALLOW ? HAK_BATCH_SHARE : 2);
-    unsigned batch = heap->batch[cls] < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->batch[cls];
-    heap->batch[cls] = (uint16_t)(batch < most / 2 ? batch * 2 : most);
+    unsigned batch =
+        heap->bins[cls].batch < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->bins[cls].batch;
+    heap->bins[cls].batch = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;
 }
 
@@ -92,7 +94,7 @@ static bool take_from_others(hak_heap *heap, unsigned cls) {
     if (hak_magazine_newest(heap, cls) != NULL)
         return true;
     void **top = hak_magazine_lay_down(heap, cls);
-    top += hak_transfer_take(cls, top + 1, (heap->depth[cls] + 1u) / 2);
+    top += hak_transfer_take(cls, top + 1, (heap->bins[cls].depth + 1u) / 2);
     hak_magazine_set_top(heap, cls, top);
     return hak_magazine_newest(heap, cls) != NULL;
 }
@@ -106,7 +108,7 @@ static bool fill(hak_heap *heap, unsigned cls) {
     if (hak_heap_slab(heap, cls) == NULL)
         return false;
     size_t batch = next_batch(heap, cls);
-    if (batch > heap->depth[cls])
+    if (batch > heap->bins[cls].depth)
         hak_magazine_set_depth(heap, cls, (unsigned)batch);
     take_from_slabs(heap, cls, batch);
     HAK_TALLY(heap, cls, refill);
@@ -123,7 +125,7 @@ static void *take_newest(hak_heap *heap, unsigned cls) {
 
 /* A thread that has used few blocks of the class so far. */
 static bool begins(const hak_heap *heap, unsigned cls) {
-    return heap->batch[cls] + 1 <= HAK_COARSE_BLOCKS && heap->partial[cls] == NULL;
+    return heap->bins[cls].batch + 1 <= HAK_COARSE_BLOCKS && heap->bins[cls].partial == NULL;
 }
 
 /* The fast path leaves the last block in hand: who takes that one fills the magazine, too. */
@@ -170,7 +172,7 @@ static void *take_coarser(hak_heap *heap, unsigned cls) {
     unsigned other = coarser(cls);
     if (other == cls)
         return NULL;
-    heap->batch[cls]++;
+    heap->bins[cls].batch++;
     hak_disarm(heap, other);
     return take(heap, other);
 }
@@ -178,7 +180,7 @@ static void *take_coarser(hak_heap *heap, unsigned cls) {
 /* A class that sheds takes a new slab although its magazine has blocks: theirs run empty. */
 static void *take_from_oldest(hak_heap *heap, unsigned cls) {
     void *block = NULL;
-    if (heap->partial[cls] == NULL)
+    if (heap->bins[cls].partial == NULL)
         hak_drain(heap);
     hak_slab *first = hak_heap_slab(heap, cls);
     if (first != NULL)
@@ -200,8 +202,8 @@ void *hak_bin_take(hak_heap *heap, unsigned cls) {
 void hak_bin_flush(hak_heap *heap, unsigned cls) {
     hak_disarm(heap, cls);
     hak_magazine_lay_down(heap, cls);
-    hak_give_back(heap, cls, heap->bottom[cls] + 1, hak_magazine_count(heap, cls));
-    hak_magazine_set_top(heap, cls, heap->bottom[cls]);
+    hak_give_back(heap, cls, heap->bins[cls].bottom + 1, hak_magazine_count(heap, cls));
+    hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
 }
 
 /* Most of what it gave back were blocks of other heaps. A thread that frees what others allocate
@@ -221,10 +223,10 @@ static void begin_to_shed(hak_heap *heap, unsigned cls) {
 
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.foreign > blocks / 2) {
-        heap->spilled[cls] = HAK_SPILL_NONE;
+        heap->bins[cls].spilled = HAK_SPILL_NONE;
         keep_few(heap, cls);
     } else {
-        heap->spilled[cls] =
+        heap->bins[cls].spilled =
             given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
         if (hak_shed_note_spill(heap, cls, blocks))
             begin_to_shed(heap, cls);
@@ -233,7 +235,7 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
 
 /* One that sheds, or run after run of more than the cache holds, gives all of them at once. */
 static bool gives_all(const hak_heap *heap, unsigned cls) {
-    return heap->sheds[cls] || (heap->crowded && heap->spilled[cls] == HAK_SPILL_IN_RUNS);
+    return heap->bins[cls].sheds || (heap->crowded && heap->bins[cls].spilled == HAK_SPILL_IN_RUNS);
 }
 
 /* Only where blocks of several threads come together: some are the heap's own, others are not.
@@ -241,7 +243,7 @@ static bool gives_all(const hak_heap *heap, unsigned cls) {
 static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
                                size_t count) {
     size_t own = 0;
-    if (hak_classes[cls].size < HAK_TRANSFER_LEAST || heap->sheds[cls])
+    if (hak_classes[cls].size < HAK_TRANSFER_LEAST || heap->bins[cls].sheds)
         return 0;
     for (size_t i = 0; i < count; i++) {
         uintptr_t owner = hak_owner_of(blocks[i]);
@@ -267,7 +269,7 @@ static void spill(hak_heap *heap, unsigned cls) {
     memmove(from, from + blocks, newest * sizeof *from);
     hak_magazine_set_top(heap, cls, heap->top[cls] - blocks);
     if (left == blocks)
-        heap->spilled[cls] = HAK_SPILL_SCATTERED;
+        heap->bins[cls].spilled = HAK_SPILL_SCATTERED;
     else
         note_spill(heap, cls, blocks, given);
 }

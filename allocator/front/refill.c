@@ -73,7 +73,7 @@ static inline void *refill(hak_heap *heap, size_t size) {
     void *block = hak_armed_pop(heap, cls);
     if (block != NULL)
         return block;
-    bool was_armed = heap->malloc_is_armed[cls];
+    bool was_armed = heap->bins[cls].malloc_is_armed;
     block = allocate(heap, cls);
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())

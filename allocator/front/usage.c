@@ -52,7 +52,7 @@ static size_t blocks_in(const hak_heap *heap, unsigned cls) {
     size_t count = hak_magazine_count(heap, cls), empty = 0;
     if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls))
         for (size_t i = 1; i + HAK_HAND <= hak_magazine_count(heap, cls); i++)
-            empty += heap->bottom[cls][i] == NULL;
+            empty += heap->bins[cls].bottom[i] == NULL;
     return empty < count ? count - empty : 0;
 }
 
@@ -113,7 +113,7 @@ static void check_segment(hak_usage *usage, const hak_segment *s) {
 }
 
 static bool list_is_valid(const hak_heap *heap, unsigned cls) {
-    const hak_slab *first = heap->partial[cls], *before = first != NULL ? first->prev : NULL;
+    const hak_slab *first = heap->bins[cls].partial, *before = first != NULL ? first->prev : NULL;
     for (const hak_slab *s = first; s != NULL; before = s, s = s->next)
         if (!hak_slab_is_valid(s) || s->prev != before || s->cls != cls ||
             s->used == hak_classes[cls].capacity ||

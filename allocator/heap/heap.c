@@ -41,9 +41,9 @@ static bool make_heap(hak_seat *seat) {
  * blocks of each class that was in use, and not of a coarser one. */
 static void forget(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
-        if (heap->batch[cls] > HAK_COARSE_BLOCKS)
-            heap->batch[cls] = HAK_COARSE_BLOCKS;
-        if (heap->depth[cls] > hak_classes[cls].depth)
+        if (heap->bins[cls].batch > HAK_COARSE_BLOCKS)
+            heap->bins[cls].batch = HAK_COARSE_BLOCKS;
+        if (heap->bins[cls].depth > hak_classes[cls].depth)
             hak_magazine_shrink(heap, cls, 0);
         hak_shed_forget(heap, cls);
     }
@@ -84,7 +84,8 @@ void hak_heap_leave(hak_heap *heap) {
  * research build is. */
 static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
-    while (cls < HAK_CLASSES && heap->partial[cls] == NULL && hak_magazine_count(heap, cls) == 0)
+    while (cls < HAK_CLASSES && heap->bins[cls].partial == NULL &&
+           hak_magazine_count(heap, cls) == 0)
         cls++;
     return cls == HAK_CLASSES && heap->came == NULL && !HAK_RESEARCH;
 }
@@ -130,8 +131,8 @@ static bool adopt(hak_heap *heap, unsigned cls) {
 }
 
 hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
-    if (heap->partial[cls] != NULL || adopt(heap, cls))
-        return heap->partial[cls];
+    if (heap->bins[cls].partial != NULL || adopt(heap, cls))
+        return heap->bins[cls].partial;
     return hak_slab_make(heap, cls);
 }
 

@@ -21,7 +21,7 @@ static void set_busy(hak_heap *heap, bool busy) {
 /*   | NULL |      |      | block |      | block |   ->   | NULL | block | block |
  *                                         ^ top                          ^ top    */
 static void close_holes(hak_heap *heap, unsigned cls) {
-    void **to = heap->bottom[cls], **top = hak_magazine_lay_down(heap, cls);
+    void **to = heap->bins[cls].bottom, **top = hak_magazine_lay_down(heap, cls);
     for (void **from = to + 1; from <= top; from++)
         if (*from != NULL)
             *++to = *from;

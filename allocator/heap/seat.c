@@ -54,7 +54,7 @@ static void take_off(list *from, hak_seat *seat) {
 /* By whoever has the heap for itself: before it becomes idle, or after. */
 static void note_stock(const hak_heap *heap, uint32_t by) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (heap->partial[cls] != NULL)
+        if (heap->bins[cls].partial != NULL)
             atomic_fetch_add_explicit(&stocked[cls], by, memory_order_relaxed);
 }
 
@@ -113,14 +113,14 @@ size_t hak_seat_idle_count(void) {
 /* Under the lock whoever visits the heap next sees that the slab has another owner. Meanwhile the
  * seat counts as visited: a forked child must not believe what it finds in the heap. */
 static hak_slab *take_slab(const hak_heap *heap, hak_seat *from, unsigned cls) {
-    hak_slab *slab = from->heap->partial[cls];
+    hak_slab *slab = from->heap->bins[cls].partial;
     if (slab == NULL)
         return NULL;
     hak_seat_set_state(from, HAK_HEAP_VISITED);
     atomic_signal_fence(memory_order_seq_cst);
     hak_slab_unlink(from->heap, slab);
     hak_slab_own(heap, slab);
-    if (from->heap->partial[cls] == NULL)
+    if (from->heap->bins[cls].partial == NULL)
         atomic_fetch_sub_explicit(&stocked[cls], 1, memory_order_relaxed);
     hak_seat_set_state(from, HAK_HEAP_IDLE);
     return slab;

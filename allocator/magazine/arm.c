@@ -17,7 +17,7 @@ void *const hak_nothing[HAK_EMPTY_SLOTS];
 static void arm_class(hak_heap *heap, unsigned cls) {
     if (hak_is_armed(heap, cls))
         return;
-    heap->held_top[cls] = hak_magazine_lay_down(heap, cls);
+    heap->bins[cls].held_top = hak_magazine_lay_down(heap, cls);
     heap->top[cls] = heap->end[cls] = HAK_NOTHING;
     if (HAK_HAND)
         heap->hand[cls] = NULL;
@@ -43,24 +43,24 @@ void hak_lead_malloc_back(hak_heap *heap, unsigned cls) {
 }
 
 void hak_arm_malloc(hak_heap *heap, unsigned cls) {
-    heap->malloc_is_armed[cls] = true;
+    heap->bins[cls].malloc_is_armed = true;
     hak_lead_malloc_away(heap, cls);
 }
 
 void hak_arm_malloc_again(hak_heap *heap, unsigned cls) {
-    if (hak_is_armed(heap, cls) || heap->malloc_hits[cls] == FEW)
+    if (hak_is_armed(heap, cls) || heap->bins[cls].malloc_hits == FEW)
         return;
-    heap->malloc_hits[cls]++;
+    heap->bins[cls].malloc_hits++;
     hak_arm_malloc(heap, cls);
 }
 
 void hak_disarm(hak_heap *heap, unsigned cls) {
-    if (heap->malloc_is_armed[cls] && !heap->sheds[cls])
+    if (heap->bins[cls].malloc_is_armed && !heap->bins[cls].sheds)
         hak_lead_malloc_back(heap, cls);
-    heap->malloc_is_armed[cls] = false;
+    heap->bins[cls].malloc_is_armed = false;
     if (!hak_is_armed(heap, cls))
         return;
-    hak_magazine_set_top(heap, cls, heap->held_top[cls]);
+    hak_magazine_set_top(heap, cls, heap->bins[cls].held_top);
     heap->end[cls] = hak_magazine_end(heap, cls);
 }
 
@@ -69,19 +69,19 @@ static bool time_to_look(hak_heap *heap) {
 }
 
 void *hak_armed_pop(hak_heap *heap, unsigned cls) {
-    void *block = hak_is_armed(heap, cls) ? *heap->held_top[cls] : NULL;
-    if (block == NULL || heap->sheds[cls] || time_to_look(heap))
+    void *block = hak_is_armed(heap, cls) ? *heap->bins[cls].held_top : NULL;
+    if (block == NULL || heap->bins[cls].sheds || time_to_look(heap))
         return NULL;
-    heap->held_top[cls]--;
+    heap->bins[cls].held_top--;
     HAK_TALLY(heap, cls, pop);
     return block;
 }
 
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
-    if (!hak_is_armed(heap, cls) || heap->held_top[cls] == hak_magazine_end(heap, cls) ||
-        *heap->held_top[cls] == block || time_to_look(heap))
+    if (!hak_is_armed(heap, cls) || heap->bins[cls].held_top == hak_magazine_end(heap, cls) ||
+        *heap->bins[cls].held_top == block || time_to_look(heap))
         return false;
-    *++heap->held_top[cls] = block;
+    *++heap->bins[cls].held_top = block;
     HAK_TALLY(heap, cls, push);
     return true;
 }
@@ -92,13 +92,13 @@ static void arm_all(hak_heap *heap) {
 }
 
 static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
-    if (heap->hit_at[cls] != tick) {
-        heap->hit_at[cls] = tick;
-        heap->hits[cls] = heap->malloc_hits[cls] = 0;
+    if (heap->bins[cls].hit_at != tick) {
+        heap->bins[cls].hit_at = tick;
+        heap->bins[cls].hits = heap->bins[cls].malloc_hits = 0;
     }
-    if (heap->hits[cls] < FEW)
-        heap->hits[cls]++;
-    return heap->hits[cls] == FEW;
+    if (heap->bins[cls].hits < FEW)
+        heap->bins[cls].hits++;
+    return heap->bins[cls].hits == FEW;
 }
 
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {

@@ -15,7 +15,7 @@ enum {
 /* ---- depth ---- */
 
 static void set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
-    heap->depth[cls] = (uint16_t)depth;
+    heap->bins[cls].depth = (uint16_t)depth;
     if (!hak_is_armed(heap, cls))
         heap->end[cls] = hak_magazine_end(heap, cls);
 }
@@ -43,11 +43,11 @@ static unsigned room_for(unsigned cls, unsigned depth) {
 }
 
 static void **place_for(hak_heap *heap, unsigned cls, unsigned depth) {
-    heap->room[cls] = (uint16_t)room_for(cls, depth);
+    heap->bins[cls].room = (uint16_t)room_for(cls, depth);
     if (depth > hak_classes[cls].depth)
         return deep_place(heap, cls);
     void **place = grown_places(heap) + heap->grown_slots;
-    heap->grown_slots += heap->room[cls] + HAK_EMPTY_SLOTS;
+    heap->grown_slots += heap->bins[cls].room + HAK_EMPTY_SLOTS;
     return place;
 }
 
@@ -56,14 +56,14 @@ static void begin_at(hak_heap *heap, unsigned cls, void **place) {
     for (void **slot = place; slot < place + HAK_EMPTY_SLOTS; slot++)
         if (*slot != NULL)
             *slot = NULL;
-    heap->bottom[cls] = place + HAK_EMPTY_SLOTS - 1;
-    hak_magazine_set_top(heap, cls, heap->bottom[cls]);
+    heap->bins[cls].bottom = place + HAK_EMPTY_SLOTS - 1;
+    hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
 }
 
 static void lay_out(hak_heap *heap, unsigned cls) {
     unsigned usual = hak_classes[cls].depth;
     unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
-    heap->room[cls] = (uint16_t)depth;
+    heap->bins[cls].room = (uint16_t)depth;
     begin_at(heap, cls, small_place(heap, cls));
     set_depth(heap, cls, depth);
 }
@@ -74,15 +74,15 @@ void hak_magazines_lay_out(hak_heap *heap) {
 }
 
 static void move(hak_heap *heap, unsigned cls, void **place) {
-    size_t count = (size_t)(hak_magazine_lay_down(heap, cls) - heap->bottom[cls]);
-    void **first = heap->bottom[cls] + 1;
+    size_t count = (size_t)(hak_magazine_lay_down(heap, cls) - heap->bins[cls].bottom);
+    void **first = heap->bins[cls].bottom + 1;
     begin_at(heap, cls, place);
-    memcpy(heap->bottom[cls] + 1, first, count * sizeof *first);
-    hak_magazine_set_top(heap, cls, heap->bottom[cls] + count);
+    memcpy(heap->bins[cls].bottom + 1, first, count * sizeof *first);
+    hak_magazine_set_top(heap, cls, heap->bins[cls].bottom + count);
 }
 
 void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
-    if (depth > heap->room[cls])
+    if (depth > heap->bins[cls].room)
         move(heap, cls, place_for(heap, cls, depth));
     set_depth(heap, cls, depth);
 }
@@ -97,12 +97,12 @@ static void purge_beyond(void **end, void **deepest) {
 
 void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
     unsigned usual = hak_classes[cls].depth;
-    if (heap->depth[cls] <= usual)
+    if (heap->bins[cls].depth <= usual)
         return;
     set_depth(heap, cls, depth > usual ? depth : usual);
     if (depth <= usual)
         purge_beyond(hak_magazine_end(heap, cls) + 1,
-                     heap->bottom[cls] + hak_classes[cls].deepest + 1);
+                     heap->bins[cls].bottom + hak_classes[cls].deepest + 1);
 }
 
 /* ---- as deep as it pays ---- */
@@ -111,19 +111,19 @@ void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
 static size_t deep_bytes_beside(const hak_heap *heap, unsigned but) {
     size_t bytes = 0;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (cls != but && heap->depth[cls] > hak_classes[cls].depth)
-            bytes += (size_t)heap->depth[cls] * hak_classes[cls].size;
+        if (cls != but && heap->bins[cls].depth > hak_classes[cls].depth)
+            bytes += (size_t)heap->bins[cls].depth * hak_classes[cls].size;
     return bytes;
 }
 
 /* True when the magazine can become so deep and all deep ones hold no more than a megabyte. */
 static bool is_worth_it(const hak_heap *heap, unsigned cls, unsigned more) {
-    return more > heap->depth[cls] &&
+    return more > heap->bins[cls].depth &&
            deep_bytes_beside(heap, cls) + (size_t)more * hak_classes[cls].size <= HAK_DEEP_BYTES;
 }
 
 static unsigned deeper(const hak_heap *heap, unsigned cls) {
-    unsigned deepest = hak_classes[cls].deepest, more = heap->depth[cls] * DEEPEN;
+    unsigned deepest = hak_classes[cls].deepest, more = heap->bins[cls].depth * DEEPEN;
     return more < deepest ? more : deepest;
 }
 
@@ -139,10 +139,10 @@ static bool can_be(hak_heap *heap, unsigned cls, unsigned depth) {
  * they usually are. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     unsigned more = deeper(heap, cls);
-    bool in_runs = heap->spilled[cls] == HAK_SPILL_IN_RUNS;
-    if (heap->spilled[cls] == HAK_SPILL_NONE || heap->deep == HAK_DEEP_REFUSED)
+    bool in_runs = heap->bins[cls].spilled == HAK_SPILL_IN_RUNS;
+    if (heap->bins[cls].spilled == HAK_SPILL_NONE || heap->deep == HAK_DEEP_REFUSED)
         return;
-    heap->spilled[cls] = HAK_SPILL_NONE;
+    heap->bins[cls].spilled = HAK_SPILL_NONE;
     heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
     if (in_runs && heap->crowded)
         hak_magazine_shrink(heap, cls, 0);

@@ -34,9 +34,9 @@ size_t hak_magazines_purge(hak_heap *heap);
 
 /* Blocks in a magazine, armed or not; 0 when it is another thread's and moves just now. */
 HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
-    void *const *top = hak_is_armed(heap, cls) ? heap->held_top[cls] : heap->top[cls];
-    size_t count = (size_t)(top - heap->bottom[cls]);
-    return count <= heap->depth[cls] ? count : 0;
+    void *const *top = hak_is_armed(heap, cls) ? heap->bins[cls].held_top : heap->top[cls];
+    size_t count = (size_t)(top - heap->bins[cls].bottom);
+    return count <= heap->bins[cls].depth ? count : 0;
 }
 
 /* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
@@ -69,7 +69,7 @@ HAK_INLINE void hak_magazine_put(hak_heap *heap, unsigned cls, void *block) {
 
 /* The last slot of a magazine. */
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
-    return heap->bottom[cls] + heap->depth[cls];
+    return heap->bins[cls].bottom + heap->bins[cls].depth;
 }
 
 #endif

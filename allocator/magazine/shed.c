@@ -23,35 +23,35 @@ static uint16_t most_left(unsigned cls) {
 }
 
 static void begin(hak_heap *heap, unsigned cls) {
-    heap->sheds[cls] = true;
-    heap->shed_left[cls] = 0;
+    heap->bins[cls].sheds = true;
+    heap->bins[cls].shed_left = 0;
     hak_lead_malloc_away(heap, cls);
 }
 
 static void end(hak_heap *heap, unsigned cls) {
-    heap->sheds[cls] = false;
-    if (!heap->malloc_is_armed[cls])
+    heap->bins[cls].sheds = false;
+    if (!heap->bins[cls].malloc_is_armed)
         hak_lead_malloc_back(heap, cls);
 }
 
 void hak_shed_forget(hak_heap *heap, unsigned cls) {
-    if (heap->sheds[cls])
+    if (heap->bins[cls].sheds)
         end(heap, cls);
-    heap->spills[cls] = 0;
+    heap->bins[cls].spills = 0;
 }
 
 static void go_on(hak_heap *heap, unsigned cls, size_t blocks) {
-    size_t left = heap->shed_left[cls] + blocks - (blocks + BALANCE_SHARE - 1) / BALANCE_SHARE,
+    size_t left = heap->bins[cls].shed_left + blocks - (blocks + BALANCE_SHARE - 1) / BALANCE_SHARE,
            most = most_left(cls);
-    heap->shed_left[cls] = (uint16_t)(left < most ? left : most);
+    heap->bins[cls].shed_left = (uint16_t)(left < most ? left : most);
 }
 
 /* A burst of frees spills, too: there no malloc comes by between two spills. To see one, malloc is
  * armed. */
 static bool is_time_to_begin(hak_heap *heap, unsigned cls) {
-    heap->spills[cls] = heap->malloc_came[cls] ? heap->spills[cls] + 1 : 0;
-    heap->malloc_came[cls] = false;
-    bool begins = heap->spills[cls] >= SPILLS;
+    heap->bins[cls].spills = heap->bins[cls].malloc_came ? heap->bins[cls].spills + 1 : 0;
+    heap->bins[cls].malloc_came = false;
+    bool begins = heap->bins[cls].spills >= SPILLS;
     if (!begins)
         hak_arm_malloc(heap, cls);
     return begins;
@@ -59,19 +59,19 @@ static bool is_time_to_begin(hak_heap *heap, unsigned cls) {
 
 bool hak_shed_note_spill(hak_heap *heap, unsigned cls, size_t blocks) {
     unsigned usual = hak_classes[cls].depth;
-    if (usual < LEAST_DEPTH || (!heap->sheds[cls] && heap->depth[cls] < usual))
+    if (usual < LEAST_DEPTH || (!heap->bins[cls].sheds && heap->bins[cls].depth < usual))
         return false;
-    bool begins = !heap->sheds[cls] && is_time_to_begin(heap, cls);
+    bool begins = !heap->bins[cls].sheds && is_time_to_begin(heap, cls);
     if (begins)
         begin(heap, cls);
-    if (heap->sheds[cls])
+    if (heap->bins[cls].sheds)
         go_on(heap, cls, blocks);
     return begins;
 }
 
 bool hak_shed_wants(hak_heap *heap, unsigned cls) {
-    heap->malloc_came[cls] = true;
-    if (heap->sheds[cls] && heap->shed_left[cls]-- == 0)
+    heap->bins[cls].malloc_came = true;
+    if (heap->bins[cls].sheds && heap->bins[cls].shed_left-- == 0)
         hak_shed_forget(heap, cls);
-    return heap->sheds[cls];
+    return heap->bins[cls].sheds;
 }

@@ -157,7 +157,7 @@ static void exchange(part *p) {
 
 /* The newest blocks stay. False: there is no room for all others. */
 static bool gather_below(hak_heap *heap, unsigned cls, void **top) {
-    void **from = heap->bottom[cls] + 1;
+    void **from = heap->bins[cls].bottom + 1;
     while (from < top && __atomic_load_n(from, __ATOMIC_RELAXED) == NULL)
         from++;
     size_t count = from < top ? (size_t)(top - from) : 0, room = VALUES - value_count;
@@ -174,10 +174,10 @@ static bool gather_below(hak_heap *heap, unsigned cls, void **top) {
 
 /* The hot path does not come to an armed magazine. */
 static void empty_armed(hak_heap *heap, unsigned cls) {
-    size_t count = (size_t)(heap->held_top[cls] - heap->bottom[cls]);
+    size_t count = (size_t)(heap->bins[cls].held_top - heap->bins[cls].bottom);
     if (count != 0)
-        hak_give_back(heap, cls, heap->bottom[cls] + 1, count);
-    heap->held_top[cls] = heap->bottom[cls];
+        hak_give_back(heap, cls, heap->bins[cls].bottom + 1, count);
+    heap->bins[cls].held_top = heap->bins[cls].bottom;
 }
 
 static bool gather_class(hak_heap *heap, unsigned cls) {

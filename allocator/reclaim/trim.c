@@ -134,7 +134,7 @@ void hak_heap_flush(hak_heap *heap) {
 
 static void begin_class(hak_heap *heap, unsigned cls) {
     heap->trim_class = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
-    heap->trim_next = heap->partial[heap->trim_class];
+    heap->trim_next = heap->bins[heap->trim_class].partial;
 }
 
 static bool has_to_begin(const hak_heap *heap, uint32_t epoch) {
@@ -152,7 +152,7 @@ static void begin(hak_heap *heap, uint32_t epoch) {
 static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
     spend(budget, 1 + hak_magazine_count(heap, cls) / BLOCKS);
     hak_bin_flush(heap, cls);
-    hak_magazine_shrink(heap, cls, heap->depth[cls] / 2);
+    hak_magazine_shrink(heap, cls, heap->bins[cls].depth / 2);
 }
 
 /* The slabs have aged before the magazine is emptied into them, which makes those lively again that
@@ -212,7 +212,7 @@ static size_t purge_now(hak_slab *slab) {
 static size_t purge_slabs_now(hak_heap *heap) {
     size_t bytes = 0;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        for (hak_slab *slab = heap->partial[cls]; slab != NULL; slab = slab->next)
+        for (hak_slab *slab = heap->bins[cls].partial; slab != NULL; slab = slab->next)
             bytes += purge_now(slab);
     HAK_COUNT(trimmed_bytes, bytes);
     return bytes;

@@ -14,16 +14,16 @@
 /* ---- the partial list ---- */
 
 void hak_slab_link(hak_heap *heap, hak_slab *slab) {
-    hak_slab *first = heap->partial[slab->cls];
+    hak_slab *first = heap->bins[slab->cls].partial;
     slab->next = first;
     slab->prev = first != NULL ? first->prev : slab;
     if (first != NULL)
         first->prev = slab;
-    heap->partial[slab->cls] = slab;
+    heap->bins[slab->cls].partial = slab;
 }
 
 void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
-    hak_slab **first = &heap->partial[slab->cls];
+    hak_slab **first = &heap->bins[slab->cls].partial;
     if (slab == heap->trim_next)
         heap->trim_next = slab->next;
     if (slab == *first)
@@ -103,7 +103,7 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
 }
 
 void hak_slab_release_empty(hak_heap *heap, unsigned cls) {
-    for (hak_slab *slab = heap->partial[cls], *next; slab != NULL; slab = next) {
+    for (hak_slab *slab = heap->bins[cls].partial, *next; slab != NULL; slab = next) {
         next = slab->next;
         if (slab->used == 0)
             hak_slab_release(heap, slab);
@@ -127,7 +127,7 @@ static void set_low_mark(hak_slab *slab) {
 
 /* True while the heap has no more slabs of the class with room than may stay warm. */
 static bool has_few_slabs(const hak_heap *heap, unsigned cls) {
-    const hak_slab *slab = heap->partial[cls];
+    const hak_slab *slab = heap->bins[cls].partial;
     for (unsigned count = 0; slab != NULL && count < HAK_WARM_SLABS; count++)
         slab = slab->next;
     return slab == NULL;
