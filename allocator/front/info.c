@@ -5,6 +5,7 @@
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 #include "stats/stats.h"

@@ -12,6 +12,7 @@
 #include "pages/dirty.h"
 #include "pages/excess.h"
 #include "pages/range.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 #include "pages/spare.h"
 #include "policy/policy.h"

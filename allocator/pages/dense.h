@@ -12,8 +12,8 @@
  * the untouched magazines of many threads and small programs never do. What is purged goes back to
  * small pages first, so that the system does not fill the holes again by itself. Under the segment
  * lock. */
-#ifndef HAK_COLD_DENSE_H
-#define HAK_COLD_DENSE_H
+#ifndef HAK_PAGES_DENSE_H
+#define HAK_PAGES_DENSE_H
 
 #include "base/types.h"
 

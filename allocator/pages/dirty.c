@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "os/os.h"
 #include "pages/dense.h"
-#include "pages/mend.h"
+#include "pages/note.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
@@ -11,49 +11,6 @@
 #include "stats/stats.h"
 
 enum { LONGEST = 32 }; /* segments purged by one call: 64 MiB, some milliseconds */
-
-static hak_segment *list_first, *list_last;
-static _Atomic size_t list_length;
-
-/* ---- the list ---- */
-
-size_t hak_dirty_count(void) {
-    return atomic_load_explicit(&list_length, memory_order_relaxed);
-}
-
-static void change_count(size_t by) {
-    atomic_store_explicit(&list_length, hak_dirty_count() + by, memory_order_relaxed);
-}
-
-static hak_segment *pop(void) {
-    hak_segment *s = list_first;
-    if (s == NULL)
-        return NULL;
-    list_first = s->dirty_next;
-    if (list_first == NULL)
-        list_last = NULL;
-    s->on_dirty_list = false;
-    change_count((size_t)-1);
-    return s;
-}
-
-void hak_dirty_push(hak_segment *s) {
-    if (s->on_dirty_list)
-        return;
-    s->on_dirty_list = true;
-    s->dirty_next = NULL;
-    if (list_last != NULL)
-        list_last->dirty_next = s;
-    else
-        list_first = s;
-    list_last = s;
-    change_count(1);
-}
-
-void hak_dirty_forget(void) {
-    list_first = list_last = NULL;
-    atomic_store_explicit(&list_length, 0, memory_order_relaxed);
-}
 
 /* ---- runs of dirty pages, across segments ---- */
 
@@ -100,7 +57,7 @@ static size_t purge_run(run r) {
     void *start = (void *)(r.range->base + (r.first << HAK_PAGE_SHIFT));
     size_t pages = r.end - r.first, bytes = pages << HAK_PAGE_SHIFT;
     bool lazily = hak_policy_now()->purge_lazily != 0;
-    size_t note = hak_mend_note(r.range, r.first, pages);
+    size_t note = hak_note_pages(r.range, r.first, pages);
     hak_pages_claim(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
@@ -112,7 +69,7 @@ static size_t purge_run(run r) {
         hak_range_purge_tables(r.range, r.first, r.end);
     else
         hak_pages_keep(r.range, r.first, pages);
-    hak_mend_forget(note);
+    hak_note_forget(note);
     return given ? pages : 0;
 }
 
@@ -137,7 +94,7 @@ size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which)
     size_t pages = 0;
     hak_lock_take(&hak_segment_lock);
     for (; *entries > 0 && pages < most; --*entries) {
-        hak_segment *s = pop();
+        hak_segment *s = hak_dirty_pop();
         if (s == NULL) {
             *entries = 0;
             break;

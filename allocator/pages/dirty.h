@@ -1,17 +1,9 @@
-/* Dirty pages: free, but still backed by memory. Segments that have some wait on a list, the one
- * that has waited longest first. */
-#ifndef HAK_COLD_DIRTY_H
-#define HAK_COLD_DIRTY_H
+/* Purging dirty pages: free ones that are still backed by memory. */
+#ifndef HAK_PAGES_DIRTY_H
+#define HAK_PAGES_DIRTY_H
 
 #include "base/types.h"
-
-/* Under the segment lock: puts a segment with dirty pages at the end of the list, if it is not on
- * it. */
-void hak_dirty_push(hak_segment *s);
-/* In a forked child: empties the list. The segments still say that they are on it. */
-void hak_dirty_forget(void);
-/* Segments on the list. Any thread; a hint without the lock. */
-size_t hak_dirty_count(void);
+#include "pages/dirty_list.h"
 
 /* Which dirty pages go: those that were dirty already at the last such visit, or all. */
 enum hak_dirty_which { HAK_DIRTY_AGED, HAK_DIRTY_ALL };

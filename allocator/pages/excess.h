@@ -11,8 +11,8 @@
  *   A dense block, most of which may be resident, is dirty pages like all others, and waits
  *   as they do. What is used sparsely becomes spare runs, which may hold HAKMEM_HUGE_KEEP
  *   together. */
-#ifndef HAK_COLD_EXCESS_H
-#define HAK_COLD_EXCESS_H
+#ifndef HAK_PAGES_EXCESS_H
+#define HAK_PAGES_EXCESS_H
 
 #include "base/types.h"
 

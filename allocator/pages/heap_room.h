@@ -7,8 +7,8 @@
  *
  * The deep magazines, most of a heap, become usable when the first of them is wanted. A seat and
  * its heap's place stay together for ever. */
-#ifndef HAK_COLD_HEAP_ROOM_H
-#define HAK_COLD_HEAP_ROOM_H
+#ifndef HAK_PAGES_HEAP_ROOM_H
+#define HAK_PAGES_HEAP_ROOM_H
 
 #include "base/types.h"
 

@@ -2,39 +2,12 @@
 
 #include "base/geometry.h"
 #include "pages/dense.h"
-#include "pages/dirty.h"
+#include "pages/dirty_list.h"
+#include "pages/note.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
 #include "pages/spare.h"
-
-/* ---- notes ---- */
-
-enum { MOST = 32 }; /* with more threads in the middle of it, the child loses what some were at */
-
-/* An address and, below its last bits, a number of pages: so a note is written at once. 0: none. */
-static _Atomic uintptr_t notes[MOST];
-
-static uintptr_t note_of(const hak_range *r, size_t first, size_t count) {
-    return r->base + (first << HAK_PAGE_SHIFT) + count;
-}
-
-size_t hak_mend_note(const hak_range *r, size_t first, size_t count) {
-    uintptr_t note = note_of(r, first, count), none = 0;
-    size_t at = 0;
-    while (at < MOST && !atomic_compare_exchange_strong(&notes[at], &none, note)) {
-        none = 0;
-        at++;
-    }
-    return at;
-}
-
-void hak_mend_forget(size_t note) {
-    if (note < MOST)
-        atomic_store(&notes[note], 0);
-}
-
-/* ---- mending ---- */
 
 static void free_pages(hak_range *r, size_t first, size_t count) {
     for (size_t page = first; page < first + count; page++)
@@ -45,8 +18,8 @@ static void free_pages(hak_range *r, size_t first, size_t count) {
 /* Whether the system was quick enough nobody knows: they are dirty. */
 static bool free_noted(void) {
     bool any = false;
-    for (size_t i = 0; i < MOST; i++) {
-        uintptr_t note = atomic_exchange(&notes[i], 0), count = note % HAK_PAGE_SIZE;
+    for (uintptr_t note; (note = hak_note_take()) != 0;) {
+        uintptr_t count = note % HAK_PAGE_SIZE;
         hak_range *r = hak_range_of((void *)note);
         if (r == NULL)
             continue;

@@ -1,19 +1,13 @@
 /* What a forked child does about pages that other threads of its parent were busy with: os/lock.h.
  *
  * Pages that are free again, but count as used while the system takes their memory away, are
- * *noted* for that long. Of all else that the segment lock guards the words count that say which
- * pages are used and which have memory; what another thread was just taking or giving stays used
- * for ever. */
+ * *noted* for that long (pages/note.h). Of all else that the segment lock guards the words count
+ * that say which pages are used and which have memory; what another thread was just taking or
+ * giving stays used for ever. */
 #ifndef HAK_PAGES_MEND_H
 #define HAK_PAGES_MEND_H
 
 #include "base/types.h"
-
-/* Notes `count` pages (1 .. 65535) that begin with page `first` of r, or (0) all of the run that
- * does; returns what to say when they are free. Before they are claimed, or before the run leaves
- * where it was known. Any thread. */
-size_t hak_mend_note(const hak_range *r, size_t first, size_t count);
-void hak_mend_forget(size_t note);
 
 /* Makes what the segment lock guards sound in a forked child. */
 void hak_pages_after_fork_in_child(void);

@@ -2,7 +2,6 @@
 
 #include "base/bits.h"
 #include "os/os.h"
-#include "pages/excess.h"
 #include "pages/room.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
@@ -210,10 +209,8 @@ hak_range *hak_range_add(size_t least) {
         return NULL;
     size_t first = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
     size_t wanted = index == 0 ? first : FURTHER;
-    if (index == 0) {
-        hak_excess_start();
+    if (index == 0)
         least = least > SMALLEST ? least : SMALLEST;
-    }
     wanted = wanted > least ? wanted : least;
     hak_range *r = &hak_ranges[index];
     if (r->segments_ready != 0)

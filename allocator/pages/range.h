@@ -1,7 +1,7 @@
 /* Ranges: stretches of address space with flat tables beside them, so that the page of a
  * pointer is found by arithmetic and a foreign pointer by one compare. */
-#ifndef HAK_COLD_RANGE_H
-#define HAK_COLD_RANGE_H
+#ifndef HAK_PAGES_RANGE_H
+#define HAK_PAGES_RANGE_H
 
 #include "base/types.h"
 

@@ -9,8 +9,8 @@
  * Lowest address first keeps what is in use together: the far end of the range falls free, and
  * pages that were used lately are used again before those that never were. Under the segment
  * lock. */
-#ifndef HAK_COLD_ROOM_H
-#define HAK_COLD_ROOM_H
+#ifndef HAK_PAGES_ROOM_H
+#define HAK_PAGES_ROOM_H
 
 #include "base/types.h"
 

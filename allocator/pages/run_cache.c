@@ -2,6 +2,7 @@
 
 #include "pages/epoch.h"
 #include "pages/excess.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 
 /* Those above it move down by one place: meanwhile one of them may be seen in two. */

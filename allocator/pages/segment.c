@@ -1,12 +1,9 @@
 #include "pages/segment.h"
 
 #include "base/bits.h"
-#include "pages/dense.h"
-#include "pages/dirty.h"
+#include "pages/dirty_list.h"
 #include "pages/range.h"
 #include "pages/room.h"
-#include "pages/spare.h"
-#include "stats/stats.h"
 
 hak_lock hak_segment_lock;
 static _Atomic size_t used_pages, dirty_pages;
@@ -118,8 +115,7 @@ void hak_pages_touch(hak_segment *s) {
     hak_dirty_push(s);
 }
 
-/* True when pages first .. first + count of r exist and are free. */
-static bool are_free(const hak_range *r, size_t first, size_t count) {
+bool hak_pages_are_free(const hak_range *r, size_t first, size_t count) {
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
         if (i >= r->segments_fresh || (r->segments[i].used & mask_within(i, first, count)) != 0)
@@ -127,136 +123,8 @@ static bool are_free(const hak_range *r, size_t first, size_t count) {
     return true;
 }
 
-/* ---- finding room ---- */
-
-typedef struct place {
-    hak_range *range; /* NULL: none */
-    size_t page;
-} place;
-
-/* The first aligned page at or after page `found` of r. */
-static place aligned(hak_range *r, size_t found, size_t align) {
-    size_t base = r->base >> HAK_PAGE_SHIFT;
-    return (place){r, hak_round_up(base + found, align) - base};
-}
-
-/* Ranges in which to look for free pages before new ones are taken. */
-static size_t ranges_for(unsigned home, size_t pages) {
-    size_t all = hak_range_count();
-    bool first_alone =
-        all > 1 && home == HAK_HOME_OF_SLABS && hak_range_can_grow(&hak_ranges[0], pages);
-    return first_alone ? 1 : all;
-}
-
-static place find_free(unsigned home, size_t pages, size_t align, size_t ranges) {
-    size_t at_home = hak_home_range(home);
-    for (size_t i = 0; i < ranges; i++) {
-        hak_range *r = &hak_ranges[i == 0 ? at_home : i <= at_home ? i - 1 : i];
-        size_t found = hak_room_find(r, pages);
-        if (found != HAK_NO_ROOM)
-            return aligned(r, found, align);
-    }
-    return (place){NULL, 0};
-}
-
-/* A run so long that an aligned one fits into it: at home, elsewhere, lowest address first, then
- * pages never used, at home again. */
-static place find(unsigned home, size_t pages, size_t align) {
-    size_t wanted = pages + align - 1;
-    place known = find_free(home, wanted, align, ranges_for(home, wanted));
-    if (known.range != NULL)
-        return known;
-    hak_range *grown = hak_range_grow(hak_home_settle(home), wanted);
-    if (grown != NULL)
-        return aligned(grown, hak_room_find(grown, wanted), align);
-    return find_free(home, wanted, align, hak_range_count());
-}
-
-/* ---- the interface ---- */
-
-void hak_segments_start(void) {
-    hak_lock_take(&hak_segment_lock);
-    if (hak_range_count() == 0)
-        hak_range_grow(NULL, 1);
-    hak_lock_give(&hak_segment_lock);
-}
-
-static hak_slab *head_at(place p, size_t pages) {
-    hak_slab *head = &p.range->slabs[p.page];
-    head->before = head->kind == HAK_RUN_FREE ? head->pages : 0;
-    head->start = p.range->base + (p.page << HAK_PAGE_SHIFT);
-    head->bitmap = p.range->bitmaps[p.page];
-    head->pages = (uint32_t)pages;
-    return head;
-}
-
-static hak_slab *take(unsigned home, size_t pages, size_t align, bool *zeroed) {
-    hak_slab *head = NULL;
-    hak_lock_take(&hak_segment_lock);
-    place p = find(home, pages, align);
-    if (p.range != NULL) {
-        hak_dense_choose(p.range, p.page, pages, pages);
-        size_t touched = hak_pages_claim(p.range, p.page, pages);
-        head = head_at(p, pages);
-        head->touched = (uint32_t)touched;
-        *zeroed = touched == 0;
-    }
-    hak_lock_give(&hak_segment_lock);
-    if (head != NULL)
-        HAK_COUNT(runs_taken, 1);
-    return head;
-}
-
-hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) {
-    hak_slab *head = take(home, pages, align, zeroed);
-    return head != NULL || !hak_spare_release() ? head : take(home, pages, align, zeroed);
-}
-
-static void age(hak_range *r, size_t first, size_t count) {
+void hak_pages_age(hak_range *r, size_t first, size_t count) {
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
         r->segments[i].aged |= mask_within(i, first, count);
-}
-
-static void give(hak_slab *head, bool zeroed, bool aged) {
-    hak_range *r = hak_range_of((void *)head->start);
-    size_t first = (size_t)(head - r->slabs);
-    hak_lock_take(&hak_segment_lock);
-    head->kind = HAK_RUN_FREE;
-    hak_pages_free(r, first, head->pages, zeroed);
-    if (aged)
-        age(r, first, head->pages);
-    hak_lock_give(&hak_segment_lock);
-    HAK_COUNT(runs_given, 1);
-}
-
-void hak_run_give(hak_slab *head, bool zeroed) {
-    give(head, zeroed, false);
-}
-
-void hak_run_give_aged(hak_slab *head) {
-    give(head, false, true);
-}
-
-bool hak_run_extend(hak_slab *head, size_t pages) {
-    hak_range *r = hak_range_of((void *)head->start);
-    size_t behind = (size_t)(head - r->slabs) + head->pages, more = pages - head->pages;
-    hak_lock_take(&hak_segment_lock);
-    bool is_free = are_free(r, behind, more);
-    if (is_free) {
-        hak_dense_choose(r, behind, more, pages);
-        head->touched += (uint32_t)hak_pages_claim(r, behind, more);
-        head->pages = (uint32_t)pages;
-    }
-    hak_lock_give(&hak_segment_lock);
-    return is_free;
-}
-
-void hak_run_trim(hak_slab *head, size_t pages) {
-    hak_range *r = hak_range_of((void *)head->start);
-    size_t first = (size_t)(head - r->slabs);
-    hak_lock_take(&hak_segment_lock);
-    hak_pages_free(r, first + pages, head->pages - pages, false);
-    head->pages = (uint32_t)pages;
-    hak_lock_give(&hak_segment_lock);
 }

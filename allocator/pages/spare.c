@@ -2,8 +2,9 @@
 
 #include "base/geometry.h"
 #include "os/os.h"
-#include "pages/mend.h"
+#include "pages/note.h"
 #include "pages/range.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 
@@ -100,10 +101,10 @@ static spare keep(spare s) {
 /* While the system takes the memory away a run is nobody's. */
 static bool clear(const hak_slab *run) {
     const hak_range *r = hak_range_of((void *)run->start);
-    size_t note = hak_mend_note(r, (size_t)(run - r->slabs), 0);
+    size_t note = hak_note_pages(r, (size_t)(run - r->slabs), 0);
     bool done = hak_policy_may_purge_now() &&
                 hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
-    hak_mend_forget(note);
+    hak_note_forget(note);
     return done;
 }
 

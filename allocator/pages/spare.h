@@ -2,8 +2,8 @@
  * tree of rooms and the segments, of which a huge run has many, need not be told of each. What a
  * spare run has too much is address space, not memory; where that is scarce or limited there are
  * none. They go back to their segments when an epoch ends. */
-#ifndef HAK_COLD_SPARE_H
-#define HAK_COLD_SPARE_H
+#ifndef HAK_PAGES_SPARE_H
+#define HAK_PAGES_SPARE_H
 
 #include "base/types.h"
 

@@ -7,6 +7,7 @@
 #include "pages/dense.h"
 #include "pages/range.h"
 #include "pages/run_cache.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 
 #include <string.h>

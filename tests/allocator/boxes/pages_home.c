@@ -4,6 +4,7 @@
 
 #include "front/usage.h"
 #include "pages/range.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 

@@ -6,6 +6,7 @@
 #include "base/bits.h"
 #include "front/usage.h"
 #include "os/os.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 

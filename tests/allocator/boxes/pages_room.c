@@ -3,6 +3,7 @@
 #include "front/usage.h"
 #include "pages/range.h"
 #include "pages/room.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 
 #include "../support/check.h"

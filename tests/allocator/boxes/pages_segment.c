@@ -3,6 +3,7 @@
 #include "reclaim/purge.h"
 #include "front/usage.h"
 #include "pages/range.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "reclaim/purge.h"
 #include "front/usage.h"
 #include "os/os.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 
 #include <string.h>

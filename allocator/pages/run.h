@@ -1,0 +1,28 @@
+/* Runs of pages, taken from segments and given back. */
+#ifndef HAK_PAGES_RUN_H
+#define HAK_PAGES_RUN_H
+
+#include "base/types.h"
+#include "pages/home.h"
+
+/* Asks the system for the first segment, while nothing forbids it. */
+void hak_segments_start(void);
+
+/* A run of `pages` pages whose first is aligned to `align` pages (a power of two), at this home
+ * first; *zeroed says that all of it reads as zero. The head's start, pages and bitmap are set, the
+ * rest is for the caller. NULL: out of memory. Any thread. */
+hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
+
+/* Gives a run back; its pages are dirty from now on, or clean when `zeroed`. Any thread. */
+void hak_run_give(hak_slab *head, bool zeroed);
+
+/* Gives one back that lay free since before the purge epoch began: it goes when that ends. */
+void hak_run_give_aged(hak_slab *head);
+
+/* Makes a run longer, in place. False: the pages behind it are not free. */
+bool hak_run_extend(hak_slab *head, size_t pages);
+
+/* Gives the pages behind the first `pages` of a run back. */
+void hak_run_trim(hak_slab *head, size_t pages);
+
+#endif
