@@ -103,7 +103,7 @@ def test_command(
     """Run the tests: C and Python, style, types, clang and gcc builds.
 
     \b
-    pipeline test                            some ten minutes on two processors
+    pipeline test                            some twelve minutes on two processors
     pipeline test --full                     whole builds, all options with gcc, what takes long
     pipeline test --only ruff --only mypy    two of the suites
     pipeline test --apps                     real programs, preloaded and compared
