@@ -6,13 +6,12 @@
 #include "base/types.h"
 
 typedef struct hak_class {
-    uint32_t size;     /* bytes of a block */
-    uint16_t pages;    /* of a slab */
-    uint16_t depth;    /* of a magazine, usually ... */
-    uint16_t deepest;  /* ... and at most */
-    uint16_t capacity; /* blocks in a slab */
-    uint32_t
-        first_slot; /* of the deep magazine, among those of all classes; the first ones stay NULL */
+    uint32_t size;       /* bytes of a block */
+    uint16_t pages;      /* of a slab */
+    uint16_t depth;      /* of a magazine, usually ... */
+    uint16_t deepest;    /* ... and at most */
+    uint16_t capacity;   /* blocks in a slab */
+    uint32_t first_slot; /* of the deep magazine; HAK_EMPTY_SLOTS from there on stay NULL */
     uint64_t reciprocal; /* 2^64 / size, rounded up: hak_divide */
 } hak_class;
 

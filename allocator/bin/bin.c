@@ -3,15 +3,15 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "magazine/arm.h"
-#include "bin/transfer.h"
-#include "bin/give.h"
-#include "heap/heap.h"
-#include "magazine/magazine.h"
 #include "bin/drain.h"
+#include "bin/give.h"
+#include "bin/transfer.h"
+#include "heap/heap.h"
+#include "magazine/arm.h"
+#include "magazine/magazine.h"
 #include "magazine/shed.h"
-#include "slab/slab.h"
 #include "pages/range.h"
+#include "slab/slab.h"
 
 #include <string.h>
 

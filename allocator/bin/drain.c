@@ -2,11 +2,11 @@
 
 #include "base/bits.h"
 #include "bin/bin.h"
-#include "remote/chain.h"
 #include "bin/give.h"
 #include "heap/heap.h"
 #include "magazine/magazine.h"
 #include "pages/range.h"
+#include "remote/chain.h"
 
 static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, void *const *blocks,
                                         size_t count) {

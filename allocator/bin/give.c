@@ -2,9 +2,9 @@
 
 #include "base/classes.h"
 #include "heap/heap.h"
+#include "pages/range.h"
 #include "remote/chain.h"
 #include "slab/slab.h"
-#include "pages/range.h"
 #include "stats/stats.h"
 
 /* ---- to other heaps ---- */

@@ -1,8 +1,8 @@
 #include "bin/transfer.h"
 
 #include "base/classes.h"
-#include "pages/epoch.h"
 #include "bin/give.h"
+#include "pages/epoch.h"
 
 #include <string.h>
 

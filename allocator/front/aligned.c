@@ -2,9 +2,9 @@
  * it, because slabs start on a page; only larger alignments need whole pages. */
 #include "base/bits.h"
 #include "base/classes.h"
-#include "large/large.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
+#include "large/large.h"
 #include "os/os.h"
 
 #include <errno.h>

@@ -6,13 +6,13 @@
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_allocate */
-#include "front/refill.h"
-#include "thread/thread.h"
 #include "front/medium.h"
+#include "front/refill.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
 #include "stats/slowdown.h"
+#include "thread/thread.h"
 
 #include <stdint.h>
 

@@ -1,14 +1,14 @@
 /* What the allocator tells about itself, and mallopt, malloc_trim and hak_purge. */
 #include "base/fatal.h"
-#include "reclaim/purge.h"
-#include "thread/thread.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
 #include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
+#include "reclaim/purge.h"
 #include "stats/stats.h"
+#include "thread/thread.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* malloc beyond the small classes: front/medium.h. */
 #include "front/medium.h"
 
-#include "large/large.h"
 #include "front/refill.h"
-#include "thread/thread.h"
 #include "hot/magazine.h"
+#include "large/large.h"
+#include "thread/thread.h"
 
 HAK_HOT HAK_DOOR void *hak_malloc_medium(size_t size) {
     if (size > HAK_MEDIUM_MAX) {

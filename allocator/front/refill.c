@@ -1,16 +1,16 @@
 #include "front/refill.h"
 
 #include "base/classes.h"
-#include "magazine/arm.h"
-#include "large/large.h"
-#include "pages/epoch.h"
+#include "bin/bin.h"
 #include "heap/owner.h"
+#include "large/large.h"
+#include "magazine/arm.h"
+#include "pages/epoch.h"
+#include "pages/range.h"
 #include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "remote/chain.h"
-#include "bin/bin.h"
 #include "thread/thread.h"
-#include "pages/range.h"
 
 #include <errno.h>
 

@@ -1,10 +1,10 @@
 /* calloc, realloc and their relatives: ladders of early returns over the gate. */
 #include "base/bits.h"
 #include "base/classes.h"
-#include "large/large.h"
 #include "front/refill.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
+#include "large/large.h"
 #include "pages/range.h"
 
 #include <errno.h>

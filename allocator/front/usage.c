@@ -4,15 +4,15 @@
 #include "base/classes.h"
 #include "bin/transfer.h"
 #include "heap/heap.h"
-#include "magazine/magazine.h"
 #include "heap/owner.h"
-#include "slab/slab.h"
-#include "thread/thread.h"
+#include "magazine/magazine.h"
 #include "pages/apart.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
+#include "slab/slab.h"
 #include "stats/stats.h"
+#include "thread/thread.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 #include "heap/heap.h"
 
 #include "base/classes.h"
-#include "magazine/magazine.h"
 #include "heap/owner.h"
 #include "heap/seat.h"
+#include "magazine/magazine.h"
 #include "magazine/shed.h"
-#include "pages/run_cache.h"
-#include "slab/slab.h"
 #include "os/secret.h"
 #include "pages/heap_room.h"
+#include "pages/run_cache.h"
+#include "slab/slab.h"
 #include "stats/stats.h"
 
 /* ---- making ---- */

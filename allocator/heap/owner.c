@@ -1,8 +1,8 @@
 #include "heap/owner.h"
 
+#include "heap/seat.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
-#include "heap/seat.h"
 #include "os/barrier.h"
 
 hak_lock hak_reclaim_lock;

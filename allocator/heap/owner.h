@@ -30,12 +30,17 @@ extern HAK_HIDDEN hak_lock hak_reclaim_lock;
 /* Waits for the reclaimer, and takes back what it left behind. */
 HAK_DOOR void hak_owner_meets(hak_heap *heap);
 
+/* The owner's side of the agreement above. True: there is, or was, a reclaimer. */
+HAK_INLINE bool hak_owner_is_met(hak_heap *heap) {
+    atomic_store_explicit(&heap->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return HAK_UNLIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) != 0);
+}
+
 /* The owner comes to a slow path, and leaves it again. Who calls something in between that may lead
  * to a slow path of its own enters once more afterwards: the heap is sound at such places. */
 HAK_INLINE void hak_owner_enters(hak_heap *heap) {
-    atomic_store_explicit(&heap->busy, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (HAK_UNLIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) != 0))
+    if (hak_owner_is_met(heap))
         hak_owner_meets(heap);
 }
 HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
@@ -43,9 +48,7 @@ HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
 }
 /* The same for who can go another way. False: there is, or was, a reclaimer; the owner has left. */
 HAK_INLINE bool hak_owner_tries(hak_heap *heap) {
-    atomic_store_explicit(&heap->busy, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (HAK_LIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) == 0))
+    if (!hak_owner_is_met(heap))
         return true;
     hak_owner_leaves(heap);
     return false;

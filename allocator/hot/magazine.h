@@ -14,8 +14,8 @@
 #define HAK_HOT_MAGAZINE_H
 
 #include "base/types.h"
-#include "thread/thread.h"
 #include "hot/ahead.h"
+#include "thread/thread.h"
 
 HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls) {
     void **top = heap->top[cls];

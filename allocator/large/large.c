@@ -2,21 +2,21 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
-#include "pages/epoch.h"
 #include "heap/owner.h"
-#include "pages/run_cache.h"
-#include "reclaim/purge.h"
-#include "thread/thread.h"
 #include "os/os.h"
 #include "pages/apart.h"
 #include "pages/dirty.h"
+#include "pages/epoch.h"
 #include "pages/excess.h"
 #include "pages/range.h"
 #include "pages/run.h"
+#include "pages/run_cache.h"
 #include "pages/segment.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
+#include "reclaim/purge.h"
 #include "stats/stats.h"
+#include "thread/thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,6 +43,13 @@ static size_t bytes_in(const hak_slab *run) {
  * of its run is address space, for growing in place. */
 static size_t usable(const hak_slab *run) {
     return hak_round_up(run->large_size, hak_os_page_size());
+}
+
+/* The run is a large block from now on. */
+static inline void *begin(hak_slab *run, size_t size) {
+    run->kind = HAK_RUN_LARGE;
+    run->large_size = size;
+    return (void *)run->start;
 }
 
 /* ---- the heap, and the clock ---- */
@@ -127,11 +134,8 @@ static hak_slab *take_at_home(size_t pages, size_t align_pages, bool *zeroed) {
 }
 
 static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
-    hak_slab *run = is_huge(pages) ? take_huge(pages, align_pages, zeroed)
-                                   : take_at_home(pages, align_pages, zeroed);
-    if (run != NULL)
-        run->kind = HAK_RUN_LARGE;
-    return run;
+    return is_huge(pages) ? take_huge(pages, align_pages, zeroed)
+                          : take_at_home(pages, align_pages, zeroed);
 }
 
 /* What lies free in magazines and slabs may make room; not for what is longer than all there is. */
@@ -211,12 +215,6 @@ static bool is_beyond(size_t size, size_t align) {
 static void *allocate_apart(size_t size, size_t align) {
     void *block = hak_apart_take(size, align);
     return block != NULL ? block : out_of_memory();
-}
-
-static inline void *begin(hak_slab *run, size_t size) {
-    run->kind = HAK_RUN_LARGE;
-    run->large_size = size;
-    return (void *)run->start;
 }
 
 /* Reads as what the last block left there. NULL: the cache is empty now. */
@@ -341,10 +339,7 @@ static void *allocate_to_grow(size_t size) {
     if (hak_apart_wants(size, 1))
         return allocate_apart(size, 1);
     hak_slab *run = take_with_slack(pages_for(size));
-    if (run == NULL)
-        return NULL;
-    run->large_size = size;
-    return (void *)run->start;
+    return run != NULL ? begin(run, size) : NULL;
 }
 
 /* A run may be several times as long as what the program may use of it: the rest is not read. */

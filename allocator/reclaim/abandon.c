@@ -2,11 +2,11 @@
 
 #include "base/classes.h"
 #include "bin/bin.h"
-#include "heap/heap.h"
-#include "magazine/magazine.h"
-#include "heap/owner.h"
 #include "bin/drain.h"
+#include "heap/heap.h"
+#include "heap/owner.h"
 #include "heap/seat.h"
+#include "magazine/magazine.h"
 #include "os/barrier.h"
 #include "pages/run_cache.h"
 

@@ -1,11 +1,11 @@
 #include "reclaim/background.h"
 
-#include "pages/epoch.h"
-#include "reclaim/purge.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "os/thread.h"
+#include "pages/epoch.h"
 #include "policy/policy.h"
+#include "reclaim/purge.h"
 
 enum {
     LOOK_MS = 500,

@@ -1,20 +1,20 @@
 #include "reclaim/purge.h"
 
-#include "reclaim/abandon.h"
-#include "magazine/arm.h"
-#include "reclaim/background.h"
-#include "pages/epoch.h"
+#include "bin/drain.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
-#include "reclaim/reclaim.h"
-#include "bin/drain.h"
-#include "reclaim/trim.h"
+#include "magazine/arm.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "pages/dirty.h"
+#include "pages/epoch.h"
 #include "pages/excess.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
+#include "reclaim/abandon.h"
+#include "reclaim/background.h"
+#include "reclaim/reclaim.h"
+#include "reclaim/trim.h"
 
 enum {
     STEP = 2048,      /* pages purged in one visit: 128 MiB, some milliseconds; ... */

@@ -48,13 +48,13 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "magazine/arm.h"
 #include "bin/give.h"
 #include "heap/owner.h"
 #include "heap/seat.h"
-#include "reclaim/trim.h"
+#include "magazine/arm.h"
 #include "os/barrier.h"
 #include "os/os.h"
+#include "reclaim/trim.h"
 
 enum {
     HEAPS = 16,    /* robbed at a time */

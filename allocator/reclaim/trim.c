@@ -3,14 +3,14 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "bin/bin.h"
+#include "bin/drain.h"
 #include "bin/transfer.h"
 #include "magazine/magazine.h"
-#include "bin/drain.h"
-#include "pages/run_cache.h"
-#include "slab/slab.h"
 #include "os/os.h"
 #include "pages/dense.h"
+#include "pages/run_cache.h"
 #include "policy/policy.h"
+#include "slab/slab.h"
 #include "stats/stats.h"
 
 /* What a step costs, in slabs that are only looked at: about 0.1 microseconds each. */

@@ -1,7 +1,7 @@
 /* Many blocks given back at once: what a magazine does when it is full. */
 #include "base/classes.h"
-#include "slab/slab.h"
 #include "pages/range.h"
+#include "slab/slab.h"
 
 /* ---- blocks of one slab ---- */
 

@@ -3,11 +3,11 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "pages/epoch.h"
 #include "pages/dense.h"
+#include "pages/epoch.h"
 #include "pages/range.h"
-#include "pages/run_cache.h"
 #include "pages/run.h"
+#include "pages/run_cache.h"
 #include "pages/segment.h"
 
 #include <string.h>

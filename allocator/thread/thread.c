@@ -1,21 +1,21 @@
 #include "thread/thread.h"
 
 #include "base/classes.h"
-#include "reclaim/abandon.h"
-#include "magazine/arm.h"
-#include "reclaim/background.h"
-#include "pages/epoch.h"
 #include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
-#include "reclaim/purge.h"
 #include "heap/seat.h"
-#include "reclaim/trim.h"
+#include "magazine/arm.h"
 #include "os/barrier.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "pages/epoch.h"
 #include "pages/mend.h"
 #include "policy/policy.h"
+#include "reclaim/abandon.h"
+#include "reclaim/background.h"
+#include "reclaim/purge.h"
+#include "reclaim/trim.h"
 
 #include <unistd.h>
 

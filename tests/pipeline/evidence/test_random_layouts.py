@@ -85,7 +85,7 @@ def test_the_code_is_that_of_the_chosen_build(step: str, built: Sandbox, tmp_pat
         assert {function.name for function in found} == sizes.keys()
     if step == "lto":  # the linker changes not a byte; BOLT's jumps may be shorter or longer
         assert {function.name: function.size for function in one} == sizes
-    orders = [sorted(place, key=lambda n, p=place: p[n]) for place in places]  # type: ignore[misc]
+    orders = [sorted(place, key=place.__getitem__) for place in places]
     moved = [sum(a != b for a, b in zip(orders[0], order, strict=True)) for order in orders[1:]]
     assert min(moved) > len(orders[0]) / 4
     assert orders[1] != orders[2]
