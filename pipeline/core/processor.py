@@ -7,13 +7,13 @@ arch/x86/include/asm/intel-family.h, the generations of AMD in arch/x86/kernel/c
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from pipeline.core.errors import UsageError
+from pipeline.core.spelling import did_you_mean
 
 CPUINFO = Path("/proc/cpuinfo")
 ANY = "any"
@@ -135,11 +135,9 @@ def nearest(name: str) -> tuple[str, ...]:
 def require_known(name: str) -> str:
     """Return ``name``; UsageError unless it is in the table, or ANY."""
     if name not in (*NAMES, ANY):
-        close = difflib.get_close_matches(name, (*NAMES, ANY), n=1)
-        here = machine().name
         raise UsageError(
             f"there is no processor {name!r}; there is: {', '.join((ANY, *NAMES))}",
-            hint=f"did you mean {close[0]}?" if close else f"this machine has {here}",
+            hint=did_you_mean(name, (*NAMES, ANY), f"this machine has {machine().name}"),
         )
     return name
 

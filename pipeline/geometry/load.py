@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import Field, StringConstraints
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import ANY, NAMES, nearest
+from pipeline.core.spelling import did_you_mean
 from pipeline.geometry.code import CHOICES
 from pipeline.geometry.model import Geometry, Record, SizeClass
 from pipeline.geometry.rules import require_legal, usual_class
@@ -153,15 +153,13 @@ def _with_kind(tree: Tree, profile: str, cpu: str, common: Geometry) -> Geometry
 
 def _require_known_files(tree: Tree, profile: str) -> None:
     """Refuse a file for a processor that the table has not: no build would ever read it."""
-    for path in sorted(tree.layout(profile).glob("geometry-*.toml")):
-        name = path.stem.removeprefix("geometry-")
+    for name in kinds_of(tree, profile):
         if name not in NAMES:
-            close = difflib.get_close_matches(name, NAMES, n=1)
+            otherwise = "what holds for all processors belongs to geometry.toml"
             raise ProfileError(
-                f"{path}: there is no processor {name!r}; there is: {', '.join(NAMES)}",
-                hint=f"did you mean geometry-{close[0]}.toml?"
-                if close
-                else "what holds for all processors belongs to geometry.toml",
+                f"{tree.geometry(profile, name)}: there is no processor {name!r}; "
+                f"there is: {', '.join(NAMES)}",
+                hint=did_you_mean(name, NAMES, otherwise, form="geometry-{}.toml"),
             )
 
 
@@ -217,9 +215,8 @@ def _update(changes: dict[int, _Change], size: int) -> dict[str, object]:
 def _require_known(path: Path, table: str, name: str, known: Iterable[str]) -> None:
     names = sorted(known)
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
         word = {"constants": "constant", "code": "setting"}[table]
         raise ProfileError(
             f"{path}: {table}, {name}: unknown {word}; there is: {', '.join(names)}",
-            hint=f"did you mean {close[0]}?" if close else "docs/geometry.md lists them",
+            hint=did_you_mean(name, names, "docs/geometry.md lists them"),
         )

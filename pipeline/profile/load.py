@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
+from pipeline.core.spelling import did_you_mean
 from pipeline.profile.schema import Profile
 
 # At most so many mistakes are shown at once; the rest is counted.
@@ -37,7 +37,9 @@ def require_profile(tree: Tree, name: str) -> Path:
     if name not in names:
         raise ProfileError(
             f"unknown profile {name!r}; there is: {', '.join(names) or 'none'}",
-            hint=_did_you_mean(name, names),
+            hint=did_you_mean(
+                name, names, "a profile is training/profiles/NAME.toml", "--profile {}"
+            ),
         )
     return tree.profiles / f"{name}.toml"
 
@@ -83,15 +85,6 @@ def _read_table(path: Path) -> dict[str, Any]:
             f"{path}: not valid TOML: {said}",
             hint="mend that line, or one before it that was not closed",
         ) from error
-
-
-def _did_you_mean(name: str, names: list[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
-    return (
-        f"did you mean --profile {close[0]}?"
-        if close
-        else "a profile is training/profiles/NAME.toml"
-    )
 
 
 def _sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:

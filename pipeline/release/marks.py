@@ -71,14 +71,14 @@ def set_aside(version: Version, aim: Version) -> None:
     """Remember that ``version`` was rolled back to ``aim``, which itself is wanted again."""
     marks = read_marks(version.folder.parent)
     others = tuple(one for one in marks.aside if one.version not in (version.name, aim.name))
-    _write(version, marks.model_copy(update={"aside": (*others, _mark(version))}))
+    _write(version.folder.parent, marks.model_copy(update={"aside": (*others, _mark(version))}))
 
 
 def lift(dist: Path) -> tuple[Mark, ...]:
     """Forget what was rolled back, and return it."""
     marks = read_marks(dist)
     if marks.aside:
-        _write(Version(dist / marks.aside[0].version), marks.model_copy(update={"aside": ()}))
+        _write(dist, marks.model_copy(update={"aside": ()}))
     return marks.aside
 
 
@@ -86,7 +86,10 @@ def reject(version: Version, reason: str) -> None:
     """Refuse a version for good."""
     marks = read_marks(version.folder.parent)
     others = tuple(one for one in marks.rejected if one.version != version.name)
-    _write(version, marks.model_copy(update={"rejected": (*others, _mark(version, reason))}))
+    _write(
+        version.folder.parent,
+        marks.model_copy(update={"rejected": (*others, _mark(version, reason))}),
+    )
 
 
 def why_current_stays(
@@ -124,5 +127,5 @@ def _mark(version: Version, reason: str = "") -> Mark:
     return Mark(version=version.name, library=library, inputs=inputs, since=since, reason=reason)
 
 
-def _write(version: Version, marks: Marks) -> None:
-    replace_text(version.folder.parent / MARKS, marks.model_dump_json(indent=1) + "\n")
+def _write(dist: Path, marks: Marks) -> None:
+    replace_text(dist / MARKS, marks.model_dump_json(indent=1) + "\n")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable
 
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
+from pipeline.core.spelling import did_you_mean
 from pipeline.profile.schema import Profile, Program
 from pipeline.toolchain.symbols import SymbolLists
 
@@ -32,7 +32,7 @@ def _check_program(tree: Tree, place: str, program: str) -> None:
     known = sorted(f"{folder}/{path.stem}" for path in (tree.root / folder).glob("*.c"))
     raise ProfileError(
         f"{place}: there is no program {program}; there is: {', '.join(known) or 'none'}",
-        hint=_meant(program, known) or f"a program is a file {folder}/NAME.c",
+        hint=did_you_mean(program, known) or f"a program is a file {folder}/NAME.c",
     )
 
 
@@ -41,7 +41,7 @@ def _check_symbols(place: str, symbols: Iterable[str], words: Collection[str]) -
     if unknown:
         raise ProfileError(
             f"{place}: no function of the library is called {', '.join(unknown)}",
-            hint=_meant(unknown[0], words)
+            hint=did_you_mean(unknown[0], words)
             or "was it renamed? a name must be that of a definition, not of an alias",
         )
 
@@ -50,8 +50,3 @@ def _words(tree: Tree) -> set[str]:
     """Return every identifier in the library's sources."""
     sources = [p for p in (tree.root / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
     return {word for path in sources for word in re.findall(r"\w+", path.read_text("utf-8"))}
-
-
-def _meant(wrong: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(wrong, known, n=1)
-    return f"did you mean {close[0]}?" if close else ""

@@ -1,0 +1,15 @@
+"""The word that was meant: one hint for all names that people type."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(wrong: str, known: Iterable[str], otherwise: str = "", form: str = "{}") -> str:
+    """Return the hint that names the known word closest to ``wrong``, written as ``form`` has it.
+
+    ``otherwise``: what to say where none is close.
+    """
+    close = difflib.get_close_matches(wrong, list(known), n=1)
+    return f"did you mean {form.format(close[0])}?" if close else otherwise
