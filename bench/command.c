@@ -20,9 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5, DEEPEST = 8 };
-
-extern char **environ;
+enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5, DEEPEST = 8, LINE = 4096 };
 
 static double now(void) {
     struct timespec t;
@@ -65,33 +63,39 @@ static FILE *open_of(pid_t pid, const char *name) {
     return fopen(path, "r");
 }
 
-static long resident_pages(pid_t pid) {
-    long pages = 0;
-    FILE *file = open_of(pid, "statm");
+/* One line of numbers, or nothing. */
+static void read_line(pid_t pid, const char *name, char line[LINE]) {
+    FILE *file = open_of(pid, name);
+    line[0] = 0;
     if (file == NULL)
-        return 0;
-    if (fscanf(file, "%*d %ld", &pages) != 1)
-        pages = 0;
+        return;
+    if (fgets(line, LINE, file) == NULL)
+        line[0] = 0;
     fclose(file);
-    return pages;
+}
+
+static long resident_kib(pid_t pid) {
+    char line[LINE], *rest = NULL;
+    read_line(pid, "statm", line);
+    strtol(line, &rest, 10);
+    return strtol(rest, NULL, 10) * sysconf(_SC_PAGESIZE) / 1024;
 }
 
 /* Of the process and of all that its first thread has started. */
-static long family_pages(pid_t pid, int depth) {
-    char name[64];
-    long pages = resident_pages(pid);
+static long family_kib(pid_t pid, int depth) {
+    char name[64], line[LINE], *rest = line;
     snprintf(name, sizeof name, "task/%d/children", (int)pid);
-    FILE *file = depth < DEEPEST ? open_of(pid, name) : NULL;
-    if (file == NULL)
-        return pages;
-    for (int child; fscanf(file, "%d", &child) == 1;)
-        pages += family_pages(child, depth + 1);
-    fclose(file);
-    return pages;
+    line[0] = 0;
+    if (depth < DEEPEST)
+        read_line(pid, name, line);
+    long kib = resident_kib(pid);
+    for (long child; (child = strtol(rest, &rest, 10)) > 0;)
+        kib += family_kib((pid_t)child, depth + 1);
+    return kib;
 }
 
 static bool has_mapped(pid_t pid, const char *path) {
-    char line[4096 + 128];
+    char line[LINE + 128];
     bool found = false;
     FILE *file = open_of(pid, "maps");
     while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
@@ -103,7 +107,7 @@ static bool has_mapped(pid_t pid, const char *path) {
 
 static void look_at(pid_t child, watch *seen) {
     const char *library = getenv("LD_PRELOAD");
-    seen->sum_kib += (double)(family_pages(child, 0) * (sysconf(_SC_PAGESIZE) / 1024));
+    seen->sum_kib += (double)family_kib(child, 0);
     seen->looks++;
     char *real = library != NULL && !seen->preloaded ? realpath(library, NULL) : NULL;
     if (real != NULL)
@@ -151,7 +155,8 @@ int main(int argc, char **argv) {
     char **command = argv + (argc > 0);
     const char *threads = option("--threads", &command);
     const char *folder = option("--in", &command);
-    if (*command == NULL || **command == '-' || (threads != NULL && atoi(threads) < 1)) {
+    if (*command == NULL || **command == '-' ||
+        (threads != NULL && strtol(threads, NULL, 10) < 1)) {
         fprintf(stderr, "usage: %s [--threads N] [--in FOLDER] PROGRAM [ARGUMENT...]\n", argv[0]);
         return USAGE;
     }
