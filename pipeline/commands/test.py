@@ -68,6 +68,13 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
 @click.option(
     "--full", is_flag=True, help="Also what takes long: twenty minutes on two processors."
 )
+@click.option(
+    "--changed",
+    metavar="[REV]",
+    is_flag=False,
+    flag_value="HEAD",
+    help="Only what the changes since REV touch; without REV, what is not committed.",
+)
 @click.option("--apps", is_flag=True, help="Run real programs with the library instead (minutes).")
 @click.option(
     "--app", "names", multiple=True, metavar="NAME", shell_complete=complete_app, help="Only this."
@@ -93,6 +100,7 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
 def test_command(
     only: tuple[str, ...],
     full: bool,
+    changed: str | None,
     apps: bool,
     names: tuple[str, ...],
     library: Path | None,
@@ -105,6 +113,8 @@ def test_command(
     \b
     pipeline test                            some twelve minutes on two processors
     pipeline test --full                     whole builds, all options with gcc, what takes long
+    pipeline test --changed                  what the changes not yet committed touch
+    pipeline test --changed main             what the changes since main touch
     pipeline test --only ruff --only mypy    two of the suites
     pipeline test --apps                     real programs, preloaded and compared
     pipeline test --app redis --app nginx    two of those
@@ -118,8 +128,8 @@ def test_command(
     if apps or names:
         from pipeline.apps.suite import run_suite as run_apps
 
-        if only or full:
-            word = "--only" if only else "--full"
+        if only or full or changed:
+            word = "--only" if only else "--full" if full else "--changed"
             raise UsageError(
                 f"{word} and --apps do not go together", hint="run one, then the other"
             )
@@ -132,7 +142,27 @@ def test_command(
     if library or variant or settings:
         word = "--library" if library else "--variant" if variant else "--set"
         raise UsageError(f"{word} is for --apps alone", hint="add --apps, or --app NAME")
+    if changed is not None:
+        if only or full:
+            word = "--only" if only else "--full"
+            raise UsageError(
+                f"{word} and --changed do not go together", hint="--changed chooses by itself"
+            )
+        run_changed(changed, console)
+        return
     run_suites(only, console, full)
+
+
+def run_changed(since: str, console: BuildConsole) -> None:
+    """Run what the changes since a commit touch; raise TestsFailed."""
+    from pipeline.commands.changed import changed_files, steps_for
+    from pipeline.core.paths import Tree
+
+    tree = Tree.here()
+    files = changed_files(tree.root, since)
+    todo = steps_for(files, tree.root)
+    console.say(f"{len(files)} files differ from {since}; suites: {', '.join(todo) or 'none'}")
+    conclude(run_all(todo, tree, console), "./bootstrap test --changed")
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
@@ -147,18 +177,24 @@ def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
 
 def run_suites(only: tuple[str, ...], console: BuildConsole, full: bool = False) -> None:
     """Run the suites with these names (none: all); raise TestsFailed."""
-    from pipeline.core.errors import TestsFailed
     from pipeline.core.paths import Tree
 
     wanted = only or [suite for suite in SUITES if full or suite != FUZZER]
     chosen = [suite for suite in SUITES if suite in wanted]
     outcomes = run_all({s: steps(s, Tree.here().root, full) for s in chosen}, Tree.here(), console)
+    conclude(outcomes, f"./bootstrap test --only {{suite}}{' --full' if full else ''}")
+
+
+def conclude(outcomes: list[Outcome], again: str) -> None:
+    """Print the summary; raise TestsFailed with the command that runs the failed suite again."""
+    from pipeline.core.errors import TestsFailed
+
     summarise(outcomes)
     failed = [outcome for outcome in outcomes if outcome.failed]
     if failed:
         raise TestsFailed(
             f"{len(failed)} of {len(outcomes)} suites failed",
-            hint=f"alone: ./bootstrap test --only {failed[0].suite}{' --full' if full else ''}",
+            hint=f"mend it, then run {again.format(suite=failed[0].suite)}",
         )
 
 
@@ -192,19 +228,16 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
     here = Path(sys.executable).parent
     by_suite = {
         "ruff": lambda: (
-            _quiet([here / "ruff", "check", "."])
-            + _quiet([here / "ruff", "format", "--check", "."])
+            quiet([here / "ruff", "check", "."]) + quiet([here / "ruff", "format", "--check", "."])
         ),
-        "mypy": lambda: _quiet([here / "mypy"]),
-        "format": lambda: _quiet(
-            [_llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]
-        ),
-        "clang": lambda: _tested("clang", _llvm("clang"), root, slow),
+        "mypy": lambda: quiet([here / "mypy"]),
+        "format": lambda: quiet([llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]),
+        "clang": lambda: _tested("clang", llvm("clang"), root, slow),
         "tidy": lambda: _tidy(root),
         "gcc": lambda: _gcc(root, full),
-        "guard": lambda: _tested("guard", _llvm("clang"), root, slow),
+        "guard": lambda: _tested("guard", llvm("clang"), root, slow),
         "research": lambda: _tested(
-            "research", _llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
+            "research", llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
         ),
         FUZZER: lambda: _fuzzed(root),
         "pytest": lambda: [
@@ -262,11 +295,13 @@ def _run_step(step: Step, log: Path, root: Path) -> int:
     return done.returncode
 
 
-def _quiet(argv: Words) -> list[Step]:
+def quiet(argv: Words) -> list[Step]:
+    """Return one command that shows its output only when it fails."""
     return [Step(tuple(argv))]
 
 
-def _llvm(program: str) -> Path:
+def llvm(program: str) -> Path:
+    """Return the path of one of LLVM's programs."""
     from pipeline.toolchain.find import find_llvm
 
     return find_llvm() / program
@@ -297,7 +332,7 @@ def _gcc(root: Path, full: bool) -> list[Step]:
 
 def _fuzzed(root: Path) -> list[Step]:
     """Return the steps that build libFuzzer's program and let it run: docs/fuzzing.md."""
-    configure, _, test = _tested(FUZZER, _llvm("clang"), root, ("-L", FUZZER))
+    configure, _, test = _tested(FUZZER, llvm("clang"), root, ("-L", FUZZER))
     build = ("cmake", "--build", root / "build" / FUZZER, "--target", "test_fuzz")
     return [configure, Step(build), test]
 
@@ -311,9 +346,9 @@ def _tidy(root: Path) -> list[Step]:
     """Return clang-tidy over the library; its own build folder names each file only twice."""
     build = root / "build" / "tidy"
     off = [f"-DHAKMEM_{part}=OFF" for part in ("TESTS", "BENCH", "TRAINING")]
-    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={_llvm('clang')}")
-    check = (_llvm("run-clang-tidy"), "-p", build, "-quiet", f"-j{jobs()}", "-warnings-as-errors=*")
+    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={llvm('clang')}")
+    check = (llvm("run-clang-tidy"), "-p", build, "-quiet", f"-j{jobs()}", "-warnings-as-errors=*")
     return [
         Step((*configure, *off)),
-        Step((*check, "-clang-tidy-binary", _llvm("clang-tidy"), f"{root}/allocator/")),
+        Step((*check, "-clang-tidy-binary", llvm("clang-tidy"), f"{root}/allocator/")),
     ]

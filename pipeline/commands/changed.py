@@ -1,0 +1,154 @@
+"""``pipeline test --changed``: what a change touches, in under a minute.
+
+Two tables say which tests a changed file asks for: ``C_TESTS`` names ctest's, ``PYTHON_TESTS``
+pytest's. A Python module also asks for the test files that import it. Everything else is
+``pipeline test``'s.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from pipeline.commands.test import QUICK_TESTS, Step, jobs, llvm, quiet
+
+LONG = "slow|sanitizer|cuts"
+"""Labels of tests that `pipeline test` runs and the quick loop leaves out."""
+
+C_TESTS = (
+    ("allocator/guard/*", "guard", "^misuse[.]"),
+    ("allocator/research/*", "research", "^research[.]"),
+    ("allocator/*.[chd]*", "clang", "^(unit|interface)[.]|^boxes[.]{folder}_"),
+    ("tests/allocator/misuse/*", "clang", "^(misuse|docs)[.]"),
+    ("tests/allocator/*.c", "clang", "^{folder}[.]{name}$"),
+    ("tests/model/*", "clang", "^model[.]"),
+    ("tests/fuzz/*", "clang", "^fuzz[.](replay|freely)$"),
+    ("bench/*.[ch]", "clang", "^bench[.]"),
+    ("training/*.[ch]", "clang", "^training[.]"),
+)
+"""Pattern of a path, preset, pattern of test names; {folder} and {name} are the file's."""
+
+PYTHON_TESTS = (
+    ("*.md", "tests/pipeline/test_docs.py"),
+    ("pipeline/run.py", "tests/pipeline/test_docs.py"),
+    ("pyproject.toml", "tests/pipeline/test_docs.py"),
+    ("*.lock", "tests/pipeline/test_docs.py"),
+    ("bootstrap", "tests/pipeline/test_bootstrap.py"),
+    ("layouts/*", "tests/pipeline/layout"),
+    ("layouts/*", "tests/pipeline/test_marks.py"),
+    ("layouts/*", "tests/pipeline/geometry"),
+    ("allocator/*.[ch]", "tests/pipeline/test_allocator_order.py"),
+    ("allocator/*.[ch]", "tests/pipeline/test_marks.py"),
+    ("allocator/base/*.def", "tests/pipeline/geometry"),
+    ("training/profiles/*", "tests/pipeline/test_profile.py"),
+    ("pipeline/report/templates/*", "tests/pipeline/report"),
+)
+"""Pattern of a path, file or folder of tests."""
+
+
+def changed_files(root: Path, since: str) -> list[str]:
+    """Return what differs from a commit, and new files that git does not ignore; none deleted."""
+    from pipeline.core.process import run
+
+    git = ("git", "-C", root)
+    differs = (*git, "diff", "--name-only", "--relative", "--diff-filter=d", since, "--")
+    fresh = (*git, "ls-files", "--others", "--exclude-standard")
+    found = run(differs).stdout.splitlines() + run(fresh).stdout.splitlines()
+    return sorted({path for path in found if (root / path).is_file()})
+
+
+def steps_for(paths: Iterable[str], root: Path) -> dict[str, list[Step]]:
+    """Return the commands that test these files, by suite."""
+    paths = list(paths)
+    python = [path for path in paths if path.endswith(".py")]
+    sources = [path for path in paths if path.endswith((".c", ".h"))]
+    here = Path(sys.executable).parent
+    suites = {
+        "ruff": quiet([here / "ruff", "check", *python])
+        + quiet([here / "ruff", "format", "--check", *python]),
+        "mypy": quiet([here / "mypy"]),
+    }
+    todo = suites if python else {}
+    if sources:
+        todo["format"] = quiet([llvm("clang-format"), "--dry-run", "--Werror", *sources])
+    todo |= {preset: _preset(preset, names, root) for preset, names in c_tests(paths).items()}
+    if tests := python_tests(paths, root):
+        argv = (sys.executable, "-m", "pytest", "-q", "-m", QUICK_TESTS, *tests)
+        todo["pytest"] = [Step(argv, shown=True)]
+    return todo
+
+
+def c_tests(paths: Iterable[str]) -> dict[str, str]:
+    """Return which tests of ctest the files ask for, as a pattern for each preset."""
+    wanted: dict[str, set[str]] = {}
+    for path in paths:
+        file = PurePosixPath(path)
+        row = next((row for row in C_TESTS if fnmatch(path, row[0])), None)
+        if row is not None:
+            names = row[2].format(folder=file.parent.name, name=file.stem)
+            wanted.setdefault(row[1], set()).add(names)
+    return {preset: "|".join(sorted(names)) for preset, names in wanted.items()}
+
+
+def python_tests(paths: Iterable[str], root: Path) -> list[str]:
+    """Return the test files and folders of pytest that the files ask for."""
+    wanted: set[str] = set()
+    for path in paths:
+        if fnmatch(path, "tests/*/test_*.py"):
+            wanted.add(path)
+        elif path.endswith(".py"):
+            wanted |= importers(path, root)
+        wanted |= {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}
+    return sorted(wanted)
+
+
+def importers(path: str, root: Path) -> set[str]:
+    """Return the test files that import a module, or a helper beside them by its bare name."""
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    names = {module, PurePosixPath(path).stem} if path.startswith("tests/") else {module}
+    tests = sorted((root / "tests").rglob("test_*.py"))
+    return {str(test.relative_to(root)) for test in tests if names & _imports(test)}
+
+
+def _imports(test: Path) -> set[str]:
+    """Return the modules that a file names: `from a import b` may mean a or a.b."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(test.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def _preset(preset: str, names: str, root: Path) -> list[Step]:
+    """Return how to build what the tests with these names need, and to run them.
+
+    A preset that was never configured is built as a whole, once.
+    """
+    build = root / "build" / preset
+    ctest = ("ctest", "--test-dir", build, "-LE", LONG, "-R", names)
+    shown = Step((*ctest, "--output-on-failure", "-j", str(jobs())), shown=True)
+    if (build / "build.ninja").is_file():
+        return [Step(("cmake", "--build", build, "--target", *needs(ctest, build))), shown]
+    compiler = f"-DCMAKE_C_COMPILER={llvm('clang')}"
+    return [
+        Step(("cmake", "--preset", preset, compiler)),
+        Step(("cmake", "--build", build)),
+        shown,
+    ]
+
+
+def needs(ctest: Sequence[str | Path], build: Path) -> list[str]:
+    """Return the targets that tests run or preload: files of the build folder that they name."""
+    from pipeline.core.process import run
+
+    listed = run((*ctest, "--show-only=json-v1")).stdout
+    named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", listed)
+    targets = run(("ninja", "-C", build, "-t", "targets", "all")).stdout
+    known = {line.partition(":")[0] for line in targets.splitlines()}
+    return sorted(known & set(named)) or ["all"]

@@ -1,1 +1,0 @@
-"""Laid out by edge counts: BOLT."""

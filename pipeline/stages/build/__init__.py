@@ -1,1 +1,0 @@
-"""From a checked profile to libraries that are compiled without a profile."""

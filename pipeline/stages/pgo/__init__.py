@@ -1,1 +1,0 @@
-"""Compiled by a profile: counted, merged, compiled again (PGO)."""

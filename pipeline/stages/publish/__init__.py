@@ -1,1 +1,0 @@
-"""A judged build becomes a version, with its report."""

@@ -1,1 +1,0 @@
-"""The tables of size classes and policies, chosen by measuring."""

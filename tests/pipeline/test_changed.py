@@ -1,0 +1,77 @@
+"""``pipeline test --changed``: which tests a changed file asks for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipeline.commands.changed import (
+    C_TESTS,
+    PYTHON_TESTS,
+    c_tests,
+    changed_files,
+    importers,
+    python_tests,
+    steps_for,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_source_of_the_allocator_asks_for_the_tests_of_its_folder() -> None:
+    (pattern,) = c_tests(["allocator/slab/slab.c"]).values()
+    assert re.search(pattern, "boxes.slab_slab") and re.search(pattern, "interface.errno")
+    assert not re.search(pattern, "boxes.pages_run_cache")
+    assert "tests/pipeline/test_allocator_order.py" in python_tests(["allocator/slab/slab.c"], ROOT)
+
+
+def test_a_test_asks_for_itself_alone() -> None:
+    assert c_tests(["tests/allocator/process/sleepers.c"]) == {"clang": "^process[.]sleepers$"}
+    assert python_tests(["tests/pipeline/test_docs.py"], ROOT) == ["tests/pipeline/test_docs.py"]
+
+
+def test_variants_have_presets_of_their_own() -> None:
+    assert set(c_tests(["allocator/guard/block.c", "allocator/slab/slab.c"])) == {"guard", "clang"}
+
+
+def test_a_module_asks_for_the_tests_that_import_it() -> None:
+    assert "tests/pipeline/test_changed.py" in importers("pipeline/commands/changed.py", ROOT)
+    assert "tests/pipeline/test_docs.py" in importers("tests/pipeline/prose.py", ROOT)
+    assert importers("pipeline/no_such_module.py", ROOT) == set()
+
+
+def test_a_page_needs_no_build() -> None:
+    assert list(steps_for(["docs/glossary.md"], ROOT)) == ["pytest"]
+
+
+def test_nothing_changed_needs_nothing() -> None:
+    assert steps_for([], ROOT) == {}
+
+
+@pytest.mark.parametrize("tests", sorted({tests for _, tests in PYTHON_TESTS}))
+def test_each_test_that_the_table_names_is_there(tests: str) -> None:
+    assert (ROOT / tests).exists()
+
+
+@pytest.mark.parametrize("pattern", [row[0] for row in C_TESTS])
+def test_each_row_of_the_table_fits_a_file(pattern: str) -> None:
+    assert any(ROOT.glob(pattern.replace("allocator/*.", "allocator/*/*.").split("/*.c")[0]))
+
+
+def test_changes_are_what_git_says(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        subprocess.run(["git", "-C", tmp_path, *who, *words], check=True, capture_output=True)
+
+    git("init")
+    for name in ("same", "other", "gone"):
+        (tmp_path / name).write_text("1\n")
+    git("add", "-A")
+    git("commit", "-m", "first")
+    (tmp_path / "other").write_text("2\n")
+    (tmp_path / "gone").unlink()
+    (tmp_path / "fresh").write_text("3\n")
+    assert changed_files(tmp_path, "HEAD") == ["fresh", "other"]
