@@ -3,20 +3,24 @@
  *   command [--threads N] [--in FOLDER] PROGRAM [ARGUMENT...]
  *
  * Its output goes nowhere; its exit code is ours. One operation is the whole command with all
- * processes that it waits for: their processor time together, and the peak of the largest one.
- * --threads says how many threads it has; without it the line does not tell. */
+ * processes that it waits for: their processor time, page faults and context switches together, and
+ * the peak of the largest one. The mean is that of the whole family, looked at every few
+ * milliseconds; what its processes share counts in each. --threads says how many threads it has;
+ * without it the line does not tell. */
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { FAILED = 1, USAGE = 2 };
-
-extern char **environ;
+enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5, DEEPEST = 8, LINE = 4096 };
 
 static double now(void) {
     struct timespec t;
@@ -45,6 +49,83 @@ static pid_t start(const char *folder, char **command) {
     return child;
 }
 
+/* ---- what the family holds while it runs ---- */
+
+typedef struct {
+    double sum_kib;
+    long looks;
+    bool preloaded; /* the child has the file that LD_PRELOAD names */
+} watch;
+
+static FILE *open_of(pid_t pid, const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return fopen(path, "r");
+}
+
+/* One line of numbers, or nothing. */
+static void read_line(pid_t pid, const char *name, char line[LINE]) {
+    FILE *file = open_of(pid, name);
+    line[0] = 0;
+    if (file == NULL)
+        return;
+    if (fgets(line, LINE, file) == NULL)
+        line[0] = 0;
+    fclose(file);
+}
+
+static long resident_kib(pid_t pid) {
+    char line[LINE], *rest = NULL;
+    read_line(pid, "statm", line);
+    strtol(line, &rest, 10);
+    return strtol(rest, NULL, 10) * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* Of the process and of all that its first thread has started. */
+static long family_kib(pid_t pid, int depth) {
+    char name[64], line[LINE], *rest = line;
+    snprintf(name, sizeof name, "task/%d/children", (int)pid);
+    line[0] = 0;
+    if (depth < DEEPEST)
+        read_line(pid, name, line);
+    long kib = resident_kib(pid);
+    for (long child; (child = strtol(rest, &rest, 10)) > 0;)
+        kib += family_kib((pid_t)child, depth + 1);
+    return kib;
+}
+
+static bool has_mapped(pid_t pid, const char *path) {
+    char line[LINE + 128];
+    bool found = false;
+    FILE *file = open_of(pid, "maps");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, path) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+static void look_at(pid_t child, watch *seen) {
+    const char *library = getenv("LD_PRELOAD");
+    seen->sum_kib += (double)family_kib(child, 0);
+    seen->looks++;
+    char *real = library != NULL && !seen->preloaded ? realpath(library, NULL) : NULL;
+    if (real != NULL)
+        seen->preloaded = has_mapped(child, real);
+    free(real);
+}
+
+static bool await(pid_t child, watch *seen, int *status) {
+    struct pollfd end = {.fd = pidfd_open(child, 0), .events = POLLIN};
+    while (end.fd >= 0 && poll(&end, 1, LOOK_EVERY_MS) == 0)
+        look_at(child, seen);
+    if (end.fd >= 0)
+        close(end.fd);
+    return waitpid(child, status, 0) == child;
+}
+
+/* ---- the result ---- */
+
 static int exit_code(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -56,28 +137,41 @@ static const char *option(const char *name, char ***words) {
     return (*words)[-1];
 }
 
+static void print_use(const watch *seen) {
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    printf("cpu_seconds=%.6f faults=%ld major_faults=%ld switches=%ld ",
+           seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_minflt, used.ru_majflt,
+           used.ru_nvcsw + used.ru_nivcsw);
+    if (seen->looks != 0)
+        printf("mean_rss_kib=%.0f ", seen->sum_kib / (double)seen->looks);
+    const char *library = getenv("LD_PRELOAD"), *name = library ? strrchr(library, '/') : NULL;
+    if (seen->preloaded)
+        printf("allocator=%s ", name != NULL ? name + 1 : library);
+    printf("peak_rss_kib=%ld\n", used.ru_maxrss);
+}
+
 int main(int argc, char **argv) {
     char **command = argv + (argc > 0);
     const char *threads = option("--threads", &command);
     const char *folder = option("--in", &command);
-    if (*command == NULL || **command == '-' || (threads != NULL && atoi(threads) < 1)) {
+    if (*command == NULL || **command == '-' ||
+        (threads != NULL && strtol(threads, NULL, 10) < 1)) {
         fprintf(stderr, "usage: %s [--threads N] [--in FOLDER] PROGRAM [ARGUMENT...]\n", argv[0]);
         return USAGE;
     }
     double before = now();
     int status = 0;
+    watch seen = {0};
     pid_t child = start(folder, command);
-    if (waitpid(child, &status, 0) != child)
+    if (!await(child, &seen, &status))
         return FAILED;
     double wall = now() - before;
-    struct rusage used;
-    getrusage(RUSAGE_CHILDREN, &used);
     if (status != 0)
         return exit_code(status);
-    printf("command=%s ops=1 seconds=%.9f cpu_seconds=%.6f ", command[0], wall,
-           seconds(used.ru_utime) + seconds(used.ru_stime));
+    printf("command=%s ops=1 seconds=%.9f ", command[0], wall);
     if (threads != NULL)
         printf("threads=%s ", threads);
-    printf("peak_rss_kib=%ld\n", used.ru_maxrss);
+    print_use(&seen);
     return fflush(stdout) == 0 ? 0 : FAILED;
 }

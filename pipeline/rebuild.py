@@ -21,22 +21,22 @@ from pipeline.profile.schema import Profile
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
 from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, GEOMETRY, PROFDATA
 from pipeline.release.version import PROFILE
-from pipeline.stages.baseline import Baseline, baseline
-from pipeline.stages.bolt import bolt
-from pipeline.stages.bolt_train import EdgeProfile
-from pipeline.stages.candidate import Candidate
-from pipeline.stages.configure import Setup, configure, require_level
-from pipeline.stages.finish import finish
-from pipeline.stages.geometry import cut
-from pipeline.stages.merge import ProfileData
-from pipeline.stages.pgo import CONTEXT, FLAVOURS, SECTIONS, WHOLE, pgo
-from pipeline.stages.publish import Published, check_writable, publish
-from pipeline.stages.record import record
-from pipeline.stages.release import Release
-from pipeline.stages.slowdown import slowdown
-from pipeline.stages.static import Archive, static
-from pipeline.stages.verify import Verdict, verify
-from pipeline.stages.workshop import Library, Workshop
+from pipeline.stages.bolt.optimize import bolt
+from pipeline.stages.bolt.train import EdgeProfile
+from pipeline.stages.build.baseline import Baseline, baseline
+from pipeline.stages.build.configure import Setup, configure, require_level
+from pipeline.stages.build.cut import cut
+from pipeline.stages.build.finish import finish
+from pipeline.stages.build.record import record
+from pipeline.stages.build.slowdown import slowdown
+from pipeline.stages.build.workshop import Library, Workshop
+from pipeline.stages.pgo.merge import ProfileData
+from pipeline.stages.pgo.optimize import CONTEXT, FLAVOURS, SECTIONS, WHOLE, pgo
+from pipeline.stages.pgo.static import Archive, static
+from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.verify import Verdict, verify
+from pipeline.stages.publish.publish import Published, check_writable, publish
+from pipeline.stages.publish.release import Release
 from pipeline.toolchain.symbols import read_lists
 
 STAGE = "bundle"

@@ -7,28 +7,28 @@ from dataclasses import replace
 from pipeline.core.processor import ALL, ANY, machine
 from pipeline.core.store import Store
 from pipeline.geometry.load import kind_for, kinds_of
-from pipeline.stages.ablation import Chosen, ablation, simple_steps
-from pipeline.stages.baseline import baseline
-from pipeline.stages.bolt import bolt
-from pipeline.stages.branch_stacks import require_branch_stacks
-from pipeline.stages.candidate import Candidate
-from pipeline.stages.configure import configure, read_geometry
-from pipeline.stages.context import context
-from pipeline.stages.edges import count_edges
-from pipeline.stages.evidence import gather
-from pipeline.stages.geometry import cut
-from pipeline.stages.instrument import instrument
-from pipeline.stages.merge import merge
-from pipeline.stages.pgo import pgo
-from pipeline.stages.publish import Published, check_writable, passes, publish
-from pipeline.stages.record import record
-from pipeline.stages.release import Release
-from pipeline.stages.slowdown import slowdown
-from pipeline.stages.static import static
-from pipeline.stages.train import train
-from pipeline.stages.tune import tune
-from pipeline.stages.verify import verify
-from pipeline.stages.workshop import Workshop
+from pipeline.stages.bolt.branch_stacks import require_branch_stacks
+from pipeline.stages.bolt.edges import count_edges
+from pipeline.stages.bolt.optimize import bolt
+from pipeline.stages.build.baseline import baseline
+from pipeline.stages.build.configure import configure, read_geometry
+from pipeline.stages.build.cut import cut
+from pipeline.stages.build.record import record
+from pipeline.stages.build.slowdown import slowdown
+from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.pgo.context import context
+from pipeline.stages.pgo.instrument import instrument
+from pipeline.stages.pgo.merge import merge
+from pipeline.stages.pgo.optimize import pgo
+from pipeline.stages.pgo.static import static
+from pipeline.stages.pgo.train import train
+from pipeline.stages.proof.ablation import Chosen, ablation, simple_steps
+from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.evidence import gather
+from pipeline.stages.proof.verify import verify
+from pipeline.stages.publish.publish import Published, check_writable, passes, publish
+from pipeline.stages.publish.release import Release
+from pipeline.stages.tuning.tune import tune
 
 
 def build(shop: Workshop) -> Published:
@@ -97,7 +97,9 @@ def make(shop: Workshop) -> Release:
     profile = merge(shop, training)
     lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
     archive = static(shop, setup, profile)
-    last = context(shop, setup, tuned, training, profile) if shop.chain else lto
+    last = lto
+    if shop.chain:
+        last = Candidate("context", *context(shop, setup, tuned, training, profile))
     edges = count_edges(shop, setup, plain, training, last.library)
     full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
     if shop.chain:

@@ -15,11 +15,11 @@ from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.throughput import measure
 from pipeline.profile.load import load_profile
-from pipeline.stages.baseline import baseline
-from pipeline.stages.configure import configure
-from pipeline.stages.record import record
-from pipeline.stages.verify import judge_request
-from pipeline.stages.workshop import Options
+from pipeline.stages.build.baseline import baseline
+from pipeline.stages.build.configure import configure
+from pipeline.stages.build.record import record
+from pipeline.stages.build.workshop import Options
+from pipeline.stages.proof.verify import judge_request
 
 
 def compare_on(profile: str, default: Path, tuned: Path, budget_s: float) -> str:

@@ -34,11 +34,11 @@ from pipeline.judge.request import JudgeRequest, Side
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
-from pipeline.stages.baseline import baseline
-from pipeline.stages.configure import configure
-from pipeline.stages.slowdown import slowdown
-from pipeline.stages.verify import judge_request
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.baseline import baseline
+from pipeline.stages.build.configure import configure
+from pipeline.stages.build.slowdown import slowdown
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.proof.verify import judge_request
 from pipeline.toolchain.find import find_toolchain
 
 SAME, SLOWED, SHUFFLED = "same build", "2 % slowdown", "shuffled layout"

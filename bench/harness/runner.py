@@ -11,6 +11,9 @@ from bench.harness.allocators import Allocator
 from pipeline.core.errors import PipelineError
 from pipeline.core.process import run
 
+NAMES = ("bench", "command")
+"""Fields of a line that are words."""
+
 
 class RunFailed(Exception):
     """A program did not do what it should; the message says which and how."""
@@ -77,7 +80,7 @@ def read_line(stdout: str, allocator: Allocator) -> Sample:
     came_from = fields.pop("allocator", "nowhere")
     if allocator.library and came_from not in allocator.file_names:
         raise RunFailed(f"malloc came from {came_from}: {allocator.library} was not preloaded")
-    return Sample({key: float(value) for key, value in fields.items() if key != "bench"})
+    return Sample({key: float(value) for key, value in fields.items() if key not in NAMES})
 
 
 def measure(

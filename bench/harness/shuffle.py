@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pipeline.core.process import run
-from pipeline.stages.compile import cmake_build
-from pipeline.stages.workshop import Workshop
+from pipeline.stages.build.compile import cmake_build
+from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.flags import COMPILE, LINK, TUNED, texts
 from pipeline.toolchain.symbols import functions, read_lists
 

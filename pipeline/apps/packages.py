@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
-from pipeline.apps.model import App
 from pipeline.core.errors import PipelineError, SpaceError
 from pipeline.core.process import run
 
@@ -26,7 +26,15 @@ rm -f "$1"
 """
 
 
-def missing(app: App) -> list[str]:
+class Needy(Protocol):
+    """What needs programs or files, each with the Debian package that has it."""
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        """Program (``a|b``: one of them) or file (``/a/*/b``) -> package."""
+
+
+def missing(app: Needy) -> list[str]:
     """Return the packages of the programs and files that are not on this machine."""
     return sorted({package for what, package in app.needs.items() if not present(what)})
 
@@ -38,7 +46,7 @@ def present(what: str) -> bool:
     return any(shutil.which(name, path=PLACES) for name in what.split("|"))
 
 
-def provide(app: App, log: Path, say: Callable[[str], None]) -> str:
+def provide(app: Needy, log: Path, say: Callable[[str], None]) -> str:
     """Install what is missing; return "" or a sentence that says why it cannot be used."""
     packages = missing(app)
     if not packages:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.profile.schema import Profile
-    from pipeline.stages.publish import Published
-    from pipeline.stages.workshop import Options, Workshop
+    from pipeline.stages.build.workshop import Options, Workshop
+    from pipeline.stages.publish.publish import Published
 
 
 @click.command("build")
@@ -99,7 +99,7 @@ def build_command(
         raise click.UsageError("--cpu all is not tuned: search first, with `pipeline tune`")
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
-    from pipeline.stages.workshop import Options
+    from pipeline.stages.build.workshop import Options
 
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
     options = Options(
@@ -154,7 +154,7 @@ def open_workshop(
     from pipeline.core.errors import BuildInterrupted
     from pipeline.core.lock import tree_lock
     from pipeline.core.store import Store
-    from pipeline.stages.workshop import Workshop
+    from pipeline.stages.build.workshop import Workshop
     from pipeline.toolchain.find import find_toolchain
 
     tools = find_toolchain()
@@ -170,9 +170,11 @@ def open_workshop(
 
 def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
     """Say why ``current`` has not moved, and what would move it."""
+    from pipeline.report.terminal import show_verdict
+
     name = published.folder.name
     if published.report is not None:
-        console.verdict(published.report)
+        show_verdict(console, published.report)
         console.say(f"published in {seconds:.1f} s, but not made current: {published.folder}")
         cure = f"`.venv/bin/pipeline rollback --to {name}` makes it current all the same"
     else:
@@ -182,11 +184,13 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
 
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
+    from pipeline.report.terminal import show_verdict
+
     if published.stays is not None:
         _conclude_beside(console, published, seconds)
         return
     if published.report is not None:
-        console.verdict(published.report)
+        show_verdict(console, published.report)
         console.say(f"published in {seconds:.1f} s: {published.folder}")
     else:
         console.say(

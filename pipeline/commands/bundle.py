@@ -117,7 +117,7 @@ def import_command(
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.rebuild import rebuild, take_in
-    from pipeline.stages.workshop import Options
+    from pipeline.stages.build.workshop import Options
 
     started, console = time.monotonic(), open_console(verbose)
     if signers is not None:

@@ -99,7 +99,7 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
     import os
 
     from pipeline.core.errors import UsageError
-    from pipeline.stages.configure import find_program
+    from pipeline.stages.build.configure import find_program
 
     if command and "/" not in command[0] and find_program(command[0]) is None:
         raise UsageError(f"there is no program {command[0]}", hint="give its path")

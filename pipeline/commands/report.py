@@ -153,8 +153,8 @@ def _measured(profile: str, older: str, newer: str | None, quick: bool) -> Verif
     from pipeline.core.paths import Tree
     from pipeline.profile.load import load_profile
     from pipeline.release.version import resolve
-    from pipeline.stages.direct import judge_directly
-    from pipeline.stages.workshop import Options
+    from pipeline.stages.build.workshop import Options
+    from pipeline.stages.proof.direct import judge_directly
 
     tree = Tree.here()
     versions = resolve(tree, profile, older), resolve(tree, profile, newer)
@@ -169,7 +169,7 @@ def _folder(profile: str, wish: str | None) -> Path:
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
     from pipeline.release.version import resolve
-    from pipeline.stages.reporting import LAST
+    from pipeline.stages.publish.reporting import LAST
 
     tree = Tree.here()
     if wish == LAST:

@@ -18,7 +18,7 @@ from pipeline.commands.options import (
 
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
-    from pipeline.stages.workshop import Workshop
+    from pipeline.stages.build.workshop import Workshop
     from pipeline.tune.tuning import Outcome
 
 
@@ -62,7 +62,7 @@ def tune_command(
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.profile.load import load_profile
-    from pipeline.stages.workshop import Options
+    from pipeline.stages.build.workshop import Options
 
     tree, console = Tree.here(), open_console(verbose)
     options = Options(cpu=cpu)
@@ -72,10 +72,10 @@ def tune_command(
 
 
 def _run(shop: Workshop, budget_s: float, scheduler: str | None) -> tuple[Outcome, str]:
-    from pipeline.stages.baseline import baseline
-    from pipeline.stages.configure import configure
-    from pipeline.stages.record import record
-    from pipeline.stages.tune import tune
+    from pipeline.stages.build.baseline import baseline
+    from pipeline.stages.build.configure import configure
+    from pipeline.stages.build.record import record
+    from pipeline.stages.tuning.tune import tune
 
     setup = configure(shop)
     plain = baseline(shop, setup)

@@ -32,7 +32,7 @@ def closure(root: Path, module: str) -> list[str]:
         if name in found or name in SILENT or not _file(root, name).is_file():
             continue
         found.add(name)
-        waiting += _imports(_file(root, name))
+        waiting += imports(_file(root, name))
     return sorted(found)
 
 
@@ -40,7 +40,8 @@ _digest = cache(digest_file)  # most stages share most modules
 
 
 @cache
-def _imports(file: Path) -> tuple[str, ...]:
+def imports(file: Path) -> tuple[str, ...]:
+    """Return the names that ``file`` imports from this package, but not for type checkers alone."""
     tree = ast.parse(file.read_bytes())
     return tuple(name for name in _imported(tree) if name.partition(".")[0] == PACKAGE)
 

@@ -9,16 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
 from pipeline.core import process
-
-if TYPE_CHECKING:
-    from pipeline.report.model import ReportModel
 
 NAME_WIDTH = 18  # of context-instrument, the longest
 Say = Callable[[str], None]
@@ -52,14 +48,6 @@ class BuildConsole:
     def say(self, text: str) -> None:
         """Print one plain line, as it is."""
         self.rich.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    def verdict(self, model: ReportModel) -> None:
-        """Show the short table of a judgement."""
-        from pipeline.report.terminal import render_terminal
-
-        self.say("")
-        render_terminal(model, self.rich)
-        self.say("")
 
     def heading(self, text: str) -> None:
         """Print a line that begins a section."""

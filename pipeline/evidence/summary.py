@@ -13,9 +13,9 @@ from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.model import SIDES, Counting, WorkloadCounts
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Side
-from pipeline.layout.model import LINE, Function
-from pipeline.layout.textmap import read_text_map
 from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_map import read_text_map
+from pipeline.toolchain.text_model import LINE, Function
 
 PAGE = 4096
 FIELDS = ("instructions", "branches", "i1_misses", "lines")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ChildError, DataError
 from pipeline.core.process import run
-from pipeline.stages.fdata import Edges
+from pipeline.toolchain.fdata import Edges
 
 LIMIT_S = 300.0
 

@@ -21,7 +21,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.fleet.counts import LIMIT_S, Overlap, edge_overlap, overlap, total_count
 from pipeline.release.contents import PROFDATA
-from pipeline.stages.fdata import Edges
+from pipeline.toolchain.fdata import Edges
 
 FDATA = "bolt.fdata"
 # The largest factor: counts of 10 ** 12 times it still fit into 64 bits.

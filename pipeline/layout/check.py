@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from pipeline.layout.model import LINE, Function, Record, TextMap
 from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_model import LINE, Function, Record, TextMap
 
 Rule = Literal["there", "order", "contiguous", "line", "profiled", "listed", "cold", "marks"]
 # From this share of all calls on, a function that is not listed is called hot. Calls, not blocks: a

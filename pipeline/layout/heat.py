@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 from pipeline.core.errors import ChildError, DataError
-from pipeline.layout.model import Heat
-from pipeline.stages.fdata import Edges
-from pipeline.stages.merge import read_counts
+from pipeline.toolchain.fdata import Edges
+from pipeline.toolchain.profdata import read_counts
+from pipeline.toolchain.text_model import Heat
 
 
 def read_heat(fdata: Path) -> dict[str, Heat]:

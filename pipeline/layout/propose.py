@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.layout.check import Promise, hot_outside
-from pipeline.layout.model import Function, TextMap
+from pipeline.toolchain.text_model import Function, TextMap
 
 NEW_GROUP = "# by the profile"
 

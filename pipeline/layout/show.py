@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.layout.check import Promise
-from pipeline.layout.model import Function, TextMap
+from pipeline.toolchain.text_model import Function, TextMap
 
 BAR_WIDTH, NARROW_BAR = 20, 10
 # Columns below which the bar is shorter and aliases are left out.

@@ -13,13 +13,13 @@ from pipeline.layout.check import CALLS, HOTTEST_BLOCKS, Promise, vanished
 from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
-from pipeline.layout.model import Heat, TextMap
-from pipeline.layout.textmap import find_debug_file, read_text_map
 from pipeline.profile.load import load_profile
 from pipeline.release.contents import FDATA, PROFDATA
 from pipeline.release.version import LIBRARY, MANIFEST, Version, resolve
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import SymbolLists, read_lists
+from pipeline.toolchain.text_map import find_debug_file, read_text_map
+from pipeline.toolchain.text_model import Heat, TextMap
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from elftools.elf.elffile import ELFFile
 
 from pipeline.core.errors import ArtifactError, PipelineError
 from pipeline.core.paths import Tree
-from pipeline.layout.textmap import find_debug_file, read_text_map
 from pipeline.release.contents import ARCHIVE, HEADER
 from pipeline.release.elf_rules import Check, check_elf, family_names, header_names
 from pipeline.release.version import MANIFEST, SUMS, Version
 from pipeline.toolchain.elf import UNREADABLE
+from pipeline.toolchain.text_map import find_debug_file, read_text_map
 
 NEWEST_MANIFEST = 2
 _AR_MAGIC = b"!<arch>\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from pipeline.layout.model import Function, TextMap
 from pipeline.report.model import (
     CodeMap,
     FunctionRow,
@@ -15,6 +14,7 @@ from pipeline.report.model import (
     Place,
 )
 from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_model import Function, TextMap
 
 Counts = Mapping[str, int]
 Key = tuple[str, int]

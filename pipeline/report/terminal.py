@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pipeline.core.console import BuildConsole
 from pipeline.geometry.model import Difference
 from pipeline.judge.headline import headline
 from pipeline.report import text
@@ -27,6 +28,13 @@ STYLES = {
     "worse": "bold red",
     "unclear": "yellow",
 }
+
+
+def show_verdict(console: BuildConsole, model: ReportModel) -> None:
+    """Show the short table of a judgement among the messages of a run."""
+    console.say("")
+    render_terminal(model, console.rich)
+    console.say("")
 
 
 def render_terminal(model: ReportModel, console: Console) -> None:

@@ -13,8 +13,8 @@ from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
-from pipeline.stages.bolt import _profile_quality, dyno_stats
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.bolt.optimize import _profile_quality, dyno_stats
+from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import Toolchain
 
 PROFILED = (

@@ -17,10 +17,10 @@ from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import load_profile
-from pipeline.stages.merge import function_counts, merge
-from pipeline.stages.pgo import stale_functions
-from pipeline.stages.train import Training
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.pgo.merge import function_counts, merge
+from pipeline.stages.pgo.optimize import stale_functions
+from pipeline.stages.pgo.train import Training
 from pipeline.toolchain.find import find_llvm, find_toolchain
 
 

@@ -24,7 +24,7 @@ from pipeline.core.paths import Tree
 from pipeline.fleet.counts import edge_overlap, overlap, parse_overlap, total_count
 from pipeline.fleet.merging import Given, combine, merge_counts, merge_edges, read_origin
 from pipeline.fleet.samples import Shares, parse_samples, sample, together
-from pipeline.stages.fdata import Edges
+from pipeline.toolchain.fdata import Edges
 from pipeline.toolchain.find import find_llvm
 
 PROFDATA = find_llvm() / "llvm-profdata"

@@ -12,9 +12,9 @@ from pipeline.core.closure import closure, closure_digest
 from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
 from pipeline.profile.schema import Command
-from pipeline.stages import compile as compiling
-from pipeline.stages import workloads
-from pipeline.stages.workshop import Workshop
+from pipeline.stages.build import compile as compiling
+from pipeline.stages.build import workloads
+from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain import identity
 from pipeline.toolchain.identity import Identities
 
@@ -46,9 +46,9 @@ def test_the_recipe_of_a_stage_is_all_that_it_uses(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stage", "used"),
     [
-        ("pgo", ["pipeline.toolchain.link_script", "pipeline.stages.compile"]),
-        ("verify", ["pipeline.judge.statistics", "pipeline.judge.schedule"]),
-        ("train", ["pipeline.core.process", "pipeline.stages.workloads"]),
+        ("pgo.optimize", ["pipeline.toolchain.link_script", "pipeline.stages.build.compile"]),
+        ("proof.verify", ["pipeline.judge.statistics", "pipeline.judge.schedule"]),
+        ("pgo.train", ["pipeline.core.process", "pipeline.stages.build.workloads"]),
     ],
 )
 def test_stages_have_what_they_call_in_their_keys(stage: str, used: list[str]) -> None:

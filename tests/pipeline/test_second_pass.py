@@ -13,20 +13,20 @@ from rich.console import Console
 from pipeline.core.console import BuildConsole
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
-from pipeline.layout.textmap import read_text_map
 from pipeline.profile.load import load_profile
-from pipeline.stages.baseline import Baseline, baseline
-from pipeline.stages.configure import Setup, configure
-from pipeline.stages.context import context
-from pipeline.stages.finish import DEBUG, UNSTRIPPED, finish
-from pipeline.stages.instrument import instrument
-from pipeline.stages.merge import function_counts, merge
-from pipeline.stages.pgo import SECTIONS, pgo
-from pipeline.stages.record import record
-from pipeline.stages.train import train
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.baseline import Baseline, baseline
+from pipeline.stages.build.configure import Setup, configure
+from pipeline.stages.build.finish import DEBUG, UNSTRIPPED, finish
+from pipeline.stages.build.record import record
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.pgo.context import context
+from pipeline.stages.pgo.instrument import instrument
+from pipeline.stages.pgo.merge import function_counts, merge
+from pipeline.stages.pgo.optimize import SECTIONS, pgo
+from pipeline.stages.pgo.train import train
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.find import find_toolchain
+from pipeline.toolchain.text_map import read_text_map
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +51,15 @@ def test_two_passes_make_one_profile_of_both_levels(
     checked, plain = setup
     training = train(shop, checked, plain, instrument(shop, checked))
     first = merge(shop, training)
-    candidate = context(shop, checked, plain, training, first)
-    assert candidate.profile is not None
-    assert candidate.profile.digest != first.digest
+    library, profile = context(shop, checked, plain, training, first)
+    assert profile.digest != first.digest
     # The first level is untouched; the second has counts of its own, of fewer functions.
-    both = candidate.profile.path
+    both = profile.path
     assert function_counts(shop, both) == function_counts(shop, first.path)
     second = function_counts(shop, both, second=True)
     assert second["hak_malloc"] > 0
     assert len(second) < len(function_counts(shop, first.path))
-    assert check_library(candidate.library.path, shop.log("test", "probe"))
+    assert check_library(library.path, shop.log("test", "probe"))
 
 
 def test_a_build_without_bolt_is_stripped_and_has_its_debug_file(

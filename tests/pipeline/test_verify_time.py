@@ -12,8 +12,8 @@ from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
-from pipeline.stages.verify import budget_s, left_out
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.proof.verify import budget_s, left_out
 from pipeline.toolchain.find import Toolchain
 
 

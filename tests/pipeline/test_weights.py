@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.process import run
-from pipeline.stages.fdata import Edges
-from pipeline.stages.train import SCALE, time_factors
+from pipeline.stages.pgo.train import SCALE, time_factors
+from pipeline.toolchain.fdata import Edges
 from pipeline.toolchain.find import find_llvm
 
 LINES = "1 malloc 2b 1 malloc 41 0 100\n1 refill/1 79 1 write@PLT 0 3 42\n"

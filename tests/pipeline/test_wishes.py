@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core.errors import ExitCode, SpaceError, ToolError
 from pipeline.core.preload import preload
-from pipeline.stages.configure import _check_place
+from pipeline.stages.build.configure import _check_place
 from pipeline.toolchain.find import find_llvm
 from pipeline.trace.record import record
 from pipeline.trace.tools import RecorderTools

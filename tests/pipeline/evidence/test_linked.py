@@ -6,9 +6,9 @@ from typing import cast
 import pytest
 
 from pipeline.core.store import Artifact
-from pipeline.stages.candidate import Candidate
-from pipeline.stages.evidence import linked_of
-from pipeline.stages.workshop import Library
+from pipeline.stages.build.workshop import Library
+from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.evidence import linked_of
 
 NOWHERE = cast(Artifact, None)
 CHAIN = [

@@ -13,12 +13,12 @@ from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import load_profile
-from pipeline.stages.bolt_train import EdgeProfile
-from pipeline.stages.candidate import Candidate
-from pipeline.stages.configure import configure
-from pipeline.stages.layout_null import _BoltShuffler, _LinkShuffler, relinking, shuffled
-from pipeline.stages.merge import ProfileData
-from pipeline.stages.workshop import Library, Options, Workshop
+from pipeline.stages.bolt.train import EdgeProfile
+from pipeline.stages.build.configure import configure
+from pipeline.stages.build.workshop import Library, Options, Workshop
+from pipeline.stages.pgo.merge import ProfileData
+from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.layout_null import _BoltShuffler, _LinkShuffler, relinking, shuffled
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import functions
 

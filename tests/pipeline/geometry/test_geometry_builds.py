@@ -22,13 +22,13 @@ from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
 from pipeline.profile.load import load_profile
 from pipeline.release.version import Version
-from pipeline.stages.ablation import simple_steps
-from pipeline.stages.baseline import Baseline
-from pipeline.stages.configure import Setup, configure
-from pipeline.stages.geometry import cut
-from pipeline.stages.instrument import instrument
-from pipeline.stages.merge import ProfileData
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.configure import Setup, configure
+from pipeline.stages.build.cut import cut
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.pgo.instrument import instrument
+from pipeline.stages.pgo.merge import ProfileData
+from pipeline.stages.proof.ablation import simple_steps
 from pipeline.toolchain.find import find_toolchain
 
 

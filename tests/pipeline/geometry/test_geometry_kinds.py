@@ -20,8 +20,8 @@ from pipeline.geometry.load import common_geometry, kind_for, load_geometry, par
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import render_toml, write_default, write_toml
-from pipeline.stages import configure
-from pipeline.stages.workshop import Workshop
+from pipeline.stages.build import configure
+from pipeline.stages.build.workshop import Workshop
 
 DEFAULT = default_geometry(Tree.here())
 HEAD = "schema_version = 1\n"

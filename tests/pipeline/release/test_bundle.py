@@ -30,9 +30,9 @@ from pipeline.rebuild import (
 from pipeline.release.bundle import BUNDLE, describe, pack, unpack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report
-from pipeline.stages.baseline import Baseline
-from pipeline.stages.candidate import Candidate
-from pipeline.stages.workshop import Library, Options, Workshop
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.workshop import Library, Options, Workshop
+from pipeline.stages.proof.candidate import Candidate
 from pipeline.toolchain.find import find_toolchain
 
 PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")

@@ -23,12 +23,12 @@ from pipeline.judge.request import CacheGeometry
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding
-from pipeline.layout.model import Function, Section, TextMap
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.code import code_map
 from pipeline.report.facts import BY_EDGES, BY_PROFILE, Facts
 from pipeline.report.model import Overlap, ReportModel
 from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_model import Function, Section, TextMap
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import (

@@ -15,9 +15,9 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
 from pipeline.profile.schema import Program
-from pipeline.stages.configure import Setup, configure
-from pipeline.stages.record import record
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.configure import Setup, configure
+from pipeline.stages.build.record import record
+from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
 
 LENGTHS = 'ops = "20k"\nquick_ops = "10k"\nweight = 1\n'

@@ -13,8 +13,8 @@ from pipeline.core.paths import Tree
 from pipeline.geometry.load import common_geometry, load_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
-from pipeline.stages import tune
-from pipeline.stages.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.tuning import tune
 from pipeline.tune.search import Candidate, Trial
 from pipeline.tune.tuning import Outcome
 

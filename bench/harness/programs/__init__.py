@@ -1,0 +1,1 @@
+"""Whole programs, each from its start to its end, with different allocators preloaded."""

@@ -1,0 +1,1 @@
+"""Laid out by edge counts: BOLT."""

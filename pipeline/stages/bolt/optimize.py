@@ -1,0 +1,145 @@
+"""bolt: the final code layout, by the edge profile and the lists of layouts/.
+
+BOLT says success in cases that cost speed silently; each is checked here: a discontinuous profile
+(conditional tail calls), a function order that was not followed, and what check_library refuses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import DataError
+from pipeline.core.store import Notes, require_content
+from pipeline.geometry.code import alignment
+from pipeline.stages.bolt.instrument import bolt_run
+from pipeline.stages.bolt.train import EdgeProfile
+from pipeline.stages.build.compile import LIBRARY
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.finish import UNSTRIPPED, split_debug
+from pipeline.stages.build.workshop import Library, Workshop
+from pipeline.toolchain.elf import check_library
+from pipeline.toolchain.flags import BOLT, BOLT_ORDER, STRIP, spelled, texts
+from pipeline.toolchain.link_script import NEVER
+from pipeline.toolchain.symbols import (
+    check_order,
+    functions,
+    in_section,
+    order_names,
+    read_spelling,
+)
+
+STAGE = "bolt"
+ORDER = "order.txt"
+
+
+def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -> Library:
+    """Lay out the PGO library anew; the artifact has it stripped, unstripped, and a debug file."""
+    parts = {
+        "library": library.digest,
+        "profile": profile.digest,
+        "tools": shop.tool_keys,
+        "align": alignment(setup.geometry),
+        "hot": list(setup.lists.hot),
+        "cold": list(setup.lists.cold),
+        "flags": spelled(BOLT_ORDER, BOLT, STRIP),
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("ordering functions and blocks")
+        _write_order(shop, setup, library, profile, room)
+        said = bolt_run(
+            shop,
+            STAGE,
+            "bolt",
+            [
+                library.path,
+                "-o",
+                room / UNSTRIPPED,
+                "--data",
+                profile.path,
+                *texts(BOLT, order=room / ORDER, align=alignment(setup.geometry)),
+            ],
+        )
+        quality = _profile_quality(shop, said, profile.exact)
+        require_content(room / UNSTRIPPED, "BOLT's output")
+        present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(STAGE, "nm"))
+        placed = check_order(room / UNSTRIPPED, present, setup.lists)
+        split_debug(shop, STAGE, room)
+        facts = check_library(room / LIBRARY, shop.log(STAGE, "probe"))
+        return {
+            "order": asdict(placed),
+            "quality": quality,
+            "dyno_stats": dyno_stats(said),
+            "build_id": facts.build_id,
+            "bytes": (room / LIBRARY).stat().st_size,
+        }
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    return shop.library(made)
+
+
+def dyno_stats(said: str) -> dict[str, list[int]]:
+    """Return BOLT's estimates as name -> [before, after], from its log."""
+    stats: dict[str, list[int]] = {}
+    for count, name in re.findall(r"^\s+(\d+) : (.+?)(?: \([-+=].*\))?$", said, re.M):
+        stats.setdefault(name, []).append(int(count))
+    return {name: pair for name, pair in stats.items() if len(pair) == 2}
+
+
+def _write_order(
+    shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, room: Path
+) -> None:
+    """Write the order of the functions that BOLT moves, in its spelling: hot.txt, rest, cold.txt.
+
+    The rest is in BOLT's own order of heat, then whatever it does not name, as linked. What the
+    linker has put apart, since it never ran, stays there, unless it ran in BOLT's training: BOLT
+    moves it then, and without a place in the list between the hottest functions.
+    """
+    suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
+    bolt_run(
+        shop,
+        STAGE,
+        "order",
+        [library.path, "-o", scratch, "--data", profile.path, *texts(BOLT_ORDER, order=suggestion)],
+    )
+    hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
+    nm, log = shop.tools.path("llvm-nm"), shop.log(STAGE, "names")
+    spelling = read_spelling(nm, library.path, log)
+    present = functions(nm, library.path, log)
+    apart = in_section(library.path, NEVER, present) - set(hottest)
+    names = order_names(setup.lists, [*hottest, *spelling], present)
+    lines = [spelled for name in names if name not in apart for spelled in spelling.get(name, ())]
+    (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    suggestion.unlink()
+    scratch.unlink(missing_ok=True)
+
+
+def _profile_quality(shop: Workshop, said: str, exact: bool) -> str:
+    """Return BOLT's measure of the profile; DataError where functions have lost edges."""
+    log = shop.log(STAGE, "bolt")
+    profiled = re.search(r"(\d+) out of \d+ functions in the binary .* non-empty", said)
+    if profiled is None or int(profiled[1]) == 0:
+        raise DataError("BOLT found no function with a profile", log=log)
+    match = re.search(r"function CFG discontinuity ([0-9.]+)%", said)
+    if match is None:
+        return "discontinuity unknown: this version of BOLT does not measure it"
+    if exact and float(match[1]) > 0:  # samples always miss some edges
+        raise DataError(
+            f"BOLT's profile is discontinuous ({match[1]} %): a hot function jumps to "
+            "its slow path by a conditional tail call, whose edges are not counted",
+            hint="put an empty asm volatile in front of that slow call",
+            log=log,
+        )
+    return match[0]
+
+
+def _summary(notes: Notes) -> str:
+    taken = notes["dyno_stats"].get("taken branches", [0, 0])
+    change = 100.0 * (taken[1] - taken[0]) / taken[0] if taken[0] else 0.0
+    return (
+        f"{notes['order']['placed']} functions in listed order, "
+        f"taken branches {change:+.1f} % (estimated), {notes['bytes'] // 1024} KiB"
+    )

@@ -1,0 +1,1 @@
+"""From a checked profile to libraries that are compiled without a profile."""

@@ -1,0 +1,94 @@
+"""baseline: the honest opponent, and the programs that exercise every library.
+
+The same sources at -O2 as a distribution would build them: no profile, no layout, no tuning.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import ProfileError
+from pipeline.core.store import Artifact, Notes
+from pipeline.stages.build.compile import PROGRAM_FOLDERS, cmake_build, take_library
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.workshop import Library, Workshop
+from pipeline.toolchain.elf import check_library
+from pipeline.toolchain.flags import COMPILE, LINK, spelled, texts
+
+STAGE = "baseline"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The plain library, and the folder with bench/ and training/ programs."""
+
+    library: Library
+    artifact: Artifact
+
+    def program(self, name: str) -> Path:
+        """Return the path of a program such as ``bench/larson``; ProfileError if there is none."""
+        if name not in self.artifact.receipt.outputs:
+            folder = name.split("/", maxsplit=1)[0]
+            known = sorted(n for n in self.artifact.receipt.outputs if n.startswith(folder))
+            raise ProfileError(
+                f"there is no program {name}; there is: {', '.join(known) or 'none'}"
+            )
+        return self.artifact.path(name)
+
+
+def baseline(shop: Workshop, setup: Setup) -> Baseline:
+    """Build the plain library, all bench programs and all training programs."""
+    parts = {
+        "sources": setup.sources,
+        "programs": setup.programs,
+        "flags": spelled(COMPILE, LINK),
+        "tools": shop.tool_keys,
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("compiling the library and the programs")
+        build = room / "build"
+        cmake_build(
+            shop,
+            STAGE,
+            build,
+            targets=("all",),
+            compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
+            link_flags=texts(LINK),
+            options={"HAKMEM_BENCH": "ON", "HAKMEM_TRAINING": "ON"},
+        )
+        programs = [
+            _take_program(path, room)
+            for folder in PROGRAM_FOLDERS
+            for path in _programs(build / folder)
+        ]
+        library = take_library(build, room)
+        facts = check_library(library, shop.log(STAGE, "probe"))
+        return {
+            "build_id": facts.build_id,
+            "bytes": library.stat().st_size,
+            "programs": len(programs),
+        }
+
+    made = shop.do(
+        STAGE, parts, work, summary=lambda n: f"plain -O2 library, {n['programs']} programs"
+    )
+    return Baseline(shop.library(made), made)
+
+
+def _programs(folder: Path) -> list[Path]:
+    """Return the executables that CMake has put directly into ``folder``."""
+    return sorted(
+        p
+        for p in folder.glob("*")
+        if p.is_file() and p.stat().st_mode & 0o111 and p.suffix != ".so"
+    )
+
+
+def _take_program(path: Path, room: Path) -> Path:
+    target = room / path.parent.name / path.name
+    target.parent.mkdir(exist_ok=True)
+    return Path(shutil.move(path, target))

@@ -1,0 +1,153 @@
+"""configure: read and check everything a build depends on, before anything is built."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.core.errors import ProfileError, SpaceError
+from pipeline.core.processor import ANY, machine, nearest
+from pipeline.geometry.load import load_geometry
+from pipeline.geometry.model import Geometry
+from pipeline.profile.schema import Command, Program, Trace
+from pipeline.stages.build.check_names import check_names
+from pipeline.stages.build.compile import source_digests
+from pipeline.stages.build.workshop import Workshop
+from pipeline.toolchain.symbols import SymbolLists, read_lists
+
+# The distribution's own programs come first, so that a profile means the same on every machine;
+# wrappers of version managers would start dozens of short processes of their own.
+PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The checked inputs of a build. ``traces`` become programs in the stage record.
+
+    ``geometry`` is how the library is cut; None where that is the default.
+    """
+
+    sources: str
+    programs: str
+    lists: SymbolLists
+    geometry: Geometry | None
+    training: tuple[Program | Command, ...]
+    verifying: tuple[Program | Command, ...]
+    traces: tuple[Trace, ...]
+    skipped: tuple[str, ...]
+
+    @property
+    def geometry_digest(self) -> str | None:
+        """What a stage's key knows of the geometry: its values, not the words about them."""
+        return self.geometry.digest if self.geometry else None
+
+
+def configure(shop: Workshop) -> Setup:
+    """Return the checked inputs.
+
+    Raises ProfileError for unusable symbol lists or geometry, and for traces that are not there.
+    """
+    with shop.console.stage("configure") as line:
+        _check_place(shop.tree.root)
+        setup = _read(shop)
+        check_names(shop.tree, shop.profile, setup.lists)
+        require_level(setup.geometry)
+        for trace in setup.traces:
+            if trace.trace is not None:
+                trace_file(shop.tree.root, trace)
+        used = len(setup.training) + len(setup.verifying) + len(setup.traces)
+        line.done(f"{shop.tools.versions['clang']}; {used} workloads")
+    for name in setup.skipped:
+        shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
+    _tell_processor(shop)
+    return setup
+
+
+def _tell_processor(shop: Workshop) -> None:
+    """Say when what is built is for another kind of processor than the one that judges it."""
+    wanted, here = shop.options.processor, machine().name
+    if wanted not in (ANY, *nearest(here)):
+        shop.console.notice(
+            f"built for {wanted}, but trained and judged on {here}: "
+            f"the verdict says nothing about {wanted}"
+        )
+
+
+def require_level(geometry: Geometry | None) -> None:
+    """Raise ProfileError for code that this machine cannot run: it must be trained and judged."""
+    level = geometry.setting("march").value if geometry else "x86-64"
+    missing = machine().missing(level)
+    if missing:
+        raise ProfileError(
+            f"the geometry asks for {level}, and this machine ({machine().name}) has no "
+            f"{', '.join(missing)}: no library for it can be trained or judged here",
+            hint="build on a machine that has it, or take what holds for all with `--cpu any`",
+        )
+
+
+def read_geometry(shop: Workshop, setup: Setup) -> Setup:
+    """Return the setup with geometry.toml as it stands now, when a stage may have written it."""
+    return replace(setup, geometry=_geometry(shop))
+
+
+def _geometry(shop: Workshop) -> Geometry | None:
+    return load_geometry(shop.tree, shop.profile.name, shop.options.processor)
+
+
+def trace_file(root: Path, trace: Trace) -> Path:
+    """Return the user's file, seen from the root of the tree; ProfileError if there is none."""
+    path = root / str(trace.trace)
+    if not path.is_file():
+        raise ProfileError(
+            f'workload "{trace.name}", trace: there is no file {path}',
+            hint="`.venv/bin/pipeline record -o FILE -- COMMAND` makes one",
+        )
+    return path
+
+
+def _check_place(root: Path) -> None:
+    """Refuse a folder whose libraries could not be preloaded: ld.so splits LD_PRELOAD there."""
+    if any(character in str(root) for character in " :;\t\n"):
+        raise SpaceError(
+            f"the path {root} contains a space, colon or semicolon, which LD_PRELOAD cannot take",
+            hint="clone the repository to another place",
+        )
+
+
+def command_path() -> str:
+    """Return the PATH that workloads run with: the distribution's programs first."""
+    return f"{PROGRAM_PATH}:{os.environ.get('PATH', '')}"
+
+
+def find_program(name: str) -> Path | None:
+    """Return the program ``name`` of this machine, or None."""
+    found = shutil.which(name, path=command_path())
+    return Path(found) if found else None
+
+
+def _read(shop: Workshop) -> Setup:
+    missing = {w.name for w in shop.profile.workload if not all(map(find_program, _programs_of(w)))}
+    present = [w for w in shop.profile.workload if w.name not in missing]
+    shop.hashed.update(source_digests(shop))
+    plain = [w for w in present if not isinstance(w, Trace)]
+    return Setup(
+        sources=shop.hashed["sources"],
+        programs=shop.hashed["programs"],
+        lists=read_lists(shop.tree.layout(shop.profile.layout.name)),
+        geometry=_geometry(shop),
+        training=tuple(w for w in plain if w.role == "train"),
+        verifying=tuple(w for w in plain if w.role == "verify"),
+        traces=tuple(w for w in present if isinstance(w, Trace)),
+        skipped=tuple(sorted(missing)),
+    )
+
+
+def _programs_of(workload: Program | Command | Trace) -> tuple[str, ...]:
+    """Return the programs of the machine that a workload runs."""
+    if isinstance(workload, Command):
+        return (workload.argv[0], *workload.needs)
+    if isinstance(workload, Trace) and workload.record is not None:
+        return (workload.record[0], *workload.needs)
+    return ()

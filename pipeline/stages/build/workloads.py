@@ -1,0 +1,106 @@
+"""Running one training workload with a library preloaded."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
+from pipeline.core.preload import preload
+from pipeline.core.process import Completed, describe_exit, run
+from pipeline.core.processor import machine
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.configure import command_path, find_program
+from pipeline.stages.build.workshop import Workshop
+from pipeline.toolchain.identity import Identities
+
+ALONE = "run the line at the top of the log to see it alone"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A workload as a command line: absolute program, arguments, variables, folder."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: Path | None
+
+
+def prepare(shop: Workshop, workload: Program | Command, programs: Baseline) -> Prepared:
+    """Return the command line of a workload; quick runs get their shorter length."""
+    if isinstance(workload, Program):
+        ops = workload.quick_ops if shop.options.quick else workload.ops
+        path = programs.program(workload.program)
+        return Prepared((str(path), *workload.arguments(ops)), workload.environment(), None)
+    found = find_program(workload.argv[0])
+    if found is None:
+        raise WorkloadError(f"{workload.argv[0]} has vanished from this machine")
+    env = {"PATH": command_path(), **workload.env}
+    return Prepared((str(found), *workload.argv[1:]), env, shop.tree.root)
+
+
+def train_on(
+    workload: Program | Command,
+    prepared: Prepared,
+    library: Path,
+    *,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+) -> Completed:
+    """Run a workload with ``library`` preloaded and further variables ``env``."""
+    variables = {**prepared.env, **(env or {}), **preload(library)}
+    return run_workload(workload, replace(prepared, env=variables), log=log)
+
+
+def run_workload(workload: Program | Command, prepared: Prepared, *, log: Path) -> Completed:
+    """Run a prepared workload; WorkloadError if it crashes, fails or runs into its limit."""
+    limit = workload.timeout_s
+    with tempfile.TemporaryDirectory(prefix="hakmem-") as scratch:
+        own_folder = isinstance(workload, Command) and workload.scratch
+        folder = Path(scratch) if own_folder else prepared.cwd
+        try:
+            return run(
+                prepared.argv, env=prepared.env, cwd=folder, log=log, capture=False, timeout_s=limit
+            )
+        except ChildTimeout as error:
+            end = f"was still running after its limit of {limit:g} s and was killed"
+            raise _failed(workload, end, log) from error
+        except ChildFailed as error:
+            end = f"failed: {describe_exit(error.returncode)}"
+            raise _failed(workload, end, log) from error
+
+
+def _failed(workload: Program | Command, end: str, log: Path) -> WorkloadError:
+    return WorkloadError(f'workload "{workload.name}" {end}', hint=ALONE, log=log)
+
+
+def workload_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> list[str]:
+    """Return what of each workload decides about its result, for stage keys."""
+    return [_key(workload, shop.options.quick) for workload in workloads]
+
+
+def command_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> dict[str, str]:
+    """Return the digests of the machine's programs that workloads name, for stage keys.
+
+    Another python3 or gcc is another training, though the profile is the same.
+    """
+    names = {
+        name for one in workloads if isinstance(one, Command) for name in (one.argv[0], *one.needs)
+    }
+    known = Identities(shop.tree.state / "tools.json")
+    found = {name: find_program(name) for name in sorted(names)}
+    return {name: known.of(path)[:16] if path else "missing" for name, path in found.items()}
+
+
+def machine_key() -> dict[str, str]:
+    """Return what of the machine decides what is measured, for stage keys."""
+    return {"processor": machine().name, "kernel": platform.release()}
+
+
+def _key(workload: Program | Command, quick: bool) -> str:
+    length = workload.model_dump_json()
+    return f"{length} quick" if quick and isinstance(workload, Program) else length

@@ -1,0 +1,1 @@
+"""Compiled by a profile: counted, merged, compiled again (PGO)."""

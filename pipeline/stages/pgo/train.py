@@ -1,0 +1,166 @@
+"""train: run every training workload and collect its counts, and learn how long it takes.
+
+A profile states the share of *time* each workload stands for. Raw counts grow with the length of
+a run, so each workload's counts are multiplied by (wished share) / (time it took with the plain
+library), scaled to whole numbers. See docs/pipeline.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.console import StageLine
+from pipeline.core.errors import DataError
+from pipeline.core.store import Artifact, Notes
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.workloads import (
+    Prepared,
+    command_keys,
+    prepare,
+    train_on,
+    workload_keys,
+)
+from pipeline.stages.build.workshop import Library, Workshop
+
+STAGE, SECOND = "train", "context-train"
+FACTORS = "factors.json"
+# The largest factor. Rounding to whole numbers then costs at most 0.1 % of the heaviest workload.
+SCALE = 1000
+# No workload is measured shorter than this: the clock of the kernel is no finer, in seconds.
+SHORTEST_S = 0.01
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Raw profiles, one folder per workload, and the whole-number factor of each workload."""
+
+    artifact: Artifact
+    factors: dict[str, int]
+    processes: dict[str, int]
+
+    def raw(self, workload: str) -> list[Path]:
+        """Return the raw profiles that the processes of a workload have written."""
+        prefix = f"raw/{workload}/"
+        return [
+            self.artifact.path(n) for n in self.artifact.receipt.outputs if n.startswith(prefix)
+        ]
+
+
+def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) -> Training:
+    """Run the training workloads: once plain for the time, once instrumented for the counts."""
+    parts = {**training_parts(shop, setup, library), "sources": setup.sources}
+
+    def work(room: Path, line: StageLine) -> Notes:
+        rows = each_workload(
+            setup, line, lambda one: _train_one(shop, room, one, programs, library)
+        )
+        factors = time_factors({n: (r["weight"], r["seconds"]) for n, r in rows.items()})
+        (room / FACTORS).write_text(json.dumps(factors, indent=1), encoding="utf-8")
+        return {"workloads": rows, "skipped": list(setup.skipped)}
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    rows = made.receipt.notes["workloads"]
+    factors = json.loads(made.path(FACTORS).read_text(encoding="utf-8"))
+    return Training(made, factors, {name: row["processes"] for name, row in rows.items()})
+
+
+def train_again(
+    shop: Workshop, setup: Setup, programs: Baseline, library: Library, first: Training
+) -> Training:
+    """Run them with the counters of the second pass; times and factors are the first one's."""
+    parts = {**training_parts(shop, setup, library), "factors": first.factors}
+
+    def work(room: Path, line: StageLine) -> Notes:
+        def count(one: Program | Command) -> Row:
+            return _count(shop, SECOND, room, one, prepare(shop, one, programs), library)
+
+        return {"workloads": each_workload(setup, line, count)}
+
+    made = shop.do(SECOND, parts, work, summary=_summary)
+    rows = made.receipt.notes["workloads"]
+    return Training(made, first.factors, {name: row["processes"] for name, row in rows.items()})
+
+
+def training_parts(shop: Workshop, setup: Setup, library: Library) -> dict[str, Any]:
+    """Return the parts of the key of every stage that runs the training on ``library``."""
+    return {
+        "library": library.digest,
+        "programs": setup.programs,
+        "workloads": workload_keys(shop, setup.training),
+        "commands": command_keys(shop, setup.training),
+    }
+
+
+def time_factors(shares: dict[str, tuple[float, float]]) -> dict[str, int]:
+    """Return whole-number factors from (wished share, measured seconds) per workload, 1..SCALE."""
+    wanted = {name: share / max(seconds, SHORTEST_S) for name, (share, seconds) in shares.items()}
+    top = max(wanted.values())
+    return {name: max(1, round(SCALE * value / top)) for name, value in wanted.items()}
+
+
+def each_workload(
+    setup: Setup, line: StageLine, run: Callable[[Program | Command], Row]
+) -> dict[str, Row]:
+    """Return what ``run`` makes of each training workload, by name."""
+    rows = {}
+    for number, workload in enumerate(setup.training, start=1):
+        line.step(f"{workload.name} ({number} of {len(setup.training)})")
+        rows[workload.name] = run(workload)
+    return rows
+
+
+def _train_one(
+    shop: Workshop, room: Path, workload: Program | Command, programs: Baseline, library: Library
+) -> Row:
+    prepared = prepare(shop, workload, programs)
+    plain = train_on(
+        workload,
+        prepared,
+        programs.library.path,
+        log=shop.log(STAGE, f"{workload.name}.plain"),
+    )
+    row = _count(shop, STAGE, room, workload, prepared, library)
+    return {"weight": workload.weight, "seconds": round(plain.cpu_seconds, 3), **row}
+
+
+def _count(
+    shop: Workshop,
+    stage: str,
+    room: Path,
+    workload: Program | Command,
+    prepared: Prepared,
+    library: Library,
+) -> Row:
+    """Run a workload with counters; DataError if no process of it wrote a profile."""
+    raw = room / "raw" / workload.name
+    raw.mkdir(parents=True)
+    # %c: counters are mapped from the file, nothing is lost. %p: one file per process.
+    # %m: a process that execs another program adds to its file instead of replacing it.
+    counted = train_on(
+        workload,
+        prepared,
+        library.path,
+        log=shop.log(stage, workload.name),
+        env={"LLVM_PROFILE_FILE": f"{raw}/%c%p-%m.profraw"},
+    )
+    processes = len(list(raw.glob("*.profraw")))
+    if processes == 0:
+        raise DataError(
+            f'workload "{workload.name}" ran, but no process of it wrote a profile',
+            hint="is it statically linked, or does it clear LD_PRELOAD?",
+            log=counted.log,
+        )
+    return {"instrumented_seconds": round(counted.cpu_seconds, 3), "processes": processes}
+
+
+def _summary(notes: Notes) -> str:
+    rows = notes["workloads"].values()
+    return f"{len(rows)} workloads, {sum(row['processes'] for row in rows)} processes"

@@ -1,0 +1,101 @@
+"""ablation: judge each step of the build, and choose the simplest that is not worse than the best.
+
+Two steps are built for this alone: the order without a profile, and the profile without LTO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.console import StageLine
+from pipeline.core.digest import digest_tree
+from pipeline.core.store import Artifact, Notes
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.finish import finish
+from pipeline.stages.build.workloads import machine_key, workload_keys
+from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.pgo.merge import ProfileData
+from pipeline.stages.pgo.optimize import ONE_BY_ONE, SECTIONS, pgo
+from pipeline.stages.proof.candidate import ADDS, Candidate
+from pipeline.stages.proof.verify import judge_request
+
+if TYPE_CHECKING:
+    from pipeline.evidence.model import Ablation
+
+STAGE = "ablation"
+RESULT = "ablation.json"
+# Seconds of timed runs for each build that may be chosen.
+BUDGET_S, THOROUGH_BUDGET_S = 20.0, 240.0
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The candidate to be judged, finished for publication, and why it is this one.
+
+    ``artifact`` is None where there was no choice: the chain was left out.
+    """
+
+    candidate: Candidate
+    artifact: Artifact | None
+
+    def result(self) -> Ablation | None:
+        """Return the chain as it was judged."""
+        from pipeline.evidence.model import Ablation
+
+        if self.artifact is None:
+            return None
+        return Ablation.model_validate_json(self.artifact.path(RESULT).read_text(encoding="utf-8"))
+
+
+def simple_steps(
+    shop: Workshop, setup: Setup, plain: Baseline, tuned: Baseline, profile: ProfileData
+) -> tuple[Candidate, ...]:
+    """Build the steps before LTO: nothing else needs them.
+
+    ``tuned`` is the baseline cut by the profile's geometry; ``plain`` again where it has none.
+    """
+    ordered = pgo(shop, setup, tuned, None, SECTIONS)
+    one_by_one = pgo(shop, setup, tuned, profile, ONE_BY_ONE)
+    return (
+        Candidate("baseline", plain.library),
+        *((Candidate("tune", tuned.library),) if setup.geometry else ()),
+        Candidate("sections", ordered),
+        Candidate("pgo", one_by_one, profile),
+    )
+
+
+def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Candidate]) -> Chosen:
+    """Judge the ``chain``, from the baseline to the full build, and choose."""
+    parts = {
+        "builds": {one.name: one.library.digest for one in chain},
+        "programs": setup.programs,
+        "workloads": workload_keys(shop, setup.verifying),
+        "gate": shop.profile.gate.model_dump(),
+        "tools": shop.tool_keys,
+        "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),
+        "mode": shop.options.mode,
+        "machine": machine_key(),
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("loading the judge")
+        from pipeline.evidence.chain import Build, judge_chain
+
+        request = judge_request(shop, setup, plain, chain[-1].library, brief=True)
+        request = replace(request, logs=shop.log(STAGE, "").parent)
+        builds = [Build(one.name, ADDS[one.name], one.library.path) for one in chain]
+        budget = THOROUGH_BUDGET_S if shop.options.thorough else BUDGET_S
+        result = judge_chain(builds, request, budget, line.step)
+        (room / RESULT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
+        return {"chosen": result.chosen, "reason": result.reason}
+
+    made = shop.do(STAGE, parts, work, summary=lambda n: str(n["reason"]))
+    name = made.receipt.notes["chosen"]
+    candidate = next(one for one in chain if one.name == name)
+    if candidate is chain[-1]:
+        return Chosen(candidate, made)
+    return Chosen(replace(candidate, library=finish(shop, candidate.library)), made)

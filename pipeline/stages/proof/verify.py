@@ -1,0 +1,184 @@
+"""verify: hand baseline and tuned library to the judge, and keep what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.console import StageLine
+from pipeline.core.digest import digest_tree
+from pipeline.core.store import Artifact, Notes
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.configure import Setup, command_path, find_program
+from pipeline.stages.build.workloads import machine_key, workload_keys
+from pipeline.stages.build.workshop import Library, Workshop
+
+if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
+    from pipeline.judge import BenchCommand, HealthCommand, JudgeRequest, VerifyResult
+
+STAGE = "verify"
+VERDICT = "verdict.json"
+# Under valgrind time passes 50 times slower; what the library does by the clock is switched off.
+COUNT_ENV = {"HAKMEM_PURGE_DELAY": "3600000"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judge's answer, as a file in an artifact."""
+
+    artifact: Artifact
+
+    def result(self) -> VerifyResult:
+        """Return the answer as the judge gave it."""
+        from pipeline.judge import VerifyResult
+
+        text = self.artifact.path(VERDICT).read_text(encoding="utf-8")
+        return VerifyResult.model_validate_json(text)
+
+
+def verify(
+    shop: Workshop, setup: Setup, plain: Baseline, tuned: Library, slowed: Library | None
+) -> Verdict:
+    """Judge the tuned library against the baseline. A bad verdict is a result, not an error.
+
+    ``slowed`` is the library to check the judge with; None leaves that out.
+    """
+    parts = {
+        "baseline": plain.library.digest,
+        "tuned": tuned.digest,
+        "slowed": slowed.digest if slowed else "none",
+        "programs": setup.programs,
+        "workloads": workload_keys(shop, setup.verifying),
+        "gate": shop.profile.gate.model_dump(),
+        "tools": shop.tool_keys,
+        "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
+        "mode": shop.options.mode,
+        "machine": machine_key(),
+        "seconds": budget_s(shop),
+    }
+
+    def work(room: Path, line: StageLine) -> Notes:
+        line.step("loading the judge")
+        from pipeline.judge import judge
+
+        result = judge(judge_request(shop, setup, plain, tuned, slowed), line.step)
+        (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
+        keys = {
+            name: key.verdict.value
+            for name, key in (
+                ("throughput", result.keys.throughput),
+                ("I-cache", result.keys.icache),
+            )
+        }
+        return {"keys": keys, "source": result.counting.source}
+
+    made = shop.do(STAGE, parts, work, summary=_summary)
+    return Verdict(made)
+
+
+def judge_request(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    tuned: Library,
+    slowed: Library | None = None,
+    *,
+    brief: bool = False,
+) -> JudgeRequest:
+    """Return what the judge is asked: workloads and margins of the profile, budgets of the mode.
+
+    ``brief`` takes the short runs of --quick.
+    """
+    from pipeline.judge import JudgeRequest, Margins, Tools
+
+    gate = shop.profile.gate
+    benches = [w for w in setup.verifying if isinstance(w, Program)]
+    health = [w for w in setup.verifying if isinstance(w, Command)]
+    return JudgeRequest(
+        baseline=plain.library.path,
+        tuned=tuned.path,
+        benches=tuple(_bench(w, plain, brief or shop.options.quick) for w in benches),
+        health=tuple(_health(shop, w) for w in health),
+        margins=Margins(
+            throughput=gate.throughput_margin,
+            workload=gate.workload_allowance,
+            icache=gate.icache_margin,
+            rss=gate.rss_margin,
+        ),
+        pairs=gate.pairs,
+        time_budget_s=budget_s(shop),
+        seed=gate.seed,
+        slowed=slowed.path if slowed else None,
+        self_check_s=max(gate.self_check_s, shop.options.verify_s or 0.0),
+        mode=shop.options.mode,
+        left_out=left_out(shop),
+        logs=shop.log(STAGE, "").parent,
+        tools=Tools(
+            valgrind=shop.tools.path("valgrind"),
+            perf=shop.tools.path("perf") if shop.tools.has("perf") else None,
+        ),
+    )
+
+
+def budget_s(shop: Workshop) -> float:
+    """Return the seconds of timed runs that the judge may spend while nothing is decided."""
+    gate = shop.profile.gate
+    budgets = {
+        "quick": gate.quick_budget_s,
+        "default": gate.budget_s,
+        "thorough": gate.thorough_budget_s,
+    }
+    return shop.options.verify_s or budgets[shop.options.mode]
+
+
+def left_out(shop: Workshop) -> tuple[str, ...]:
+    """Return what this mode does not do, a sentence each."""
+    mode = shop.options.mode
+    if mode == "thorough":
+        return ()
+    limit = f"judging ends after {budget_s(shop):g} s of timed runs, decided or not"
+    if mode == "default":
+        return (f"{limit} (--verify-time sets more)",)
+    return (
+        f"{limit} (a full run goes on for {shop.profile.gate.budget_s:g} s)",
+        "the judge is not checked: neither against the same build nor with a known slowdown",
+        "training and judging use the shorter runs of the profile",
+    )
+
+
+def _bench(workload: Program, plain: Baseline, quick: bool) -> BenchCommand:
+    from pipeline.judge import BenchCommand
+
+    program = str(plain.program(workload.program))
+    ops = workload.quick_ops if quick else workload.ops
+    counted = workload.count_ops
+    return BenchCommand(
+        name=workload.name,
+        argv=(program, *workload.arguments(ops)),
+        count_argv=(program, *workload.arguments(counted)) if counted else None,
+        env=workload.environment(),
+        count_env=COUNT_ENV,
+        weight=workload.weight,
+        allowance=workload.allowance,
+        timeout_s=workload.timeout_s,
+    )
+
+
+def _health(shop: Workshop, workload: Command) -> HealthCommand:
+    from pipeline.judge import HealthCommand
+
+    return HealthCommand(
+        name=workload.name,
+        argv=(str(find_program(workload.argv[0])), *workload.argv[1:]),
+        timeout_s=workload.timeout_s,
+        env={"PATH": command_path(), **workload.env},
+        cwd=shop.tree.root,
+        scratch=workload.scratch,
+    )
+
+
+def _summary(notes: Notes) -> str:
+    keys = ", ".join(f"{name} {verdict}" for name, verdict in notes["keys"].items())
+    return f"{keys} (counted by {notes['source']})"

@@ -1,0 +1,1 @@
+"""A judged build becomes a version, with its report."""

@@ -1,0 +1,40 @@
+"""What the stages before ``publish`` have made of a build: all that is published or reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.stages.pgo.merge import ProfileData
+from pipeline.stages.pgo.static import Archive
+from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.verify import Verdict
+
+if TYPE_CHECKING:
+    from pipeline.evidence.model import Evidence
+    from pipeline.geometry.model import Geometry
+
+
+@dataclass(frozen=True)
+class Release:
+    """What is to be published: the libraries, the profiles they were made by, the verdict.
+
+    ``profile`` is the first training's, which the archive was compiled by; the candidate may have
+    one of two trainings. ``factors`` are the whole-number weights of the training workloads. A
+    rebuild from a bundle has its lists and profile file in ``inputs`` instead of the tree, and
+    tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` is
+    None where none was gathered, and ``geometry`` where the library is cut as the default.
+    ``beside`` are libraries for single kinds of processors, each judged by itself.
+    """
+
+    candidate: Candidate
+    archive: Archive
+    profile: ProfileData
+    factors: dict[str, int]
+    verdict: Verdict
+    evidence: Evidence | None = None
+    geometry: Geometry | None = None
+    beside: tuple[Release, ...] = ()
+    inputs: Path | None = None
+    rebuilt_from: dict[str, Any] | None = None

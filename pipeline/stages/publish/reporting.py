@@ -1,0 +1,153 @@
+"""The report of a build: gathered when it is judged, kept whether it is published or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.core.errors import PipelineError
+from pipeline.core.files import replacing
+from pipeline.core.processor import ANY
+from pipeline.core.store import Receipt, by_stage
+from pipeline.geometry.difference import differences
+from pipeline.geometry.model import Difference
+from pipeline.geometry.tables import default_geometry
+from pipeline.layout.check import Finding, check_layout
+from pipeline.layout.subject import Subject, excuse_for
+from pipeline.release.contents import PROFDATA
+from pipeline.release.version import Version, current, published
+from pipeline.stages.build.baseline import STAGE as BASELINE
+from pipeline.stages.build.compile import LIBRARY
+from pipeline.stages.build.finish import UNSTRIPPED
+from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.pgo.merge import function_counts
+from pipeline.stages.publish.release import Release
+from pipeline.toolchain.symbols import read_lists
+
+if TYPE_CHECKING:  # the judge's numpy and scipy come with it
+    from pipeline.report.facts import Build, Facts
+    from pipeline.report.model import ReportModel
+
+STAGE = "publish"
+LAST = "last"
+
+
+def make_report(
+    shop: Workshop, release: Release, version: str, receipts: list[Receipt]
+) -> ReportModel:
+    """Gather what the report of a judged build says; the version before it is compared with."""
+    from pipeline.report.build import Inputs, report_model
+
+    older = version_before(shop.tree.dist(shop.profile.name), version)
+    previous, reason = _previous(older)
+    return report_model(
+        profile=shop.profile.name,
+        version=version,
+        result=release.verdict.result(),
+        allow_neutral=shop.options.allow_neutral,
+        allow_regression=shop.options.allow_regression,
+        inputs=Inputs(
+            receipts=by_stage(receipts),
+            evidence=release.evidence,
+            facts=_facts(shop, release, older),
+            previous=previous,
+            previous_reason=reason,
+            origin=_origin(release.rebuilt_from),
+            geometry=_geometry(shop, release),
+            cut_for=release.geometry.processor if release.geometry else ANY,
+        ),
+    )
+
+
+def _geometry(shop: Workshop, release: Release) -> tuple[Difference, ...]:
+    if release.geometry is None:
+        return ()
+    return differences(release.geometry, default_geometry(shop.tree))
+
+
+def keep_report(shop: Workshop, model: ReportModel) -> Path:
+    """Write the report in all its forms where it stays, whatever the gate says; return its folder.
+
+    ``reports/last`` points to it.
+    """
+    from pipeline.report.files import write_reports
+
+    folder = reports_folder(shop) / model.version
+    write_reports(folder, model)
+    with replacing(folder.with_name(LAST)) as fresh:
+        fresh.symlink_to(folder.name)
+    return folder
+
+
+def reports_folder(shop: Workshop) -> Path:
+    """Return the folder with the reports of a profile's judged builds."""
+    return shop.tree.reports(shop.profile.name)
+
+
+def version_before(dist: Path, version: str) -> Version | None:
+    """Return the version that a new one is compared with: the current one, or the newest other."""
+    now = current(dist)
+    if now is not None and now.name != version:
+        return now
+    return next((one for one in published(dist) if one.name != version), None)
+
+
+def _previous(older: Version | None) -> tuple[ReportModel | None, str]:
+    from pipeline.report.files import read_report
+
+    if older is None:
+        return None, "no version was published before this one"
+    try:
+        return read_report(older.folder), ""
+    except PipelineError as error:
+        return None, error.message
+
+
+def _facts(shop: Workshop, release: Release, older: Version | None) -> Facts:
+    """Read both libraries, what layouts/ has to say of them, and how far the profile drifted."""
+    from pipeline.report.facts import Build, Facts, read_code, read_inlined, read_overlap
+
+    counts = function_counts(shop, release.profile.path)
+    candidate = release.candidate
+    edges = candidate.edges.path if candidate.edges else None
+    tuned = Build(candidate.library.artifact.path(UNSTRIPPED), counts, edges)
+    lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
+    code, reason = read_code(Build(_baseline(shop, release), counts), tuned, read_lists(lists))
+    overlap = read_overlap(
+        release.profile.path,
+        older.profile / PROFDATA if older else None,
+        older.name if older else None,
+        shop.tools.path("llvm-profdata"),
+        shop.log(STAGE, "overlap"),
+    )
+    return Facts(
+        code=code,
+        reason=reason,
+        overlap=overlap,
+        inlined=read_inlined(code, tuned.library) if code else {},
+        contract=_contract(shop, tuned, lists),
+    )
+
+
+def _baseline(shop: Workshop, release: Release) -> Path:
+    """Return the baseline of this tree: a verdict that came with a bundle names another one's."""
+    made = (one for one in shop.store.used if one.receipt.stage == BASELINE)
+    artifact = next(made, None)
+    return artifact.path(LIBRARY) if artifact else Path(release.verdict.result().baseline.path)
+
+
+def _contract(shop: Workshop, tuned: Build, lists: Path) -> tuple[Finding, ...]:
+    """Hold the library against the lists, as `pipeline layout check` does."""
+    excuse = excuse_for(shop.profile.name, shop.profile.layout.name, shop.options.quick)
+    subject = Subject(shop.tree, tuned.library, tuned.edges, lists, excuse)
+    return tuple(check_layout(subject.text, subject.promise()))
+
+
+def _origin(rebuilt: Mapping[str, Any] | None) -> str | None:
+    """Return what there is to say of a build that was made from a bundle."""
+    if rebuilt is None:
+        return None
+    bytes_ = "the same bytes" if rebuilt["bit_identical"] else "other bytes"
+    kept = "kept from it" if rebuilt["verdict_kept"] else "new"
+    return f"rebuilt from the bundle of {rebuilt['version']}: {bytes_}, the verdict is {kept}"

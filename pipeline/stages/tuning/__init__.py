@@ -1,0 +1,1 @@
+"""The tables of size classes and policies, chosen by measuring."""

@@ -1,0 +1,27 @@
+"""The compiler's profile, as llvm-profdata shows it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pipeline.core.process import run
+
+LIMIT_S = 120.0
+
+
+def read_counts(
+    tool: Path, profdata: Path, log: Path | None = None, *, second: bool = False
+) -> dict[str, int]:
+    """Return the highest block count of each function; ``second``: of the second pass.
+
+    ChildError if llvm-profdata cannot read the file.
+    """
+    show = ("show", "--all-functions", "--counts", *(("--showcs",) if second else ()))
+    text = run([tool, *show, profdata], log=log, timeout_s=LIMIT_S).stdout
+    counts: dict[str, int] = {}
+    for match in re.finditer(r"^  (\S.*):\n(?:    .*\n)*?    Block counts: \[(.*)\]$", text, re.M):
+        name = match[1].rsplit(";", 1)[-1]  # static functions carry their file in front
+        top = max((int(n) for n in match[2].split(", ") if n), default=0)
+        counts[name] = max(top, counts.get(name, 0))
+    return counts

@@ -1,0 +1,65 @@
+"""The rooms of the pipeline depend on each other one way, as their imports say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.closure import imports
+from pipeline.core.paths import Tree
+
+ROOT = Tree.here().root
+STAGES = ("build", "pgo", "bolt", "proof", "tuning", "publish")
+ORDER = (
+    *("core", "toolchain", "trace", "profile", "geometry", "release", "judge", "evidence"),
+    *("layout", "fleet", "report", "tune", "apps"),
+    *(f"stages.{room}" for room in STAGES),
+    *("stages", "run", "rebuild", "commands", "cli", "__main__"),
+)
+"""Each room may import itself and those before it. `stages` is the list of stage names."""
+
+
+def room_of(module: str) -> str:
+    """Return the room of ``pipeline.<room>...``; the stages have rooms of their own."""
+    names = module.split(".")[1:]
+    return ".".join(names[:2]) if names[0] == "stages" and names[1:2] else names[0]
+
+
+def rooms(root: Path) -> dict[str, dict[str, str]]:
+    """Return which rooms each room imports, with one import as the evidence."""
+    found: dict[str, dict[str, str]] = {}
+    for file in sorted((root / "pipeline").rglob("*.py")):
+        module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        if module == "pipeline":
+            continue
+        for other in imports(file):
+            if other.count(".") and room_of(other) in ORDER:
+                found.setdefault(room_of(module), {})[room_of(other)] = f"{module} -> {other}"
+    return found
+
+
+def against_the_order(found: dict[str, dict[str, str]]) -> list[str]:
+    return [
+        evidence
+        for room, others in found.items()
+        for other, evidence in others.items()
+        if other != "stages" and ORDER.index(other) > ORDER.index(room)
+    ]
+
+
+def test_every_room_stands_in_the_order() -> None:
+    below = {path.parent for path in (ROOT / "pipeline").rglob("*.py")}
+    names = {".".join(path.relative_to(ROOT).parts) for path in below}
+    unlisted = {room_of(name) for name in names if name != "pipeline"} - set(ORDER)
+    assert not {room for room in unlisted if not room.startswith("report.")}
+
+
+def test_no_room_imports_a_later_one() -> None:
+    assert against_the_order(rooms(ROOT)) == []
+
+
+def test_an_import_against_the_order_is_seen(tmp_path: Path) -> None:
+    for name, text in {"core/a.py": "from pipeline.judge import b\n", "judge/b.py": ""}.items():
+        file = tmp_path / "pipeline" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert against_the_order(rooms(tmp_path)) == ["pipeline.core.a -> pipeline.judge.b"]
