@@ -27,6 +27,7 @@ from pipeline.commands.versions import (
     rollback_command,
     unpin_command,
 )
+from pipeline.commands.versus import versus_command
 from pipeline.core import interrupts
 from pipeline.core.errors import ExitCode
 
@@ -61,6 +62,7 @@ for _command in (
     doctor_command,
     report_command,
     diff_command,
+    versus_command,
     list_command,
     rollback_command,
     unpin_command,

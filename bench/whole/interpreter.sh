@@ -1,5 +1,5 @@
 #!/bin/sh
-# A whole program for bench/versus: python3 parses and compiles the sources of the pipeline.
+# A whole program for `pipeline versus`: python3 parses and compiles the sources of the pipeline.
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 exec python3 -S -c '
 import ast, pathlib

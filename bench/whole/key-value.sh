@@ -1,5 +1,5 @@
 #!/bin/sh
-# A whole program for bench/versus: redis-server is filled, changed and read by one client.
+# A whole program for `pipeline versus`: redis-server is filled, changed and read by one client.
 folder=$(mktemp -d) && cd "$folder" || exit
 redis-server --port 0 --unixsocket s --save "" --io-threads 1 >/dev/null &
 until redis-cli -s s ping >/dev/null 2>&1; do :; done

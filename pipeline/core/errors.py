@@ -44,7 +44,7 @@ class ExitCode(IntEnum):
     PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
     ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
     VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
-    REGRESSION = 16, "the newer of two versions is worse", "read what `pipeline diff` says"
+    REGRESSION = 16, "the newer of two versions, or B of `versus`, is worse", "read what it says"
     INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command again; a build goes on where it was"
 
 

@@ -1,0 +1,215 @@
+"""``pipeline versus``: two libraries, each with variables of its own, against each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.duration import Duration
+from pipeline.commands.options import complete_file, complete_profile, verbose_option
+from pipeline.commands.versions import complete_version
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.paths import Tree
+    from pipeline.judge.request import JudgeRequest
+    from pipeline.versus.compare import Effort
+    from pipeline.versus.model import VersusResult
+
+
+# It moves the stack by up to a page, and is of no use to a reader; logs have the whole line.
+_PADDING = re.compile(r"JUDGE_PADDING=\S* ")
+
+
+def complete_side(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    """Return versions, `current` and profiles for shell completion; paths are the shell's own."""
+    if "/" in incomplete or incomplete.startswith("."):
+        return complete_file(context, parameter, incomplete)
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import profile_names
+
+    words = ["current", *(f"{name}:current" for name in profile_names(Tree.here()))]
+    named = complete_version(context, parameter, incomplete)
+    return [*named, *(word for word in words if word.startswith(incomplete))]
+
+
+def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | None) -> int | None:
+    from pipeline.judge.request import MIN_PAIRS
+
+    if pairs is not None and (pairs < MIN_PAIRS or pairs % 2):
+        raise click.BadParameter(f"an even number from {MIN_PAIRS} on, not {pairs}")
+    return pairs
+
+
+@click.command("versus")
+@click.argument("a", shell_complete=complete_side)
+@click.argument("b", shell_complete=complete_side)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
+@click.option(
+    "--profile",
+    "-p",
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="Profile of versions without one, and of the workloads where there is no COMMAND.  "
+    "[default: mixed]",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Threads of COMMAND. With 1 both runs of a pair share one CPU at the same time, which "
+    "bears much more noise.",
+)
+@click.option("--warmup", type=click.IntRange(min=0), default=0, help="Pairs that do not count.")
+@click.option("--pairs", type=int, callback=_even, help="Run just so many pairs of each workload.")
+@click.option(
+    "--budget",
+    "budget_s",
+    type=Duration(),
+    default="60s",
+    show_default=True,
+    metavar="TIME",
+    help="Run pairs until the verdict is clear, for so long at most.",
+)
+@click.option(
+    "--export",
+    "form",
+    type=click.Choice(["json", "csv", "markdown"]),
+    help="Print this in place of the table; with -o, write it to a file.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where to write what --export asks for.",
+)
+@verbose_option
+def versus_command(
+    a: str,
+    b: str,
+    command: tuple[str, ...],
+    profile: str | None,
+    threads: int | None,
+    warmup: int,
+    pairs: int | None,
+    budget_s: float,
+    form: str | None,
+    output: Path | None,
+    verbose: bool,
+) -> int:
+    """Judge library B against library A, in COMMAND or on a profile's verify workloads.
+
+    A and B are LIBRARY[,NAME=VALUE...]: a libhakmem.so, the folder of a version, or a version's
+    name (`current`, 0.1.0-3f2a, mixed:current), then variables for the runs of that side. Runs of
+    both come in pairs and go by the judge's statistics (docs/verdicts.md). Nothing else of your
+    environment but PATH and HOME is there.
+
+    Ends with exit code 16 if B is shown to be worse.
+
+    \b
+    Examples:
+      pipeline versus current mixed:0.1.0-77b1
+      pipeline versus current current,HAKMEM_PURGE_DELAY=0 --threads 1 -- python3 -c 'print(1)'
+      pipeline versus old.so new.so --pairs 20 --export markdown -o speed.md -- ./shop --self-test
+    """
+    if output is not None and form is None:
+        raise click.UsageError("-o goes with --export json, csv or markdown")
+    if not command and threads is not None:
+        raise click.UsageError(
+            "--threads is about a COMMAND: the workloads of a profile tell theirs"
+        )
+    from pipeline.core.errors import ExitCode
+    from pipeline.versus.compare import Effort
+
+    result = _compare(a, b, command, profile, threads, Effort(warmup, pairs), budget_s, verbose)
+    _show(result, form, output)
+    return ExitCode.REGRESSION if result.worse else ExitCode.OK
+
+
+def _compare(
+    a: str,
+    b: str,
+    command: tuple[str, ...],
+    profile: str | None,
+    threads: int | None,
+    effort: Effort,
+    budget_s: float,
+    verbose: bool,
+) -> VersusResult:
+    import tempfile
+
+    from rich.console import Console
+
+    from pipeline.core import process
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.paths import Tree
+    from pipeline.versus.compare import Subject, compare
+    from pipeline.versus.side import parse_side
+
+    tree, name = Tree.here(), profile or "mixed"
+    sides = parse_side(tree, name, a), parse_side(tree, name, b)
+    console = BuildConsole(Console(stderr=True))
+    if verbose:
+        process.echo = lambda line: console.child(_PADDING.sub("JUDGE_PADDING=... ", line))
+    words = _command(command)
+    logs = Path(tempfile.mkdtemp(prefix="hakmem-versus-"))  # kept after a failure: it is named
+    request = _request(tree, words, threads, name, budget_s, logs, console)
+    subject = Subject(words or None, None if words else name)
+    with console.stage("versus") as line:
+        result = compare(*sides, subject, request, effort, line.step)
+        line.done(f"{result.throughput.pairs} pairs")
+    return result
+
+
+def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command with its program's whole path; UsageError if there is no such program."""
+    import shutil
+
+    from pipeline.core.errors import UsageError
+
+    if not words:
+        return ()
+    program = shutil.which(words[0])
+    if program is None:
+        raise UsageError(f"there is no program {words[0]}", hint="give its path")
+    return (str(Path(program).absolute()), *words[1:])
+
+
+def _request(
+    tree: Tree,
+    command: tuple[str, ...],
+    threads: int | None,
+    profile: str,
+    budget_s: float,
+    logs: Path,
+    console: BuildConsole,
+) -> JudgeRequest:
+    """Return what the judge is asked; ProfileError for an unknown profile."""
+    from pipeline.commands.build import open_workshop
+    from pipeline.profile.load import load_profile
+    from pipeline.stages.build.workshop import Options
+    from pipeline.versus.compare import command_request
+    from pipeline.versus.on_profile import profile_request
+    from pipeline.versus.runner import command_runner
+
+    if command:
+        return command_request(command_runner(tree), command, threads, budget_s, logs)
+    with open_workshop(tree, load_profile(tree, profile), Options(), console, wait=True) as shop:
+        return profile_request(shop, budget_s, logs)
+
+
+def _show(result: VersusResult, form: str | None, output: Path | None) -> None:
+    from pipeline.core.files import replace_text
+    from pipeline.versus.show import render
+
+    if output is not None:
+        replace_text(output, render(result, form or "json"))
+        form = None
+    click.echo(render(result, form or "term"), nl=False)

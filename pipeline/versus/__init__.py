@@ -1,0 +1,1 @@
+"""Two libraries, each with variables of its own, judged against each other (`pipeline versus`)."""

@@ -1,0 +1,155 @@
+"""Running the comparison: what the judge is asked, and its pairs of runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipeline.judge import environment
+from pipeline.judge.judging import describe
+from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.model import SIDES, Throughput
+from pipeline.judge.pairing import PairedRunner, stage
+from pipeline.judge.request import BenchCommand, JudgeRequest, Tools
+from pipeline.judge.schedule import BLOCK, plan
+from pipeline.judge.throughput import Samples, measure, summarise
+from pipeline.versus.model import Compared, Row, VersusResult, times_of
+from pipeline.versus.side import SideOfTwo
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    ``warmup`` are pairs of each workload that do not count. With ``pairs`` (even) each workload
+    has so many, and there is one look; without, pairs go on until the verdict is clear.
+    """
+
+    warmup: int = 0
+    pairs: int | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What runs with both libraries: a command, or the workloads of a profile."""
+
+    command: tuple[str, ...] | None = None
+    profile: str | None = None
+
+
+def compare(
+    a: SideOfTwo,
+    b: SideOfTwo,
+    subject: Subject,
+    request: JudgeRequest,
+    effort: Effort,
+    progress: Progress,
+) -> VersusResult:
+    """Return where ``b`` stands against ``a`` in the workloads of ``request``.
+
+    Raises WorkloadError when a run fails, ArtifactError when a library is none.
+    """
+    load = environment.load()
+    request = replace(
+        request,
+        baseline=a.library,
+        tuned=b.library,
+        benches=tuple(_with_variables(bench, a, b) for bench in request.benches),
+    )
+    found = _measured(request, effort, progress)
+    shutil.rmtree(request.logs, ignore_errors=True)
+    return VersusResult(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        a=_compared(a),
+        b=_compared(b),
+        command=subject.command,
+        profile=subject.profile,
+        rows=rows_of(found),
+        throughput=found,
+        speed=throughput_key(found, request.margins),
+        memory=memory_key(found, request.seed),
+        guard=rss_guard(found, request.margins),
+        environment=environment.record(Tools(), load),
+    )
+
+
+def _with_variables(bench: BenchCommand, a: SideOfTwo, b: SideOfTwo) -> BenchCommand:
+    return replace(bench, side_env=dict(zip(SIDES, (a.env, b.env), strict=True)))
+
+
+def _measured(request: JudgeRequest, effort: Effort, progress: Progress) -> Throughput:
+    sides = stage({"baseline": request.baseline, "tuned": request.tuned}, request.logs)
+    runner = PairedRunner(sides, request.logs)
+    if effort.warmup:
+        progress("warm-up")
+        _pairs(request, runner, effort.warmup + effort.warmup % BLOCK, progress)
+    if effort.pairs is None:
+        return measure(request, runner.block, progress)
+    samples = _pairs(request, runner, effort.pairs, progress)
+    found = summarise(request, samples, share=1.0, looks=1, seconds=0.0)
+    return found.model_copy(
+        update={
+            "stopped": f"not decided by {found.pairs} pairs",
+            "pairs_to_decide": None,
+            "seconds_to_decide": None,
+        }
+    )
+
+
+def _pairs(request: JudgeRequest, runner: PairedRunner, pairs: int, progress: Progress) -> Samples:
+    """Run so many pairs of each workload."""
+    samples: Samples = {bench.name: [] for bench in request.benches}
+    benches = {bench.name: bench for bench in request.benches}
+    done, total = 0, pairs * len(benches)
+    for block in plan({name: range(pairs) for name in benches}, request.seed):
+        progress(f"pair {done + 1} of {total}: {block[0].workload}")
+        samples[block[0].workload] += runner.block(benches[block[0].workload], block)
+        done += BLOCK
+    return samples
+
+
+def rows_of(found: Throughput) -> tuple[Row, ...]:
+    """Return the figures of each workload."""
+    return tuple(
+        Row(
+            workload=one.name,
+            clock=one.clock,
+            a=times_of(one, "baseline"),
+            b=times_of(one, "tuned"),
+            a_peak_kib=one.baseline_rss_kib,
+            b_peak_kib=one.tuned_rss_kib,
+        )
+        for one in found.workloads
+    )
+
+
+def _compared(side: SideOfTwo) -> Compared:
+    facts = describe(side.library)
+    return Compared(
+        name=side.name,
+        library=str(side.library),
+        sha256=facts.sha256,
+        text_bytes=facts.text_bytes,
+        env=side.env,
+    )
+
+
+def command_request(
+    runner: Path, command: tuple[str, ...], threads: int | None, budget_s: float, logs: Path
+) -> JudgeRequest:
+    """Return what the judge is asked about one command, which ``runner`` (bench/command) runs."""
+    told = ("--threads", str(threads)) if threads else ()
+    bench = BenchCommand(
+        Path(command[0]).name, (str(runner), *told, *command), timeout_s=COMMAND_LIMIT_S
+    )
+    nothing = Path()  # both libraries are put in by compare()
+    return JudgeRequest(nothing, nothing, (bench,), logs, time_budget_s=budget_s)
+
+
+COMMAND_LIMIT_S = 600.0
+"""A command that runs longer hangs, or is no benchmark."""

@@ -1,0 +1,115 @@
+"""A comparison for terminals, for pull requests and for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+from rich.table import Table
+
+from pipeline.judge.model import Key
+from pipeline.judge.verdict import Verdict
+from pipeline.report import text
+from pipeline.report.terminal import plain
+from pipeline.versus.model import Compared, Times, VersusResult
+
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+HEADINGS = ("workload", "A", "B", "speed of B", "interval", "peak A", "peak B", "pairs")
+SPEED = {
+    Verdict.GO: "B is faster than A",
+    Verdict.NEUTRAL: "B is as fast as A",
+    Verdict.NO_GO: "B is slower than A",
+    Verdict.INCONCLUSIVE: "it is not shown whether B is faster or slower than A",
+}
+MEMORY = {
+    Verdict.GO: "takes less memory",
+    Verdict.NEUTRAL: "takes no more memory",
+    Verdict.NO_GO: "takes more memory",
+    Verdict.INCONCLUSIVE: "it is not shown which of them takes more memory",
+}
+
+
+def render(result: VersusResult, form: str) -> str:
+    """Return the comparison as ``term``, ``json``, ``csv`` or ``markdown``."""
+    forms: dict[str, Callable[[VersusResult], str]] = {
+        "term": _term,
+        "json": lambda one: one.model_dump_json(indent=1) + "\n",
+        "csv": _csv,
+        "markdown": _markdown,
+    }
+    return forms[form](result)
+
+
+def sentence(result: VersusResult) -> str:
+    """Return what the judge found, in one sentence."""
+    fat = "" if result.guard.holds else f"; {result.guard.reason}"
+    return f"{SPEED[result.speed.verdict]}, and {MEMORY[result.memory.verdict]}{fat}."
+
+
+def duration(seconds: float, sigma: float | None = None) -> str:
+    """Return a time in the unit that fits it, with its standard deviation where that is known."""
+    factor, unit = next((one for one in UNITS if seconds >= one[0]), UNITS[-1])
+    spread = "" if sigma is None else f" ± {sigma / factor:.2f}"
+    return f"{seconds / factor:.2f}{spread} {unit}"
+
+
+def _cells(result: VersusResult) -> list[tuple[str, ...]]:
+    found = {one.name: one for one in result.throughput.workloads}
+    return [
+        (
+            row.workload,
+            _time(row.a),
+            _time(row.b),
+            text.change(found[row.workload].ratio.value),
+            text.ends(found[row.workload].ratio),
+            text.kib(int(row.a_peak_kib) << 10),
+            text.kib(int(row.b_peak_kib) << 10),
+            str(row.a.count),
+        )
+        for row in result.rows
+    ]
+
+
+def _time(times: Times) -> str:
+    return duration(times.mean, times.sigma)
+
+
+def _term(result: VersusResult) -> str:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
+    for cells in _cells(result):
+        table.add_row(*cells)
+    sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
+    return plain(table, *_keys(result), *sides, sentence(result))
+
+
+def _title(side: Compared) -> str:
+    return ",".join([side.name, *(f"{name}={value}" for name, value in side.env.items())])
+
+
+def _keys(result: VersusResult) -> list[str]:
+    def line(name: str, key: Key) -> str:
+        return f"{name} {key.verdict.value}: {key.reason}"
+
+    return [line("throughput", result.speed), line("memory", result.memory)]
+
+
+def _markdown(result: VersusResult) -> str:
+    rows = [HEADINGS, ("---", *["---:"] * (len(HEADINGS) - 1)), *_cells(result)]
+    table = [f"| {' | '.join(map(text.cell, cells))} |" for cells in rows]
+    sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
+    keys = [f"- {one}" for one in _keys(result)]
+    return "\n".join([f"**{sentence(result)}**", "", *sides, *keys, "", *table, ""])
+
+
+def _csv(result: VersusResult) -> str:
+    """Return a row for each workload and side; times in seconds per operation."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["workload", "side", "clock", *Times.model_fields, "peak_kib"])
+    for row in result.rows:
+        for side, times, peak in (("A", row.a, row.a_peak_kib), ("B", row.b, row.b_peak_kib)):
+            writer.writerow([row.workload, side, row.clock, *times.model_dump().values(), peak])
+    return file.getvalue()

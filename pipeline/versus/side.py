@@ -1,0 +1,58 @@
+"""One side of a comparison: a library and the variables that its runs have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import UsageError
+from pipeline.core.paths import Tree
+from pipeline.profile.load import profile_names
+from pipeline.release.version import LIBRARY, resolve
+
+# A comma ends the library where a variable follows it: a value may have commas.
+_VARIABLE = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
+
+
+@dataclass(frozen=True)
+class SideOfTwo:
+    """A library by its file, and what the environment of its runs has beside it."""
+
+    name: str
+    library: Path
+    env: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        """The name with its variables, as on the command line."""
+        return ",".join([self.name, *(f"{name}={value}" for name, value in self.env.items())])
+
+
+def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
+    """Return the side that ``words`` name: LIBRARY[,NAME=VALUE...].
+
+    LIBRARY is a file, the folder of a version, or a version's name: ``current``, VERSION (a unique
+    beginning will do), PROFILE:current or PROFILE:VERSION. UsageError or VersionError otherwise.
+    """
+    wish, *variables = _VARIABLE.split(words)
+    env = dict(one.split("=", 1) for one in variables)
+    return SideOfTwo(*_library(tree, profile, wish), env)
+
+
+def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
+    path = Path(wish)
+    if (path / LIBRARY).is_file():
+        return wish, (path / LIBRARY).resolve()
+    if path.is_file():
+        return wish, path.resolve()
+    if "/" in wish or path.suffix == ".so":
+        raise UsageError(
+            f"there is no library {wish}",
+            hint="give the path of a libhakmem.so, the folder of a version, or a version's name",
+        )
+    named, colon, version = wish.rpartition(":")
+    if colon and named not in (known := profile_names(tree)):
+        raise UsageError(f"there is no profile {named!r}", hint=f"one of: {', '.join(known)}")
+    found = resolve(tree, named or profile, version)
+    return f"{named or profile}:{found.name}", found.library

@@ -1,0 +1,201 @@
+"""`pipeline versus`: sides by name or path with variables of their own, and what is shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from judge_support import pair, request_of
+
+from pipeline.core.errors import ExitCode, PipelineError, UsageError, VersionError
+from pipeline.core.paths import Tree
+from pipeline.judge import environment
+from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.model import PairSample
+from pipeline.judge.request import Tools
+from pipeline.judge.throughput import summarise
+from pipeline.versus.compare import rows_of
+from pipeline.versus.model import Compared, VersusResult
+from pipeline.versus.show import duration, render, sentence
+from pipeline.versus.side import parse_side
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that tells which side runs it: it writes a file that its variable names."""
+    folder = tmp_path_factory.mktemp("library")
+    source = folder / "lib.c"
+    source.write_text(
+        "#include <stdlib.h>\n#include <stdio.h>\n"
+        "__attribute__((constructor)) static void tell(void) {\n"
+        '    const char *name = getenv("VERSUS_TELL");\n'
+        '    FILE *file = name == NULL ? NULL : fopen(name, "a");\n'
+        "    if (file != NULL) { fputc('x', file); fclose(file); }\n}\n",
+        encoding="utf-8",
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "lib.so", source], check=True)
+    return folder / "lib.so"
+
+
+def versus(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline", "versus", *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_each_side_has_its_own_variables_and_warm_up_does_not_count(
+    library: Path, tmp_path: Path
+) -> None:
+    told = tmp_path / "a", tmp_path / "b"
+    sides = [f"{library},VERSUS_TELL={file}" for file in told]
+    done = versus(*sides, "--pairs", "10", "--warmup", "2", "--export", "json", "--", "true")
+    assert done.returncode in (0, 16), done.stderr
+    found = json.loads(done.stdout)
+    assert [found[side]["env"]["VERSUS_TELL"] for side in "ab"] == [str(file) for file in told]
+    row = found["rows"][0]
+    assert (row["workload"], row["a"]["count"], row["b"]["count"]) == ("true", 10, 10)
+    assert {"mean", "sigma", "median"} <= row["a"].keys()
+    # bench/command and the program it starts load the library: two for each run. One run of A
+    # comes first, which asks for the number of threads.
+    assert [file.stat().st_size for file in told] == [2 * (1 + 2 + 10), 2 * (2 + 10)]
+
+
+def test_a_program_that_fails_is_no_result(library: Path) -> None:
+    done = versus(library, library, "--pairs", "10", "--", "false")
+    assert done.returncode == ExitCode.WORKLOAD
+    assert "exit code 1" in done.stderr
+    log = Path(done.stderr.split("log: ")[1].strip())
+    assert "false" in log.read_text(encoding="utf-8").splitlines()[0]
+    shutil.rmtree(log.parents[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--pairs", "11", "--", "true"), "an even number from 10 on"),
+        (("--", "no-such-program"), "there is no program no-such-program"),
+        (("-o", "x.csv", "--", "true"), "-o goes with --export"),
+        (("--threads", "1"), "--threads is about a COMMAND"),
+        (("--export", "html", "--", "true"), "'json', 'csv', 'markdown'"),
+    ],
+)
+def test_a_comparison_that_cannot_be_is_refused(
+    library: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = versus(library, library, *words)
+    assert done.returncode == ExitCode.USAGE
+    assert says in done.stderr
+
+
+def test_a_side_is_a_file_a_folder_or_a_name(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    tree.profiles.mkdir(parents=True)
+    for name in ("mixed", "shop"):
+        (tree.profiles / f"{name}.toml").touch()
+        folder = tree.dist(name) / "0.1.0-aa" / "lib"
+        folder.mkdir(parents=True)
+        (folder / "libhakmem.so").touch()
+        (folder.parent / "manifest.json").write_text("{}", encoding="utf-8")
+        (tree.dist(name) / "current").symlink_to("0.1.0-aa")
+    file = tree.dist("shop") / "0.1.0-aa" / "lib" / "libhakmem.so"
+    for words in (str(file), str(file.parents[1]), "shop:current", "shop:0.1", "shop:"):
+        assert parse_side(tree, "mixed", words).library == file, words
+    side = parse_side(tree, "mixed", "current,HAKMEM_A=1,2,HAKMEM_B=x=y")
+    assert side.library == tree.dist("mixed") / "0.1.0-aa/lib/libhakmem.so"
+    assert side.env == {"HAKMEM_A": "1,2", "HAKMEM_B": "x=y"}
+    assert side.title == "mixed:0.1.0-aa,HAKMEM_A=1,2,HAKMEM_B=x=y"
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "says"),
+    [
+        ("nowhere.so", UsageError, "there is no library nowhere.so"),
+        ("./folder", UsageError, "there is no library ./folder"),
+        ("shop:current", UsageError, "there is no profile 'shop'"),
+        ("current", VersionError, "nothing is published"),
+    ],
+)
+def test_a_side_that_is_not_there_is_named(
+    tmp_path: Path, words: str, error: type[PipelineError], says: str
+) -> None:
+    with pytest.raises(error, match=re.escape(says)):
+        parse_side(Tree(tmp_path), "mixed", words)
+
+
+def result_of(ratio: float, rss: tuple[int, int] = (4096, 4096)) -> VersusResult:
+    """Return a comparison of two noiseless sides, of which B does ``ratio`` times as much."""
+    request = request_of(["loop"])
+    samples: dict[str, list[PairSample]] = {
+        "loop": [pair(number, 1e7, 1e7 * ratio, rss) for number in range(20)]
+    }
+    found = summarise(request, samples, share=1.0, looks=1, seconds=1.0)
+    side = Compared(name="a|b.so", library="/a.so", sha256="0", text_bytes=1, env={"X": "1"})
+    return VersusResult(
+        created="2026-01-01T00:00:00+00:00",
+        a=side,
+        b=side,
+        command=("/bin/true",),
+        profile=None,
+        rows=rows_of(found),
+        throughput=found,
+        speed=throughput_key(found, request.margins),
+        memory=memory_key(found, request.seed),
+        guard=rss_guard(found, request.margins),
+        environment=environment.record(Tools(), 0.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "rss", "worse", "says"),
+    [
+        (1.0, (4096, 4096), False, "B is as fast as A, and takes no more memory."),
+        (1.1, (4096, 4096), False, "B is faster than A, and takes no more memory."),
+        (0.9, (4096, 4096), True, "B is slower than A, and takes no more memory."),
+        (1.0, (40960, 20480), False, "B is as fast as A, and takes less memory."),
+        (1.0, (40960, 61440), True, "B is as fast as A, and takes more memory; loop peaks"),
+    ],
+)
+def test_the_verdict_is_a_sentence(
+    ratio: float, rss: tuple[int, int], worse: bool, says: str
+) -> None:
+    result = result_of(ratio, rss)
+    assert sentence(result).startswith(says)
+    assert result.worse is worse
+    assert says in render(result, "term")
+    assert says in render(result, "markdown")
+
+
+def test_exports_can_be_read_by_programs() -> None:
+    result = result_of(1.0)
+    assert VersusResult.model_validate_json(render(result, "json")) == result
+    rows = list(csv.DictReader(io.StringIO(render(result, "csv"))))
+    assert [row["side"] for row in rows] == ["A", "B"]
+    assert float(rows[0]["median"]) == pytest.approx(1e-7)
+    assert rows[0]["count"] == "20"
+    table = [line for line in render(result, "markdown").splitlines() if line.startswith("|")]
+    assert len(table) == 3 and len({line.count(" | ") for line in table}) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "sigma", "words"),
+    [
+        (2.5, None, "2.50 s"),
+        (0.0243, 0.0008, "24.30 ± 0.80 ms"),
+        (3e-8, None, "30.00 ns"),
+        (4e-10, None, "0.40 ns"),
+    ],
+)
+def test_a_time_has_the_unit_that_fits(seconds: float, sigma: float | None, words: str) -> None:
+    assert duration(seconds, sigma) == words
