@@ -12,6 +12,7 @@ from pipeline.commands.build import build_command
 from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
 from pipeline.commands.fleet import import_command, sample_command
+from pipeline.commands.history import history_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
 from pipeline.commands.profiles import init_command, profiles_command
@@ -63,6 +64,7 @@ for _command in (
     report_command,
     diff_command,
     versus_command,
+    history_command,
     list_command,
     rollback_command,
     unpin_command,

@@ -1,0 +1,70 @@
+"""``pipeline history``: the versions of a profile over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.options import profile_option
+
+if TYPE_CHECKING:
+    from pipeline.report.history import History
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("history")
+@profile_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
+@click.option("--html", type=_FILE, metavar="FILE", help="Write a page with charts and the table.")
+@click.option("--svg", type=_FILE, metavar="FILE", help="Write the charts alone.")
+def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
+    """Show the versions of a profile over time, oldest first; * is current.
+
+    With throughput against the baseline, instruction cache misses and instructions per operation,
+    peak memory and text size. All of it comes from the reports that are kept: of published
+    versions, and of builds that were judged here and not published.
+
+    \b
+    Examples:
+      pipeline history -p mixed
+      pipeline history -p mixed --html history.html
+      pipeline history --json
+    """
+    from pipeline.core.errors import VersionError
+    from pipeline.core.files import replace_text
+    from pipeline.core.paths import Tree
+    from pipeline.report.history import read_history
+
+    history = read_history(Tree.here(), profile)
+    if not history.points:
+        raise VersionError(
+            f"there is no report of profile {profile!r}",
+            hint=f"`.venv/bin/pipeline build --profile {profile}` makes one",
+        )
+    for file, text in _pages(history, html, svg):
+        replace_text(file, text)
+        click.echo(f"wrote {file}", err=as_json)
+    if as_json:
+        click.echo(history.model_dump_json(indent=1))
+    elif html is None and svg is None:
+        click.echo(_table(history), nl=False)
+
+
+def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[Path, str]]:
+    from pipeline.report.history_html import render_history_html, render_history_svg
+
+    pages = []
+    if html is not None:
+        pages.append((html, render_history_html(history)))
+    if svg is not None:
+        pages.append((svg, render_history_svg(history)))
+    return pages
+
+
+def _table(history: History) -> str:
+    from pipeline.report.history_text import render_history
+
+    return render_history(history)

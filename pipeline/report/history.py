@@ -1,0 +1,147 @@
+"""Versions of a profile over time, from the reports that are kept of them.
+
+A report of another schema is read as far as it goes: what it does not tell is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipeline.core.paths import Tree
+from pipeline.release.version import current, published
+from pipeline.report.files import JSON
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Point(_Record):
+    """One version as it was judged. None is unknown.
+
+    ``gain`` is its throughput over the baseline as a ratio, with the ends of its interval.
+    ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
+    Misses and instructions are per operation, memory is the peak in MiB, text in bytes.
+    """
+
+    version: str
+    created: str
+    published: bool
+    current: bool
+    mode: str | None
+    processor: str | None
+    baseline: str | None
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    misses: float | None
+    instructions: float | None
+    memory_mib: float | None
+    text_bytes: int | None
+
+
+class History(_Record):
+    """All versions of a profile of which there is a report, oldest first."""
+
+    schema_version: Literal[1] = 1
+    profile: str
+    points: tuple[Point, ...]
+    unreadable: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of the history: its field, its heading, its unit, and which way is better."""
+
+    field: str
+    heading: str
+    unit: str
+    more_is_better: bool = False
+
+
+QUANTITIES = (
+    Quantity("gain", "throughput against the baseline", "ratio", more_is_better=True),
+    Quantity("misses", "I-cache misses per operation", ""),
+    Quantity("instructions", "instructions per operation", ""),
+    Quantity("memory_mib", "peak memory", "MiB"),
+    Quantity("text_bytes", "text size", "bytes"),
+)
+
+
+def read_history(tree: Tree, profile: str) -> History:
+    """Return what is known of the versions of ``profile``: published ones, and judged ones."""
+    dist = tree.dist(profile)
+    now, kept = current(dist), {one.name for one in published(dist)}
+    points: dict[str, Point] = {}
+    unreadable = []
+    for file in _reports(tree, profile):
+        name = file.parent.name
+        report = _read(file)
+        if report is None:
+            unreadable.append(str(file))
+        elif name not in points:
+            point = _point(name, report, name in kept)
+            points[name] = point.model_copy(
+                update={"current": now is not None and now.name == name}
+            )
+    ordered = sorted(points.values(), key=lambda one: (one.created, one.version))
+    return History(profile=profile, points=tuple(ordered), unreadable=tuple(unreadable))
+
+
+def _reports(tree: Tree, profile: str) -> Iterator[Path]:
+    """Yield the files of reports; those of published versions first."""
+    for folder in (tree.dist(profile), tree.reports(profile)):
+        for file in sorted(folder.glob(f"[!.]*/{JSON}")):
+            if not file.parent.is_symlink():
+                yield file
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return (
+        content if isinstance(content, dict) and isinstance(content.get("verify"), dict) else None
+    )
+
+
+def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
+    gain = _at(report, "verify", "throughput", "overall")
+    return Point(
+        version=name,
+        created=str(_at(report, "verify", "created") or ""),
+        published=is_published,
+        current=False,
+        mode=_at(report, "verify", "mode"),
+        processor=_at(report, "verify", "environment", "processor"),
+        baseline=_at(report, "verify", "baseline", "sha256"),
+        gain=_at(gain, "value"),
+        gain_low=_at(gain, "low"),
+        gain_high=_at(gain, "high"),
+        misses=_summary(report, "I-cache misses"),
+        instructions=_summary(report, "instructions"),
+        memory_mib=_summary(report, "peak"),
+        text_bytes=_at(report, "verify", "tuned", "text_bytes"),
+    )
+
+
+def _summary(report: dict[str, Any], beginning: str) -> float | None:
+    """Return this version's figure in the row of the short table that begins so."""
+    rows = _at(report, "summary") or ()
+    named = (row for row in rows if str(_at(row, "name") or "").startswith(beginning))
+    value = _at(next(named, None), "tuned")
+    return value if isinstance(value, int | float) else None
+
+
+def _at(content: Any, *names: str) -> Any:
+    """Return what stands at a path of names; None where the path ends before."""
+    for name in names:
+        content = content.get(name) if isinstance(content, dict) else None
+    return content

@@ -1,0 +1,80 @@
+"""The history of a profile as one HTML file or one drawing, which open offline."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from pipeline.report import text
+from pipeline.report.history import QUANTITIES, History, Point, Quantity
+from pipeline.report.history_text import HEADINGS, cells, notes
+from pipeline.report.svg.draw import element
+from pipeline.report.svg.series import HEIGHT, WIDTH, Dot, series_chart
+from pipeline.report.templating import TEMPLATES, environment
+
+TEMPLATE = "history.html.j2"
+
+
+def render_history_html(history: History) -> str:
+    """Return a page with a chart for each quantity and the table."""
+    return (
+        environment(html=True)
+        .get_template(TEMPLATE)
+        .render(
+            profile=history.profile,
+            style=_style(),
+            charts=charts(history),
+            headings=HEADINGS,
+            rows=[cells(point) for point in reversed(history.points)],
+            notes=notes(history),
+        )
+    )
+
+
+def render_history_svg(history: History) -> str:
+    """Return all charts, one below the other, as one SVG file."""
+    drawn = [
+        element("g", chart, transform=f"translate(0 {number * HEIGHT})")
+        for number, chart in enumerate(charts(history))
+    ]
+    height = HEIGHT * len(drawn)
+    return (
+        element(
+            "svg",
+            Markup("").join([element("style", _style()), *drawn]),
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 0 {WIDTH} {height}",
+            width=WIDTH,
+            height=height,
+        )
+        + "\n"
+    )
+
+
+def charts(history: History) -> list[Markup]:
+    """Return a chart for each quantity."""
+    return [
+        series_chart(
+            f"plot-{quantity.field}",
+            _title(quantity),
+            [_dot(point, quantity) for point in history.points],
+        )
+        for quantity in QUANTITIES
+    ]
+
+
+def _title(quantity: Quantity) -> str:
+    better = "more is better" if quantity.more_is_better else "less is better"
+    return f"{quantity.heading}{f', {quantity.unit}' if quantity.unit else ''} ({better})"
+
+
+def _dot(point: Point, quantity: Quantity) -> Dot | None:
+    value = getattr(point, quantity.field)
+    if value is None:
+        return None
+    if quantity.field == "gain":
+        return Dot(point.version, value, text.change(value), point.gain_low, point.gain_high)
+    return Dot(point.version, value, text.quantity(value, quantity.unit))
+
+
+def _style() -> Markup:
+    return Markup((TEMPLATES / "style.css").read_text("utf-8"))

@@ -1,0 +1,81 @@
+"""The history of a profile as text for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from pipeline.report import text
+from pipeline.report.history import QUANTITIES, History, Point
+from pipeline.report.terminal import plain
+
+HEADINGS = (
+    *("", "version", "judged", "mode", "throughput", "interval"),
+    *("misses/op", "instructions/op", "peak MiB", "text bytes", ""),
+)
+LEVELS = "▁▂▃▄▅▆▇█"
+GAP = "·"
+
+
+def render_history(history: History) -> str:
+    """Return a row for each version, the newest last, and a line of bars for each quantity."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(HEADINGS):
+        table.add_column(heading, justify="right" if 4 <= number <= 9 else "left", no_wrap=True)
+    for point in history.points:
+        table.add_row(*cells(point))
+    bars = Table(box=None, pad_edge=False, show_header=False)
+    for quantity in QUANTITIES:
+        values = [getattr(point, quantity.field) for point in history.points]
+        better = "more is better" if quantity.more_is_better else "less is better"
+        bars.add_row(quantity.heading, sparkline(values), better)
+    return plain(table, "", bars, *(f"note: {one}" for one in notes(history)))
+
+
+def cells(point: Point) -> tuple[str, ...]:
+    """Return the cells of a version's row."""
+    interval = (
+        text.UNKNOWN
+        if point.gain_low is None or point.gain_high is None
+        else f"{text.change(point.gain_low)} .. {text.change(point.gain_high)}"
+    )
+    return (
+        "*" if point.current else "",
+        point.version,
+        text.day(point.created),
+        point.mode or text.UNKNOWN,
+        text.change(point.gain),
+        interval,
+        text.number(point.misses, 3),
+        text.number(point.instructions),
+        text.number(point.memory_mib),
+        text.rounded(point.text_bytes),
+        "" if point.published else "not published",
+    )
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """Return a bar for each value between the least and the largest; a dot for an unknown one."""
+    known = [value for value in values if value is not None]
+    low, span = min(known, default=0), (max(known, default=0) - min(known, default=0)) or 1
+    steps = len(LEVELS) - 1
+    return "".join(
+        GAP if value is None else LEVELS[round((value - low) / span * steps)] for value in values
+    )
+
+
+def notes(history: History) -> list[str]:
+    """Return what a reader has to know before comparing two rows."""
+    said = []
+    if len({point.baseline for point in history.points}) > 1:
+        said.append(
+            "not all versions were judged against the same baseline, so their gains cannot be "
+            "compared; `pipeline diff --measure` compares two of them directly"
+        )
+    if len({point.processor for point in history.points}) > 1:
+        said.append("not all versions were judged on the same kind of processor")
+    if len({point.mode for point in history.points}) > 1:
+        said.append("not all versions were judged in the same mode")
+    said += [f"{file} cannot be read; it is left out" for file in history.unreadable]
+    return said

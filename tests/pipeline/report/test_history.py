@@ -1,0 +1,117 @@
+"""`pipeline history`: versions over time, from the reports that are kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import report_support
+from click.testing import CliRunner
+
+from pipeline.cli import cli
+from pipeline.core.errors import VersionError
+from pipeline.core.paths import Tree
+from pipeline.report.files import write_reports
+from pipeline.report.history import History, read_history
+from pipeline.report.history_text import render_history, sparkline
+from pipeline.report.model import ReportModel
+
+FIRST, SECOND, THIRD = "0.1.0-aa", "0.1.0-bb", "0.1.0-cc"
+
+
+def keep(folder: Path, model: ReportModel, created: str) -> None:
+    verify = model.verify.model_copy(update={"created": created})
+    write_reports(folder, model.model_copy(update={"version": folder.name, "verify": verify}))
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """A tree with two published versions, and one that was judged and not published."""
+    tree = Tree(tmp_path)
+    for number, (name, model) in enumerate(
+        ((FIRST, report_support.older()), (SECOND, report_support.good()))
+    ):
+        for folder in (tree.dist("p") / name, tree.reports("p") / name):
+            keep(folder, model, f"2026-01-0{number + 1}T00:00:00+00:00")
+        (tree.dist("p") / name / "manifest.json").write_text("{}", encoding="utf-8")
+    keep(tree.reports("p") / THIRD, report_support.bad(), "2026-01-03T00:00:00+00:00")
+    (tree.reports("p") / "last").symlink_to(THIRD)
+    (tree.dist("p") / "current").symlink_to(SECOND)
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
+    return tree
+
+
+def test_each_version_is_there_once_oldest_first(tree: Tree) -> None:
+    points = read_history(tree, "p").points
+    assert [one.version for one in points] == [FIRST, SECOND, THIRD]
+    assert [one.published for one in points] == [True, True, False]
+    assert [one.current for one in points] == [False, True, False]
+
+
+def test_figures_are_those_of_the_report(tree: Tree) -> None:
+    point, model = read_history(tree, "p").points[1], report_support.good()
+    by_name = {row.name: row.tuned for row in model.summary}
+    assert point.gain == model.verify.throughput.overall.value
+    assert point.misses == by_name["I-cache misses per op"] is not None
+    assert point.instructions == by_name["instructions per op"] is not None
+    assert point.memory_mib == by_name["peak RSS"] is not None
+    assert point.text_bytes == model.verify.tuned.text_bytes
+
+
+def test_a_report_of_another_schema_is_read_as_far_as_it_goes(tree: Tree) -> None:
+    old = {"schema_version": 1, "verify": {"created": "2025-01-01T00:00:00+00:00"}}
+    for name, text in (("0.0.1-old", json.dumps(old)), ("0.0.2-bad", "{")):
+        (tree.reports("p") / name).mkdir()
+        (tree.reports("p") / name / "report.json").write_text(text, encoding="utf-8")
+    history = read_history(tree, "p")
+    assert (history.points[0].version, history.points[0].gain) == ("0.0.1-old", None)
+    assert [Path(file).parent.name for file in history.unreadable] == ["0.0.2-bad"]
+    assert "unknown" in render_history(history)
+    assert "0.0.2-bad" in render_history(history)
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_table_names_versions_and_what_cannot_be_compared() -> None:
+    said = CliRunner().invoke(cli, ["history", "-p", "p"]).output
+    lines = {
+        name: next(row for row in said.splitlines() if name in row) for name in (FIRST, SECOND)
+    }
+    assert lines[SECOND].startswith("*") and not lines[FIRST].startswith("*")
+    assert re.search(rf"{THIRD}.*not published", said)
+    assert "I-cache misses per operation" in said and "less is better" in said
+
+
+def test_json_is_the_model(tree: Tree) -> None:
+    said = CliRunner().invoke(cli, ["history", "-p", "p", "--json"]).output
+    assert History.model_validate_json(said) == read_history(tree, "p")
+
+
+@pytest.mark.usefixtures("tree")
+def test_pages_open_offline_and_have_a_dot_for_each_version(tmp_path: Path) -> None:
+    page, drawing = tmp_path / "h.html", tmp_path / "h.svg"
+    done = CliRunner().invoke(
+        cli, ["history", "-p", "p", "--html", str(page), "--svg", str(drawing)]
+    )
+    assert done.exit_code == 0, done.output
+    html = page.read_text(encoding="utf-8")
+    assert html.count('role="img"') == 5
+    assert not re.search(r'(src|href)="http', html)
+    root = ET.fromstring(drawing.read_text(encoding="utf-8"))
+    gain = next(one for one in root.iter() if one.get("id") == "plot-gain")
+    assert len([one for one in gain.iter() if one.tag.endswith("circle")]) == 3
+
+
+@pytest.mark.usefixtures("tree")
+def test_without_a_report_it_says_what_to_do() -> None:
+    done = CliRunner().invoke(cli, ["history", "-p", "nobody"])
+    assert isinstance(done.exception, VersionError)
+    assert "there is no report" in done.exception.message
+
+
+def test_bars_stand_between_the_least_and_the_largest() -> None:
+    assert sparkline([1.0, None, 2.0, 1.5]) == "▁·█▅"
+    assert sparkline([3.0, 3.0]) == "▁▁"
+    assert sparkline([None]) == "·"
