@@ -50,10 +50,10 @@ def _opening(tokens: list[Token]) -> Iterator[str]:
 
 
 def _text(inline: Token) -> str:
-    """Return what a reader sees; code and pictures are one word."""
+    """Return what a reader sees; code and pictures are one word, which may begin a sentence."""
     words = [
         {"text": child.content, "softbreak": " ", "hardbreak": ". "}.get(child.type, "")
-        or ("code" if child.type in ("code_inline", "image") else "")
+        or ("Code" if child.type in ("code_inline", "image") else "")
         for child in inline.children or []
     ]
     return "".join(words)
