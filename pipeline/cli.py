@@ -16,6 +16,7 @@ from pipeline.commands.history import history_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
 from pipeline.commands.profiles import init_command, profiles_command
+from pipeline.commands.prune import prune_command
 from pipeline.commands.record import record_command
 from pipeline.commands.report import diff_command, report_command
 from pipeline.commands.test import test_command
@@ -69,6 +70,7 @@ for _command in (
     rollback_command,
     unpin_command,
     reject_command,
+    prune_command,
     layout_command,
     bundle_command,
     install_command,

@@ -57,6 +57,7 @@ def install_command(
     from pipeline.core.paths import Tree
     from pipeline.release.install import Place, carry_out, plan_install
     from pipeline.release.marks import read_marks
+    from pipeline.release.prune import remember_place
     from pipeline.release.version import resolve
 
     found = resolve(Tree.here(), profile, version)
@@ -78,6 +79,8 @@ def install_command(
     if dry_run:
         return
     carry_out(plan, found)
+    if found.folder.parent == Tree.here().dist(profile):  # a version elsewhere is not ours to prune
+        remember_place(found.folder.parent, place)
     click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}")
     if destdir is None and prefix in CACHED_PREFIXES:
         click.echo("run `ldconfig` as root, so that programs find the library by its name")

@@ -1,0 +1,52 @@
+"""``pipeline prune``: old versions go."""
+
+from __future__ import annotations
+
+import click
+
+from pipeline.commands.options import profile_option
+
+
+@click.command("prune")
+@profile_option
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    required=True,
+    metavar="N",
+    help="How many of the newest versions stay.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+def prune_command(profile: str, keep: int, dry_run: bool) -> None:
+    """Remove published versions, all but the N newest, and say how much space that frees.
+
+    What `current` or another link points to, what a rollback has set aside, and what `pipeline
+    install` has installed always stays. Rejected versions do not count as kept, and stay rejected.
+    Reports below build/ stay, so that `pipeline history` still knows the versions.
+
+    \b
+    Examples:
+      pipeline prune --keep 5 --dry-run
+      pipeline prune -p mixed --keep 5
+    """
+    from pipeline.core.lock import tree_lock
+    from pipeline.core.paths import Tree
+    from pipeline.release.prune import carry_out, clear_leftovers, plan_pruning
+    from pipeline.release.version import require_published
+    from pipeline.report.text import kib, many
+
+    tree = Tree.here()
+    dist = tree.dist(profile)
+    require_published(dist, profile)
+    with tree_lock(tree.state, wait=True, say=click.echo):
+        plan = plan_pruning(dist, keep)
+        for version, why in plan.stay:
+            click.echo(f"keeps {version.name}: {why}")
+        for version in plan.go:
+            click.echo(f"{'would remove' if dry_run else 'removes'} {version.name}")
+        size = plan.size
+        if not dry_run:
+            clear_leftovers(dist)
+            carry_out(plan)
+    verb = "would free" if dry_run else "freed"
+    click.echo(f"{verb} {kib(size)} ({size:,} bytes): {many(len(plan.go), 'version')}")

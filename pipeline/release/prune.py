@@ -1,0 +1,118 @@
+"""Removing old versions: which may go, which stay and why."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import ArtifactError, SpaceError
+from pipeline.core.files import replace_text
+from pipeline.release.install import Place
+from pipeline.release.marks import read_marks
+from pipeline.release.version import Version, published
+
+PLACES = "installed-at.json"
+"""Beside the versions: the prefixes into which versions of this profile were installed."""
+
+USUAL = (Path("/usr"), Path("/usr/local"))
+LEAVING = ".leaving-"
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What goes, and what stays though it is older than the newest ones; with the reason."""
+
+    go: tuple[Version, ...]
+    stay: tuple[tuple[Version, str], ...]
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes of the disk get free."""
+        return sum(disk_bytes(one.folder) for one in self.go)
+
+
+def remember_place(dist: Path, place: Place) -> None:
+    """Remember where a version was installed, so that it is not pruned."""
+    places = sorted({*_places(dist), str(place.root)})
+    replace_text(dist / PLACES, json.dumps(places, indent=1) + "\n")
+
+
+def plan_pruning(dist: Path, keep: int) -> Pruning:
+    """Return what pruning to the ``keep`` newest versions would remove.
+
+    Versions that are rejected do not count as kept. What ``current`` or another link points to,
+    what is set aside by a rollback, and what is installed somewhere stays.
+    """
+    refused = {one.version for one in read_marks(dist).rejected}
+    versions = published(dist)
+    newest = [one for one in versions if one.name not in refused][:keep]
+    reasons = _reasons(dist)
+    old = [one for one in versions if one not in newest]
+    return Pruning(
+        go=tuple(one for one in old if one.name not in reasons),
+        stay=tuple((one, reasons[one.name]) for one in old if one.name in reasons),
+    )
+
+
+def carry_out(plan: Pruning) -> None:
+    """Remove what a plan names. Each folder loses its name first: none is seen half-empty."""
+    for one in plan.go:
+        try:
+            leaving = one.folder.rename(one.folder.with_name(f"{LEAVING}{one.name}"))
+            shutil.rmtree(leaving)
+        except OSError as error:
+            raise SpaceError(f"cannot remove {one.folder}: {error.strerror}") from error
+
+
+def clear_leftovers(dist: Path) -> None:
+    """Remove what a pruning that was killed has left."""
+    for folder in dist.glob(f"{LEAVING}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return the bytes that get free when ``folder`` goes; files with further names do not."""
+    found = (path.lstat() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    return sum(one.st_blocks * 512 for one in found if one.st_nlink == 1)
+
+
+def _reasons(dist: Path) -> dict[str, str]:
+    """Return the versions that must stay whatever their age, and why."""
+    found = {
+        one.version: "it is set aside by a rollback (`pipeline unpin` lifts that)"
+        for one in read_marks(dist).aside
+    }
+    for root in _roots(dist):
+        version = _installed(root)
+        if version:
+            found[version] = f"it is installed below {root}"
+    for link in dist.glob("*"):
+        if link.is_symlink():
+            found[link.resolve().name] = f"{link.name} points to it"
+    return found
+
+
+def _roots(dist: Path) -> Iterable[Path]:
+    return {*USUAL, *map(Path, _places(dist))}
+
+
+def _installed(root: Path) -> str | None:
+    """Return the version that is installed below ``root``; ArtifactError if nobody can tell."""
+    record = Place(root).installed()
+    return record.version if record else None
+
+
+def _places(dist: Path) -> list[str]:
+    path = dist / PLACES
+    try:
+        return list(map(str, json.loads(path.read_text(encoding="utf-8"))))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError) as error:
+        raise ArtifactError(
+            f"{path} cannot be read: it says where versions are installed",
+            hint="mend it, or remove it and take care of what is installed yourself",
+        ) from error
