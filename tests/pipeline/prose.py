@@ -91,6 +91,8 @@ def _long_lines(text: str, tokens: list[Token]) -> Iterator[str]:
         if token.type in ("table_open", "fence", "code_block", "html_block") and token.map:
             free.update(range(*token.map))
     for number, line in enumerate(text.splitlines()):
+        if line.startswith(("<<<<<<< ", ">>>>>>> ")):
+            yield f"{number + 1}: a conflict that nobody has resolved"
         if len(line) > LONGEST_LINE and number not in free:
             yield f"{number + 1}: a line of {len(line)} characters"
 

@@ -21,11 +21,8 @@ TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 
 NOT_YET = {
-    *("CHANGELOG.md", "docs/allocator.md", "docs/benchmarks.md"),
-    *("docs/exit-codes.md", "docs/experiments.md", "docs/fuzzing.md"),
-    *("docs/guard.md", "docs/misuse.md", "docs/options.md"),
-    *("docs/real-programs.md", "docs/recording.md", "docs/research.md", "docs/results.md"),
-    *("docs/trace-format.md", "docs/tuning.md", "docs/verdicts.md"),
+    *("CHANGELOG.md", "docs/benchmarks.md", "docs/exit-codes.md", "docs/experiments.md"),
+    *("docs/misuse.md", "docs/options.md", "docs/results.md", "docs/verdicts.md"),
 }
 """Pages that do not read well yet. The list becomes shorter; no page comes to it."""
 
@@ -136,6 +133,7 @@ GOOD = "# Title\n\n**For readers.** Afterwards you can read.\n\n## A part\n\n[th
         ("| a |\n| - |\n| " + "word " * 25 + "|", ""),
         ("wide-" * 27, "a line of 135 characters"),
         ("    " + "wide-" * 27, ""),
+        ("<<<<<<< HEAD", "a conflict"),
         ("[there](gone.md)", "not there: gone.md"),
         ("[there](#b-part)", "not there: #b-part"),
     ],
