@@ -14,15 +14,28 @@ static void begin_table(const char *heading) {
 
 int main(void) {
     puts("# Options\n\n"
-         "Environment variables, read once when the library is loaded; ignored in setuid, setgid "
-         "and\n"
-         "otherwise privileged programs. All take whole numbers. A value that cannot be used is "
-         "named\n"
-         "on stderr, and the default holds.\n\n"
+         "**For people who run programs with the library.** Look up here what each environment "
+         "variable does; then\n"
+         "you can change what the library keeps and when it gives memory back. "
+         "[operations.md](operations.md) says when to.\n\n"
+         "The library reads the variables once, when it is loaded. It ignores them in setuid, "
+         "setgid "
+         "and otherwise\n"
+         "privileged programs. All take whole numbers. It names a value that it cannot use on "
+         "stderr, and the default holds.\n\n"
          "Made from `allocator/policy/options*.def` by the target `print-options`:\n"
          "`<build>/allocator/print-options > docs/options.md`.");
     begin_table("\n## Every build\n");
 #include "policy/options.def"
+    puts("\n- A purge delay of 0 can cost many times the time: "
+         "[measured](benchmarks.md#the-purge-delay). With 3600000 only\n"
+         "  malloc_trim and hak_purge give memory back.\n"
+         "- Purging lazily is cheaper, but resident memory falls only when the system is short of "
+         "it.\n"
+         "- Huge blocks of which little was used give their memory back at once where they are "
+         "beyond HAKMEM_HUGE_KEEP. Those\n"
+         "  that are used as a whole wait like other memory.\n"
+         "- The thread of HAKMEM_PURGE_THREAD is there only while something waits for it.");
     begin_table("\n## The guard variant, in addition\n");
 #include "policy/options_guard.def"
     begin_table("\n## The research variant, in addition\n");

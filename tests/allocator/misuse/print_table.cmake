@@ -12,17 +12,26 @@ endfunction()
 
 set(text "# Which build catches what
 
-Each row is a program of `tests/allocator/misuse/`, run in each build by `ctest -L misuse`: it must end
-with one line on stderr, `hakmem: <what>: <function>(<address>): <why>`, and SIGABRT, or by SIGSEGV (`fault`), or
-else run to its end. The table is made from `tests/allocator/misuse/expected.cmake`, which has the whole lines:
-`cmake -DOUT=docs/misuse.md -P tests/allocator/misuse/print_table.cmake`. Research builds end like
-production; [guard.md](guard.md) says what the guard costs.
+**For people whose program ended with a line of hakmem, and for reviewers.** Look up here which build finds which misuse of
+memory, and when; then you can tell what a line means and what could still be hidden.
 
-*When* it is found: by the guard at the call itself; overflow and writes after free when the block is freed,
-leaves the quarantine, or the program ends. In production pointers that are foreign, or into large blocks, at the call
-itself; what concerns small blocks (up to 64 KiB) when the thread's magazine of that size is emptied, which a program
-that ends before, or uses the size no more, does not see: these programs go on with the size until it is. By then a
-block that was freed twice may have been handed out twice; the guard finds it at the second free.
+The line on stderr is `hakmem: <what>: <function>(<address>): <why>`. Each row below is a program of
+`tests/allocator/misuse/`, run in each build by `ctest -L misuse`. It must end with that line and SIGABRT, or by SIGSEGV
+(`fault`), or run to its end. The table is made from `tests/allocator/misuse/expected.cmake`, which has the whole lines:
+`cmake -DOUT=docs/misuse.md -P tests/allocator/misuse/print_table.cmake`. Research builds end like production.
+[guard.md](guard.md) says what the guard costs.
+
+## When it is found
+
+The guard finds it at the call itself. It finds overflow and writes after free when the block is freed, when it leaves the
+quarantine, or when the program ends.
+
+Production finds pointers that are foreign, or into large blocks, at the call itself. It finds what concerns small blocks (up
+to 64 KiB) when the thread's magazine of that size is emptied. A program that ends before, or uses the size no more, sees
+nothing; these programs go on with the size until the magazine is emptied. By then a block that was freed twice may have been
+handed out twice.
+
+## What is found
 
 | misuse | program | production | guard |
 | --- | --- | --- | --- |
