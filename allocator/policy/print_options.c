@@ -28,7 +28,7 @@ int main(void) {
     begin_table("\n## Every build\n");
 #include "policy/options.def"
     puts("\n- A purge delay of 0 can cost many times the time: "
-         "[measured](benchmarks.md#the-purge-delay). With 3600000 only\n"
+         "[measured](results/allocators.md#the-purge-delay). With 3600000 only\n"
          "  malloc_trim and hak_purge give memory back.\n"
          "- Purging lazily is cheaper, but resident memory falls only when the system is short of "
          "it.\n"
