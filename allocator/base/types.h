@@ -221,7 +221,7 @@ struct hak_heap {
     uint32_t grown_slots;        /* in use: magazine/magazine.h */
     bool crowded;                /* deeper does not help runs: until the next purge epoch */
     uint64_t armed_at_ms;        /* when all of them were armed, */
-    uint64_t seen_at_ms;         /* and when the slow paths were last visited */
+    _Atomic uint64_t seen_at_ms; /* and when the slow paths were last visited */
     uint32_t armed_hits;         /* counts operations on armed magazines */
     _Atomic uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
     uint8_t trim_class;          /* ... or is being trimmed: this class comes next, or 0, */

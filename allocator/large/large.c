@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/fatal.h"
 #include "heap/owner.h"
+#include "magazine/arm.h"
 #include "os/os.h"
 #include "pages/apart.h"
 #include "pages/dirty.h"
@@ -81,9 +82,9 @@ static void tick_by_owner(void) {
 /* Each look within the same tick of the clock doubles the number of blocks until the next: who
  * comes rarely looks each time. */
 void hak_large_look(hak_heap *heap) {
-    uint64_t seen = heap->seen_at_ms;
+    uint64_t seen = hak_seen_at_ms(heap);
     hak_purge_tick(heap, HAK_CLASS_NONE);
-    bool same = heap->seen_at_ms == seen && hak_purge_is_pending();
+    bool same = hak_seen_at_ms(heap) == seen && hak_purge_is_pending();
     unsigned every = same ? 2 * heap->look_every + 1U : 0;
     heap->look_every = heap->looks_left = (uint8_t)(every < LOOK_EVERY ? every : LOOK_EVERY - 1);
     hak_owner_leaves(heap);

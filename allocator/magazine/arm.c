@@ -102,8 +102,8 @@ static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
 }
 
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
-    bool paused = now - heap->seen_at_ms >= PAUSE_MS;
-    heap->seen_at_ms = now;
+    bool paused = now - hak_seen_at_ms(heap) >= PAUSE_MS;
+    atomic_store_explicit(&heap->seen_at_ms, now, memory_order_relaxed);
     if (paused || now - heap->armed_at_ms >= WINDOW_MS) {
         heap->armed_at_ms = now;
         arm_all(heap);

@@ -49,6 +49,11 @@ void hak_arm_malloc_again(hak_heap *heap, unsigned cls);
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */
 void hak_disarm(hak_heap *heap, unsigned cls);
 
+/* When the owner last came to a slow path while something waited; 0: never. Any thread. */
+HAK_INLINE uint64_t hak_seen_at_ms(const hak_heap *heap) {
+    return atomic_load_explicit(&heap->seen_at_ms, memory_order_relaxed);
+}
+
 HAK_INLINE bool hak_is_armed(const hak_heap *heap, unsigned cls) {
     return heap->top[cls] == HAK_NOTHING;
 }

@@ -28,7 +28,7 @@ enum {
 /* All that waits is done in steps, so that no malloc has to wait for all of it. Who comes rarely
  * does more; a heap that was never here has not been away. */
 static size_t steps_for(const hak_heap *heap, uint64_t now) {
-    uint64_t pause = heap->seen_at_ms != 0 ? now - heap->seen_at_ms : 0;
+    uint64_t seen = hak_seen_at_ms(heap), pause = seen != 0 ? now - seen : 0;
     uint64_t steps = 1 + pause / STEP_MS;
     return steps < MOST_STEPS ? steps : MOST_STEPS;
 }
@@ -63,12 +63,11 @@ static bool trim_idle_heaps(size_t steps) {
 static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     static uint64_t next_ms;
     static bool goes_on;
-    bool later = false;
     if (!goes_on && now < next_ms)
         return true;
     next_ms = now + RECLAIM_MS;
-    goes_on = !hak_reclaim_some(hak_epoch_number(), TRIM_STEP * steps, &later);
-    hak_epoch_expect_more(later);
+    goes_on = !hak_reclaim_some(now, hak_epoch_number() + 1, TRIM_STEP * steps);
+    hak_epoch_expect_more(goes_on);
     if (!goes_on)
         hak_abandoned_find(LOOKS);
     return !goes_on;
@@ -130,7 +129,7 @@ size_t hak_purge_all(hak_heap *own) {
 static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
     uint32_t epoch = hak_epoch_number();
     bool goes_on = heap->trim_class != 0;
-    if (goes_on ? heap->seen_at_ms == now : epoch_seen(heap) == epoch)
+    if (goes_on ? hak_seen_at_ms(heap) == now : epoch_seen(heap) == epoch)
         return;
     size_t budget = TRIM_STEP * steps_for(heap, now);
     heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */

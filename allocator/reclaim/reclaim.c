@@ -54,6 +54,7 @@
 #include "magazine/arm.h"
 #include "os/barrier.h"
 #include "os/os.h"
+#include "policy/policy.h"
 #include "reclaim/trim.h"
 
 enum {
@@ -84,25 +85,25 @@ static uint8_t claim_of(const hak_heap *heap) {
     return atomic_load_explicit(&heap->claim, memory_order_relaxed);
 }
 
-typedef bool wanted(const hak_seat *seat, uint32_t epoch);
+typedef bool wanted(const hak_seat *seat, uint64_t now);
 
 static bool may_be_robbed(const hak_seat *seat) {
     return hak_seat_state(seat) == HAK_HEAP_ACTIVE &&
            !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed);
 }
 
-static bool has_something(const hak_seat *seat, uint32_t epoch) {
-    (void)epoch;
+static bool has_something(const hak_seat *seat, uint64_t now) {
+    (void)now;
     return (claim_of(seat->heap) & HAK_CLAIM_SETTLED) == 0 || hak_seat_has_mail(seat);
 }
 
-/* Its owner did not come by in this epoch. */
-static bool is_behind(const hak_seat *seat, uint32_t epoch) {
+/* Its owner did not come by for a whole delay. */
+static bool is_away(const hak_seat *seat, uint64_t now) {
     const hak_heap *heap = seat->heap;
     if ((claim_of(heap) & HAK_CLAIM_UNFINISHED) != 0)
         return true;
-    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed) != epoch &&
-           has_something(seat, epoch);
+    return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= now &&
+           has_something(seat, now);
 }
 
 static void let_go(hak_heap *heap) {
@@ -128,10 +129,10 @@ static void keep_robbed(void) {
 
 /* Robs at most `most` heaps that are wanted, from this seat on. Returns where to go on; NULL: that
  * was the last. */
-static hak_seat *rob(hak_seat *seat, size_t most, wanted *is_wanted, uint32_t epoch) {
+static hak_seat *rob(hak_seat *seat, size_t most, wanted *is_wanted, uint64_t now) {
     heap_count = 0;
     for (; seat != NULL && heap_count < most; seat = seat->registry_next) {
-        if (!may_be_robbed(seat) || !is_wanted(seat, epoch))
+        if (!may_be_robbed(seat) || !is_wanted(seat, now))
             continue;
         atomic_fetch_or_explicit(&seat->heap->claim, HAK_CLAIM_ROBBED, memory_order_relaxed);
         heaps[heap_count++] = seat->heap;
@@ -259,26 +260,20 @@ static size_t empty_some(void) {
 
 /* ---- a step of an epoch's trim ---- */
 
+/* Nothing of a robbed heap waits for a later epoch. */
 static uint8_t trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    switch (hak_heap_trim(heap, epoch, budget)) {
-    case HAK_TRIM_GOES_ON:
-        return HAK_CLAIM_UNFINISHED;
-    case HAK_TRIM_NOTHING:
-        return HAK_CLAIM_SETTLED;
-    default:
-        return 0;
-    }
+    bool done = hak_heap_trim(heap, epoch, budget) != HAK_TRIM_GOES_ON;
+    return done ? HAK_CLAIM_SETTLED : HAK_CLAIM_UNFINISHED;
 }
 
-bool hak_reclaim_some(uint32_t epoch, size_t budget, bool *later) {
+bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
     hak_lock_take(&hak_reclaim_lock);
-    bool all = rob(hak_seat_first(), HEAPS, is_behind, epoch) == NULL;
+    bool all = rob(hak_seat_first(), HEAPS, is_away, now) == NULL;
     size_t cost = heap_count != 0 ? empty_some() / BLOCKS : 0;
     budget -= cost < budget ? cost : budget;
     for (size_t i = 0; i < heap_count; i++) {
         uint8_t left = is_emptied[i] ? trim(heaps[i], epoch, &budget) : HAK_CLAIM_UNFINISHED;
         all = all && left != HAK_CLAIM_UNFINISHED;
-        *later |= left != HAK_CLAIM_SETTLED;
         release(heaps[i], left);
     }
     hak_lock_give(&hak_reclaim_lock);

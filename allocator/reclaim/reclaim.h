@@ -5,10 +5,10 @@
 
 #include "base/types.h"
 
-/* A step of the trim of all heaps whose owner did not come by in this purge epoch; counts the
- * budget down (reclaim/trim.h). True: all that can be done is done. *later: more can go in a later
- * epoch. Under the purge lock. */
-bool hak_reclaim_some(uint32_t epoch, size_t budget, bool *later);
+/* A step of the trim of all heaps whose owner did not come by for a purge delay: what lies free in
+ * them waits no longer. `epoch` is the one that begins when all is done. False: it has to go on.
+ * Under the purge lock. */
+bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget);
 
 /* The same at once and for all heaps. Returns the bytes given back. Under the purge lock. */
 size_t hak_reclaim_all(void);

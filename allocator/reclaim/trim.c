@@ -76,30 +76,31 @@ static bool has_free_page(const hak_slab *slab) {
 }
 
 /* One epoch passes for a slab. True: more of it can go later. */
-static bool age(hak_slab *slab, size_t *budget) {
+static bool age(hak_heap *heap, hak_slab *slab, size_t *budget) {
     size_t bytes = 0;
-    if (slab->dirty_tail > 1)
+    if (slab->dirty_tail > 1 && !heap->robbed)
         slab->dirty_tail--;
-    else if (slab->dirty_tail == 1)
+    else if (slab->dirty_tail != 0)
         bytes += purge_tail(slab);
     bool wanted = slab->pulse != HAK_PULSE_PURGED && has_free_page(slab);
-    if (wanted && slab->pulse == HAK_PULSE_QUIET)
-        bytes += purge_free_blocks(slab);
-    else if (wanted)
+    bool waits = wanted && !hak_slab_has_waited(heap, slab);
+    if (waits)
         slab->pulse = HAK_PULSE_QUIET;
+    else if (wanted)
+        bytes += purge_free_blocks(slab);
     HAK_COUNT(trimmed_bytes, bytes);
     spend(budget, bytes != 0 ? GIVE : 1);
-    return slab->dirty_tail > 0 || (wanted && slab->pulse == HAK_PULSE_QUIET);
+    return slab->dirty_tail > 0 || waits;
 }
 
-/* An empty slab that was quiet for an epoch goes; it says so of itself by its pulse alone. One
- * whose owner was quiet goes, too. */
+/* An empty slab goes: it says of itself by its pulse alone that it has waited. */
 static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
-    bool goes = slab->pulse != HAK_PULSE_LIVELY || heap->robbed;
-    slab->pulse = HAK_PULSE_QUIET;
+    bool goes = hak_slab_has_waited(heap, slab);
     spend(budget, goes ? GIVE : 1);
     if (goes)
         hak_slab_release(heap, slab);
+    else
+        slab->pulse = HAK_PULSE_QUIET;
     return !goes;
 }
 
@@ -108,7 +109,7 @@ static void age_some(hak_heap *heap, size_t *budget) {
     while (heap->trim_next != NULL && *budget > 0) {
         hak_slab *slab = heap->trim_next;
         heap->trim_next = slab->next;
-        bool more = slab->used == 0 ? age_empty(heap, slab, budget) : age(slab, budget);
+        bool more = slab->used == 0 ? age_empty(heap, slab, budget) : age(heap, slab, budget);
         heap->trim_more |= more;
     }
 }

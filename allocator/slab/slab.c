@@ -99,7 +99,10 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
         slab[i].kind = HAK_RUN_FREE;
         slab[i].tail = 0;
     }
-    hak_run_give(slab, false);
+    if (hak_slab_has_waited(heap, slab))
+        hak_run_give_aged(slab);
+    else
+        hak_run_give(slab, false);
     hak_purge_expect();
 }
 

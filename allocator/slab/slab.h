@@ -90,7 +90,13 @@ size_t hak_slab_put_scattered(hak_heap *heap, unsigned cls, void *const *blocks,
 void hak_slab_link(hak_heap *heap, hak_slab *slab);
 void hak_slab_unlink(hak_heap *heap, hak_slab *slab);
 
-/* Gives the pages of an empty slab back. It must be on the heap's partial list. */
+/* True when nobody wanted anything of the slab for an epoch: it was quiet, or its owner was. */
+HAK_INLINE bool hak_slab_has_waited(const hak_heap *heap, const hak_slab *slab) {
+    return slab->pulse != HAK_PULSE_LIVELY || heap->robbed;
+}
+
+/* Gives the pages of an empty slab back; those of one that has waited wait no longer. It must be on
+ * the heap's partial list. */
 void hak_slab_release(hak_heap *heap, hak_slab *slab);
 /* The same for all empty slabs of a class. */
 void hak_slab_release_empty(hak_heap *heap, unsigned cls);

@@ -23,3 +23,4 @@ target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
 target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_heap_seat PRIVATE -Wl,--wrap=hak_os_purge)
+target_link_options(test_boxes_reclaim_delays PRIVATE -Wl,--wrap=hak_os_now_ms)
