@@ -83,7 +83,7 @@ def make(shop: Workshop) -> Release:
 
     Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
     pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
-    choice of what is judged), slowdown, verify, layout-null, programs.
+    choice of what is judged), slowdown, verify, layout-null.
     """
     setup = configure(shop)
     plain = baseline(shop, setup)

@@ -26,9 +26,9 @@ from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.judge import selfcheck
-from pipeline.judge.counting.count import count
+from pipeline.judge.counting.whole import count_programs
 from pipeline.judge.icache import icache_key
-from pipeline.judge.judging import geometries
+from pipeline.judge.judging import whole_counter
 from pipeline.judge.model import SelfJudgement
 from pipeline.judge.request import JudgeRequest, Side
 from pipeline.judge.statistics import Interval
@@ -103,8 +103,8 @@ class Court:
         output = request.logs / "shuffled.so"
         link_shuffled(self.shop, self.archive, request.seed, output)
         sides: dict[Side, Path] = {"baseline": self.listed, "tuned": output}
-        counting = count(request, sides, geometries(request)[:1], _quiet)
-        key = icache_key(counting, request.margins)
+        programs = count_programs(whole_counter(request), sides, request.tasks, _quiet)
+        key = icache_key(programs, request.margins)
         return key.verdict, key.ratio, None
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.evidence.choice import Standing, choose, few_misses
-from pipeline.evidence.counts import BuildCounter, Counts, pressed, weighted
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
+from pipeline.judge.counting.whole import Told, WholeCounter, mean
 from pipeline.judge.geometry import machine_l1i
 from pipeline.judge.model import Throughput
 from pipeline.judge.pairing import PairedRunner, stage
@@ -17,6 +17,8 @@ from pipeline.judge.request import MIN_PAIRS, JudgeRequest
 from pipeline.judge.throughput import measure
 
 Progress = Callable[[str], None]
+
+COUNTED = ("instructions", "i1_misses", "hot_lines")
 
 BRIEF_S = 1.0
 """Budget of a build that is out by its misses: it ends with the first look."""
@@ -36,11 +38,13 @@ def judge_chain(
 ) -> Ablation:
     """Count and time all ``builds``, from the baseline to the full one, and choose.
 
-    Workloads, margins, tools and logs are those of ``request``. At most ``budget_s`` seconds are
+    Workloads, tasks, margins, tools and logs are those of ``request``; the workloads and tasks have
+    to be others than those that judge what is chosen. At most ``budget_s`` seconds are
     spent timing a build, beyond its first look.
     """
-    counts = _count(builds, request, progress)
-    rows = [_Row(build, counts[build.name], _means(request, counts, build)) for build in builds]
+    told = _count(builds, request, progress)
+    rows = [_Row(build, {field: mean(told, build.name, field) for field in COUNTED})
+            for build in builds]  # fmt: skip
     speeds = _time_all(rows, request, budget_s, progress)
     margins = request.margins
     standings = [
@@ -48,46 +52,35 @@ def judge_chain(
         for row, speed in zip(rows, speeds, strict=True)
     ]
     choice = choose(standings, margins.icache, margins.throughput)
-    told = zip(rows, speeds, choice.few_misses, choice.fast, strict=True)
+    judged = zip(rows, speeds, choice.few_misses, choice.fast, strict=True)
     return Ablation(
-        steps=tuple(_step(row, speed, few, fast) for row, speed, few, fast in told),
+        steps=tuple(_step(row, speed, few, fast) for row, speed, few, fast in judged),
         chosen=choice.chosen,
         reason=choice.reason,
         icache_margin=margins.icache,
         throughput_margin=margins.throughput,
+        tasks=tuple(one.task.name for one in told if one.counts),
+        workloads=tuple(bench.name for bench in request.benches),
     )
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A build, its counts by workload, and their means by the field of LibraryCounts."""
+    """A build, and the means of its counts over all tasks, by the field of ProgramCounts."""
 
     build: Build
-    counts: Counts
     means: Mapping[str, float | None]
 
 
-def _count(builds: Sequence[Build], request: JudgeRequest, progress: Progress) -> dict[str, Counts]:
-    """Return what each build executed; nothing at all where there is no valgrind."""
+def _count(builds: Sequence[Build], request: JudgeRequest, progress: Progress) -> tuple[Told, ...]:
+    """Return what the builds executed in each task; nothing at all where there is no valgrind."""
     if request.tools.valgrind is None:
-        return {build.name: {} for build in builds}
-    progress(f"counting {len(builds)} builds")
-    counter = BuildCounter(request.tools.valgrind, machine_l1i()[0], request.logs / "count")
+        return ()
+    counter = WholeCounter(
+        request.tools.valgrind, machine_l1i()[0], request.count_env, request.logs / "count"
+    )
     libraries = {build.name: build.library for build in builds}
-    return counter.count(libraries, request.benches, lambda name: progress(f"counted {name}"))
-
-
-def _means(
-    request: JudgeRequest, counts: Mapping[str, Counts], build: Build
-) -> dict[str, float | None]:
-    """Return misses over the workloads under pressure, the rest over all counted ones."""
-    weights = {bench.name: bench.weight for bench in request.benches}
-    own, everywhere = counts[build.name], tuple(counts[build.name])
-    return {
-        "i1_misses": weighted(own, weights, "i1_misses", pressed(counts)),
-        "instructions": weighted(own, weights, "instructions", everywhere),
-        "hot_lines": weighted(own, weights, "hot_lines", everywhere),
-    }
+    return counter.count(libraries, request.tasks, progress)
 
 
 def _time_all(

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.statistics import Interval
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of a build. ``misses`` are I1 misses per operation, None if unknown.
+    """What is known of a build. ``misses`` are I1 misses of a task, None if unknown.
 
     ``speed`` is its throughput as a ratio to the full build's; None where it was not measured.
     """
@@ -56,12 +55,9 @@ def choose(chain: Sequence[Standing], icache_margin: float, throughput_margin: f
 
 
 def few_misses(misses: Sequence[float | None], margin: float) -> tuple[bool, ...]:
-    """Tell for each build whether its misses exceed the fewest by ``margin`` at most.
-
-    Misses below the floor of pressure are few in any case: their ratio is noise.
-    """
+    """Tell for each build whether its misses exceed the fewest by ``margin`` at most."""
     known = [one for one in misses if one is not None]
-    border = max(min(known, default=0.0) * (1 + margin), PRESSURE_FLOOR)
+    border = min(known, default=0.0) * (1 + margin)
     return tuple(one is not None and one <= border for one in misses)
 
 

@@ -102,9 +102,10 @@ class LayoutNull(Record):
 class AblationStep(Record):
     """One build of the chain, each with all that the one before it has, and something more.
 
-    ``speed`` is its throughput as a ratio to the last step's, in paired runs; None for the last
-    step itself. ``as_few_misses`` and ``as_fast`` tell whether it is shown to be not worse than
-    the best of all steps on that key.
+    Instructions, misses and hot lines are the library's in the tasks of the chain: the geometric
+    mean of a task. ``speed`` is its throughput as a ratio to the last step's, in paired runs of
+    training workloads; None for the last step itself. ``as_few_misses`` and ``as_fast`` tell
+    whether it is shown to be not worse than the best of all steps on that key.
     """
 
     name: str
@@ -122,7 +123,9 @@ class AblationStep(Record):
 class Ablation(Record):
     """The chain from the baseline to the full build; ``chosen`` is the step that is judged.
 
-    It is published if the gate lets it pass.
+    It is published if the gate lets it pass. ``tasks`` were counted and ``workloads`` timed, all of
+    the training; none in records from when the workloads of the verdict chose, and counts were per
+    operation.
     """
 
     steps: tuple[AblationStep, ...]
@@ -130,6 +133,8 @@ class Ablation(Record):
     reason: str
     icache_margin: float
     throughput_margin: float
+    tasks: tuple[str, ...] = ()
+    workloads: tuple[str, ...] = ()
 
 
 class Evidence(Record):

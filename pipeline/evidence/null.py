@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from pipeline.evidence.counts import BuildCounter, Counts, pressed, weighted
 from pipeline.evidence.model import LayoutNull
+from pipeline.judge.counting.whole import WholeCounter, mean
 from pipeline.judge.geometry import machine_l1i
 from pipeline.judge.request import JudgeRequest
 
@@ -17,41 +17,32 @@ TUNED, BASELINE = "tuned", "baseline"
 def judge_layout(
     request: JudgeRequest, random: Mapping[int, Path], progress: Callable[[str], None]
 ) -> LayoutNull | None:
-    """Count ``random`` layouts, by seed, and both libraries of ``request``.
+    """Count ``random`` layouts, by seed, and both libraries of ``request`` in its tasks.
 
-    None where nothing can be counted, or no workload presses on the I-cache.
+    None where nothing can be counted.
     """
     if request.tools.valgrind is None:
         return None
-    counter = BuildCounter(request.tools.valgrind, machine_l1i()[0], request.logs)
-    progress("counting the tuned layout")
-    both = {BASELINE: request.baseline, TUNED: request.tuned}
-    counts = counter.count(both, request.benches)
-    names = pressed(counts)
-    if not names:
-        return None
-    benches = [bench for bench in request.benches if bench.name in names]
-    libraries = {f"seed-{seed}": library for seed, library in random.items()}
-    found = counter.count(libraries, benches, lambda name: progress(f"counted {name}"))
-    weights = {bench.name: bench.weight for bench in benches}
-
-    def misses(build: Counts) -> float:
-        value = weighted(build, weights, "i1_misses", names)
-        if value is None:
-            raise ValueError("a simulation always counts misses")
-        return value
-
-    return standing(
-        names,
-        tuple(random),
-        [misses(found[name]) for name in libraries],
-        tuned=misses(counts[TUNED]),
-        baseline=misses(counts[BASELINE]),
+    counter = WholeCounter(
+        request.tools.valgrind, machine_l1i()[0], request.count_env, request.logs
     )
+    seeds = {f"seed-{seed}": library for seed, library in random.items()}
+    both = {BASELINE: request.baseline, TUNED: request.tuned}
+    told = counter.count({**both, **seeds}, request.tasks, progress)
+
+    def misses(build: str) -> float | None:
+        return mean(told, build, "i1_misses")
+
+    found = [value for name in seeds if (value := misses(name)) is not None]
+    tuned, baseline = misses(TUNED), misses(BASELINE)
+    if tuned is None or baseline is None or len(found) < len(seeds):
+        return None
+    names = tuple(one.task.name for one in told if one.counts)
+    return standing(names, tuple(random), found, tuned=tuned, baseline=baseline)
 
 
 def standing(
-    workloads: tuple[str, ...],
+    programs: tuple[str, ...],
     seeds: tuple[int, ...],
     misses: Sequence[float],
     *,
@@ -65,7 +56,9 @@ def standing(
     """
     as_good = sum(one <= tuned for one in misses)
     rank, chance = 1 + as_good, (1 + as_good) / (1 + len(misses))
-    spread = f"random layouts {min(misses):.3f} to {max(misses):.3f}, median {median(misses):.3f}"
+    spread = (
+        f"random layouts {min(misses):,.0f} to {max(misses):,.0f}, median {median(misses):,.0f}"
+    )
     place = (
         f"fewer than all {len(misses)}"
         if as_good == 0
@@ -73,7 +66,7 @@ def standing(
     )
     return LayoutNull(
         source="valgrind",
-        workloads=workloads,
+        workloads=programs,
         seeds=seeds,
         misses=tuple(misses),
         tuned=tuned,
@@ -82,7 +75,7 @@ def standing(
         rank=rank,
         p_value=chance,
         reason=(
-            f"tuned {tuned:.3f} misses per operation, {place} "
+            f"tuned {tuned:,.0f} misses in a run of {' or '.join(programs)}, {place} "
             f"(rank {rank} of {1 + len(misses)}, p = {chance:.2g}); {spread}"
         ),
     )

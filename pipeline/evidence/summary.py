@@ -8,9 +8,9 @@ from typing import Literal
 
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.counts import Counts, weighted
-from pipeline.evidence.model import PerOperation, StaticText
+from pipeline.evidence.model import PerOperation, ProgramShare, StaticText
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.model import SIDES, Counting, WorkloadCounts
+from pipeline.judge.model import SIDES, Counting, RealProgram, WorkloadCounts
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Side
 from pipeline.toolchain.symbols import SymbolLists
@@ -36,6 +36,29 @@ def _mean(side: Side, pressure: bool, rows: Sequence[WorkloadCounts]) -> PerOper
     weights = {row.name: row.weight for row in rows}
     means = {name: weighted(counts, weights, name, tuple(counts)) for name in FIELDS}
     return PerOperation(build=side, pressure=pressure, workloads=tuple(counts), **means)
+
+
+def program_shares(programs: Sequence[RealProgram]) -> tuple[ProgramShare, ...]:
+    """Return the library's part of all instructions and misses of each program."""
+    return tuple(_share(one) for one in programs)
+
+
+def _share(program: RealProgram) -> ProgramShare:
+    parts: dict[str, float | None] = {}
+    for side in SIDES:
+        counts = getattr(program, side)
+        if counts is not None:
+            whole, misses = counts.total_instructions, counts.total_i1_misses
+            parts[f"{side}_instructions"] = counts.instructions / whole
+            parts[f"{side}_i1_misses"] = counts.i1_misses / misses if misses else None
+    return ProgramShare(
+        name=program.name,
+        command=program.command,
+        status=program.status,
+        detail=program.detail,
+        total_instructions=program.tuned.total_instructions if program.tuned else None,
+        **parts,
+    )
 
 
 def static_text(

@@ -13,6 +13,7 @@ from pipeline.judge import environment
 from pipeline.judge.counting.count import count
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.source import Unsupported
+from pipeline.judge.counting.whole import WholeCounter, count_programs
 from pipeline.judge.geometry import SWEEP, machine_l1i
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
@@ -38,6 +39,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
     sides = stage({side: _library(request, side) for side in SIDES}, request.logs)
     health = check_all(request.health, sides["tuned"], request.logs / "health", progress)
     counting = _count(request, sides, progress)
+    programs = count_programs(whole_counter(request), sides, request.tasks, progress)
     runner = PairedRunner(sides, request.logs / "throughput")
     throughput = measure(request, runner.block, progress)
     return VerifyResult(
@@ -53,12 +55,13 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
         counting=counting,
         keys=Keys(
             throughput=throughput_key(throughput, request.margins),
-            icache=icache_key(counting, request.margins),
+            icache=icache_key(programs, request.margins),
             memory=memory_key(throughput, request.seed),
         ),
         rss=rss_guard(throughput, request.margins),
         health=health,
         self_check=check(request, progress),
+        programs=programs,
         environment=environment.record(request.tools, load_before),
     )
 
@@ -86,6 +89,15 @@ def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
     """
     curve = () if request.mode == "quick" else SWEEP
     return request.geometries or (machine_l1i()[0], *curve)
+
+
+def whole_counter(request: JudgeRequest) -> WholeCounter | None:
+    """Return what counts whole programs in this machine's cache; None without valgrind."""
+    valgrind = request.tools.valgrind
+    if valgrind is None:
+        return None
+    logs = request.logs / "programs"
+    return WholeCounter(valgrind, geometries(request)[0], request.count_env, logs)
 
 
 def _count(request: JudgeRequest, sides: dict[Side, Path], progress: Progress) -> Counting:

@@ -159,6 +159,33 @@ class Counting(Record):
     uncounted: tuple[str, ...] = ()
 
 
+class ProgramCounts(Record):
+    """What one library did in one run of a whole program, and all that the program did beside it.
+
+    ``hot_lines`` are the fewest 64 B lines that hold 99 % of the library's instructions.
+    """
+
+    instructions: int = Field(gt=0)
+    i1_misses: int = Field(ge=0)
+    hot_lines: int = Field(gt=0)
+    total_instructions: int = Field(gt=0)
+    total_i1_misses: int = Field(ge=0)
+
+
+class RealProgram(Record):
+    """One task of a real program, simulated as a whole with both libraries.
+
+    The counts are None where the program is not installed or has failed; ``detail`` says so.
+    """
+
+    name: str
+    command: str
+    status: Literal["counted", "skipped", "failed"]
+    detail: str
+    baseline: ProgramCounts | None = None
+    tuned: ProgramCounts | None = None
+
+
 class Key(Record):
     """One of the two keys: what was measured, what it says, and why in one sentence."""
 
@@ -293,7 +320,8 @@ class VerifyResult(Record):
     """The whole judgement of one tuned build against one baseline.
 
     ``left_out`` has one sentence for each thing that this mode did not do. ``self_check`` is None
-    where the judge was not judged.
+    where the judge was not judged. ``programs`` are what the I-cache key is judged by; none in
+    records from when loops were.
     """
 
     schema_version: Literal[2] = SCHEMA_VERSION
@@ -311,4 +339,5 @@ class VerifyResult(Record):
     rss: Guard
     health: Health
     self_check: SelfCheck | None
+    programs: tuple[RealProgram, ...] = ()
     environment: Environment

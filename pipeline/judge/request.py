@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pipeline.judge.tasks import Task
+
 Side = Literal["baseline", "tuned"]
 Mode = Literal["quick", "default", "thorough"]
 CountingWish = Literal["auto", "hardware", "valgrind", "static"]
@@ -134,6 +136,7 @@ class JudgeRequest:
     verdict is INCONCLUSIVE more are added until ``time_budget_s`` seconds of timed runs are used
     up. ``geometries`` are the simulated instruction caches, the first one decides; empty
     means this machine's own. ``logs`` is a folder of this judgement alone.
+    ``tasks`` are those of real programs that are counted as a whole, with ``count_env``.
     ``slowed`` is a library built with HAKMEM_SLOWDOWN, by which the judge is judged for
     ``self_check_s`` seconds a time; None leaves that out.
     ``mode`` and ``left_out`` (a sentence for each thing the caller leaves out) go into the result.
@@ -149,6 +152,8 @@ class JudgeRequest:
     time_budget_s: float = 120.0
     seed: int = 1
     tools: Tools = field(default_factory=Tools)
+    tasks: tuple[Task, ...] = ()
+    count_env: Mapping[str, str] = field(default_factory=dict)
     counting: CountingWish = "auto"
     geometries: tuple[CacheGeometry, ...] = ()
     slowed: Path | None = None

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from pipeline.judge.icache import under_pressure, weighted_lines
 from pipeline.judge.means import geometric_mean, weighted_mean
-from pipeline.judge.model import LibraryCounts, Measured, Throughput, VerifyResult, WorkloadCounts
+from pipeline.judge.model import (
+    SIDES,
+    LibraryCounts,
+    Measured,
+    RealProgram,
+    Throughput,
+    VerifyResult,
+    WorkloadCounts,
+)
 from pipeline.judge.request import Side
 from pipeline.report.model import SummaryRow
 
@@ -53,19 +60,22 @@ def _instructions(result: VerifyResult) -> SummaryRow:
 
 
 def _icache(result: VerifyResult) -> SummaryRow:
-    """Return what the key was judged by: misses under pressure, or else hot lines."""
-    pressed, lines = under_pressure(result.counting), weighted_lines(result.counting)
-    by_lines = not pressed and lines is not None and bool(result.counting.workloads)
-    means = _means(pressed, lambda counts: counts.i1_misses)
-    baseline, tuned = lines if by_lines and lines is not None else means
+    """Return what the key was judged by: the library's misses in a run of a real program."""
+    baseline, tuned = (_misses(result.programs, side) for side in SIDES)
+    key = result.keys.icache
     return SummaryRow(
-        name="I-cache lines that are hot" if by_lines else "I-cache misses per op",
+        name="I-cache misses in a real program",
         unit="",
         baseline=baseline,
         tuned=tuned,
-        ratio=_divide(tuned, baseline),
-        verdict=result.keys.icache.verdict,
+        ratio=key.ratio.value if key.ratio else None,
+        verdict=key.verdict,
     )
+
+
+def _misses(programs: Sequence[RealProgram], side: Side) -> float | None:
+    found = [counts.i1_misses for one in programs if (counts := getattr(one, side))]
+    return geometric_mean((1.0, max(1, misses)) for misses in found) if found else None
 
 
 def _rss(result: VerifyResult) -> SummaryRow:

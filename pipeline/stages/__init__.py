@@ -24,6 +24,5 @@ NAMES = (
     "slowdown",
     "verify",
     "layout-null",
-    "programs",
     "publish",
 )

@@ -16,8 +16,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipeline.core.errors import ProfileError
 from pipeline.core.files import replace_text
 from pipeline.judge.request import BenchCommand
+from pipeline.judge.whole_command import whole_command
 from pipeline.profile.schema import REPLAY, Command, Program
 
+RUNNER = "bench/command"
 LEAST_PAIRS, MOST_PAIRS = 2, 20
 """Pairs of one workload in a block; even, for the order A B B A."""
 
@@ -68,20 +70,18 @@ def _command(workload: Program | Command, places: Places, threads: int | None) -
 
 def _program(workload: Program, places: Places, threads: int | None) -> tuple[str, ...]:
     line = (str(places.ours(workload.program)), *workload.arguments(workload.quick_ops))
-    return line if workload.program == REPLAY else (*_runner(places, threads), *line)
+    if workload.program == REPLAY:
+        return line
+    return whole_command(places.ours(RUNNER), line, folder=places.root, threads=threads)
 
 
 def _whole(workload: Command, places: Places, threads: int | None) -> tuple[str, ...]:
-    runner, program = _runner(places, threads), str(places.others(workload.argv[0]))
-    if not workload.scratch:
-        return (*runner, "--in", str(places.root), program, *workload.argv[1:])
-    script = 'd=$(mktemp -d) && cd "$d" && "$@"; code=$?; rm -rf "$d"; exit $code'
-    return (*runner, "/bin/sh", "-c", script, "sh", program, *workload.argv[1:])
-
-
-def _runner(places: Places, threads: int | None) -> tuple[str, ...]:
-    runner = str(places.ours("bench/command"))
-    return (runner,) if threads is None else (runner, "--threads", str(threads))
+    return whole_command(
+        places.ours(RUNNER),
+        (str(places.others(workload.argv[0])), *workload.argv[1:]),
+        folder=None if workload.scratch else places.root,
+        threads=threads,
+    )
 
 
 class Block(BaseModel):

@@ -71,7 +71,7 @@ def _null_axis(across: Scale) -> list[Markup]:
         words(across(value), floor + 16, f"{value:g}", "tick", "middle")
         for value in nice_ticks(across.low, across.high, 7)
     ]
-    label = words(middle, HEIGHT - 8, "I1 misses per operation", "tick", "middle")
+    label = words(middle, HEIGHT - 8, "I1 misses of the library", "tick", "middle")
     return [line(LEFT, floor, WIDTH - RIGHT, floor, "axis"), *marks, label]
 
 

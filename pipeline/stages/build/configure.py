@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.core.errors import ProfileError, SpaceError
+from pipeline.core.errors import ProfileError, SpaceError, WorkloadError
 from pipeline.core.processor import ANY, machine, nearest
 from pipeline.geometry.load import load_geometry
 from pipeline.geometry.model import Geometry
@@ -125,6 +125,14 @@ def find_program(name: str) -> Path | None:
     """Return the program ``name`` of this machine, or None."""
     found = shutil.which(name, path=command_path())
     return Path(found) if found else None
+
+
+def require_program(name: str) -> Path:
+    """Return the program ``name`` of this machine. WorkloadError if it is gone since configure."""
+    found = find_program(name)
+    if found is None:
+        raise WorkloadError(f"{name} has vanished from this machine")
+    return found
 
 
 def _read(shop: Workshop) -> Setup:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
 from pipeline.core.preload import preload
@@ -14,9 +15,12 @@ from pipeline.core.process import Completed, describe_exit, run
 from pipeline.core.processor import machine
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import command_path, find_program
+from pipeline.stages.build.configure import command_path, find_program, require_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.identity import Identities
+
+if TYPE_CHECKING:
+    from pipeline.judge.tasks import Task
 
 ALONE = "run the line at the top of the log to see it alone"
 
@@ -36,9 +40,7 @@ def prepare(shop: Workshop, workload: Program | Command, programs: Baseline) -> 
         ops = workload.quick_ops if shop.options.quick else workload.ops
         path = programs.program(workload.program)
         return Prepared((str(path), *workload.arguments(ops)), workload.environment(), None)
-    found = find_program(workload.argv[0])
-    if found is None:
-        raise WorkloadError(f"{workload.argv[0]} has vanished from this machine")
+    found = require_program(workload.argv[0])
     env = {"PATH": command_path(), **workload.env}
     return Prepared((str(found), *workload.argv[1:]), env, shop.tree.root)
 
@@ -91,8 +93,16 @@ def command_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> dict
     names = {
         name for one in workloads if isinstance(one, Command) for name in (one.argv[0], *one.needs)
     }
+    return _digests(shop, {name: find_program(name) for name in sorted(names)})
+
+
+def task_keys(shop: Workshop, tasks: Iterable[Task]) -> dict[str, str]:
+    """Return what decides about the counts of tasks beside the library, for stage keys."""
+    return _digests(shop, {f"{one.name}: {one.command}": one.path for one in tasks})
+
+
+def _digests(shop: Workshop, found: Mapping[str, Path | None]) -> dict[str, str]:
     known = Identities(shop.tree.state / "tools.json")
-    found = {name: find_program(name) for name in sorted(names)}
     return {name: known.of(path)[:16] if path else "missing" for name, path in found.items()}
 
 

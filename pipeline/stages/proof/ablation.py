@@ -1,5 +1,7 @@
 """ablation: judge each step of the build, and choose the simplest that is not worse than the best.
 
+The choice goes by the training alone; what is chosen is then judged by other workloads.
+
 Two steps are built for this alone: the order without a profile, and the profile without LTO.
 """
 
@@ -13,11 +15,12 @@ from typing import TYPE_CHECKING
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
+from pipeline.profile.schema import Program
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.configure import Setup, command_path, find_program, require_program
 from pipeline.stages.build.finish import finish
-from pipeline.stages.build.workloads import machine_key, workload_keys
-from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.build.workloads import machine_key, task_keys, workload_keys
+from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.pgo.optimize import ONE_BY_ONE, SECTIONS, pgo
 from pipeline.stages.proof.candidate import ADDS, Candidate
@@ -25,6 +28,8 @@ from pipeline.stages.proof.verify import judge_request
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import Ablation
+    from pipeline.judge import JudgeRequest
+    from pipeline.judge.tasks import Task
 
 STAGE = "ablation"
 RESULT = "ablation.json"
@@ -73,10 +78,11 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
     parts = {
         "builds": {one.name: one.library.digest for one in chain},
         "programs": setup.programs,
-        "workloads": workload_keys(shop, setup.verifying),
+        "workloads": workload_keys(shop, setup.training),
         "gate": shop.profile.gate.model_dump(),
         "tools": shop.tool_keys,
         "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),
+        "tasks": task_keys(shop, trained_tasks()),
         "mode": shop.options.mode,
         "machine": machine_key(),
     }
@@ -85,8 +91,7 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
         line.step("loading the judge")
         from pipeline.evidence.chain import Build, judge_chain
 
-        request = judge_request(shop, setup, plain, chain[-1].library, brief=True)
-        request = replace(request, logs=shop.log(STAGE, "").parent)
+        request = choosing_request(shop, setup, plain, chain[-1].library)
         builds = [Build(one.name, ADDS[one.name], one.library.path) for one in chain]
         budget = THOROUGH_BUDGET_S if shop.options.thorough else BUDGET_S
         result = judge_chain(builds, request, budget, line.step)
@@ -99,3 +104,36 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
     if candidate is chain[-1]:
         return Chosen(candidate, made)
     return Chosen(replace(candidate, library=finish(shop, candidate.library)), made)
+
+
+def choosing_request(shop: Workshop, setup: Setup, plain: Baseline, full: Library) -> JudgeRequest:
+    """Return the request that chooses: training workloads in their short runs, and short tasks.
+
+    No workload or task of it judges what is chosen. Commands of the training are left out where
+    there are programs: ten pairs of each, for each step of the chain, would take minutes.
+    """
+    from pipeline.tune.ground import Places, commands
+
+    programs = [one for one in setup.training if isinstance(one, Program)]
+    threads = {one.name: threads_of(one) for one in programs}
+    places = Places(plain.program, require_program, shop.tree.root, command_path())
+    return replace(
+        judge_request(shop, setup, plain, full, brief=True),
+        benches=commands(programs or setup.training, places, threads),
+        tasks=trained_tasks(),
+        health=(),
+        logs=shop.log(STAGE, "").parent,
+    )
+
+
+def trained_tasks() -> tuple[Task, ...]:
+    """Return the tasks of real programs by which a build is chosen."""
+    from pipeline.judge.tasks import TRAINED, found
+
+    return found(TRAINED, find_program)
+
+
+def threads_of(workload: Program) -> int:
+    """Return how many threads one of our programs has: as its arguments say, else one."""
+    words = dict(zip(workload.args, workload.args[1:], strict=False))
+    return int(words.get("--threads", "1"))

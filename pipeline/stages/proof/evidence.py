@@ -13,17 +13,16 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.ablation import Chosen
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.layout_null import layout_null
-from pipeline.stages.proof.programs import programs
 from pipeline.stages.proof.verify import Verdict
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence, LayoutNull
 
 NO_CHAIN = (
-    "the chain of builds, random layouts, and the library's share of real programs: "
-    "not with --quick, nor with gate.chain = false in the profile",
+    "the chain of builds and random layouts: not with --quick, nor with gate.chain = false in "
+    "the profile",
 )
-NO_PRESSURE = "random layouts: no workload presses on the I-cache"
+NOT_COUNTED = "random layouts: none of the real programs by which they are ranked was counted"
 
 
 def gather(
@@ -41,15 +40,17 @@ def gather(
     """
     from pipeline.evidence.curve import curve_points
     from pipeline.evidence.model import Evidence
-    from pipeline.evidence.summary import per_operation, static_text
+    from pipeline.evidence.summary import per_operation, program_shares, static_text
     from pipeline.judge.icache import under_pressure
 
-    tuned, counting = chosen.candidate.library, verdict.result().counting
+    tuned, judged = chosen.candidate.library, verdict.result()
+    counting = judged.counting
     known = Evidence(
         mode=shop.options.mode,
         left_out=() if shop.chain else NO_CHAIN,
         per_operation=per_operation(counting),
         curve=curve_points(counting),
+        programs=program_shares(judged.programs),
         curve_workloads=tuple(one.name for one in under_pressure(counting)),
         static=(
             static_text("baseline", plain.library.path, setup.lists),
@@ -59,7 +60,7 @@ def gather(
     if not shop.chain:
         return known
     null: LayoutNull | None = None
-    left_out: tuple[str, ...] = (NO_PRESSURE,)
+    left_out: tuple[str, ...] = (NOT_COUNTED,)
     linked = linked_of(chain, chosen.candidate)
     try:
         null = layout_null(shop, setup, plain, chosen.candidate, linked)
@@ -68,7 +69,6 @@ def gather(
     return known.model_copy(
         update={
             "left_out": () if null else left_out,
-            "programs": programs(shop, plain, tuned),
             "layout_null": null,
             "ablation": chosen.result(),
         }

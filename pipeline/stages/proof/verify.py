@@ -12,11 +12,12 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup, command_path, find_program
-from pipeline.stages.build.workloads import machine_key, workload_keys
+from pipeline.stages.build.workloads import command_keys, machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
     from pipeline.judge import BenchCommand, HealthCommand, JudgeRequest, VerifyResult
+    from pipeline.judge.tasks import Task
 
 STAGE = "verify"
 VERDICT = "verdict.json"
@@ -57,6 +58,8 @@ def verify(
         "mode": shop.options.mode,
         "machine": machine_key(),
         "seconds": budget_s(shop),
+        "tasks": task_keys(shop, judged_tasks()),
+        "commands": command_keys(shop, setup.verifying),
     }
 
     def work(room: Path, line: StageLine) -> Notes:
@@ -110,6 +113,8 @@ def judge_request(
         pairs=gate.pairs,
         time_budget_s=budget_s(shop),
         seed=gate.seed,
+        tasks=judged_tasks(),
+        count_env=COUNT_ENV,
         slowed=slowed.path if slowed else None,
         self_check_s=max(gate.self_check_s, shop.options.verify_s or 0.0),
         mode=shop.options.mode,
@@ -120,6 +125,13 @@ def judge_request(
             perf=shop.tools.path("perf") if shop.tools.has("perf") else None,
         ),
     )
+
+
+def judged_tasks() -> tuple[Task, ...]:
+    """Return the tasks of real programs by which the I-cache key judges."""
+    from pipeline.judge.tasks import JUDGED, found
+
+    return found(JUDGED, find_program)
 
 
 def budget_s(shop: Workshop) -> float:

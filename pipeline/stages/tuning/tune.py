@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file, digest_tree, digest_value
-from pipeline.core.errors import WorkloadError
 from pipeline.core.files import replace_text
 from pipeline.core.processor import ANY
 from pipeline.geometry.load import common_geometry, kind_for, load_geometry
@@ -23,7 +22,7 @@ from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_default, write_toml
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.compile import LIBRARY, build_plain
-from pipeline.stages.build.configure import Setup, command_path, find_program
+from pipeline.stages.build.configure import Setup, command_path, require_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.tuning.traces import training_traces
 from pipeline.toolchain.flags import ALIGNED, COMPILE, LINK, spelled
@@ -228,13 +227,7 @@ def _benches(
 ) -> tuple[BenchCommand, ...]:
     from pipeline.tune.ground import Places, commands
 
-    def others(name: str) -> Path:
-        found = find_program(name)
-        if found is None:
-            raise WorkloadError(f"{name} has vanished from this machine")
-        return found
-
-    places = Places(plain.program, others, shop.tree.root, command_path())
+    places = Places(plain.program, require_program, shop.tree.root, command_path())
     return commands(setup.training, places, threads)
 
 

@@ -15,8 +15,9 @@ from test_judge_end_to_end import compile_c
 from pipeline.evidence.chain import Build, judge_chain
 from pipeline.evidence.model import Ablation
 from pipeline.evidence.null import judge_layout
-from pipeline.evidence.programs import Program, Survey
+from pipeline.judge.counting.whole import WholeCounter
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
+from pipeline.judge.tasks import Task
 
 VALGRIND = shutil.which("valgrind")
 pytestmark = pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed")
@@ -34,11 +35,12 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def request(toys: Path, logs: Path, **tools: Path) -> JudgeRequest:
     path = str(toys / "bench")
-    bench = BenchCommand(name="toy", argv=(path, "300000"), count_argv=(path, "1000"))
+    bench = BenchCommand(name="toy", argv=(path, "300000"))
     return JudgeRequest(
         baseline=toys / "slow.so",
         tuned=toys / "full.so",
         benches=(bench,),
+        tasks=(Task("toy", "bench", ("20000",), path=toys / "bench"),),
         logs=logs,
         tools=Tools(**tools),
     )
@@ -73,24 +75,26 @@ def test_without_a_counter_nothing_is_known_and_the_full_build_stays(
     assert result.chosen == "full"
 
 
-def test_without_pressure_there_is_no_layout_to_prove(toys: Path, tmp_path: Path) -> None:
+def test_a_layout_is_ranked_by_whole_programs(toys: Path, tmp_path: Path) -> None:
     asked = request(toys, tmp_path, valgrind=Path(VALGRIND or ""))
-    assert judge_layout(asked, {1: toys / "fast.so"}, lambda _: None) is None
+    null = judge_layout(asked, {7: toys / "fast.so", 9: toys / "full.so"}, lambda _: None)
+    assert null is not None
+    assert null.workloads == ("toy",)
+    assert null.seeds == (7, 9)
+    assert null.misses == (null.tuned, null.tuned)  # the same code: not one miss more or less
+    assert null.rank == 3
+
+
+def test_without_a_counter_there_is_no_layout_to_prove(toys: Path, tmp_path: Path) -> None:
     assert judge_layout(request(toys, tmp_path), {1: toys / "fast.so"}, lambda _: None) is None
 
 
 def test_a_program_is_counted_as_a_whole(toys: Path, tmp_path: Path) -> None:
-    survey = Survey(
-        valgrind=Path(VALGRIND or ""),
-        libraries={"baseline": toys / "slow.so", "tuned": toys / "fast.so"},
-        geometry=CacheGeometry(32 * 1024, 8),
-        env={},
-        logs=tmp_path,
-    )
-    share = survey.of(Program("toy", "bench", ("20000",)), toys / "bench")
-    assert share.status == "counted", share.detail
-    assert share.baseline_instructions is not None
-    assert share.tuned_instructions is not None
-    assert 1 > share.baseline_instructions > share.tuned_instructions > 0
-    assert share.total_instructions is not None
-    assert share.total_instructions > 100_000  # the dynamic linker, and all before main
+    counter = WholeCounter(Path(VALGRIND or ""), CacheGeometry(32 * 1024, 8), {}, tmp_path)
+    libraries = {name: toys / f"{name}.so" for name in ("slow", "fast")}
+    task = Task("toy", "renamed", ("20000",), path=toys / "bench")
+    (told,) = counter.count(libraries, [task])
+    assert told.counts, told.problem
+    slow, fast = told.counts["slow"], told.counts["fast"]
+    assert slow.total_instructions > slow.instructions > fast.instructions > 0
+    assert fast.total_instructions > 100_000  # the dynamic linker, and all before main

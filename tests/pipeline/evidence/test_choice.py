@@ -73,11 +73,6 @@ def test_unknown_misses_are_never_few() -> None:
     assert choice.few_misses == (False, False, False)
 
 
-def test_two_near_zeros_are_equally_few() -> None:
-    steps = chain(baseline=(0.04, speed(0.9)), lto=(0.03, speed(1.0)), bolt=(0.0, None))
-    assert choose(steps, ICACHE, SPEED).few_misses == (True, True, True)
-
-
 def test_the_baseline_takes_no_part_and_is_named_if_it_is_as_good() -> None:
     steps = chain(baseline=(5.0, speed(1.0)), lto=(5.0, speed(1.0)), bolt=(5.0, None))
     choice = choose(steps, ICACHE, SPEED)

@@ -1,4 +1,4 @@
-"""Means over workloads: by weight, under pressure, and unknown where a part is unknown."""
+"""Means over workloads: by weight, and unknown where a part is unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 
 from judge_support import counts
 
-from pipeline.evidence.counts import pressed, weighted
+from pipeline.evidence.counts import weighted
 from pipeline.judge.model import LibraryCounts
 
 UNKNOWN = LibraryCounts(operations=10)
@@ -33,11 +33,3 @@ def test_unknown_in_one_workload_is_unknown_in_all() -> None:
     build = {"a": counts(4.0), "b": UNKNOWN}
     assert weighted(build, {"a": 1.0, "b": 1.0}, "i1_misses", ("a", "b")) is None
     assert weighted(build, {"a": 1.0, "b": 1.0}, "i1_misses", ()) is None
-
-
-def test_pressure_in_any_build_counts_for_all() -> None:
-    builds = {
-        "x": {"a": counts(0.0), "b": counts(0.01), "c": UNKNOWN},
-        "y": {"a": counts(3.0), "b": counts(0.02), "c": UNKNOWN},
-    }
-    assert pressed(builds) == ("a",)

@@ -15,10 +15,19 @@ from judge_support import counting_of, counts, workload_counts
 
 from pipeline.core.process import Completed
 from pipeline.evidence.null import standing
-from pipeline.evidence.programs import PROGRAMS, Program, Survey, shares, talk_to_redis
-from pipeline.evidence.summary import per_operation, static_text
+from pipeline.evidence.summary import per_operation, program_shares, static_text
 from pipeline.judge.counting.callgrind_file import Profile
-from pipeline.judge.request import CacheGeometry
+from pipeline.judge.counting.whole import (
+    Told,
+    WholeCounter,
+    as_program,
+    count_programs,
+    counts_of,
+    mean,
+)
+from pipeline.judge.model import ProgramCounts
+from pipeline.judge.request import CacheGeometry, Side
+from pipeline.judge.tasks import JUDGED, Task, found, talk_to_redis
 from pipeline.toolchain.symbols import SymbolLists
 
 
@@ -33,10 +42,10 @@ def test_the_tuned_layout_stands_where_it_stands() -> None:
 
 
 def test_better_than_all_random_layouts_is_percentile_zero() -> None:
-    null = standing(("a",), (1, 2), (5.0, 6.0), tuned=4.9, baseline=8.0)
+    null = standing(("a",), (1, 2), (5000.0, 6000.0), tuned=4900.0, baseline=8000.0)
     assert null.percentile == 0
     assert "fewer than all 2" in null.reason
-    assert "5.000 to 6.000, median 5.500" in null.reason
+    assert "5,000 to 6,000, median 5,500" in null.reason
 
 
 def test_no_layout_of_16_is_no_proof_beyond_one_in_17() -> None:
@@ -47,37 +56,60 @@ def test_no_layout_of_16_is_no_proof_beyond_one_in_17() -> None:
     assert (alike.rank, alike.p_value) == (17, 1)
 
 
+def told(name: str, **misses: int) -> Told:
+    """Return a task that was counted with libraries of so many misses."""
+    counts = {library: profile(missed) for library, missed in misses.items()}
+    return Told(Task(name, name, ()), counts)
+
+
+def profile(misses: int) -> ProgramCounts:
+    return counts_of(Profile(Counter({1: 20}), Counter({1: misses}), 1000, 50))
+
+
 def test_shares_are_parts_of_the_whole_process() -> None:
-    baseline = Profile(Counter({1: 20}), Counter({1: 1}), 1000, 50)
-    tuned = Profile(Counter({1: 10}), Counter(), 990, 0)
-    share = shares("x", "x", baseline, tuned)
+    (share,) = program_shares([as_program(told("x", baseline=5, tuned=1))])
+    assert share.status == "counted"
     assert share.baseline_instructions == pytest.approx(0.02)
-    assert share.tuned_instructions == pytest.approx(10 / 990)
-    assert share.baseline_i1_misses == pytest.approx(0.02)
-    assert share.tuned_i1_misses is None  # no miss in all: a part of nothing is unknown
+    assert share.baseline_i1_misses == pytest.approx(0.1)
+    assert share.tuned_i1_misses == pytest.approx(0.02)
 
 
-def survey(tmp_path: Path) -> Survey:
-    return Survey(
-        valgrind=tmp_path / "no-valgrind",
-        libraries={"baseline": tmp_path / "a.so", "tuned": tmp_path / "b.so"},
-        geometry=CacheGeometry(32768, 8),
-        env={},
-        logs=tmp_path,
-    )
+def test_each_task_counts_alike_in_the_mean_however_long_it_is() -> None:
+    tasks = [told("a", x=100, y=50), told("b", x=1, y=2), Told(Task("c", "c", ()), {}, "missing")]
+    assert mean(tasks, "x", "i1_misses") == pytest.approx(10)
+    assert mean(tasks, "y", "i1_misses") == pytest.approx(10)
+    assert mean([told("a", x=0)], "x", "i1_misses") is None
+    assert mean([], "x", "i1_misses") is None
+
+
+def counter(tmp_path: Path) -> WholeCounter:
+    return WholeCounter(tmp_path / "no-valgrind", CacheGeometry(32768, 8), {}, tmp_path)
 
 
 def test_a_program_that_is_not_installed_is_named_as_skipped(tmp_path: Path) -> None:
-    share = survey(tmp_path).of(PROGRAMS[0], None)
-    assert (share.status, share.detail) == ("skipped", "python3 is not installed")
-    assert share.tuned_instructions is None
+    sides: dict[Side, Path] = {"baseline": tmp_path / "a.so", "tuned": tmp_path / "b.so"}
+    tasks = found(JUDGED[-1:], lambda _: None)
+    (one,) = count_programs(counter(tmp_path), sides, tasks, lambda _: None)
+    assert (one.status, one.detail) == ("skipped", "sqlite3 is not installed")
+    (one,) = count_programs(None, sides, tasks, lambda _: None)
+    assert (one.status, one.detail) == ("skipped", "valgrind is not installed")
+    assert program_shares([one])[0].tuned_instructions is None
 
 
 def test_a_program_that_cannot_be_counted_says_why(tmp_path: Path) -> None:
-    share = survey(tmp_path).of(Program("x", "sh", ("-c", "a\nb")), Path("/bin/sh"))
-    assert share.status == "failed"
-    assert "no-valgrind" in share.detail
-    assert share.command == "sh -c ..."
+    sides: dict[Side, Path] = {"baseline": tmp_path / "a.so", "tuned": tmp_path / "b.so"}
+    task = Task("x", "sh", ("-c", "a\nb"), path=Path("/bin/sh"))
+    (one,) = count_programs(counter(tmp_path), sides, [task], lambda _: None)
+    assert one.status == "failed"
+    assert "no-valgrind" in one.detail
+    assert one.command == "sh -c ..."
+
+
+def test_a_server_with_two_names_is_found_by_either() -> None:
+    places = {"redis-check-rdb": Path("/usr/bin/redis-check-rdb")}
+    (redis,) = found([one for one in JUDGED if one.name == "redis"], places.get)
+    assert redis.path == places["redis-check-rdb"]
+    assert redis.program == "redis-server"
 
 
 def test_a_server_that_ended_is_not_waited_for(tmp_path: Path) -> None:

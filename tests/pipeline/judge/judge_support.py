@@ -17,6 +17,8 @@ from pipeline.judge.model import (
     LibraryCounts,
     Measured,
     PairSample,
+    ProgramCounts,
+    RealProgram,
     RunSample,
     Throughput,
     VerifyResult,
@@ -127,6 +129,25 @@ def counting_of(*workloads: WorkloadCounts, why: str = "as asked for") -> Counti
     return Counting(source="valgrind", why=why, scope="bench_measured", workloads=workloads)
 
 
+def program_of(name: str, baseline: float, tuned: float | None) -> RealProgram:
+    """Return a real program with so many thousand misses; None for one that was not counted."""
+    if tuned is None:
+        detail = f"{name} is not installed"
+        return RealProgram(name=name, command=name, status="skipped", detail=detail)
+    sides = {"baseline": program_counts(baseline), "tuned": program_counts(tuned)}
+    return RealProgram(name=name, command=name, status="counted", detail="simulated", **sides)
+
+
+def program_counts(thousand_misses: float) -> ProgramCounts:
+    return ProgramCounts(
+        instructions=300_000,
+        i1_misses=round(1000 * thousand_misses),
+        hot_lines=200,
+        total_instructions=30_000_000,
+        total_i1_misses=500_000,
+    )
+
+
 def health_of(status: str = "passed") -> Health:
     check = HealthCheck.model_validate({"name": "python", "status": status, "detail": "as plain"})
     return Health(checks=(check,), sound=status == "passed", reason=f"python {status}")
@@ -163,6 +184,7 @@ def result_of(
     throughput: Throughput | None = None,
     counting: Counting | None = None,
     health: Health | None = None,
+    programs: Sequence[RealProgram] = (program_of("python3", 4.0, 3.0),),
 ) -> VerifyResult:
     throughput = throughput or throughput_of(mixed=pairs(1.05))
     counting = counting or counting_of(workload_counts("mixed", counts(4.0), counts(3.0)))
@@ -180,11 +202,12 @@ def result_of(
         counting=counting,
         keys=Keys(
             throughput=throughput_key(throughput, margins),
-            icache=icache_key(counting, margins),
+            icache=icache_key(programs, margins),
             memory=memory_key(throughput, seed=1),
         ),
         rss=rss_guard(throughput, margins),
         health=health or health_of(),
         self_check=None,
+        programs=tuple(programs),
         environment=environment_of(),
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 from judge_support import (
-    counting_of,
-    counts,
     health_of,
     pairs,
+    program_of,
     result_of,
     throughput_of,
-    workload_counts,
 )
 
 from pipeline.judge.advice import advice
@@ -34,7 +32,7 @@ def judged(ratio: float, noise: float, misses: float, seconds: float = 60.0) -> 
     )
     return result_of(
         throughput=throughput,
-        counting=counting_of(workload_counts("mixed", counts(4.0), counts(misses))),
+        programs=[program_of("python3", 4.0, misses)],
     )
 
 

@@ -20,6 +20,7 @@ from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Side, Tools
 from pipeline.judge.schedule import PlannedPair, plan
+from pipeline.judge.tasks import Task
 from pipeline.judge.verdict import Verdict
 
 HERE = Path(__file__).parent
@@ -73,6 +74,7 @@ def request(built: Path, logs: Path, baseline: str, tuned: str) -> JudgeRequest:
         baseline=built / f"{baseline}.so",
         tuned=built / f"{tuned}.so",
         benches=(bench(built),),
+        tasks=(Task("toy", "bench", ("1000",), path=built / "bench"),),
         health=(HealthCommand(name="python", argv=(sys.executable, "-c", "print(abs(-3))")),),
         logs=logs,
         time_budget_s=1.0,
@@ -176,6 +178,9 @@ def test_the_same_library_twice_is_neutral_on_the_icache_key(built: Path, tmp_pa
     assert result.keys.icache.verdict is Verdict.NEUTRAL
     counts = result.counting.workloads[0]
     assert counts.baseline == counts.tuned
+    (program,) = result.programs
+    assert program.baseline and program.tuned
+    assert program.baseline.i1_misses == pytest.approx(program.tuned.i1_misses, rel=0.01)
 
 
 @needs_valgrind

@@ -10,6 +10,7 @@ from judge_support import (
     health_of,
     pair,
     pairs,
+    program_of,
     result_of,
     run_sample,
     throughput_of,
@@ -19,7 +20,7 @@ from judge_support import (
 from pipeline.judge.headline import headline
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, rss_guard, throughput_key
-from pipeline.judge.model import Counting, Key, LibraryCounts, Measured, Throughput
+from pipeline.judge.model import Key, Throughput
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
@@ -151,64 +152,37 @@ def test_the_guard_looks_into_every_workload() -> None:
     ("baseline", "tuned", "verdict"),
     [(4.0, 3.0, GO), (4.0, 3.9, NEUTRAL), (4.0, 4.5, NO_GO), (4.0, 0.0, GO), (0.0, 4.0, NO_GO)],
 )
-def test_icache_by_misses(baseline: float, tuned: float, verdict: Verdict) -> None:
-    counting = counting_of(workload_counts("pressure", counts(baseline), counts(tuned)))
-    key = icache_key(counting, MARGINS)
+def test_icache_by_misses_inside_a_program(baseline: float, tuned: float, verdict: Verdict) -> None:
+    key = icache_key([program_of("python3", baseline, tuned)], MARGINS)
     assert key.verdict is verdict
     assert key.not_worse is (verdict in (GO, NEUTRAL))
-    assert "valgrind" in key.measure
+    assert "python3" in key.reason
 
 
-def test_icache_leaves_out_workloads_without_pressure() -> None:
-    calm = workload_counts("calm", counts(0.0001), counts(0.01), weight=100)
-    pressed = workload_counts("pressed", counts(4.0), counts(3.0))
-    key = icache_key(counting_of(calm, pressed), MARGINS)
-    assert key.verdict is GO
-    assert "pressed" in key.reason
-    assert "calm" not in key.reason
-
-
-def test_icache_weighs_workloads_by_their_time() -> None:
-    better = workload_counts("better", counts(4.0), counts(3.0), weight=1)
-    worse = workload_counts("worse", counts(4.0), counts(5.0), weight=3)
-    key = icache_key(counting_of(better, worse), MARGINS)
-    assert key.verdict is NO_GO
+def test_each_program_counts_alike_however_many_misses_it_has() -> None:
+    large, small = program_of("gcc", 40.0, 20.0), program_of("sqlite3", 1.0, 2.0)
+    key = icache_key([large, small, program_of("redis", 1.0, None)], MARGINS)
+    assert key.verdict is NEUTRAL
     assert key.ratio is not None
-    assert key.ratio.value == pytest.approx((1 * 3 + 3 * 5) / (1 * 4 + 3 * 4))
+    assert key.ratio.value == pytest.approx(1)
+    assert "gcc -50.00 %, sqlite3 +100.00 %" in key.reason
+    assert "redis" not in key.reason
 
 
-@pytest.mark.parametrize(
-    ("baseline", "tuned", "verdict"),
-    [(20, 17, GO), (20, 19, NEUTRAL), (10, 9, NEUTRAL), (20, 24, NO_GO), (100, 96, NEUTRAL)],
-)
-def test_icache_by_lines_where_nothing_presses(baseline: int, tuned: int, verdict: Verdict) -> None:
-    counting = counting_of(workload_counts("calm", counts(0.0001, baseline), counts(0.0002, tuned)))
-    key = icache_key(counting, MARGINS)
-    assert key.verdict is verdict
-    assert "lines" in key.measure
-
-
-def test_icache_with_noisy_counters_needs_the_spread_on_one_side() -> None:
-    def noisy(low: float, value: float, high: float) -> LibraryCounts:
-        misses = Measured(value=value, low=low, high=high)
-        return LibraryCounts(operations=1, i1_misses=misses)
-
-    clear = workload_counts("w", noisy(3.9, 4.0, 4.1), noisy(2.9, 3.0, 3.1))
-    vague = workload_counts("w", noisy(3.0, 4.0, 5.0), noisy(2.9, 3.7, 4.5))
-    assert icache_key(counting_of(clear), MARGINS).verdict is GO
-    assert icache_key(counting_of(vague), MARGINS).verdict is INCONCLUSIVE
+def test_loops_made_for_it_have_no_say_in_the_icache_key() -> None:
+    worse = counting_of(workload_counts("icache-pressure", counts(4.0), counts(8.0)))
+    better = counting_of(workload_counts("icache-pressure", counts(4.0), counts(1.0)))
+    alike = [program_of("python3", 4.0, 4.0)]
+    for counting in (worse, better):
+        assert result_of(counting=counting, programs=alike).keys.icache.verdict is NEUTRAL
 
 
 def test_unknown_counts_are_inconclusive_and_never_harmless() -> None:
-    nothing = Counting(source="static", why="valgrind is not installed", scope="-")
-    one_sided = counting_of(workload_counts("mixed", counts(4.0), counts(None)))
-    no_lines = counting_of(workload_counts("mixed", counts(0.0, None), counts(0.0, None)))
-    for counting, word in (
-        (nothing, "not installed"),
-        (one_sided, "mixed"),
-        (no_lines, "lines unknown"),
+    for programs, word in (
+        ((), "no real program"),
+        ([program_of("gcc", 1, None)], "not installed"),
     ):
-        key = icache_key(counting, MARGINS)
+        key = icache_key(programs, MARGINS)
         assert key.verdict is INCONCLUSIVE
         assert not key.not_worse
         assert key.ratio is None
@@ -256,7 +230,7 @@ def test_every_combination_is_published_as_the_table_says(speed: str, misses: st
     baseline, tuned = MISSES[misses]
     result = result_of(
         throughput_of(mixed=SPEEDS[speed]),
-        counting_of(workload_counts("mixed", counts(baseline), counts(tuned))),
+        programs=[program_of("python3", baseline, tuned)],
     )
     throughput, icache = result.keys.throughput, result.keys.icache
     assert throughput.verdict.value == speed.split(",", maxsplit=1)[0]
@@ -285,13 +259,13 @@ def test_memory_that_blurs_is_not_decided() -> None:
 
 
 def test_less_memory_is_worth_publishing_where_speed_is_not_worse() -> None:
-    alike = counting_of(workload_counts("mixed", counts(4.0), counts(4.0)))
-    lean = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, 3800))), alike)
+    alike = [program_of("python3", 4.0, 4.0)]
+    lean = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, 3800))), programs=alike)
     published, reason = may_publish(lean, False)
     assert published
     assert reason.startswith("memory is GO: peak memory -7.23 %")
-    assert not may_publish(result_of(throughput_of(mixed=pairs(1.0)), alike), False)[0]
-    vague = result_of(throughput_of(mixed=pairs(1.0, noise=15, rss=(4096, 3800))), alike)
+    assert not may_publish(result_of(throughput_of(mixed=pairs(1.0)), programs=alike), False)[0]
+    vague = result_of(throughput_of(mixed=pairs(1.0, noise=15, rss=(4096, 3800))), programs=alike)
     assert not vague.keys.throughput.not_worse
     assert not may_publish(vague, False)[0]
 
@@ -311,7 +285,7 @@ def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> No
     """All of the interval below zero is slower, also where it is not as slow as the margin."""
     slower = throughput_of(mixed=pairs(0.996, noise=0.5))
     assert slower.overall.high < 1
-    result = result_of(slower, counting_of(workload_counts("mixed", counts(4.0), counts(3.0))))
+    result = result_of(slower)
     assert (result.keys.throughput.verdict, result.keys.icache.verdict) == (NEUTRAL, GO)
     published, reason = may_publish(result, True)
     assert not published
@@ -324,7 +298,7 @@ def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> No
 
 def test_one_workload_that_loses_more_than_the_margin_stops_a_gain_elsewhere() -> None:
     found = throughput_of(a=pairs(1.2), b=pairs(0.972), c=pairs(1.2))
-    result = result_of(found, counting_of(workload_counts("a", counts(4.0), counts(3.0))))
+    result = result_of(found)
     assert result.keys.throughput.verdict is GO
     published, reason = may_publish(result, True)
     assert not published

@@ -160,6 +160,7 @@ def bad() -> ReportModel:
         throughput_of(mixed=pairs(0.97, rss=(40_000, 60_000))),
         Counting(source="static", why="valgrind is not installed", scope="sizes only"),
         health_of("failed"),
+        programs=(),
     )
     return report_model(
         profile="mixed",

@@ -36,7 +36,8 @@ def command(**more: object) -> Command:
 def test_programs_run_briefly_and_are_measured_as_a_whole() -> None:
     (found,) = commands([program()], PLACES, {"p": 1})
     assert found.argv == (
-        "/ours/bench/command", "--threads", "1", "/ours/training/tree", "--ops", "20000",
+        "/ours/bench/command", "--threads", "1", "--in", str(PLACES.root),
+        "/ours/training/tree", "--ops", "20000",
     )  # fmt: skip
     assert found.env["HAKMEM_BENCH_MIN_SIZE"] == "16"
     assert found.weight == 3

@@ -1,0 +1,177 @@
+"""Counting libraries inside whole programs: from the first instruction of a process to its last.
+
+What a program starts as a child is not counted.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pipeline.core.errors import PipelineError
+from pipeline.core.process import Completed, run
+from pipeline.judge.counting.callgrind_file import Profile
+from pipeline.judge.counting.count import in_parallel
+from pipeline.judge.counting.valgrind import Simulation, simulate
+from pipeline.judge.means import geometric_mean
+from pipeline.judge.model import SIDES, ProgramCounts, RealProgram
+from pipeline.judge.request import CacheGeometry, Side
+from pipeline.judge.tasks import Task
+
+LIMIT_S = 300.0
+"""A simulated task takes seconds; on a machine with a load of 10, a minute."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What came of one task: the counts of each library by name, or why there are none."""
+
+    task: Task
+    counts: Mapping[str, ProgramCounts]
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class WholeCounter:
+    """Counts libraries in tasks, as many at once as there are CPUs.
+
+    ``env`` is what counted runs have in addition. Each run has an empty folder of its own.
+    """
+
+    valgrind: Path
+    geometry: CacheGeometry
+    env: Mapping[str, str]
+    logs: Path
+
+    def count(
+        self,
+        libraries: Mapping[str, Path],
+        tasks: Sequence[Task],
+        say: Callable[[str], None] = lambda _: None,
+        env: Mapping[str, str] | None = None,
+    ) -> tuple[Told, ...]:
+        """Return what came of each task. A program that is missing or fails is a result.
+
+        ``env`` are further variables of these runs.
+        """
+        present = [task for task in tasks if task.path is not None]
+        pairs = [(task, name) for task in present for name in libraries]
+
+        def one(pair: tuple[Task, str]) -> ProgramCounts | str:
+            task, name = pair
+            say(f"counting {task.name} ({name})")
+            return self._one(task, name, libraries[name], env or {})
+
+        found = dict(zip(((t.name, n) for t, n in pairs), in_parallel(one, pairs), strict=True))
+        return tuple(self._told(task, {n: found.get((task.name, n)) for n in libraries})
+                     for task in tasks)  # fmt: skip
+
+    def _told(self, task: Task, counts: Mapping[str, ProgramCounts | str | None]) -> Told:
+        if task.path is None:
+            return Told(task, {}, f"{task.program} is not installed")
+        problems = [one for one in counts.values() if isinstance(one, str)]
+        if problems:
+            return Told(task, {}, problems[0])
+        return Told(task, {n: one for n, one in counts.items() if isinstance(one, ProgramCounts)})
+
+    def _one(
+        self, task: Task, name: str, library: Path, env: Mapping[str, str]
+    ) -> ProgramCounts | str:
+        log = self.logs / f"{task.name}-{name}.log"
+        try:
+            with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
+                return counts_of(self._count_in(Path(folder), task, library.resolve(), log, env))
+        except (PipelineError, OSError) as error:
+            return str(error).splitlines()[0]
+
+    def _count_in(
+        self, room: Path, task: Task, library: Path, log: Path, env: Mapping[str, str]
+    ) -> Profile:
+        for name, text in task.files.items():
+            (room / name).write_text(text, encoding="utf-8")
+
+        def start(argv: tuple[str, ...], env: Mapping[str, str]) -> Completed:
+            with ThreadPoolExecutor(max_workers=1) as pool:
+                future = pool.submit(run, argv, env=env, cwd=room, timeout_s=LIMIT_S, log=log)
+                if task.drive:
+                    task.drive(room, future)
+                return future.result()
+
+        what = Simulation(
+            (str(_named(room, task)), *task.arguments),
+            {**task.env, **self.env, **env},
+            library,
+            self.geometry,
+            log.resolve(),
+            function=None,
+        )
+        return simulate(self.valgrind, what, start)[0]
+
+
+def _named(room: Path, task: Task) -> Path:
+    """Return the program under the name that it is meant to run by."""
+    if task.path is None:
+        raise ValueError(f"{task.program} is not on this machine")
+    if task.path.name == task.program:
+        return task.path
+    (room / task.program).symlink_to(task.path)
+    return room / task.program
+
+
+def counts_of(profile: Profile) -> ProgramCounts:
+    """Return the sums of one simulated process."""
+    return ProgramCounts(
+        instructions=profile.instructions.total(),
+        i1_misses=profile.i1_misses.total(),
+        hot_lines=profile.hot(64),
+        total_instructions=profile.total_instructions,
+        total_i1_misses=profile.total_i1_misses,
+    )
+
+
+def count_programs(
+    counter: WholeCounter | None,
+    sides: Mapping[Side, Path],
+    tasks: Sequence[Task],
+    say: Callable[[str], None],
+) -> tuple[RealProgram, ...]:
+    """Return the counts of both libraries in each task; without a counter none, and why."""
+    if counter is None:
+        return tuple(_uncounted(task, "valgrind is not installed") for task in tasks)
+    return tuple(
+        as_program(one) for one in counter.count({side: sides[side] for side in SIDES}, tasks, say)
+    )
+
+
+def as_program(told: Told) -> RealProgram:
+    """Return the record of one task that was counted with a baseline and a tuned library."""
+    if not told.counts:
+        return _uncounted(told.task, told.problem)
+    return RealProgram(
+        name=told.task.name,
+        command=told.task.command,
+        status="counted",
+        detail="the whole process, simulated",
+        baseline=told.counts["baseline"],
+        tuned=told.counts["tuned"],
+    )
+
+
+def _uncounted(task: Task, why: str) -> RealProgram:
+    status: Literal["skipped", "failed"] = "failed" if task.path else "skipped"
+    return RealProgram(name=task.name, command=task.command, status=status, detail=why)
+
+
+def mean(told: Sequence[Told], library: str, field: str) -> float | None:
+    """Return the geometric mean of a count of ``library`` over the tasks that were counted.
+
+    Each task counts alike. None where none was, or where there is a zero: no ratio tells of it.
+    """
+    values = [float(getattr(one.counts[library], field)) for one in told if one.counts]
+    if not values or min(values) <= 0:
+        return None
+    return geometric_mean((1.0, value) for value in values)

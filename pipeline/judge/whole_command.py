@@ -1,0 +1,27 @@
+"""An ordinary command as a benchmark: bench/command runs it and measures it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+# An empty folder of its own for each run, which is gone afterwards.
+IN_SCRATCH = 'd=$(mktemp -d) && cd "$d" && "$@"; code=$?; rm -rf "$d"; exit $code'
+
+
+def whole_command(
+    runner: Path,
+    argv: Sequence[str],
+    *,
+    folder: Path | None = None,
+    threads: int | None = None,
+) -> tuple[str, ...]:
+    """Return the line that runs and measures ``argv``, whose program has an absolute path.
+
+    It starts in ``folder``, or without one in an empty folder of its own. ``threads`` says how many
+    threads it has, where that is known: the two runs of a pair with one share a CPU.
+    """
+    told = () if threads is None else ("--threads", str(threads))
+    if folder is None:
+        return (str(runner), *told, "/bin/sh", "-c", IN_SCRATCH, "sh", *argv)
+    return (str(runner), *told, "--in", str(folder), *argv)

@@ -1,0 +1,57 @@
+"""A build is chosen by the training, and judged by something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from pipeline.core.paths import Tree
+from pipeline.judge.tasks import JUDGED, TRAINED
+from pipeline.profile.load import load_profile
+from pipeline.profile.schema import Command, Program
+from pipeline.stages.build.workshop import Options
+from pipeline.stages.proof.ablation import choosing_request
+from pipeline.stages.proof.verify import judge_request
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def surroundings(tmp_path: Path) -> tuple[Any, Any, Any]:
+    """Return shop, setup and baseline as far as a request needs them; nothing is built."""
+    tree = Tree(ROOT)
+    profile = load_profile(tree, "mixed")
+    shop = SimpleNamespace(
+        tree=tree,
+        profile=profile,
+        options=Options(),
+        tools=SimpleNamespace(path=lambda name: Path("/usr/bin", name), has=lambda _: False),
+        log=lambda stage, name: tmp_path / stage / f"{name}.log",
+    )
+    present = [w for w in profile.workload if isinstance(w, Program | Command)]
+    setup = SimpleNamespace(
+        training=tuple(w for w in present if w.role == "train"),
+        verifying=tuple(w for w in present if w.role == "verify"),
+    )
+    library = SimpleNamespace(path=tmp_path / "libhakmem.so")
+    plain = SimpleNamespace(library=library, program=lambda name: tmp_path / name)
+    return shop, setup, plain
+
+
+def test_what_chooses_a_build_does_not_judge_it(tmp_path: Path) -> None:
+    shop, setup, plain = surroundings(tmp_path)
+    choosing = choosing_request(shop, setup, plain, plain.library)
+    judging = judge_request(shop, setup, plain, plain.library)
+    training = {one.name for one in setup.training}
+    assert {bench.name for bench in choosing.benches} <= training
+    assert not {bench.name for bench in judging.benches} & training
+    assert not {bench.argv for bench in choosing.benches} & {b.argv for b in judging.benches}
+    assert choosing.tasks
+    assert not choosing.health
+
+
+def test_tasks_that_choose_and_tasks_that_judge_share_nothing() -> None:
+    choosing, judging = ({(t.program, t.arguments) for t in ones} for ones in (TRAINED, JUDGED))
+    assert choosing
+    assert judging
+    assert not choosing & judging
