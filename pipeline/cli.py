@@ -19,6 +19,7 @@ from pipeline.commands.profiles import init_command, profiles_command
 from pipeline.commands.prune import prune_command
 from pipeline.commands.record import record_command
 from pipeline.commands.report import diff_command, report_command
+from pipeline.commands.review import review_command
 from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
 from pipeline.commands.tune import tune_command
@@ -65,6 +66,7 @@ for _command in (
     report_command,
     diff_command,
     versus_command,
+    review_command,
     history_command,
     list_command,
     rollback_command,

@@ -141,30 +141,37 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
 def _read(profile: str, wish: str | None) -> ReportModel:
     from pipeline.report.files import read_report
 
-    return read_report(_folder(profile, wish))
+    return read_report(folder_of(profile, wish))
 
 
 def _measured(profile: str, older: str, newer: str | None, quick: bool) -> VerifyResult:
-    """Judge two published versions against each other; progress goes to stderr."""
+    from pipeline.core.paths import Tree
+    from pipeline.release.version import resolve
+
+    tree = Tree.here()
+    before, after = resolve(tree, profile, older), resolve(tree, profile, newer)
+    return judged(profile, before.library, after.library, quick)
+
+
+def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
+    """Judge two libraries against each other; progress goes to stderr."""
     from rich.console import Console
 
     from pipeline.commands.build import open_workshop
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.profile.load import load_profile
-    from pipeline.release.version import resolve
     from pipeline.stages.build.workshop import Options
     from pipeline.stages.proof.direct import judge_directly
 
     tree = Tree.here()
-    versions = resolve(tree, profile, older), resolve(tree, profile, newer)
     console = BuildConsole(Console(stderr=True))
     options = Options(quick=quick)
     with open_workshop(tree, load_profile(tree, profile), options, console, wait=True) as shop:
-        return judge_directly(shop, *versions)
+        return judge_directly(shop, older, newer)
 
 
-def _folder(profile: str, wish: str | None) -> Path:
+def folder_of(profile: str, wish: str | None) -> Path:
     """Return the folder with the report that ``wish`` names; VersionError if there is none."""
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree

@@ -11,7 +11,7 @@ ROOT = Tree.here().root
 STAGES = ("build", "pgo", "bolt", "proof", "tuning", "publish")
 ORDER = (
     *("core", "toolchain", "trace", "profile", "geometry", "release", "judge", "evidence"),
-    *("layout", "fleet", "report", "tune", "apps"),
+    *("layout", "fleet", "report", "review", "tune", "apps"),
     *(f"stages.{room}" for room in STAGES),
     *("stages", "versus", "run", "rebuild", "commands", "cli", "__main__"),
 )

@@ -1,11 +1,11 @@
-"""One published version judged directly against another one, instead of against the baseline."""
+"""One library judged directly against another one, instead of against the baseline."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.release.version import Version
 from pipeline.stages.build.baseline import baseline
 from pipeline.stages.build.configure import configure
 from pipeline.stages.build.record import record
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STAGE = "diff"
 
 
-def judge_directly(shop: Workshop, older: Version, newer: Version) -> VerifyResult:
+def judge_directly(shop: Workshop, older: Path, newer: Path) -> VerifyResult:
     """Judge ``newer`` with ``older`` in the place of the baseline, by the bench programs of now.
 
     Nothing is published, and nothing but logs is kept.
@@ -28,10 +28,10 @@ def judge_directly(shop: Workshop, older: Version, newer: Version) -> VerifyResu
     setup = configure(shop)
     plain = baseline(shop, setup)
     setup = record(shop, setup)
-    library = Library(newer.library, "", plain.library.artifact)
+    library = Library(newer, "", plain.library.artifact)
     request = replace(
         judge_request(shop, setup, plain, library),
-        baseline=older.library,
+        baseline=older,
         logs=shop.log(STAGE, "").parent,
     )
     with shop.console.stage(STAGE) as line:

@@ -1,0 +1,78 @@
+"""Reading what a review is about from the tree: reports, libraries, and lines of the lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import ArtifactError
+from pipeline.core.paths import Tree
+from pipeline.judge import VerifyResult
+from pipeline.profile.load import load_profile
+from pipeline.release.version import LIBRARY
+from pipeline.report.compare import compare_versions
+from pipeline.report.files import read_report
+from pipeline.report.model import ReportModel
+from pipeline.review.model import Lists, Review
+
+Judge = Callable[[Path, Path], VerifyResult]
+"""Judges the second library against the first one."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """One side of a review: its report and its library, published or not."""
+
+    report: ReportModel
+    library: Path
+
+
+def read_build(tree: Tree, profile: str, folder: Path) -> Build:
+    """Return the build whose report lies in ``folder``; ArtifactError if its library is gone."""
+    report = read_report(folder)
+    places = (
+        folder / LIBRARY,
+        tree.dist(profile) / report.version / LIBRARY,
+        Path(report.verify.tuned.path),
+    )
+    library = next((path for path in places if path.is_file()), None)
+    if library is None:
+        raise ArtifactError(
+            f"the library of {report.version} is gone",
+            hint=f"`.venv/bin/pipeline build --profile {profile}` makes it again",
+        )
+    return Build(report, library)
+
+
+def gather(tree: Tree, profile: str, base: Build, head: Build, judge: Judge | None) -> Review:
+    """Return the review of ``head`` against ``base``: judged now, or by what is on record.
+
+    A library is not judged against itself.
+    """
+    same = base.report.verify.tuned.sha256 == head.report.verify.tuned.sha256
+    direct = judge(base.library, head.library) if judge and not same else None
+    return Review(
+        base=base.report.version,
+        head=head.report,
+        comparison=compare_versions(base.report, head.report, direct),
+        profile_file=str((tree.profiles / f"{profile}.toml").relative_to(tree.root)),
+        lists=_lists(tree, profile),
+    )
+
+
+def _lists(tree: Tree, profile: str) -> Lists:
+    folder = tree.layout(load_profile(tree, profile).layout.name)
+    hot, cold = (_file(tree, folder / f"{name}.txt") for name in ("hot", "cold"))
+    return Lists(hot, cold, _lines(tree.root / hot), _lines(tree.root / cold))
+
+
+def _file(tree: Tree, path: Path) -> str:
+    """Return a list's own name in the tree; of a link that of what it points to."""
+    return str(path.resolve().relative_to(tree.root.resolve()))
+
+
+def _lines(path: Path) -> dict[str, int]:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    names = ((line.partition("#")[0].strip(), number) for number, line in enumerate(lines, 1))
+    return {name: number for name, number in names if name}

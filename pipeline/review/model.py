@@ -1,0 +1,111 @@
+"""A review: two versions compared, and what a reviewer has to know of it, one remark each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline.report import text
+from pipeline.report.findings import refused
+from pipeline.report.model import ComparedRow, Comparison, ReportModel
+
+Level = Literal["error", "warning", "note"]
+
+RULES: Mapping[str, str] = {
+    "worse": "The build is not worse than the version before it in what was measured.",
+    "refused": "The judge does not refuse the build.",
+    "layout": "The library is as layouts/ and the marks in the source promise.",
+    "regression": "Nothing is worse than in the plain build of the same sources.",
+    "doubt": "What was measured is decided.",
+}
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing to know; ``file`` is seen from the root of the tree, ``line`` counts from 1."""
+
+    level: Level
+    rule: str
+    what: str
+    detail: str
+    file: str
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Where symbols stand: ``hot`` and ``cold`` map names to lines of their files."""
+
+    hot_file: str
+    cold_file: str
+    hot: Mapping[str, int]
+    cold: Mapping[str, int]
+
+    def place(self, symbol: str) -> tuple[str, int]:
+        """Return file and line of a symbol; the first line of hot.txt where it is not listed."""
+        if symbol in self.cold and symbol not in self.hot:
+            return self.cold_file, self.cold[symbol]
+        return self.hot_file, self.hot.get(symbol, 1)
+
+
+@dataclass(frozen=True)
+class Review:
+    """``head`` is the build under review, ``comparison`` what it is against the version before."""
+
+    base: str
+    head: ReportModel
+    comparison: Comparison
+    profile_file: str
+    lists: Lists
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """All remarks, errors first."""
+        order = ("error", "warning", "note")
+        return tuple(sorted(self._remarks(), key=lambda one: order.index(one.level)))
+
+    @property
+    def errors(self) -> tuple[Remark, ...]:
+        """The remarks for which a change is not fit to land."""
+        return tuple(one for one in self.remarks if one.level == "error")
+
+    @property
+    def rows(self) -> tuple[ComparedRow, ...]:
+        """What was compared: the whole, then single workloads."""
+        return (*self.comparison.rows, *self.comparison.workloads)
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in one sentence."""
+        worse = [row.name for row in self.comparison.worse]
+        if worse:
+            return f"{self.head.version} is worse than {self.base} in {', '.join(worse)}."
+        if self.errors:
+            return f"{self.head.version} is not fit to land: {self.errors[0].what}."
+        better = [row.name for row in self.rows if row.judgement == "better"]
+        gain = f", and better in {', '.join(better)}" if better else ""
+        return f"{self.head.version} is not shown to be worse than {self.base}{gain}."
+
+    def _remarks(self) -> Iterator[Remark]:
+        for row in self.comparison.worse:
+            change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
+            what = f"{row.name} is worse than in {self.base}"
+            yield Remark("error", "worse", what, change, self.profile_file)
+        if refused(self.head.verify):
+            yield Remark(
+                "error", "refused", "the judge refuses it", self.head.reason, self.profile_file
+            )
+        yield from self._contract()
+        for one in self.head.findings:
+            if one.kind == "doubt":
+                yield Remark("note", "doubt", one.what, one.detail, self.profile_file)
+            elif self.base not in one.what:  # that is in the comparison
+                yield Remark("warning", "regression", one.what, one.detail, self.profile_file)
+
+    def _contract(self) -> Iterator[Remark]:
+        for one in self.head.contract or ():
+            if one.broken or one.rule == "listed":
+                level: Level = "error" if one.broken else "note"
+                what = f"{one.symbol}: {one.rule}"
+                yield Remark(level, "layout", what, one.text, *self.lists.place(one.symbol))

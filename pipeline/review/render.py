@@ -1,0 +1,120 @@
+"""A review as people and machines read it: Markdown, JUnit, SARIF, and GitHub's annotations."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+
+from pipeline.report import text
+from pipeline.review.model import RULES, Remark, Review
+
+MARKER = "<!-- hakmem review -->"
+"""By this line the comment of an earlier run is found, and replaced."""
+
+JUDGED = ("worse", "same", "better", "unclear")
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_ANNOTATION = {"error": "error", "warning": "warning", "note": "notice"}
+_MOST_NOTES = 10
+
+
+def markdown(review: Review) -> str:
+    """Return the comment for a pull request."""
+    lines = [MARKER, f"### {review.sentence}", "", *_table(review)]
+    for level in ("error", "warning", "note"):
+        mine = [one for one in review.remarks if one.level == level]
+        lines += [""] if mine else []
+        lines += [f"- **{level}**: {one.what}: {one.detail}" for one in mine[:_MOST_NOTES]]
+        if len(mine) > _MOST_NOTES:
+            lines.append(f"- {len(mine) - _MOST_NOTES} more {level}s are in the report")
+    head = review.head.verify
+    measured = "judged directly" if review.comparison.measured else "compared by what is on record"
+    where = head.environment.cpu or "an unknown processor"
+    lines += ["", f"Profile {review.head.profile}, mode {head.mode}, {measured}, on {where}.", ""]
+    return "\n".join(lines)
+
+
+def _table(review: Review) -> list[str]:
+    rows = [
+        f"| {text.cell(row.name)}{f' ({row.unit})' if row.unit else ''} "
+        f"| {text.quantity(row.before, row.unit)} | {text.quantity(row.after, row.unit)} "
+        f"| {text.change(row.ratio)} | {row.judgement} |"
+        for row in review.rows
+    ]
+    return [f"| | {review.base} | this change | change | is |", "|---|---:|---:|---:|---|", *rows]
+
+
+def junit(review: Review) -> str:
+    """Return a test case for each quantity that was judged, and for each rule of a review."""
+    suite = ET.Element("testsuite", name=f"hakmem {review.head.profile}")
+    for row in review.rows:
+        case = ET.SubElement(suite, "testcase", classname="compared", name=row.name)
+        said = f"{text.change(row.ratio)}: {row.why}"
+        if row.judgement == "worse":
+            ET.SubElement(case, "failure", message=said)
+        elif row.judgement not in JUDGED:
+            ET.SubElement(case, "skipped", message=row.why)
+    for rule, sentence in RULES.items():
+        _rule_case(suite, rule, sentence, [one for one in review.errors if one.rule == rule])
+    cases = list(suite)
+    suite.set("tests", str(len(cases)))
+    for kind, name in (("failures", "failure"), ("skipped", "skipped")):
+        suite.set(kind, str(sum(case.find(name) is not None for case in cases)))
+    suite.set("errors", "0")
+    ET.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, "unicode") + "\n"
+
+
+def _rule_case(suite: ET.Element, rule: str, sentence: str, broken: list[Remark]) -> None:
+    if rule == "worse":  # each quantity has a case of its own
+        return
+    case = ET.SubElement(suite, "testcase", classname="review", name=sentence)
+    if broken:
+        failure = ET.SubElement(case, "failure", message=text.many(len(broken), "place"))
+        failure.text = "\n".join(
+            f"{one.file}:{one.line}: {one.what}: {one.detail}" for one in broken
+        )
+
+
+def sarif(review: Review, version: str) -> str:
+    """Return all remarks as SARIF 2.1.0."""
+    rules = [{"id": name, "shortDescription": {"text": says}} for name, says in RULES.items()]
+    driver = {"name": "hakmem pipeline", "version": version, "rules": rules}
+    results = [
+        {
+            "ruleId": one.rule,
+            "level": one.level,
+            "message": {"text": f"{one.what}: {one.detail}"},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": one.file},
+                        "region": {"startLine": one.line},
+                    }
+                }
+            ],
+        }
+        for one in review.remarks
+    ]
+    log = {
+        "$schema": _SARIF,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(log, indent=1) + "\n"
+
+
+def annotation_lines(review: Review) -> list[str]:
+    """Return the lines by which a job on GitHub marks places in the change."""
+    return [
+        f"::{_ANNOTATION[one.level]} file={_property(one.file)},line={one.line},"
+        f"title={_property(one.what)}::{_data(one.detail)}"
+        for one in review.remarks
+    ]
+
+
+def _data(words: str) -> str:
+    return words.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(words: str) -> str:
+    return _data(words).replace(":", "%3A").replace(",", "%2C")

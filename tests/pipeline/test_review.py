@@ -1,0 +1,161 @@
+"""`pipeline review` and .ci/review: a change held against the version it came from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.cli import cli
+from pipeline.core.errors import ArtifactError, ExitCode, VersionError
+from pipeline.core.paths import Tree
+from pipeline.layout.check import Finding
+from pipeline.report.files import write_reports
+from pipeline.report.model import ReportModel
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parent / "report"))
+import report_support  # noqa: E402
+
+BASE, HEAD = "0.1.0-base", "0.1.0-head"
+
+
+def keep(tree: Tree, model: ReportModel, version: str, *, published: bool) -> Path:
+    """Keep a report as a build does; its library lies where it was judged, or is published."""
+    library = tree.root / f"{version}.so"
+    library.parent.mkdir(exist_ok=True)
+    library.touch()
+    tuned = model.verify.tuned.model_copy(update={"path": str(library), "sha256": version})
+    verify = model.verify.model_copy(update={"tuned": tuned})
+    named = model.model_copy(update={"version": version, "verify": verify})
+    folder = tree.dist("mixed") / version if published else tree.reports("mixed") / version
+    write_reports(folder, named)
+    if published:
+        (folder / "lib").mkdir()
+        (folder / "lib" / "libhakmem.so").touch()
+        (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    else:
+        (folder.parent / "last").unlink(missing_ok=True)
+        (folder.parent / "last").symlink_to(version)
+    return folder
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """A tree whose last build was not published, and lists of two symbols."""
+    tree = Tree(tmp_path / "head")
+    lists = tree.layout("mixed")
+    lists.mkdir(parents=True)
+    (lists / "hot.txt").write_text("# first\nhak_malloc\nhak_free # why\n", encoding="utf-8")
+    (lists / "cold.txt").write_text("hak_fatal\n", encoding="utf-8")
+    tree.profiles.mkdir(parents=True)
+    profile = (ROOT / "training/profiles/mixed.toml").read_text(encoding="utf-8")
+    (tree.profiles / "mixed.toml").write_text(profile, encoding="utf-8")
+    (tree.root / "VERSION").write_text("0.1.0\n", encoding="utf-8")
+    contract = (
+        Finding(rule="line", symbol="hak_free", text="starts at 0x10", broken=True),
+        Finding(rule="cold", symbol="hak_fatal", text="lies in the hot range", broken=True),
+        Finding(rule="listed", symbol="pop", text="12 % of all calls", broken=False),
+    )
+    head = report_support.bad().model_copy(update={"contract": contract})
+    keep(tree, head, HEAD, published=False)
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    return tree
+
+
+@pytest.fixture
+def base(tree: Tree, tmp_path: Path) -> Path:
+    """The folder of a published version of another tree."""
+    assert tree.root != tmp_path / "main"
+    return keep(Tree(tmp_path / "main"), report_support.good(), BASE, published=True)
+
+
+def review(*words: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, ["review", *map(str, words)], standalone_mode=False)
+    if result.exception:
+        raise result.exception
+    return result.return_value, result.output
+
+
+def test_what_got_worse_is_said_first_and_fails(base: Path, tmp_path: Path) -> None:
+    code, said = review(base, "--no-measure", "-o", tmp_path / "out")
+    assert code == ExitCode.REGRESSION
+    heading = next(line for line in said.splitlines() if line.startswith("### "))
+    assert f"{HEAD} is worse than {BASE} in " in heading
+    comment = (tmp_path / "out" / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith("<!-- hakmem review -->\n")
+    assert said.strip() in comment
+    assert said.index("**error**") < said.index("**note**")
+
+
+def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Path) -> None:
+    review(base, "--no-measure", "-o", tmp_path)
+    log = json.loads((tmp_path / "review.sarif").read_text(encoding="utf-8"))
+    assert log["version"] == "2.1.0"
+    found = {
+        one["message"]["text"]: (one["level"], one["locations"][0]["physicalLocation"])
+        for one in log["runs"][0]["results"]
+        if one["ruleId"] == "layout"
+    }
+    level, place = found["hak_free: line: starts at 0x10"]
+    assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/hot.txt")
+    assert place["region"]["startLine"] == 3
+    level, place = found["hak_fatal: cold: lies in the hot range"]
+    assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/cold.txt")
+    assert found["pop: listed: 12 % of all calls"][0] == "note"
+    known = {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
+    assert {one["ruleId"] for one in log["runs"][0]["results"]} <= known
+
+
+def test_junit_counts_what_fails(base: Path, tmp_path: Path) -> None:
+    review(base, "--no-measure", "-o", tmp_path)
+    suite = ET.parse(tmp_path / "junit.xml").getroot()
+    cases = list(suite)
+    failed = [case for case in cases if case.find("failure") is not None]
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), str(len(failed)))
+    broken = next(case for case in failed if "layouts/" in (case.get("name") or ""))
+    assert "layouts/mixed/hot.txt:3: hak_free" in (broken[0].text or "")
+
+
+def test_annotations_are_printed_in_a_job_alone(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "::error" not in review(base, "--no-measure")[1]
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    said = review(base, "--no-measure")[1]
+    assert "::error file=layouts/mixed/hot.txt,line=3,title=hak_free%3A line::starts at" in said
+    lines = [line for line in said.splitlines() if line.startswith("::")]
+    assert all(line.count("::") >= 2 for line in lines)
+
+
+def test_a_build_against_another_tree_without_anything_published(
+    tree: Tree, tmp_path: Path
+) -> None:
+    other = Tree(tmp_path / "main")
+    model = report_support.good()
+    keep(other, model, BASE, published=False)
+    keep(tree, model.model_copy(update={"findings": (), "contract": ()}), HEAD, published=False)
+    code, said = review(other.root, "--no-measure")
+    assert f"{HEAD} is not shown to be worse than {BASE}" in said
+    assert code == ExitCode.OK
+
+
+def test_what_is_not_there_is_named(tree: Tree, base: Path, tmp_path: Path) -> None:
+    with pytest.raises(VersionError, match="is no folder of a version"):
+        review(f"{tmp_path}/nowhere", "--no-measure")
+    (tree.root / f"{HEAD}.so").unlink()
+    with pytest.raises(ArtifactError, match=f"the library of {HEAD} is gone"):
+        review(base, "--no-measure")
+
+
+def test_the_script_says_what_it_does() -> None:
+    for words in ((), ("--help",)):
+        done = subprocess.run([ROOT / ".ci/review", *words], capture_output=True, text=True)
+        assert done.returncode == 0
+        assert ".ci/review BASE [PROFILE]" in done.stdout
