@@ -31,16 +31,22 @@ from pipeline.commands.versions import (
     unpin_command,
 )
 from pipeline.commands.versus import versus_command
-from pipeline.core import interrupts
+from pipeline.core import home, interrupts
 from pipeline.core.errors import ExitCode
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from pipeline.core.paths import Tree
-
-        click.echo(f"pipeline {Tree.here().version}")
+        click.echo(f"pipeline {_version()}")
         context.exit()
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    from pipeline.core.paths import Tree
+
+    return Tree.here().version if home.is_tree(home.own_root()) else version("hakmem-pipeline")
 
 
 @click.group(
@@ -91,6 +97,7 @@ for _command in (
 
 def main() -> NoReturn:
     """Run the command line and leave with one of the codes of docs/exit-codes.md."""
+    home.enter()
     interrupts.install()
     sys.exit(_guarded(lambda: cli.main(standalone_mode=False, prog_name="pipeline")))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.errors import UsageError
+from pipeline.core.home import is_tree, own_root
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -14,8 +17,14 @@ class Tree:
 
     @classmethod
     def here(cls) -> Tree:
-        """Return the tree that this package belongs to."""
-        return cls(Path(__file__).resolve().parents[2])
+        """Return the tree that this package belongs to; UsageError if it lies in none."""
+        root = own_root()
+        if not is_tree(root):
+            raise UsageError(
+                "this is no tree of hakmem, and none is around it",
+                hint="change into a clone of hakmem; `./bootstrap` there sets it up",
+            )
+        return cls(root)
 
     @property
     def version(self) -> str:

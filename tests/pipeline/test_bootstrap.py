@@ -32,6 +32,12 @@ NEEDED = (
 )
 
 
+# Of several packages it tells a word each, as it was asked to; of one the word alone.
+ALL_THERE = (
+    'case "$*" in *"cmake valgrind"*) printf "installed installed " ;; *) echo installed ;; esac'
+)
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     folder = tmp_path / "clone"
@@ -63,9 +69,9 @@ def machine(tmp_path: Path) -> Path:
     return folder
 
 
-def bootstrap(clone: Path, path: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def bootstrap(clone: Path, path: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [clone / "bootstrap", "--help"],
+        [clone / "bootstrap", *(words or ("list",))],
         capture_output=True,
         text=True,
         env={"PATH": str(path), "HOME": os.environ.get("HOME", "/"), **env},
@@ -79,11 +85,78 @@ def replace(machine: Path, name: str, text: str) -> None:
 
 
 def test_second_run_says_nothing_and_works_from_any_folder() -> None:
-    command = (str(ROOT / "bootstrap"), "--help")
+    command = (str(ROOT / "bootstrap"), "build", "--help")
     subprocess.run(command, cwd="/", capture_output=True)  # perhaps the first one in this tree
     done = subprocess.run(command, cwd="/", capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "bootstrap:" not in done.stderr
+    assert "Build, train, judge and publish" in done.stdout
+
+
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_help_is_its_own_and_sets_nothing_up(clone: Path, machine: Path, word: str) -> None:
+    for tool in list(machine.iterdir()):
+        if tool.name not in ("bash", "env"):
+            tool.unlink()
+    done = bootstrap(clone, machine, word)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Build, train, prove and publish" in done.stdout
+    assert "Sets this machine up" in done.stdout and "HAKMEM_LLVM" in done.stdout
+    assert "set -euo" not in done.stdout
+    assert not (clone / "build").exists() and not (clone / ".venv").exists()
+
+
+def test_a_venv_of_another_tree_is_made_anew(clone: Path, machine: Path, tmp_path: Path) -> None:
+    made_up(clone)
+    replace(machine, "dpkg-query", ALL_THERE)
+    assert bootstrap(clone, machine).stdout == "ready\n"
+    copy = tmp_path / "copy"
+    shutil.copytree(clone, copy, symlinks=True)
+    done = bootstrap(copy, machine)
+    assert "ready" not in done.stdout
+    assert done.returncode == ExitCode.PYTHON  # it tries to make .venv, and has no Python here
+    assert bootstrap(clone, machine).stdout == "ready\n"
+
+
+def test_a_venv_behind_a_link_is_taken_and_never_cleared(
+    clone: Path, machine: Path, tmp_path: Path
+) -> None:
+    made_up(clone)
+    replace(machine, "dpkg-query", ALL_THERE)
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("bootstrap", "requirements.lock", "pyproject.toml"):
+        shutil.copy2(clone / name, other)
+    (other / ".venv").symlink_to(clone / ".venv")
+    assert bootstrap(other, machine).stdout == "ready\n"
+    (other / "requirements.lock").write_text("other\n", encoding="utf-8")
+    replace(machine, "python3", '[ "$1" = -c ]')
+    bootstrap(other, machine)
+    assert not (other / ".venv").is_symlink()
+    assert bootstrap(clone, machine).stdout == "ready\n"
+
+
+def test_link_puts_the_command_on_the_path(clone: Path, machine: Path, tmp_path: Path) -> None:
+    made_up(clone)
+    replace(machine, "dpkg-query", "printf 'installed installed '")
+    (machine / "ln").symlink_to(shutil.which("ln") or "")
+    home = tmp_path / "home"
+    done = bootstrap(clone, machine, "--link", HOME=str(home))
+    link = home / ".local" / "bin" / "pipeline"
+    assert link.readlink() == clone / ".venv" / "bin" / "pipeline"
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f'export PATH="{link.parent}:$PATH"' in done.stderr
+    again = bootstrap(clone, machine, "--link", "list", HOME=str(home))
+    assert (again.returncode, again.stdout) == (0, "ready\n")
+    link.unlink()
+    link.write_text("somebody else's", encoding="utf-8")
+    refused = bootstrap(clone, machine, "--link", HOME=str(home))
+    assert refused.returncode == ExitCode.SPACE
+    assert link.read_text(encoding="utf-8") == "somebody else's"
+
+
+def test_nobody_is_asked_where_nobody_can_answer(clone: Path, machine: Path) -> None:
+    done = bootstrap(clone, machine)
+    assert "[y/N]" not in done.stderr
 
 
 def test_without_root_it_prints_the_line_to_run(clone: Path, machine: Path) -> None:
@@ -172,7 +245,7 @@ def made_up(clone: Path) -> None:
     """Let a clone look as it does after a bootstrap that succeeded."""
     venv = clone / ".venv"
     (venv / "bin").mkdir(parents=True)
-    (venv / "bin" / "pipeline").write_text("#!/bin/sh\necho ready\n")
+    (venv / "bin" / "pipeline").write_text(f"#!/bin/sh\n# {venv}/bin/python\necho ready\n")
     (venv / "bin" / "pipeline").chmod(0o755)
     (venv / "packages").write_text("cmake valgrind", encoding="utf-8")
     (venv / "hakmem-stamp").write_text(digest_of(clone), encoding="utf-8")
