@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import complete_profile, profile_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from pipeline.core.paths import Tree
     from pipeline.release.version import Version
 
 
@@ -27,33 +29,69 @@ def complete_version(
 
 
 @click.command("list")
-@profile_option
-def list_command(profile: str) -> None:
-    """List published versions, newest first; * is current.
+@click.option(
+    "--profile",
+    "-p",
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="Only versions of this profile.",
+)
+def list_command(profile: str | None) -> None:
+    """List published versions of all profiles, newest first; * is current.
 
     With date, verdicts of the two keys, how much was measured, and size of the library and of
     everything. Ends with exit code 15 if nothing is published yet.
+
+    \b
+    Examples:
+      pipeline list
+      pipeline list -p mixed
     """
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks
-    from pipeline.release.version import current, require_published
+    from pipeline.release.version import require_published
 
-    dist = Tree.here().dist(_known(profile))
-    versions, now = require_published(dist, profile), current(dist)
-    marks = read_marks(dist)
-    said = {one.version: "rolled back" for one in marks.aside}
-    said |= {one.version: f"REJECTED: {one.reason}" for one in marks.rejected}
+    tree = Tree.here()
+    names = [_known(profile)] if profile else _profiles_published(tree)
     rows: list[tuple[str, ...]] = [
-        ("", "version", "published", "throughput", "I-cache", "mode", "library", "all", "")
+        ("", *"profile version published throughput I-cache mode library all".split(), "")
     ]
-    for one in versions:
-        *described, state = _describe(one)
-        words = "; ".join(filter(None, (state, said.get(one.name))))
-        rows.append(("*" if one == now else "", one.name, *described, words))
+    for name in names:
+        require_published(tree.dist(name), name)
+        rows += _rows(tree, name)
     for row in rows:
         widths = (max(map(len, column)) for column in zip(*rows, strict=True))
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def _profiles_published(tree: Tree) -> list[str]:
+    """Return the profiles with published versions, sorted; VersionError if there are none."""
+    from pipeline.core.errors import VersionError
+    from pipeline.release.version import check_folder, published
+
+    folders = [path for path in sorted(tree.dists.glob("[!.]*")) if path.is_dir()]
+    found = [folder.name for folder in folders if published(folder)]
+    check_folder(tree.dist("mixed"))
+    if not found:
+        raise VersionError(
+            "nothing is published in this tree", hint="`.venv/bin/pipeline build` builds `mixed`"
+        )
+    return found
+
+
+def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
+    """Yield a row of cells for each version of a profile."""
+    from pipeline.release.marks import read_marks
+    from pipeline.release.version import current, published
+
+    dist = tree.dist(profile)
+    now, marks = current(dist), read_marks(dist)
+    said = {one.version: "rolled back" for one in marks.aside}
+    said |= {one.version: f"REJECTED: {one.reason}" for one in marks.rejected}
+    for one in published(dist):
+        *described, state = _describe(one)
+        words = "; ".join(filter(None, (state, said.get(one.name))))
+        yield ("*" if one == now else "", profile, one.name, *described, words)
 
 
 @click.command("rollback")

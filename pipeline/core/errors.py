@@ -174,10 +174,12 @@ def exit_code_page() -> str:
         [
             "# Exit codes",
             "",
-            "**For people who call `pipeline` or `bootstrap` from scripts.** Look up here what a code",
+            "**For people who call `pipeline` or `bootstrap` from scripts.** Look up here what a"
+            " code",
             "means; then you can tell what went wrong and what to do next.",
             "",
-            "Every error is one sentence, what to do about it, and the log file where there is one.",
+            "Every error is one sentence, what to do about it, and the log file where there is"
+            " one.",
             "This page is made from the table in `pipeline/core/errors.py` by",
             "`python -m pipeline.core.errors > docs/exit-codes.md`.",
             "",

@@ -53,9 +53,14 @@ class Tree:
         """Return the folder with the reports of a profile's judged builds, published or not."""
         return self.state / profile / "reports"
 
+    @property
+    def dists(self) -> Path:
+        """The folder of the folders in which versions are published, one for each profile."""
+        return self.root / "dist"
+
     def dist(self, profile: str) -> Path:
         """Return the folder where a profile's versions are published."""
-        return self.root / "dist" / profile
+        return self.dists / profile
 
     def layout(self, layout: str) -> Path:
         """Return the folder with the symbol lists of a layout."""

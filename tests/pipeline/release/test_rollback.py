@@ -128,3 +128,26 @@ def test_what_is_installed_is_told_to_be_older_or_newer(tree: Tree, tmp_path: Pa
     carry_out(plan_install(bad, place, force=False), bad)
     assert place.replaced_by(old) == f"{BAD} is installed there, which is newer than {OLD}"
     assert f"newer than {OLD}" in type_("install", OLD, "--prefix", str(place.prefix), "--dry-run")
+
+
+def test_list_shows_all_profiles_unless_one_is_named(tree: Tree) -> None:
+    other = Tree(tree.root / "other")
+    made = make(other, "2.0-dd44", "2026-01-04")
+    tree.dist("q").mkdir()
+    made.folder.rename(tree.dist("q") / made.name)
+    (tree.root / "dist" / "empty").mkdir()
+    said = CliRunner().invoke(cli, ["list"]).output.splitlines()
+    assert sum(OLD in line for line in said) == 1
+    assert {line.strip("* ").split()[0] for line in said[1:]} == {"p", "q"}
+    assert [line for line in said if line.startswith("*")] == [line for line in said if BAD in line]
+    alone = CliRunner().invoke(cli, ["list", "-p", "q"]).output
+    assert "2.0-dd44" in alone and OLD not in alone
+
+
+def test_list_says_when_nothing_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: Tree(tmp_path / "fresh")))
+    done = CliRunner().invoke(cli, ["list"])
+    assert isinstance(done.exception, VersionError)
+    assert "nothing is published in this tree" in done.exception.message
