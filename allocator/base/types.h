@@ -160,9 +160,8 @@ struct hak_range {
     char *records[HAK_GUARD];         /* guard builds: guard/record.h */
 };
 
-/* Whether a magazine gave blocks of its heap back, and how they lay: slab after slab or scattered.
- */
-enum hak_spill { HAK_SPILL_NONE, HAK_SPILL_IN_RUNS, HAK_SPILL_SCATTERED };
+/* How a thread uses a class: the picture and the table are in magazine/mode.h and mode.c. */
+enum hak_mode { HAK_CALM, HAK_SPILLED, HAK_SERVED, HAK_SHEDDING, HAK_MODES };
 
 /* Whether a heap's deep magazines are usable: pages/heap_room.h. */
 enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
@@ -176,7 +175,7 @@ enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
  *             +----------> +------------------------> +----------------> +  (spilled, then wanted)
  *             new thread   blocks of its own          a slab is filled   |
  *                                                     +<-----------------+  each purge epoch
- *   sheds     the class becomes smaller: malloc takes from the last partial slab (magazine/shed.h)
+ *   mode      calm, spilled, served or shedding: what came of the last refill (magazine/mode.h)
  *   armed     the next operation comes to the slow path, to look at the clock (magazine/arm.h) */
 typedef struct hak_bin {
     void **bottom;        /* the NULL below the magazine's first slot */
@@ -189,10 +188,8 @@ typedef struct hak_bin {
     uint16_t hit_at;      /* the tick in which the armed magazine was last hit, ... */
     uint8_t hits;         /* how often within it, ... */
     uint8_t malloc_hits;  /* ... and how often malloc alone was armed again in it */
-    uint8_t spilled;      /* enum hak_spill, since the last refill */
-    uint8_t spills;       /* in a row, with mallocs between them, ... */
-    bool malloc_came;     /* ... or not, since the last of them */
-    bool sheds;           /* malloc takes from the last partial slab */
+    uint8_t mode;         /* enum hak_mode */
+    bool in_runs;         /* what it gave back last lay slab after slab */
     bool malloc_is_armed; /* malloc alone comes to the slow path, once */
 } hak_bin;
 

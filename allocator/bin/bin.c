@@ -9,7 +9,7 @@
 #include "heap/heap.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
-#include "magazine/shed.h"
+#include "magazine/mode.h"
 #include "pages/range.h"
 #include "slab/slab.h"
 
@@ -27,6 +27,15 @@ enum {
 };
 
 /* ---- depth ---- */
+
+static bool sheds(const hak_heap *heap, unsigned cls) {
+    return heap->bins[cls].mode == HAK_SHEDDING;
+}
+
+/* Blocks of this heap, since the magazine ran empty last. */
+static bool gave_back(const hak_heap *heap, unsigned cls) {
+    return heap->bins[cls].mode == HAK_SPILLED || heap->bins[cls].mode == HAK_SERVED;
+}
 
 /* What a magazine keeps through which blocks of other heaps pass: more than fill some cache lines
  * would be missed elsewhere. */
@@ -55,7 +64,7 @@ static bool holds_own(hak_heap *heap, unsigned cls) {
 
 /* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
 static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
-    if (heap->bins[cls].sheds || heap->bins[cls].depth >= hak_classes[cls].depth ||
+    if (sheds(heap, cls) || heap->bins[cls].depth >= hak_classes[cls].depth ||
         !holds_own(heap, cls))
         return false;
     unsigned fair = fair_depth(hak_run_of(hak_magazine_newest(heap, cls)), share);
@@ -101,8 +110,9 @@ static bool take_from_others(hak_heap *heap, unsigned cls) {
 
 /* Puts at least one block into the empty magazine. False: out of memory. */
 static bool fill(hak_heap *heap, unsigned cls) {
-    hak_magazine_deepen(heap, cls);
-    hak_shed_forget(heap, cls);
+    if (gave_back(heap, cls))
+        hak_magazine_deepen(heap, cls);
+    hak_mode_note(heap, cls, HAK_RAN_EMPTY);
     if (take_from_others(heap, cls))
         return true;
     if (hak_heap_slab(heap, cls) == NULL)
@@ -190,7 +200,7 @@ static void *take_from_oldest(hak_heap *heap, unsigned cls) {
 
 void *hak_bin_take(hak_heap *heap, unsigned cls) {
     void *block = NULL;
-    if (hak_shed_wants(heap, cls))
+    if (hak_mode_sheds_for_malloc(heap, cls))
         block = take_from_oldest(heap, cls);
     else if (hak_magazine_newest(heap, cls) == NULL)
         block = take_coarser(heap, cls);
@@ -217,25 +227,24 @@ static void keep_few(hak_heap *heap, unsigned cls) {
 static void begin_to_shed(hak_heap *heap, unsigned cls) {
     hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, 0);
-    hak_magazine_set_depth(heap, cls, hak_shed_depth(cls));
+    hak_magazine_set_depth(heap, cls, hak_mode_shed_depth(cls));
     hak_slab_release_empty(heap, cls);
 }
 
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.foreign > blocks / 2) {
-        heap->bins[cls].spilled = HAK_SPILL_NONE;
+        hak_mode_note(heap, cls, HAK_PASSED_ON);
         keep_few(heap, cls);
     } else {
-        heap->bins[cls].spilled =
-            given.runs * LONG_RUN <= blocks ? HAK_SPILL_IN_RUNS : HAK_SPILL_SCATTERED;
-        if (hak_shed_note_spill(heap, cls, blocks))
+        heap->bins[cls].in_runs = given.runs * LONG_RUN < blocks;
+        if (hak_mode_gave_back(heap, cls, blocks))
             begin_to_shed(heap, cls);
     }
 }
 
 /* One that sheds, or run after run of more than the cache holds, gives all of them at once. */
 static bool gives_all(const hak_heap *heap, unsigned cls) {
-    return heap->bins[cls].sheds || (heap->crowded && heap->bins[cls].spilled == HAK_SPILL_IN_RUNS);
+    return sheds(heap, cls) || (heap->crowded && gave_back(heap, cls) && heap->bins[cls].in_runs);
 }
 
 /* Only where blocks of several threads come together: some are the heap's own, others are not.
@@ -243,7 +252,7 @@ static bool gives_all(const hak_heap *heap, unsigned cls) {
 static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
                                size_t count) {
     size_t own = 0;
-    if (hak_classes[cls].size < HAK_TRANSFER_LEAST || heap->bins[cls].sheds)
+    if (hak_classes[cls].size < HAK_TRANSFER_LEAST || sheds(heap, cls))
         return 0;
     for (size_t i = 0; i < count; i++) {
         uintptr_t owner = hak_owner_of(blocks[i]);
@@ -268,10 +277,7 @@ static void spill(hak_heap *heap, unsigned cls) {
     hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
     memmove(from, from + blocks, newest * sizeof *from);
     hak_magazine_set_top(heap, cls, heap->top[cls] - blocks);
-    if (left == blocks)
-        heap->bins[cls].spilled = HAK_SPILL_SCATTERED;
-    else
-        note_spill(heap, cls, blocks, given);
+    note_spill(heap, cls, blocks - left, given);
 }
 
 void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {

@@ -4,7 +4,7 @@
 #include "heap/owner.h"
 #include "heap/seat.h"
 #include "magazine/magazine.h"
-#include "magazine/shed.h"
+#include "magazine/mode.h"
 #include "os/secret.h"
 #include "pages/heap_room.h"
 #include "pages/run_cache.h"
@@ -45,7 +45,7 @@ static void forget(hak_heap *heap) {
             heap->bins[cls].batch = HAK_COARSE_BLOCKS;
         if (heap->bins[cls].depth > hak_classes[cls].depth)
             hak_magazine_shrink(heap, cls, 0);
-        hak_shed_forget(heap, cls);
+        hak_mode_note(heap, cls, HAK_RAN_EMPTY);
     }
 }
 

@@ -55,7 +55,7 @@ void hak_arm_malloc_again(hak_heap *heap, unsigned cls) {
 }
 
 void hak_disarm(hak_heap *heap, unsigned cls) {
-    if (heap->bins[cls].malloc_is_armed && !heap->bins[cls].sheds)
+    if (heap->bins[cls].malloc_is_armed && heap->bins[cls].mode != HAK_SHEDDING)
         hak_lead_malloc_back(heap, cls);
     heap->bins[cls].malloc_is_armed = false;
     if (!hak_is_armed(heap, cls))
@@ -70,7 +70,7 @@ static bool time_to_look(hak_heap *heap) {
 
 void *hak_armed_pop(hak_heap *heap, unsigned cls) {
     void *block = hak_is_armed(heap, cls) ? *heap->bins[cls].held_top : NULL;
-    if (block == NULL || heap->bins[cls].sheds || time_to_look(heap))
+    if (block == NULL || heap->bins[cls].mode == HAK_SHEDDING || time_to_look(heap))
         return NULL;
     heap->bins[cls].held_top--;
     HAK_TALLY(heap, cls, pop);

@@ -139,10 +139,9 @@ static bool can_be(hak_heap *heap, unsigned cls, unsigned depth) {
  * they usually are. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     unsigned more = deeper(heap, cls);
-    bool in_runs = heap->bins[cls].spilled == HAK_SPILL_IN_RUNS;
-    if (heap->bins[cls].spilled == HAK_SPILL_NONE || heap->deep == HAK_DEEP_REFUSED)
+    bool in_runs = heap->bins[cls].in_runs;
+    if (heap->deep == HAK_DEEP_REFUSED)
         return;
-    heap->bins[cls].spilled = HAK_SPILL_NONE;
     heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
     if (in_runs && heap->crowded)
         hak_magazine_shrink(heap, cls, 0);

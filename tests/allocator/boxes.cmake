@@ -14,7 +14,7 @@ foreach(source IN LISTS box_sources)
                        ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
 endforeach()
 
-set_property(TEST boxes.bin_transfer boxes.magazine_shed boxes.pages_growth APPEND PROPERTY ENVIRONMENT
+set_property(TEST boxes.bin_transfer boxes.magazine_mode boxes.pages_growth APPEND PROPERTY ENVIRONMENT
              ${not_by_the_clock})
 
 # The library's calls of the system, led through the test.

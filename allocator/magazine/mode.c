@@ -1,0 +1,88 @@
+#include "magazine/mode.h"
+
+#include "base/classes.h"
+#include "magazine/arm.h"
+
+enum {
+    LEAST_DEPTH = 8,   /* blocks of 8 KiB and less: of larger ones the system takes pages back */
+    DEPTH_SHARE = 4,   /* of the usual depth, while it sheds; ... */
+    LEAST_SLOTS = 4,   /* ... at least */
+    BALANCE_SHARE = 8, /* it ends when all but 1/8 of what was freed is allocated again, ... */
+    LEAST_BALANCE = 16 /* ... counted over so many blocks at least, and a whole magazine */
+};
+
+// clang-format off
+static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
+    /*                 MALLOC_CAME   GAVE_BACK     PASSED_ON  BALANCED  RAN_EMPTY */
+    [HAK_CALM]     = { HAK_CALM,     HAK_SPILLED,  HAK_CALM,  HAK_CALM, HAK_CALM },
+    [HAK_SPILLED]  = { HAK_SERVED,   HAK_SPILLED,  HAK_CALM,  HAK_CALM, HAK_CALM },
+    [HAK_SERVED]   = { HAK_SERVED,   HAK_SHEDDING, HAK_CALM,  HAK_CALM, HAK_CALM },
+    [HAK_SHEDDING] = { HAK_SHEDDING, HAK_SHEDDING, HAK_CALM,  HAK_CALM, HAK_CALM },
+};
+// clang-format on
+
+unsigned hak_mode_shed_depth(unsigned cls) {
+    unsigned part = hak_classes[cls].depth / DEPTH_SHARE;
+    return part > LEAST_SLOTS ? part : LEAST_SLOTS;
+}
+
+/* Only where the magazine has its usual depth: a smaller one spills by chance. */
+static bool may_shed(const hak_bin *bin, unsigned cls) {
+    unsigned usual = hak_classes[cls].depth;
+    return bin->mode == HAK_SHEDDING || (usual >= LEAST_DEPTH && bin->depth >= usual);
+}
+
+static void begin_to_shed(hak_heap *heap, unsigned cls) {
+    heap->bins[cls].shed_left = 0;
+    hak_lead_malloc_away(heap, cls);
+}
+
+static void end_to_shed(hak_heap *heap, unsigned cls) {
+    if (!heap->bins[cls].malloc_is_armed)
+        hak_lead_malloc_back(heap, cls);
+}
+
+void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
+    hak_bin *bin = &heap->bins[cls];
+    uint8_t was = bin->mode, now = next[was][event];
+    if (now == HAK_SHEDDING && !may_shed(bin, cls))
+        now = HAK_SPILLED;
+    bin->mode = now;
+    if (was != HAK_SHEDDING && now == HAK_SHEDDING)
+        begin_to_shed(heap, cls);
+    else if (was == HAK_SHEDDING && now != HAK_SHEDDING)
+        end_to_shed(heap, cls);
+}
+
+/* ---- the balance of a class that sheds ---- */
+
+static uint16_t most_left(unsigned cls) {
+    unsigned depth = hak_classes[cls].depth;
+    return (uint16_t)(depth > LEAST_BALANCE ? depth : LEAST_BALANCE);
+}
+
+static void add_to_balance(hak_bin *bin, unsigned cls, size_t blocks) {
+    size_t most = most_left(cls);
+    size_t left = bin->shed_left + blocks - (blocks + BALANCE_SHARE - 1) / BALANCE_SHARE;
+    bin->shed_left = (uint16_t)(left < most ? left : most);
+}
+
+/* A burst of frees spills, too: there no malloc comes by between two spills. To see one, malloc is
+ * armed. */
+bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks) {
+    hak_bin *bin = &heap->bins[cls];
+    bool shed = bin->mode == HAK_SHEDDING;
+    hak_mode_note(heap, cls, HAK_GAVE_BACK);
+    if (bin->mode == HAK_SHEDDING)
+        add_to_balance(bin, cls, blocks);
+    else if (may_shed(bin, cls))
+        hak_arm_malloc(heap, cls);
+    return !shed && bin->mode == HAK_SHEDDING;
+}
+
+bool hak_mode_sheds_for_malloc(hak_heap *heap, unsigned cls) {
+    hak_bin *bin = &heap->bins[cls];
+    bool balanced = bin->mode == HAK_SHEDDING && bin->shed_left-- == 0;
+    hak_mode_note(heap, cls, balanced ? HAK_BALANCED : HAK_MALLOC_CAME);
+    return bin->mode == HAK_SHEDDING;
+}

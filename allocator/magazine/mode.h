@@ -1,0 +1,51 @@
+/* How a thread uses a class just now: what its bin has seen since the magazine ran empty last.
+ *
+ *              full: blocks go          a malloc         full again
+ *              back to slabs            comes by
+ *     CALM --------------------> SPILLED ------> SERVED ------------> SHEDDING
+ *      ^                           |               |                     |
+ *      |  ran empty: the blocks that went back are wanted again,         |
+ *      |<- so the magazine becomes deeper -+-------'                     |
+ *      |                                                                 |
+ *      '<- as much is allocated as is freed, or it ran empty ------------'
+ *
+ * Blocks that go back to other threads say nothing of this thread's use: CALM again.
+ *
+ * SHEDDING is for classes that become smaller while they are in use. A magazine hands out what was
+ * freed last, wherever that lies. Where a program frees two blocks of a class for each that it
+ * allocates, because the sizes it uses change, every slab so loses half of its blocks and none
+ * becomes empty: the class keeps the memory of its highest time. So malloc fills the slab in which
+ * the first free came longest ago, up to the last block, and what is freed goes back to all the
+ * others, which run empty:
+ *
+ *   malloc <- | oldest slab |     free -> | magazine | -> all of it, once it is full -> slabs
+ *
+ * Free is as fast as ever; malloc comes to the slow path each time. All functions are for the
+ * heap's owner. */
+#ifndef HAK_MAGAZINE_MODE_H
+#define HAK_MAGAZINE_MODE_H
+
+#include "base/types.h"
+
+enum hak_event {
+    HAK_MALLOC_CAME, /* to the slow path */
+    HAK_GAVE_BACK,   /* the magazine was full, and blocks of its heap went to their slabs */
+    HAK_PASSED_ON,   /* it was full, and most of them belong to other heaps */
+    HAK_BALANCED,    /* as much of a class that sheds is allocated as is freed */
+    HAK_RAN_EMPTY,   /* the magazine, to be refilled; or its thread has ended */
+    HAK_EVENTS
+};
+
+void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event);
+
+/* Notes that so many blocks went back to their slabs. True: with that the class begins to shed. */
+bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks);
+
+/* Notes that malloc came by. True: the class sheds, and the block is to come from its oldest slab.
+ */
+bool hak_mode_sheds_for_malloc(hak_heap *heap, unsigned cls);
+
+/* Slots of the magazine of a class that sheds. */
+unsigned hak_mode_shed_depth(unsigned cls);
+
+#endif
