@@ -1,6 +1,6 @@
 /* A class that becomes smaller while it is in use gives its slabs back: in a queue of blocks of one
  * size several go for each that comes, until an eighth is left. A magazine, armed or not, hands out
- * what was freed last, so without magazine/shed.c every slab would keep its share of them. But a
+ * what was freed last, so without magazine/mode.c every slab would keep its share of them. But a
  * burst of frees, and a queue that stays as long as it is, leave malloc as fast as ever. */
 #include "magazine/arm.h"
 #include "thread/thread.h"
