@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from pipeline.release.version import Version
 
 
+HEADINGS = (
+    *("", "profile", "version", "published", "throughput", "I-cache"),
+    *("mode", "library", "all", ""),
+)
+
+
 def complete_version(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
@@ -52,9 +58,7 @@ def list_command(profile: str | None) -> None:
 
     tree = Tree.here()
     names = [_known(profile)] if profile else _profiles_published(tree)
-    rows: list[tuple[str, ...]] = [
-        ("", *"profile version published throughput I-cache mode library all".split(), "")
-    ]
+    rows: list[tuple[str, ...]] = [HEADINGS]
     for name in names:
         require_published(tree.dist(name), name)
         rows += _rows(tree, name)
