@@ -47,7 +47,7 @@ def complete_wish(
     help="How to show it.",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file.")
-@click.option("--check", is_flag=True, help="End with exit code 8 if the judge said NO-GO.")
+@click.option("--check", is_flag=True, help="End with exit code 8 if it was not published.")
 def report_command(
     profile: str,
     version: str | None,
@@ -61,7 +61,7 @@ def report_command(
     VERSION is a published version (a unique beginning will do), the path of its folder, or `last`:
     the build that was judged last, published or not. Without it, the current one. Against the
     baseline, and against the version that was current before it, unless --against says otherwise.
-    With --check, NO-GO of a key, a broken memory guard or a failed program end with exit code 8.
+    With --check, a build that was not published, or that the judge refuses, ends with exit code 8.
 
     \b
     Examples:
@@ -82,7 +82,8 @@ def report_command(
         replace_text(Path(output), text)
     else:
         click.echo(text, nl=False)
-    return ExitCode.GATE if check and refused(model.verify) else ExitCode.OK
+    failed = not model.published or refused(model.verify)
+    return ExitCode.GATE if check and failed else ExitCode.OK
 
 
 @click.command("diff")

@@ -20,6 +20,7 @@ from pipeline.report.model import (
     Layout,
     Overlap,
     ReportModel,
+    Source,
     StageRow,
     Training,
     TrainingRow,
@@ -62,7 +63,7 @@ class Inputs:
     ``receipts`` are by stage, in order. ``evidence`` and ``facts`` are None where nothing was
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
     says of a rebuild what it was made from; None for a build with its own training. ``geometry``
-    is None where nobody has said it, and so is ``cut_for``.
+    is None where nobody has said it, and so are ``cut_for`` and ``source``.
     """
 
     receipts: Mapping[str, Receipt]
@@ -73,6 +74,7 @@ class Inputs:
     origin: str | None = None
     geometry: tuple[Difference, ...] | None = None
     cut_for: str | None = None
+    source: Source | None = None
 
 
 def report_model(
@@ -96,6 +98,7 @@ def report_model(
         origin=inputs.origin,
         geometry=inputs.geometry,
         cut_for=inputs.cut_for,
+        source=inputs.source,
         allow_neutral=allow_neutral,
         programs=_programs(receipts),
         findings=findings(result, None, facts.contract if facts else None),

@@ -27,7 +27,8 @@ class Point(_Record):
 
     ``gain`` is its throughput over the baseline as a ratio, with the ends of its interval.
     ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
-    Misses and instructions are per operation, memory is the peak in MiB, text in bytes.
+    ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
+    Instructions are per operation, memory is the peak in MiB, text in bytes.
     """
 
     version: str
@@ -41,6 +42,7 @@ class Point(_Record):
     gain_low: float | None
     gain_high: float | None
     misses: float | None
+    misses_of: str | None
     instructions: float | None
     memory_mib: float | None
     text_bytes: int | None
@@ -53,6 +55,17 @@ class History(_Record):
     profile: str
     points: tuple[Point, ...]
     unreadable: tuple[str, ...]
+
+    def series(self, field: str) -> list[float | None]:
+        """Return a quantity of each version; None also where it was measured in another way.
+
+        The newest version says how misses are measured.
+        """
+        kind = self.points[-1].misses_of if self.points else None
+        return [
+            None if field == "misses" and point.misses_of != kind else getattr(point, field)
+            for point in self.points
+        ]
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,7 @@ class Quantity:
 
 QUANTITIES = (
     Quantity("gain", "throughput against the baseline", "ratio", more_is_better=True),
-    Quantity("misses", "I-cache misses per operation", ""),
+    Quantity("misses", "I-cache misses of the library", ""),
     Quantity("instructions", "instructions per operation", ""),
     Quantity("memory_mib", "peak memory", "MiB"),
     Quantity("text_bytes", "text size", "bytes"),
@@ -125,18 +138,23 @@ def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
         gain=_at(gain, "value"),
         gain_low=_at(gain, "low"),
         gain_high=_at(gain, "high"),
-        misses=_summary(report, "I-cache misses"),
-        instructions=_summary(report, "instructions"),
-        memory_mib=_summary(report, "peak"),
+        misses=_value(_row(report, "I-cache misses")),
+        misses_of=_at(_row(report, "I-cache misses"), "name"),
+        instructions=_value(_row(report, "instructions")),
+        memory_mib=_value(_row(report, "peak")),
         text_bytes=_at(report, "verify", "tuned", "text_bytes"),
     )
 
 
-def _summary(report: dict[str, Any], beginning: str) -> float | None:
-    """Return this version's figure in the row of the short table that begins so."""
+def _row(report: dict[str, Any], beginning: str) -> Any:
+    """Return the row of the short table whose name begins so, or None."""
     rows = _at(report, "summary") or ()
-    named = (row for row in rows if str(_at(row, "name") or "").startswith(beginning))
-    value = _at(next(named, None), "tuned")
+    return next((row for row in rows if str(_at(row, "name") or "").startswith(beginning)), None)
+
+
+def _value(row: Any) -> float | None:
+    """Return this version's figure in a row."""
+    value = _at(row, "tuned")
     return value if isinstance(value, int | float) else None
 
 

@@ -56,7 +56,10 @@ def charts(history: History) -> list[Markup]:
         series_chart(
             f"plot-{quantity.field}",
             _title(quantity),
-            [_dot(point, quantity) for point in history.points],
+            [
+                _dot(point, quantity, value)
+                for point, value in zip(history.points, history.series(quantity.field), strict=True)
+            ],
         )
         for quantity in QUANTITIES
     ]
@@ -67,8 +70,7 @@ def _title(quantity: Quantity) -> str:
     return f"{quantity.heading}{f', {quantity.unit}' if quantity.unit else ''} ({better})"
 
 
-def _dot(point: Point, quantity: Quantity) -> Dot | None:
-    value = getattr(point, quantity.field)
+def _dot(point: Point, quantity: Quantity, value: float | None) -> Dot | None:
     if value is None:
         return None
     if quantity.field == "gain":

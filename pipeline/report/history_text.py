@@ -12,7 +12,7 @@ from pipeline.report.terminal import plain
 
 HEADINGS = (
     *("", "version", "judged", "mode", "throughput", "interval"),
-    *("misses/op", "instructions/op", "peak MiB", "text bytes", ""),
+    *("I-cache misses", "instructions/op", "peak MiB", "text bytes", ""),
 )
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"
@@ -27,7 +27,7 @@ def render_history(history: History) -> str:
         table.add_row(*cells(point))
     bars = Table(box=None, pad_edge=False, show_header=False)
     for quantity in QUANTITIES:
-        values = [getattr(point, quantity.field) for point in history.points]
+        values = history.series(quantity.field)
         better = "more is better" if quantity.more_is_better else "less is better"
         bars.add_row(quantity.heading, sparkline(values), better)
     return plain(table, "", bars, *(f"note: {one}" for one in notes(history)))
@@ -75,6 +75,9 @@ def notes(history: History) -> list[str]:
         )
     if len({point.processor for point in history.points}) > 1:
         said.append("not all versions were judged on the same kind of processor")
+    kinds = {point.misses_of for point in history.points if point.misses_of}
+    if len(kinds) > 1:
+        said.append(f"misses were measured in several ways: {'; '.join(sorted(kinds))}")
     if len({point.mode for point in history.points}) > 1:
         said.append("not all versions were judged in the same mode")
     said += [f"{file} cannot be read; it is left out" for file in history.unreadable]

@@ -196,6 +196,17 @@ class Comparison(Record):
         return tuple(row for row in (*self.rows, *self.workloads) if row.judgement == "worse")
 
 
+class Source(Record):
+    """What to check out and to type for the same build.
+
+    ``clean`` tells whether the files were as committed. ``command`` is None for a rebuild.
+    """
+
+    commit: str | None
+    clean: bool | None
+    command: str | None
+
+
 class ReportModel(Record):
     """Everything a reader of one version needs; a renderer adds no facts.
 
@@ -232,6 +243,7 @@ class ReportModel(Record):
     origin: str | None = None
     geometry: tuple[Difference, ...] | None = None
     cut_for: str | None = None
+    source: Source | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]

@@ -76,6 +76,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "left_out": left_out(model),
         "headline": headline(model.verify),
         "example": example_line(model),
+        "commands": commands(model),
     }
 
 
@@ -150,12 +151,34 @@ def anchor(function: str) -> str:
     return f"fn-{function}"
 
 
+ARTIFACTS = "build/pipeline/"
+"""Where the artifacts of a build lie in a tree."""
+
+
 def example_line(model: ReportModel) -> str:
-    """Return the shell line that repeats one timed run of the worst workload."""
+    """Return the shell line that repeats one timed run of the worst workload, in the tree."""
     worst = slowest_first(model)[0]
     words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
-    words.append(f"LD_PRELOAD={shlex.quote(model.verify.tuned.path)}")
-    return " ".join([*words, shlex.join(worst.argv)])
+    words.append(f"LD_PRELOAD={shlex.quote(in_tree(model.verify.tuned.path))}")
+    return " ".join([*words, shlex.join(map(in_tree, worst.argv))])
+
+
+def in_tree(word: str) -> str:
+    """Return the path of an artifact as seen from the root of any tree; other words unchanged."""
+    _, found, rest = word.rpartition(f"/{ARTIFACTS}")
+    return f"{ARTIFACTS}{rest}" if found else word
+
+
+def commands(model: ReportModel) -> list[str]:
+    """Return the shell lines that make the same build, from a clone on."""
+    source = model.source
+    if source is None:
+        return [f"./bootstrap build --profile {model.profile}"]
+    lines = []
+    if source.commit:
+        changed = "" if source.clean else "   # and the changes that were not committed"
+        lines.append(f"git checkout {source.commit}{changed}")
+    return [*lines, *([source.command] if source.command else [])]
 
 
 def _counted_with(model: ReportModel) -> list[str]:

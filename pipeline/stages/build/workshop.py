@@ -60,6 +60,18 @@ class Options:
         return self.cpu or machine().name
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Return the options of `pipeline build` that ask for the same result."""
+        flags = ("quick", "thorough", "allow_neutral", "branch_stacks")
+        times = (("--tune-budget", self.tune_budget_s), ("--verify-time", self.verify_s))
+        return (
+            *(f"--{name.replace('_', '-')}" for name in flags if getattr(self, name)),
+            *(word for name in self.allow_regression for word in ("--allow-regression", name)),
+            *(word for name, s in times if s is not None for word in (name, f"{s:g}s")),
+            *(("--cpu", self.cpu) if self.cpu else ()),
+        )
+
+    @property
     def mode(self) -> Mode:
         """Return how much is to be measured."""
         return "quick" if self.quick else "thorough" if self.thorough else "default"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
 from pipeline.layout.check import Finding, check_layout
 from pipeline.layout.subject import Subject, excuse_for
+from pipeline.release.commit import commit_of
 from pipeline.release.contents import PROFDATA
 from pipeline.release.version import Version, current, published
 from pipeline.stages.build.baseline import STAGE as BASELINE
@@ -27,7 +29,7 @@ from pipeline.toolchain.symbols import read_lists
 
 if TYPE_CHECKING:  # the judge's numpy and scipy come with it
     from pipeline.report.facts import Build, Facts
-    from pipeline.report.model import ReportModel
+    from pipeline.report.model import ReportModel, Source
 
 STAGE = "publish"
 LAST = "last"
@@ -55,8 +57,22 @@ def make_report(
             previous_reason=reason,
             origin=_origin(release.rebuilt_from),
             geometry=_geometry(shop, release),
+            source=_source(shop, release),
             cut_for=release.geometry.processor if release.geometry else ANY,
         ),
+    )
+
+
+def _source(shop: Workshop, release: Release) -> Source:
+    """Return the commit and the command of this build."""
+    from pipeline.report.model import Source
+
+    git = commit_of(shop.tree.root) or {}
+    words = ("./bootstrap", "build", "--profile", shop.profile.name, *shop.options.words)
+    return Source(
+        commit=git.get("commit"),
+        clean=git.get("clean"),
+        command=None if release.rebuilt_from else shlex.join(words),
     )
 
 

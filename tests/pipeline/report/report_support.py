@@ -26,7 +26,7 @@ from pipeline.layout.check import Finding
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.code import code_map
 from pipeline.report.facts import BY_EDGES, BY_PROFILE, Facts
-from pipeline.report.model import Overlap, ReportModel
+from pipeline.report.model import Overlap, ReportModel, Source
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, Section, TextMap
 
@@ -131,6 +131,11 @@ def good() -> ReportModel:
             facts=facts(),
             previous=older(),
             geometry=GEOMETRY,
+            source=Source(
+                commit="0123abcd",
+                clean=True,
+                command="./bootstrap build --profile mixed --allow-regression larson",
+            ),
         ),
     )
 

@@ -55,7 +55,9 @@ def test_figures_are_those_of_the_report(tree: Tree) -> None:
     point, model = read_history(tree, "p").points[1], report_support.good()
     by_name = {row.name: row.tuned for row in model.summary}
     assert point.gain == model.verify.throughput.overall.value
-    assert point.misses == by_name["I-cache misses per op"] is not None
+    measure = "I-cache misses in a real program"
+    assert point.misses == by_name[measure] is not None
+    assert point.misses_of == measure
     assert point.instructions == by_name["instructions per op"] is not None
     assert point.memory_mib == by_name["peak RSS"] is not None
     assert point.text_bytes == model.verify.tuned.text_bytes
@@ -81,7 +83,7 @@ def test_the_table_names_versions_and_what_cannot_be_compared() -> None:
     }
     assert lines[SECOND].startswith("*") and not lines[FIRST].startswith("*")
     assert re.search(rf"{THIRD}.*not published", said)
-    assert "I-cache misses per operation" in said and "less is better" in said
+    assert "I-cache misses of the library" in said and "less is better" in said
 
 
 def test_json_is_the_model(tree: Tree) -> None:
@@ -115,3 +117,13 @@ def test_bars_stand_between_the_least_and_the_largest() -> None:
     assert sparkline([1.0, None, 2.0, 1.5]) == "▁·█▅"
     assert sparkline([3.0, 3.0]) == "▁▁"
     assert sparkline([None]) == "·"
+
+
+def test_misses_that_were_measured_in_another_way_are_not_drawn(tree: Tree) -> None:
+    history = read_history(tree, "p")
+    known = [one for one in history.points if one.misses is not None]
+    old = known[0].model_copy(update={"misses": 5.0, "misses_of": "I-cache misses per op"})
+    mixed = history.model_copy(update={"points": (old, known[1])})
+    assert mixed.series("misses") == [None, known[1].misses]
+    assert "misses were measured in several ways" in render_history(mixed)
+    assert "5.000" in render_history(mixed)

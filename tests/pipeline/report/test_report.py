@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from pipeline.cli import cli
+from pipeline.core.errors import ExitCode
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
+from pipeline.report.files import write_reports
 from pipeline.report.markdown import render_markdown
-from pipeline.report.model import ReportModel
+from pipeline.report.model import ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import render_terminal
+from pipeline.report.view import commands, example_line
+from pipeline.stages.build.workshop import Options
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
@@ -130,3 +136,55 @@ def test_numbers() -> None:
     assert wording.number(1234.5) == "1,234.50"
     assert wording.change(0.97) == "-3.00 %"
     assert wording.measured(None) == "unknown"
+
+
+def as_version(folder: Path, model: ReportModel) -> Path:
+    write_reports(folder, model)
+    (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "published", "code"),
+    [(good, True, ExitCode.OK), (good, False, ExitCode.GATE), (bad, True, ExitCode.GATE)],
+)
+def test_check_fails_on_what_was_not_published_or_is_refused(
+    make: Any, published: bool, code: ExitCode, tmp_path: Path
+) -> None:
+    folder = as_version(tmp_path / "v", make().model_copy(update={"published": published}))
+    done = CliRunner().invoke(cli, ["report", str(folder), "--check"], standalone_mode=False)
+    assert done.return_value == code
+    assert CliRunner().invoke(cli, ["report", str(folder)], standalone_mode=False).return_value == 0
+
+
+def test_how_to_reproduce_works_in_any_clone() -> None:
+    model = good()
+    argv = ("/home/her/build/pipeline/mixed/baseline/01ab/bench/larson", "--ops", "5")
+    workload = model.verify.throughput.workloads[0].model_copy(update={"argv": argv})
+    throughput = model.verify.throughput.model_copy(update={"workloads": (workload,)})
+    library = "/home/her/build/pipeline/mixed/finish/23cd/libhakmem.so"
+    tuned = model.verify.tuned.model_copy(update={"path": library})
+    verify = model.verify.model_copy(update={"throughput": throughput, "tuned": tuned})
+    line = example_line(model.model_copy(update={"verify": verify}))
+    assert line.endswith("build/pipeline/mixed/baseline/01ab/bench/larson --ops 5")
+    assert "LD_PRELOAD=build/pipeline/mixed/finish/23cd/libhakmem.so " in line
+    assert "/home/her" not in line
+    assert commands(model)[0] == "git checkout 0123abcd"
+    changed = Source(commit="0123abcd", clean=False, command=None)
+    assert commands(model.model_copy(update={"source": changed})) == [
+        "git checkout 0123abcd   # and the changes that were not committed"
+    ]
+
+
+def test_the_command_of_a_build_asks_for_the_same() -> None:
+    assert Options().words == ()
+    options = Options(
+        quick=True, allow_neutral=True, allow_regression=("a b",), verify_s=90.0, cpu="amd-zen3"
+    )
+    words = ["build", *options.words]
+    assert words[1:] == [
+        *("--quick", "--allow-neutral", "--allow-regression", "a b"),
+        *("--verify-time", "90s", "--cpu", "amd-zen3"),
+    ]
+    context = cli.commands["build"].make_context("build", words[1:])
+    assert context.params["verify_s"] == 90.0

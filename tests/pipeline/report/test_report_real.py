@@ -174,7 +174,7 @@ def test_a_report_of_another_schema_is_refused(built: Sandbox, tmp_path: Path) -
     assert "is no report of schema 2" in said
 
 
-def test_check_fails_on_no_go_alone(built: Sandbox, tmp_path: Path) -> None:
+def test_check_fails_on_what_is_refused(built: Sandbox, tmp_path: Path) -> None:
     for model, code in ((good(), ExitCode.OK), (bad(), ExitCode.GATE)):
         folder = tmp_path / model.version
         shutil.copytree(version(built), folder, symlinks=True)
@@ -186,7 +186,9 @@ def test_list_shows_what_a_reader_wants(built: Sandbox) -> None:
     code, said = built.run("list", "--profile", "tiny")
     assert code == 0
     head, *rows = said.splitlines()
-    assert re.fullmatch(r" +version +published +throughput +I-cache +mode +library +all", head)
+    assert re.fullmatch(
+        r" +profile +version +published +throughput +I-cache +mode +library +all", head
+    )
     current = [row for row in rows if row.startswith("*")]
     assert len(current) == 1
     assert version(built).name in current[0]
