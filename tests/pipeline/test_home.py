@@ -122,7 +122,7 @@ def test_the_package_in_its_own_tree_says_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this tree, unpacked as an installer does, with its command."""
-    from flit_core import buildapi
+    from flit_core import buildapi  # type: ignore[import-untyped]
 
     folder, here = tmp_path_factory.mktemp("installed"), Path.cwd()
     os.chdir(ROOT)
