@@ -17,8 +17,9 @@ PACKAGES = {
     "gcc": "gcc",
     "perl": "perl",
     "sqlite3": "sqlite3",
+    "redis-check-rdb": "redis-tools",
 }
-WORKLOAD_PROGRAMS = ("python3", "git", "gcc", "perl", "sqlite3")
+WORKLOAD_PROGRAMS = ("python3", "git", "gcc", "perl", "sqlite3", "redis-check-rdb")
 # A full build keeps about this much below build/, in bytes.
 SPACE_WANTED = 500 << 20
 WHAT_WIDTH = 17

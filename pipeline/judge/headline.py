@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipeline.judge.keys import compare, holds, percent, spread
+from pipeline.judge.keys import LEANER, compare, holds, percent, spread
 from pipeline.judge.model import Key, VerifyResult, WorkloadThroughput
+from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
 SPEED = {
@@ -20,22 +21,48 @@ MEMORY = {
     Verdict.NO_GO: "fatter",
     Verdict.INCONCLUSIVE: "not shown to be leaner",
 }
+SHOWN = {
+    Verdict.GO: "faster",
+    Verdict.NEUTRAL: "as fast",
+    Verdict.NO_GO: "slower",
+    Verdict.INCONCLUSIVE: "not shown",
+}
 MOST_NAMES = 4
+"""Of our own loops: all real programs are named."""
 
 
 def headline(result: VerifyResult) -> str:
-    """Return in one sentence how fast and lean the tuned build is, and for which workloads.
+    """Return in one paragraph how fast and lean the tuned build is, and for which programs.
 
-    A workload is named where its own interval, which holds together with those of all others, lies
-    beyond the margin.
+    Each real program is named with its own interval, which holds together with those of all other
+    workloads: faster, as fast, slower, or not shown. Of our loops those are named that are shown to
+    differ.
     """
     keys = result.keys
     parts = [_part(SPEED, keys.throughput)]
     if keys.memory is not None:
         parts.append(_part(MEMORY, keys.memory))
-    said = f"Against the baseline: {'; '.join(parts)}"
-    names = _names(result)
-    return f"{said}. {names}" if names else f"{said}. No workload is shown to differ by itself."
+    sentences = [f"Against the baseline: {'; '.join(parts)}.", *_programs(result), *_loops(result)]
+    return " ".join(filter(None, sentences))
+
+
+def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
+    """Return in a word or two what is shown of one workload's speed."""
+    if not holds(workload.ratio, result.throughput):
+        return SHOWN[Verdict.INCONCLUSIVE]
+    return SHOWN[compare(workload.ratio, result.margins.throughput)]
+
+
+def memory_of(workload: WorkloadThroughput) -> str | None:
+    """Return in a word or two what is shown of one workload's peak memory; None if unknown."""
+    ratio = workload.rss
+    if ratio is None:
+        return None
+    if ratio.high <= 1 - LEANER:
+        return "leaner"
+    if ratio.low > 1 + LEANER:
+        return "fatter"
+    return "as lean" if ratio.high <= 1 + LEANER else "not shown"
 
 
 def _part(words: dict[Verdict, str], key: Key) -> str:
@@ -43,18 +70,51 @@ def _part(words: dict[Verdict, str], key: Key) -> str:
     return f"{words[key.verdict]}{change}"
 
 
-def _names(result: VerifyResult) -> str:
-    margin, workloads = result.margins.throughput, result.throughput.workloads
+def _programs(result: VerifyResult) -> list[str]:
+    whole = result.throughput.programs
+    if whole is None:
+        return []
+    found = [one for one in result.throughput.workloads if one.kind == "program"]
+    told = _grouped([(speed_of(one, result), _named(one, one.ratio)) for one in found])
+    sentences = [f"Real programs {percent(whole.value)} {spread(whole)}: {told}."]
+    memory = [(word, _named(one, one.rss)) for one in found
+              if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
+    alike = sum(memory_of(one) == "as lean" for one in found)
+    if alike:
+        memory.append(("as lean", f"{alike} of {len(found)}"))
+    return [*sentences, f"Their memory: {_grouped(memory)}."] if memory else sentences
+
+
+def _named(workload: WorkloadThroughput, ratio: Interval | None) -> str:
+    return f"{workload.name} {percent(ratio.value)} {spread(ratio)}" if ratio else workload.name
+
+
+def _grouped(told: Sequence[tuple[str, str]]) -> str:
+    """Return "word: one, another; other word: a third", in the order in which words come up."""
+    groups: dict[str, list[str]] = {}
+    for word, name in told:
+        groups.setdefault(word, []).append(name)
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in groups.items())
+
+
+def _loops(result: VerifyResult) -> list[str]:
+    loops = [one for one in result.throughput.workloads if one.kind == "loop"]
+    if not loops:
+        return []
+    whole = result.throughput.loops
+    known = whole is not None and result.throughput.programs is not None
+    head = [f"Loops {percent(whole.value)} {spread(whole)}."] if known and whole else []
 
     def shown(verdict: Verdict, sort: Callable[[WorkloadThroughput], float]) -> str:
-        sure = [one for one in workloads if holds(one.ratio, result.throughput)]
-        found = [one for one in sure if compare(one.ratio, margin) is verdict]
+        found = [one for one in loops if speed_of(one, result) == SHOWN[verdict]]
         return _listed(sorted(found, key=sort))
 
     faster = shown(Verdict.GO, lambda one: -one.ratio.value)
     slower = shown(Verdict.NO_GO, lambda one: one.ratio.value)
-    sentences = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
-    return " ".join(filter(None, sentences))
+    names = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
+    if not any(names):
+        names = [f"No {'loop' if head else 'workload'} is shown to differ by itself."]
+    return [*head, *names]
 
 
 def _listed(workloads: Sequence[WorkloadThroughput]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pipeline.judge import statistics
 from pipeline.judge.means import geometric_mean
-from pipeline.judge.model import Guard, Key, Throughput, WorkloadThroughput
+from pipeline.judge.model import Guard, Key, PairSample, Throughput, WorkloadThroughput
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -160,7 +162,7 @@ def memory_key(throughput: Throughput, seed: int) -> Key:
     guard's.
     """
     ratio = statistics.overall_ratio(
-        [_memory_logs(one) for one in throughput.workloads],
+        [memory_logs(one.samples) for one in throughput.workloads],
         [one.weight for one in throughput.workloads],
         throughput.overall.confidence,
         seed,
@@ -183,10 +185,11 @@ def memory_key(throughput: Throughput, seed: int) -> Key:
     )
 
 
-def _memory_logs(workload: WorkloadThroughput) -> statistics.Array:
+def memory_logs(samples: Sequence[PairSample]) -> statistics.Array:
+    """Return the log ratios of peak memory, pair by pair."""
     return statistics.log_ratios(
-        [pair.baseline.peak_rss_kib for pair in workload.samples],
-        [pair.tuned.peak_rss_kib for pair in workload.samples],
+        [pair.baseline.peak_rss_kib for pair in samples],
+        [pair.tuned.peak_rss_kib for pair in samples],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from pipeline.judge.request import CacheGeometry, Margins, Mode, Side
+from pipeline.judge.request import CacheGeometry, Kind, Margins, Mode, Side
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
@@ -59,7 +59,9 @@ class WorkloadThroughput(Record):
     """One workload's pairs and what they say; ``allowance`` is how much it may lose (a fraction).
 
     ``ratio`` is tuned / baseline in operations per second of ``clock``, ``wall`` the same in wall
-    time; it is None for pairs that ran together, whose wall time means nothing.
+    time; it is None for pairs that ran together, whose wall time means nothing. ``rss`` is tuned /
+    baseline in peak memory, None in records from before there was one. ``kind`` is whether it is a
+    program of the machine or a loop of ours: then an operation is one run of the whole program.
     """
 
     name: str
@@ -76,11 +78,15 @@ class WorkloadThroughput(Record):
     tuned_ops_per_sec: float
     baseline_rss_kib: float
     tuned_rss_kib: float
+    rss: Interval | None = None
+    kind: Kind = "loop"
     noise: float = Field(description="median absolute deviation of the log ratios, scaled to 1 sd")
 
 
 class Throughput(Record):
     """All workloads; ``overall`` is the weighted geometric mean of their median ratios.
+
+    ``programs`` and ``loops`` are the same of a part of them; None where there is none of it.
 
     ``pairs`` is how many there are over all workloads, ``looks`` how often a verdict was sought.
     ``pairs_to_decide`` and ``seconds_to_decide`` say how much it would take in all to decide, if
@@ -89,6 +95,8 @@ class Throughput(Record):
 
     workloads: tuple[WorkloadThroughput, ...]
     overall: Interval
+    programs: Interval | None = None
+    loops: Interval | None = None
     pairs: int
     looks: int
     stopped: str

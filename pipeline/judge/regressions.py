@@ -5,21 +5,23 @@ from __future__ import annotations
 from pipeline.judge.keys import holds, percent, share, spread, worse_clock
 from pipeline.judge.model import VerifyResult
 
-OVERALL = "throughput"
-"""The name of the whole among regressions; workloads have their own."""
+OVERALL, PROGRAMS = "throughput", "real-programs"
+"""The names of the whole and of all real programs together; workloads have their own."""
 
 
 def regressions(result: VerifyResult) -> dict[str, str]:
     """Return what is shown to be slower, by name, each in a sentence.
 
-    The whole, where its interval lies below equal; a workload, where its interval lies below the
-    margin, though it may not have lost as much as its allowance.
+    The whole, or all real programs together, where the interval lies below equal; a workload,
+    where its interval lies below the margin, though it may not have lost as much as its allowance.
     """
     throughput, margin = result.throughput, result.margins.throughput
     found = {}
-    if throughput.overall.high < 1:
-        change = f"{percent(throughput.overall.value)} {spread(throughput.overall)}"
-        found[OVERALL] = f"throughput is shown to be lower: {change}"
+    together = ((OVERALL, "throughput", throughput.overall),
+                (PROGRAMS, "speed of real programs", throughput.programs))  # fmt: skip
+    for name, words, ratio in together:
+        if ratio is not None and ratio.high < 1:
+            found[name] = f"{words} is shown to be lower: {percent(ratio.value)} {spread(ratio)}"
     for one in throughput.workloads:
         clock, ratio = worse_clock(one)
         if ratio.high < 1 - margin and holds(ratio, throughput):

@@ -11,6 +11,7 @@ from typing import Literal
 from pipeline.judge.tasks import Task
 
 Side = Literal["baseline", "tuned"]
+Kind = Literal["loop", "program"]
 Mode = Literal["quick", "default", "thorough"]
 CountingWish = Literal["auto", "hardware", "valgrind", "static"]
 
@@ -31,7 +32,8 @@ class BenchCommand:
     slower there, so whatever a library does by the clock must be switched off. ``side_env`` has
     variables for timed runs of one side: a difference other than the library. ``weight`` is this
     workload's share of time, above 0; shares need not sum to 1. ``allowance`` is how much this
-    workload may lose (a fraction; None: as Margins has it). ``timeout_s`` limits one timed run; a
+    workload may lose (a fraction; None: as Margins has it). ``kind`` says whether it is a program
+    of the machine or a loop of ours. ``timeout_s`` limits one timed run; a
     counted run gets COUNTING_SLOWDOWN times as long.
     """
 
@@ -44,6 +46,7 @@ class BenchCommand:
     allowance: float | None = None
     side_env: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
     timeout_s: float = 60.0
+    kind: Kind = "loop"
 
     def __post_init__(self) -> None:
         if not self.name or not self.argv:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from pipeline.judge import statistics
-from pipeline.judge.keys import single_confidence, throughput_key
+from pipeline.judge.keys import memory_logs, single_confidence, throughput_key
 from pipeline.judge.model import Clock, PairSample, Throughput, WorkloadThroughput
-from pipeline.judge.request import BenchCommand, JudgeRequest, Side
+from pipeline.judge.request import BenchCommand, JudgeRequest, Kind, Side
 from pipeline.judge.schedule import BLOCK, Block, Effort, allot, plan
+from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
 Samples = dict[str, list[PairSample]]
@@ -160,23 +161,37 @@ def summarise(
     workloads = tuple(
         _one_workload(bench, samples[bench.name], single, request) for bench in request.benches
     )
-    overall = statistics.overall_ratio(
-        [_logs(samples[bench.name]) for bench in request.benches],
-        [bench.weight for bench in request.benches],
-        statistics.confidence(share),
-        request.seed,
-    )
+    overall = _mean_of(request.benches, samples, share, request.seed)
     pairs = sum(len(one.samples) for one in workloads)
     factor = statistics.times_as_much(overall, request.margins.throughput)
     return Throughput(
         workloads=workloads,
         overall=overall,
+        programs=_part(request, samples, share, "program"),
+        loops=_part(request, samples, share, "loop"),
         pairs=pairs,
         looks=looks,
         stopped="",
         seconds=seconds,
         pairs_to_decide=None if factor is None else BLOCK * math.ceil(factor * pairs / BLOCK),
         seconds_to_decide=None if factor is None else factor * seconds,
+    )
+
+
+def _part(request: JudgeRequest, samples: Samples, share: float, kind: Kind) -> Interval | None:
+    """Return the mean of the workloads of one kind, which decides nothing by itself."""
+    chosen = [bench for bench in request.benches if bench.kind == kind]
+    return _mean_of(chosen, samples, share, request.seed) if chosen else None
+
+
+def _mean_of(
+    benches: Sequence[BenchCommand], samples: Samples, share: float, seed: int
+) -> Interval:
+    return statistics.overall_ratio(
+        [_logs(samples[bench.name]) for bench in benches],
+        [bench.weight for bench in benches],
+        statistics.confidence(share),
+        seed,
     )
 
 
@@ -204,6 +219,8 @@ def _one_workload(
         tuned_ops_per_sec=middle("tuned", "ops_per_sec"),
         baseline_rss_kib=middle("baseline", "peak_rss_kib"),
         tuned_rss_kib=middle("tuned", "peak_rss_kib"),
+        rss=statistics.median_ratio(memory_logs(pairs), confidence),
+        kind=bench.kind,
         noise=statistics.noise(logs),
     )
 

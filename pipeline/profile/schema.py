@@ -164,9 +164,11 @@ class Command(Strict):
     """An ordinary program of the machine, preloaded; skipped with a notice where it is missing.
 
     Role train: it is trained on. Role verify: it must run correctly, with the same output as
-    without the library; it is not timed, so it has no weight. It starts in the root of the tree,
-    or with ``scratch = true`` in an empty folder of its own. ``needs`` are programs that it
-    calls beside ``argv[0]``.
+    without the library; one with a weight is timed as well, with all processes that it waits for.
+    ``threads`` says how many of them keep a CPU busy (verify, timed): the two runs of a pair with
+    one share a CPU. ``allowance`` is how much it may lose. It starts in the root of the tree, or
+    with ``scratch = true`` in an empty folder of its own. ``needs`` are programs that it calls
+    beside ``argv[0]``.
     """
 
     kind: Literal["command"]
@@ -177,15 +179,24 @@ class Command(Strict):
     env: dict[str, str] = {}
     scratch: bool = False
     weight: Annotated[float, Field(gt=0)] | None = None
+    threads: Annotated[int, Field(ge=1)] | None = None
+    allowance: Margin | None = None
     timeout_s: Seconds = 60
 
     @model_validator(mode="after")
     def _weight_fits_role(self) -> Command:
         if self.role == "train" and self.weight is None:
             raise ValueError("a training command needs a weight (its share of time, above 0)")
-        if self.role == "verify" and self.weight is not None:
-            raise ValueError("a verify command is a health check and has no weight")
+        timed = self.role == "verify" and self.weight is not None
+        if not timed and (self.threads is not None or self.allowance is not None):
+            raise ValueError("threads and allowance are for commands that are timed: of role "
+                             "'verify', with a weight")  # fmt: skip
         return self
+
+    @property
+    def timed(self) -> bool:
+        """Whether the judge times this command, beside looking at its output."""
+        return self.role == "verify" and self.weight is not None
 
     def essence(self) -> str:
         """Return what the workload does, to recognise the same one under two names."""
@@ -253,8 +264,10 @@ class Profile(Strict):
             raise ValueError(f"the same workload both trains and verifies: {', '.join(shared)}")
         if not self.training:
             raise ValueError("at least one workload needs role = 'train'")
-        if all(w.kind == "command" for w in self.verifying):
-            raise ValueError("at least one program or trace needs role = 'verify'")
+        if all(w.kind == "command" and not w.timed for w in self.verifying):
+            raise ValueError(
+                "at least one program, trace or command with a weight needs role = 'verify'"
+            )
         return self
 
     @property

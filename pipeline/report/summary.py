@@ -14,16 +14,20 @@ from pipeline.judge.model import (
     VerifyResult,
     WorkloadCounts,
 )
-from pipeline.judge.request import Side
+from pipeline.judge.request import Kind, Side
 from pipeline.report.model import SummaryRow
 
 Pick = Callable[[LibraryCounts], Measured | None]
 
 
 def summary_rows(result: VerifyResult) -> tuple[SummaryRow, ...]:
-    """Return throughput, instructions, I-cache and RSS; unknown values are None."""
+    """Return speed, instructions, I-cache and RSS; unknown values are None.
+
+    Real programs stand first; the verdict on speed is that of all workloads together.
+    """
     return (
-        _throughput(result),
+        *_programs(result),
+        *_throughput(result),
         _instructions(result),
         _icache(result),
         _rss(result),
@@ -35,15 +39,45 @@ def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
     return _rss_mean(throughput, "tuned_rss_kib", names) if names else None
 
 
-def _throughput(result: VerifyResult) -> SummaryRow:
-    workloads = result.throughput.workloads
+def _programs(result: VerifyResult) -> tuple[SummaryRow, ...]:
+    """Return the time of a run of a real program, and the ratio of their speeds."""
+    ratio = result.throughput.programs
+    if ratio is None:
+        return ()
+    row = _speed(result, "program", "real programs, a run", "ms", lambda rate: 1000 / rate)
+    return (row.model_copy(update={"ratio": ratio.value}),)
+
+
+def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
+    """Return the speed of our loops, and, where there are programs too, that of all together."""
+    overall, verdict = result.throughput.overall, result.keys.throughput.verdict
+    loops, name = result.throughput.loops, "throughput"
+    if result.throughput.programs is None:
+        row = _speed(result, "loop", name, "M ops/s", lambda rate: rate / 1e6)
+        return (row.model_copy(update={"ratio": overall.value, "verdict": verdict}),)
+    whole = SummaryRow(
+        name="speed of all (baseline: 1)",
+        unit="",
+        baseline=1.0,
+        tuned=overall.value,
+        ratio=overall.value,
+        verdict=verdict,
+    )
+    if loops is None:
+        return (whole,)
+    row = _speed(result, "loop", "loops", "M ops/s", lambda rate: rate / 1e6)
+    return (row.model_copy(update={"ratio": loops.value}), whole)
+
+
+def _speed(
+    result: VerifyResult, kind: Kind, name: str, unit: str, told: Callable[[float], float]
+) -> SummaryRow:
+    """Return a row of the mean of both sides, over the workloads of one kind."""
+    ones = [one for one in result.throughput.workloads if one.kind == kind]
+    baseline = geometric_mean([(one.weight, one.baseline_ops_per_sec) for one in ones])
+    tuned = geometric_mean([(one.weight, one.tuned_ops_per_sec) for one in ones])
     return SummaryRow(
-        name="throughput",
-        unit="M ops/s",
-        baseline=geometric_mean([(w.weight, w.baseline_ops_per_sec) for w in workloads]) / 1e6,
-        tuned=geometric_mean([(w.weight, w.tuned_ops_per_sec) for w in workloads]) / 1e6,
-        ratio=result.throughput.overall.value,
-        verdict=result.keys.throughput.verdict,
+        name=name, unit=unit, baseline=told(baseline), tuned=told(tuned), ratio=None, verdict=None
     )
 
 

@@ -11,9 +11,11 @@ from rich.text import Text
 
 from pipeline.core.console import BuildConsole
 from pipeline.geometry.model import Difference
-from pipeline.judge.headline import headline
+from pipeline.judge.headline import headline, memory_of, speed_of
+from pipeline.judge.model import VerifyResult, WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
+from pipeline.report.view import slowest_first
 
 # Else readers divide the two columns, and wonder.
 PAIRED = "throughput: medians of each side, and the median ratio of the pairs, which is what counts"
@@ -38,7 +40,9 @@ def show_verdict(console: BuildConsole, model: ReportModel) -> None:
 
 
 def render_terminal(model: ReportModel, console: Console) -> None:
-    """Print the four rows of the summary, regressions, and the verdict in one sentence."""
+    """Print the summary, the real programs, regressions, and the verdict in one sentence."""
+    if programs := [one for one in slowest_first(model) if one.kind == "program"]:
+        console.print(_programs(programs, model.verify))
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
@@ -56,6 +60,27 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     console.print(headline(model.verify), highlight=False, markup=False)
     if model.made_for:
         console.print(model.made_for, markup=False, highlight=False)
+
+
+def _programs(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> Table:
+    """Return a row for each real program: the time of a run, what is shown, and its memory."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("real program, CPU time of a run")
+    for heading in ("baseline", "tuned", "speed", "interval"):
+        table.add_column(heading, justify="right")
+    table.add_column("is")
+    table.add_column("memory")
+    for one in workloads:
+        table.add_row(
+            one.name,
+            text.pace(one.baseline_ops_per_sec, one.kind),
+            text.pace(one.tuned_ops_per_sec, one.kind),
+            text.change(one.ratio.value),
+            text.ends(one.ratio),
+            speed_of(one, verify),
+            memory_of(one) or text.UNKNOWN,
+        )
+    return table
 
 
 def as_text(model: ReportModel) -> str:

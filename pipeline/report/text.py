@@ -86,6 +86,11 @@ def address(place: int | None) -> str:
     return "-" if place is None else f"{place:#x}"
 
 
+def pace(rate: float, kind: str) -> str:
+    """Return a rate as people know it: the time of a whole program, or operations of a loop."""
+    return f"{number(1000 / rate, 1)} ms" if kind == "program" else f"{number(rate / 1e6)} M/s"
+
+
 def percent(fraction: float | None, digits: int = 1) -> str:
     """Return a fraction as per cent, or "unknown"."""
     return UNKNOWN if fraction is None else f"{fraction * 100:.{digits}f} %"

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pipeline.judge.headline import headline
+from pipeline.judge.headline import headline, memory_of
 from pipeline.judge.keys import compare
 from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
 from pipeline.judge.pressure import PRESSURE_FLOOR
@@ -31,6 +31,7 @@ _FILTERS = (
     text.change,
     text.ends,
     text.measured,
+    text.pace,
     text.percent,
     text.short,
     text.many,
@@ -63,6 +64,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "verify": model.verify,
         "workloads": slowest_first(model),
         "word": lambda one: _WORDS[compare(one.ratio, margin)],
+        "memory_word": lambda one: memory_of(one) or "unknown",
         "verdict_of": lambda one: compare(one.ratio, margin),
         "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
         "counts": worst_counts_first(model.verify.counting.workloads),
@@ -81,8 +83,12 @@ def values(model: ReportModel) -> dict[str, Any]:
 
 
 def slowest_first(model: ReportModel) -> list[WorkloadThroughput]:
-    """Return the workloads, the worst ratio first."""
-    return sorted(model.verify.throughput.workloads, key=lambda one: one.ratio.value)
+    """Return the workloads, real programs before loops, of each kind the worst ratio first."""
+
+    def place(one: WorkloadThroughput) -> tuple[bool, float]:
+        return one.kind != "program", one.ratio.value
+
+    return sorted(model.verify.throughput.workloads, key=place)
 
 
 def worst_counts_first(workloads: tuple[WorkloadCounts, ...]) -> list[WorkloadCounts]:
@@ -156,8 +162,10 @@ ARTIFACTS = "build/pipeline/"
 
 
 def example_line(model: ReportModel) -> str:
-    """Return the shell line that repeats one timed run of the worst workload, in the tree."""
-    worst = slowest_first(model)[0]
+    """Return the shell line that repeats one timed run of the worst loop, in the tree."""
+    workloads = model.verify.throughput.workloads
+    loops = [one for one in workloads if one.kind == "loop"]
+    worst = min(loops or workloads, key=lambda one: one.ratio.value)
     words = [f"{name}={shlex.quote(value)}" for name, value in worst.env.items()]
     words.append(f"LD_PRELOAD={shlex.quote(in_tree(model.verify.tuned.path))}")
     return " ".join([*words, shlex.join(map(in_tree, worst.argv))])

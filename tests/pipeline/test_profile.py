@@ -72,7 +72,8 @@ def test_profiles_of_this_repository_are_valid() -> None:
         ("chain = false", "pairs = 11", r"gate, pairs: is 11; .*multiple of 2"),
         ("chain = false", "icache_margin = 5", r"icache_margin: is 5; .*less than 1"),
         ('sort | tail -n 1"]\nweight = 1', 'sort | tail -n 1"]', r"needs a weight"),
-        ('sha256sum"]', 'sha256sum"]\nweight = 1', r"health check and has no weight"),
+        ('sha256sum"]', 'sha256sum"]\nthreads = 1', r"for commands that are timed"),
+        ('sha256sum"]', 'sha256sum"]\nallowance = 0.1', r"for commands that are timed"),
         ("schema_version = 1", "schema_version = ", r"not valid TOML: .*line 2"),
     ],
 )

@@ -11,7 +11,7 @@ from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import Setup, command_path, find_program
+from pipeline.stages.build.configure import Setup, command_path, find_program, require_program
 from pipeline.stages.build.workloads import command_keys, machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
 
@@ -97,12 +97,11 @@ def judge_request(
     from pipeline.judge import JudgeRequest, Margins, Tools
 
     gate = shop.profile.gate
-    benches = [w for w in setup.verifying if isinstance(w, Program)]
     health = [w for w in setup.verifying if isinstance(w, Command)]
     return JudgeRequest(
         baseline=plain.library.path,
         tuned=tuned.path,
-        benches=tuple(_bench(w, plain, brief or shop.options.quick) for w in benches),
+        benches=_benches(shop, setup, plain, brief or shop.options.quick),
         health=tuple(_health(shop, w) for w in health),
         margins=Margins(
             throughput=gate.throughput_margin,
@@ -157,6 +156,36 @@ def left_out(shop: Workshop) -> tuple[str, ...]:
         f"{limit} (a full run goes on for {shop.profile.gate.budget_s:g} s)",
         "the judge is not checked: neither against the same build nor with a known slowdown",
         "training and judging use the shorter runs of the profile",
+    )
+
+
+def _benches(
+    shop: Workshop, setup: Setup, plain: Baseline, quick: bool
+) -> tuple[BenchCommand, ...]:
+    """Return what is timed: programs of the machine that have a weight, then loops of ours."""
+    commands = [w for w in setup.verifying if isinstance(w, Command) and w.timed]
+    loops = [w for w in setup.verifying if isinstance(w, Program)]
+    whole = (_whole(shop, w, plain) for w in commands)
+    return (*whole, *(_bench(w, plain, quick) for w in loops))
+
+
+def _whole(shop: Workshop, workload: Command, plain: Baseline) -> BenchCommand:
+    from pipeline.judge import BenchCommand
+    from pipeline.judge.whole_command import whole_command
+
+    return BenchCommand(
+        name=workload.name,
+        argv=whole_command(
+            plain.program("bench/command"),
+            (str(require_program(workload.argv[0])), *workload.argv[1:]),
+            folder=None if workload.scratch else shop.tree.root,
+            threads=workload.threads,
+        ),
+        env={"PATH": command_path(), **workload.env},
+        weight=workload.weight or 1.0,
+        allowance=workload.allowance,
+        timeout_s=workload.timeout_s,
+        kind="program",
     )
 
 

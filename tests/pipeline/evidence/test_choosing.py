@@ -6,6 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from pipeline.core.paths import Tree
 from pipeline.judge.tasks import JUDGED, TRAINED
 from pipeline.profile.load import load_profile
@@ -48,6 +50,22 @@ def test_what_chooses_a_build_does_not_judge_it(tmp_path: Path) -> None:
     assert not {bench.argv for bench in choosing.benches} & {b.argv for b in judging.benches}
     assert choosing.tasks
     assert not choosing.health
+
+
+def test_real_programs_are_timed_as_a_whole_and_their_output_is_looked_at(tmp_path: Path) -> None:
+    shop, setup, plain = surroundings(tmp_path)
+    request = judge_request(shop, setup, plain, plain.library)
+    timed = {bench.name: bench for bench in request.benches if bench.kind == "program"}
+    assert len(timed) >= 6
+    assert set(timed) <= {one.name for one in request.health}
+    assert [bench.kind for bench in request.benches[: len(timed)]] == ["program"] * len(timed)
+    for bench in timed.values():
+        assert bench.argv[:3] == (str(tmp_path / "bench/command"), "--threads", "1")
+    health = {one.name for one in request.health} - set(timed)
+    assert health  # a command without a weight is looked at, and not timed
+    loops = sum(bench.weight for bench in request.benches if bench.kind == "loop")
+    programs = sum(bench.weight for bench in timed.values())
+    assert programs / (programs + loops) == pytest.approx(0.5, abs=0.05)  # as verdicts.md says
 
 
 def test_tasks_that_choose_and_tasks_that_judge_share_nothing() -> None:

@@ -74,21 +74,32 @@ def pairs(
     ]
 
 
-def request_of(names: Sequence[str], margins: Margins | None = None) -> JudgeRequest:
+def request_of(
+    names: Sequence[str], margins: Margins | None = None, programs: Sequence[str] = ()
+) -> JudgeRequest:
     return JudgeRequest(
         baseline=Path("/baseline.so"),
         tuned=Path("/tuned.so"),
         benches=tuple(
-            BenchCommand(name=name, argv=(f"/bench/{name}", "--ops", "1000000")) for name in names
+            BenchCommand(
+                name=name,
+                argv=(f"/bench/{name}", "--ops", "1000000"),
+                kind="program" if name in programs else "loop",
+            )
+            for name in names
         ),
         logs=Path("/logs"),
         margins=margins or Margins(),
     )
 
 
-def throughput_of(**samples: list[PairSample]) -> Throughput:
-    """Return the summary of the given pairs per workload, as after the last look."""
-    summary = summarise(request_of(list(samples)), dict(samples), share=1.0, looks=1, seconds=10.0)
+def throughput_of(programs: Sequence[str] = (), /, **samples: list[PairSample]) -> Throughput:
+    """Return the summary of the given pairs per workload, as after the last look.
+
+    The workloads called ``programs`` are real programs.
+    """
+    request = request_of(list(samples), programs=programs)
+    summary = summarise(request, dict(samples), share=1.0, looks=1, seconds=10.0)
     clear = throughput_key(summary, Margins()).verdict is not Verdict.INCONCLUSIVE
     stopped = "decided after 10 pairs" if clear else "not decided within 10 s"
     return summary.model_copy(update={"stopped": stopped})

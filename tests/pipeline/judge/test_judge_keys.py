@@ -281,6 +281,33 @@ def test_the_headline_is_in_words_and_names_programs() -> None:
     assert lean.endswith("No workload is shown to differ by itself.")
 
 
+def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
+    found = throughput_of(
+        ("git", "gcc", "perl"),
+        git=pairs(1.05, rss=(40_000, 36_000)),
+        gcc=pairs(1.0),
+        perl=pairs(1.0, noise=15),
+        loop=pairs(1.2),
+    )
+    said = headline(result_of(found))
+    assert "Real programs +1.64 % [" in said
+    assert "faster: git +5.00 % [" in said
+    assert "; as fast: gcc +0.00 % [" in said
+    assert "; not shown: perl +0.00 % [" in said
+    assert "Their memory: leaner: git -10.00 % [-10.00 %, -10.00 %]; as lean: 2 of 3." in said
+    assert "Loops +20.00 % [" in said
+    assert said.endswith("Faster: loop +20.00 %.")
+
+
+def test_real_programs_that_lose_together_are_not_published_for_a_gain_of_loops() -> None:
+    found = throughput_of(("git", "gcc"), git=pairs(0.995), gcc=pairs(0.995), loop=pairs(1.2))
+    assert found.overall.low > 1.01
+    published, reason = may_publish(result_of(found), True)
+    assert not published
+    assert "speed of real programs is shown to be lower: -0.50 %" in reason
+    assert may_publish(result_of(found), True, ("real-programs",))[0]
+
+
 def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> None:
     """All of the interval below zero is slower, also where it is not as slow as the margin."""
     slower = throughput_of(mixed=pairs(0.996, noise=0.5))

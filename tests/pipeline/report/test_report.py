@@ -25,12 +25,12 @@ from pipeline.report.markdown import render_markdown
 from pipeline.report.model import ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import render_terminal
-from pipeline.report.view import commands, example_line
+from pipeline.report.view import commands, example_line, slowest_first
 from pipeline.stages.build.workshop import Options
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import program_of, result_of
+from judge_support import pairs, program_of, result_of, throughput_of
 from report_support import FakeReceipt, bad, good, mixed, mixed_counts
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -70,7 +70,7 @@ def test_the_first_sentence_is_the_verdict_and_why() -> None:
 
 def test_regressions_come_first() -> None:
     lines = render_markdown(good()).splitlines()
-    start = lines.index("## Workloads, the slowest first")
+    start = lines.index("## Workloads: real programs, then loops")
     names = [line.split("|")[1].strip() for line in lines[start:] if line.startswith("| ")][1:4]
     assert names == ["larson", "mixed", "tiny"]
     assert any("larson" in line and "**slower**" in line for line in lines)
@@ -125,6 +125,25 @@ def test_the_icache_row_shows_what_the_key_was_judged_by() -> None:
     assert row.baseline == pytest.approx(6000)
     assert row.ratio == pytest.approx(0.5**0.5)
     assert row.verdict is judged.keys.icache.verdict
+
+
+def test_real_programs_stand_first_with_their_intervals() -> None:
+    found = throughput_of(("git",), loop=pairs(0.97), git=pairs(1.03))
+    model = report_model(
+        profile="mixed",
+        version="1",
+        result=result_of(found),
+        allow_neutral=False,
+        inputs=Inputs(receipts={}),
+    )
+    lines = terminal(model).splitlines()
+    assert lines[0].startswith("real program")
+    assert lines[1].split()[0] == "git"
+    assert "+3.00 %" in lines[1] and "faster" in lines[1] and "as lean" in lines[1]
+    rows = {row.name: row for row in model.summary}
+    assert rows["real programs, a run"].ratio == pytest.approx(1.03)
+    assert rows["loops"].ratio == pytest.approx(0.97)
+    assert [one.name for one in slowest_first(model)] == ["git", "loop"]
 
 
 def test_a_pipe_in_a_name_does_not_break_a_table() -> None:
