@@ -86,5 +86,5 @@ def _sizes(word: str, sizes: Sequence[int]) -> str:
     if not sizes:
         return ""
     if len(sizes) > _NAMED:
-        return f"{len(sizes)} {word}"
-    return f"{', '.join(map(str, sizes))} {word}"
+        return f"{len(sizes)} classes {word}"
+    return f"{'class' if len(sizes) == 1 else 'classes'} {', '.join(map(str, sizes))} {word}"

@@ -78,7 +78,7 @@ def _calls(judged: SelfJudgement) -> str:
 
 
 def _too_much_memory(result: VerifyResult) -> str | None:
-    return None if result.rss.holds else f"memory guard is broken: {result.rss.reason}"
+    return None if result.rss.holds else f"the memory limit is broken: {result.rss.reason}"
 
 
 def _worse(result: VerifyResult) -> str | None:

@@ -182,7 +182,7 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     if older.verify.environment.cpu != newer.verify.environment.cpu:
         notes.append(f"{older.version} was judged on another processor")
     if None not in (older.geometry, newer.geometry) and older.geometry != newer.geometry:
-        notes.append(f"{older.version} was cut by another geometry")
+        notes.append(f"{older.version} was built with another geometry")
     changed = other_programs(older, newer)
     if changed:
         names = ", ".join(sorted(changed))

@@ -80,7 +80,7 @@ def _risen(one: WorkloadCounts, field: str, margin: float) -> Iterator[Finding]:
 
 def _guards(result: VerifyResult) -> Iterator[Finding]:
     if not result.rss.holds:
-        yield _regression("the memory guard is broken", result.rss.reason, "keys")
+        yield _regression("the memory limit is broken", result.rss.reason, "keys")
     for check in result.health.checks:
         if check.status == "failed":
             yield _regression(f"{check.name} fails with the library", check.detail, "health")

@@ -257,8 +257,8 @@ class ReportModel(Record):
         if self.cut_for is None or judged is None:
             return None
         if self.cut_for == ANY:
-            return f"cut alike for all processors, judged on {judged}"
-        said = f"cut for {self.cut_for} alone, judged on {judged}"
+            return f"built for all processors, judged on {judged}"
+        said = f"built for {self.cut_for} alone, judged on {judged}"
         if self.cut_for in nearest(judged):
             return said
         return f"{said}: the verdict says nothing about {self.cut_for}"

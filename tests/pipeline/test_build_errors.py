@@ -207,7 +207,7 @@ def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
         built.gate(True)
     assert code == ExitCode.GATE
     assert "not published: the gate of the test says False" in output
-    assert "error: the gate did not let this build pass, for the reason above; `current`" in output
+    assert "error: this build is not published, for the reason above; `current`" in output
     report = Path(output.split("log: ")[1].strip()).read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")
     assert published(built) == before

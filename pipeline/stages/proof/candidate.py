@@ -11,7 +11,7 @@ from pipeline.stages.pgo.merge import ProfileData
 # The chain of builds: each has all that the ones before it have. Names stand in manifests.
 ADDS = {
     "baseline": "the same sources at -O2",
-    "tune": "cut by the geometry of the profile",
+    "tune": "built with the geometry of the profile",
     "sections": "functions on cache lines, in the order of layouts/",
     "pgo": "compiled by the profile of the training",
     "lto": "compiled across files",

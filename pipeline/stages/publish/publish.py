@@ -221,7 +221,7 @@ def _pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Pat
     if not allowed:
         show_verdict(shop.console, model)
         raise GateError(
-            "the gate did not let this build pass, for the reason above; `current` is as it was",
+            "this build is not published, for the reason above; `current` is as it was",
             hint=advice(result, shop.profile.name),
             log=report / HTML,
         )

@@ -162,7 +162,7 @@ def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: P
         "class.512 = { depth = 64, why = 'one line' }\n"
     )
     version, output = published(sandbox)
-    said = f"cut for {here.name} alone, judged on {here.name}"
+    said = f"built for {here.name} alone, judged on {here.name}"
     assert said in output
     of_the_kind = (version / "lib" / "libhakmem.so").read_bytes()
     manifest = json.loads((version / "manifest.json").read_text())

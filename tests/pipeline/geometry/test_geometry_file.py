@@ -214,7 +214,7 @@ def test_differences_name_each_value_and_each_class_that_has_words() -> None:
         (
             "size classes",
             f"{usual}",
-            f"{usual - 1}: 432 new; 416, 448 gone; 48 changed",
+            f"{usual - 1}: class 432 new; classes 416, 448 gone; class 48 changed",
             "fewer",
             "+1 %",
         ),

@@ -156,7 +156,7 @@ def test_counts_of_another_program_are_not_compared() -> None:
 
 
 def test_another_geometry_is_told_where_both_are_known() -> None:
-    said = "was cut by another geometry"
+    said = "was built with another geometry"
     for geometry, told in (((), True), (good().geometry, False), (None, False)):
         before = older().model_copy(update={"geometry": geometry})
         notes = compare_versions(before, good()).notes
