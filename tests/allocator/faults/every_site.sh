@@ -5,6 +5,10 @@
 set -eu
 program=$1 objdump=$2 folder=$3
 shift 3
+if grep -q '^Seccomp:.*[12]' /proc/self/status; then
+    echo "under a filter of system calls not all of them are called"
+    exit 77
+fi
 mkdir -p "$folder"
 "$program" >"$folder/printed"
 sort -u "$folder/printed" >"$folder/failed"

@@ -21,7 +21,7 @@
 enum { STEPS = 20000, TOP_BITS = 60, MOST_KIB = 8 << 10, ONCE_KIB = 256 };
 
 static size_t memory_kib(void) {
-    return status_kib("VmRSS:") + status_kib("VmPTE:");
+    return rss_kib() + status_kib("VmPTE:");
 }
 
 static void *ask(unsigned function, size_t size, size_t align) {

@@ -2,13 +2,13 @@
  * its mappings and threads, and blocks of all sizes, are served up to the limit. So what is merely
  * reserved must not count. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "../support/check.h"
 #include "../support/memory.h"
+#include "../support/threads.h"
 
 enum { LIMIT_MIB = 2048, MAPPED_MIB = 256, THREADS = 8, BLOCKS = 800, SIZE = 1 << 20 };
 
@@ -29,9 +29,9 @@ static void map_something(void) {
 static void start_threads(void) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
-        CHECK(pthread_create(&threads[i], NULL, allocate_some, NULL) == 0);
+        threads[i] = thread_start(allocate_some, NULL);
     for (int i = 0; i < THREADS; i++)
-        CHECK(pthread_join(threads[i], NULL) == 0);
+        thread_join(threads[i]);
 }
 
 int main(void) {
