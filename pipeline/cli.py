@@ -18,6 +18,7 @@ from pipeline.commands.layout import layout_command
 from pipeline.commands.profiles import init_command, profiles_command
 from pipeline.commands.prune import prune_command
 from pipeline.commands.record import record_command
+from pipeline.commands.release import release_command
 from pipeline.commands.report import diff_command, report_command
 from pipeline.commands.review import review_command
 from pipeline.commands.test import test_command
@@ -79,6 +80,7 @@ for _command in (
     unpin_command,
     reject_command,
     prune_command,
+    release_command,
     layout_command,
     bundle_command,
     install_command,

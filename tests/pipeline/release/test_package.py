@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Sandbox
 
+from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.layout import find_debug_file, read_text_map
 from pipeline.toolchain.find import find_llvm
@@ -22,7 +23,7 @@ def build_consumer(prefix: Path, folder: Path, *programs: str) -> None:
     run(["cmake", "-G", "Ninja", "-S", CONSUMER, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}"])
     run(["cmake", "--build", folder, "--target", *programs])
     for program in programs:
-        assert run([folder / program]).stdout == "0.1.0\n"
+        assert run([folder / program]).stdout == f"{Tree(ROOT).version}\n"
 
 
 def test_cmake_project_uses_the_published_version(built: Sandbox, tmp_path: Path) -> None:
