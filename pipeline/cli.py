@@ -12,6 +12,7 @@ from pipeline.commands.build import build_command
 from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
 from pipeline.commands.fleet import import_command, sample_command
+from pipeline.commands.health import health_command
 from pipeline.commands.history import history_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
@@ -93,6 +94,7 @@ for _command in (
     trace_group,
     tune_command,
     verify_command,
+    health_command,
 ):
     cli.add_command(_command)
 

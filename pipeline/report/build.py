@@ -26,6 +26,7 @@ from pipeline.report.model import (
     TrainingRow,
 )
 from pipeline.report.summary import summary_rows
+from pipeline.report.times import all_times
 
 Notes = Mapping[str, Any]
 FULL = "bolt"  # the last step of the chain of builds
@@ -99,6 +100,7 @@ def report_model(
         geometry=inputs.geometry,
         cut_for=inputs.cut_for,
         source=inputs.source,
+        times=all_times(result.throughput),
         allow_neutral=allow_neutral,
         programs=_programs(receipts),
         findings=findings(result, None, facts.contract if facts else None),

@@ -12,6 +12,7 @@ from pipeline.geometry.model import Difference
 from pipeline.judge.model import Record, VerifyResult
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
+from pipeline.report.times import WorkloadTimes
 
 REPORT_VERSION: Literal[2] = 2
 
@@ -244,6 +245,7 @@ class ReportModel(Record):
     geometry: tuple[Difference, ...] | None = None
     cut_for: str | None = None
     source: Source | None = None
+    times: tuple[WorkloadTimes, ...] = ()
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]

@@ -16,7 +16,8 @@ from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand, JudgeRequest, Tools
 from pipeline.judge.schedule import BLOCK, plan
 from pipeline.judge.throughput import Samples, measure, summarise
-from pipeline.versus.model import Compared, Row, VersusResult, times_of
+from pipeline.report.times import times_of
+from pipeline.versus.model import Compared, Row, VersusResult
 from pipeline.versus.side import SideOfTwo
 
 Progress = Callable[[str], None]

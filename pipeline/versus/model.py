@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pipeline.judge.model import Environment, Guard, Key, RunSample, Throughput, WorkloadThroughput
-from pipeline.judge.request import Side
+from pipeline.judge.model import Environment, Guard, Key, Throughput
 from pipeline.judge.verdict import Verdict
+from pipeline.report.times import Times
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Times(_Record):
-    """Seconds per operation over all runs of one side; sigma is None for a single run."""
-
-    median: float
-    mean: float
-    sigma: float | None
-    least: float
-    most: float
-    count: int
-
-
-def times_of(workload: WorkloadThroughput, side: Side) -> Times:
-    """Return what the runs of one side took, by the clock that judges them."""
-    runs: list[RunSample] = [getattr(pair, side) for pair in workload.samples]
-    seconds = [1 / run.ops_per_sec for run in runs]
-    return Times(
-        median=statistics.median(seconds),
-        mean=statistics.fmean(seconds),
-        sigma=statistics.stdev(seconds) if len(seconds) > 1 else None,
-        least=min(seconds),
-        most=max(seconds),
-        count=len(seconds),
-    )
 
 
 class Compared(_Record):

@@ -12,7 +12,8 @@ from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
 from pipeline.report.terminal import plain
-from pipeline.versus.model import Compared, Times, VersusResult
+from pipeline.report.times import Times
+from pipeline.versus.model import Compared, VersusResult
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 HEADINGS = ("workload", "A", "B", "speed of B", "interval", "peak A", "peak B", "pairs")

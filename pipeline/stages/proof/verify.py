@@ -208,6 +208,11 @@ def _bench(workload: Program, plain: Baseline, quick: bool) -> BenchCommand:
 
 
 def _health(shop: Workshop, workload: Command) -> HealthCommand:
+    return health_command(shop.tree.root, workload)
+
+
+def health_command(root: Path, workload: Command) -> HealthCommand:
+    """Return a command that must do with the library what it does without, started in ``root``."""
     from pipeline.judge import HealthCommand
 
     return HealthCommand(
@@ -215,7 +220,7 @@ def _health(shop: Workshop, workload: Command) -> HealthCommand:
         argv=(str(find_program(workload.argv[0])), *workload.argv[1:]),
         timeout_s=workload.timeout_s,
         env={"PATH": command_path(), **workload.env},
-        cwd=shop.tree.root,
+        cwd=root,
         scratch=workload.scratch,
     )
 

@@ -246,3 +246,16 @@ def test_the_curve_has_one_point_for_each_size() -> None:
     assert [one.geometry.size for one in points] == [1024, 32 * 1024]
     assert [one.baseline for one in points] == [9.0, 4.0]  # 32 KiB is what was judged
     assert curve_points(counting_of(judged)) == ()
+
+
+def test_each_timed_figure_has_its_spread_beside_the_median() -> None:
+    model = good()
+    assert [one.workload for one in model.times] == [
+        one.name for one in model.verify.throughput.workloads
+    ]
+    workload, times = model.verify.throughput.workloads[0], model.times[0]
+    seconds = [1 / one.tuned.ops_per_sec for one in workload.samples]
+    assert times.tuned.count == len(seconds)
+    assert times.tuned.mean == pytest.approx(sum(seconds) / len(seconds))
+    assert times.tuned.median == pytest.approx(sorted(seconds)[len(seconds) // 2], rel=0.01)
+    assert times.tuned.sigma is not None and times.tuned.least <= times.tuned.most

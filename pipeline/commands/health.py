@@ -1,0 +1,142 @@
+"""``pipeline health``: the health programs of profiles against what is published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline.commands.options import complete_profile
+from pipeline.commands.versions import complete_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pipeline.core.console import StageLine
+    from pipeline.core.paths import Tree
+    from pipeline.judge.model import HealthCheck
+    from pipeline.profile.schema import Command
+
+HEADINGS = ("profile", "version", "program", "status", "detail", "log")
+MARKS = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
+NOTHING = "nothing published"
+
+
+@click.command("health")
+@click.option(
+    "--profile",
+    "-p",
+    metavar="NAME",
+    shell_complete=complete_profile,
+    help="Profile: training/profiles/NAME.toml.  [default: mixed]",
+)
+@click.option("--all", "every", is_flag=True, help="All profiles, each with its current version.")
+@click.argument("version", required=False, shell_complete=complete_version)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
+def health_command(profile: str | None, every: bool, version: str | None, as_json: bool) -> int:
+    """Run the health programs of a profile with a published library, and without.
+
+    They must end alike and print the same. Without VERSION the current one is taken. Ends with exit
+    code 6 if a program does something else with the library, and 15 if nothing is published.
+
+    \b
+    Examples:
+      pipeline health
+      pipeline health -p server 0.1.0-3f2a
+      pipeline health --all
+    """
+    if every and (profile is not None or version is not None):
+        raise click.UsageError("--all takes neither --profile nor VERSION")
+    import json
+
+    from rich.console import Console
+
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.errors import ExitCode
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import profile_names
+
+    tree = Tree.here()
+    names = profile_names(tree) if every else [profile or "mixed"]
+    with BuildConsole(Console(stderr=True)).stage("health") as line:
+        rows = [row for name in names for row in _rows(tree, name, version, every, line)]
+    _require_any(rows)
+    if as_json:
+        click.echo(json.dumps({"schema_version": 1, "checks": rows}, indent=1))
+    else:
+        click.echo(_table(rows), nl=False)
+    failed = any(row["status"] == "failed" for row in rows)
+    return ExitCode.WORKLOAD if failed else ExitCode.OK
+
+
+def _rows(
+    tree: Tree, profile: str, wish: str | None, every: bool, line: StageLine
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each health program; of a profile without a version one that says so."""
+    from pipeline.profile.load import load_profile
+    from pipeline.profile.schema import Command
+    from pipeline.release.version import current, resolve
+
+    if every and current(tree.dist(profile)) is None:
+        yield dict(zip(HEADINGS, (profile, None, None, NOTHING, "", None), strict=True))
+        return
+    loaded, found = load_profile(tree, profile), resolve(tree, profile, wish)
+    logs = tree.logs(profile) / "health"
+    for one in loaded.verifying:
+        if isinstance(one, Command):
+            line.step(f"{profile}: {one.name}")
+            done = _checked(tree, one, found.library, logs)
+            cells = (profile, found.name, one.name, done.status, done.detail, done.log)
+            yield dict(zip(HEADINGS, cells, strict=True))
+
+
+def _checked(tree: Tree, workload: Command, library: Path, logs: Path) -> HealthCheck:
+    """Run one program plain and with the library, if all that it needs is installed."""
+    from pipeline.judge.health import check_one
+    from pipeline.judge.model import HealthCheck
+    from pipeline.stages.build.configure import find_program
+    from pipeline.stages.proof.verify import health_command
+
+    gone = [name for name in (workload.argv[0], *workload.needs) if find_program(name) is None]
+    if gone:
+        detail = f"not installed: {', '.join(gone)}"
+        return HealthCheck(name=workload.name, status="skipped", detail=detail)
+    return check_one(health_command(tree.root, workload), library, logs)
+
+
+def _require_any(rows: list[dict[str, Any]]) -> None:
+    """Raise VersionError if no profile has a version, ProfileError if none has a health program."""
+    from pipeline.core.errors import ProfileError, VersionError
+
+    if rows and all(row["status"] == NOTHING for row in rows):
+        raise VersionError(
+            "nothing is published in this tree", hint="`.venv/bin/pipeline build` builds `mixed`"
+        )
+    if not rows:
+        raise ProfileError(
+            "the profile has no health program",
+            hint='add a workload with kind = "command" and role = "verify"',
+        )
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    from collections import Counter
+
+    from rich.table import Table
+    from rich.text import Text
+
+    from pipeline.report.terminal import plain
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in HEADINGS[:-1]:
+        table.add_column(heading, no_wrap=heading != "detail")
+    for row in rows:
+        status = Text(row["status"], style=MARKS.get(row["status"], ""))
+        log = f" (log: {row['log']})" if row["status"] == "failed" else ""
+        words = (row["profile"], row["version"] or "", row["program"] or "")
+        table.add_row(*words, status, Text(f"{row['detail']}{log}"))
+    counted = Counter(row["status"] for row in rows)
+    profiles = len({row["profile"] for row in rows if row["version"]})
+    said = ", ".join(f"{counted[word]} {word}" for word in MARKS)
+    return plain(table, f"{said}; profiles with a version: {profiles}")

@@ -1,0 +1,55 @@
+"""Each timed figure with its spread: median, mean, standard deviation and count."""
+
+from __future__ import annotations
+
+import statistics
+
+from pipeline.judge.model import Record, RunSample, Throughput, WorkloadThroughput
+from pipeline.judge.request import Side
+
+
+class Times(Record):
+    """Seconds per operation over all runs of one side; sigma is None for a single run."""
+
+    median: float
+    mean: float
+    sigma: float | None
+    least: float
+    most: float
+    count: int
+
+
+class WorkloadTimes(Record):
+    """The times of both sides in one workload, by the clock that judges it."""
+
+    workload: str
+    clock: str
+    baseline: Times
+    tuned: Times
+
+
+def times_of(workload: WorkloadThroughput, side: Side) -> Times:
+    """Return what the runs of one side took, by the clock that judges them."""
+    runs: list[RunSample] = [getattr(pair, side) for pair in workload.samples]
+    seconds = [1 / run.ops_per_sec for run in runs]
+    return Times(
+        median=statistics.median(seconds),
+        mean=statistics.fmean(seconds),
+        sigma=statistics.stdev(seconds) if len(seconds) > 1 else None,
+        least=min(seconds),
+        most=max(seconds),
+        count=len(seconds),
+    )
+
+
+def all_times(throughput: Throughput) -> tuple[WorkloadTimes, ...]:
+    """Return the times of all workloads."""
+    return tuple(
+        WorkloadTimes(
+            workload=one.name,
+            clock=one.clock,
+            baseline=times_of(one, "baseline"),
+            tuned=times_of(one, "tuned"),
+        )
+        for one in throughput.workloads
+    )
