@@ -11,7 +11,7 @@ from conftest import GEOMETRY, Sandbox
 
 from pipeline.core.paths import Tree
 from pipeline.profile.load import load_profile, parse_profile, profile_names
-from pipeline.profile.schema import Command, Trace
+from pipeline.profile.schema import Command, Program, Trace
 from pipeline.profile.template import render_profile
 
 HERE = Path(__file__)
@@ -63,6 +63,7 @@ def test_any_command_makes_a_profile_that_loads(tmp_path: Path, command: tuple[s
     assert table["name"] == "mine"
     assert [w.argv for w in mine if isinstance(w, Command)] == [command, command]
     assert [w.record for w in mine if isinstance(w, Trace)] == [command]
+    assert not [w for w in mine if isinstance(w, Program) and w.role == "verify"]  # no loop of ours
 
 
 def test_without_a_command_it_takes_two_recordings(tmp_path: Path) -> None:
