@@ -107,6 +107,19 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
  */
 #define HAK_FINISH_EARLIER_WORK() __asm__ volatile("lfence" ::: "memory")
 
+/* Runs the last `lines` of HAK_CODE_LINES cache lines of code that nothing else runs: each takes a
+ * line of the instruction cache, and hardly any time. Never on a hot path. */
+#define HAK_CODE_LINES 256
+#define HAK_RUN_LINES(lines)                                                                       \
+    do {                                                                                           \
+        char *hak_place;                                                                           \
+        __asm__ volatile("leaq 9f(%%rip), %0\n\tsubq %1, %0\n\tjmp *%0\n\t.p2align 6\n\t"          \
+                         ".rept 256\n\tnop\n\t.p2align 6\n\t.endr\n9:"                             \
+                         : "=&r"(hak_place)                                                        \
+                         : "r"((unsigned long)(lines) * 64)                                        \
+                         : "cc");                                                                  \
+    } while (0)
+
 /* Between two looks at a word that another thread will write: the processor does not look ahead,
  * and leaves its resources to the other thread of its core. */
 #if defined(__x86_64__)

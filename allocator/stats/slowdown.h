@@ -2,8 +2,9 @@
  * HAK_SLOWDOWN has it; in any other build not one instruction of it is left.
  *
  * Every 256th malloc of a thread waits for HAKMEM_SLOWDOWN rounds of a loop beyond the few it
- * always waits for. So one file is both sides of a comparison, and the loss is in proportion to the
- * rounds. */
+ * always waits for, and runs HAKMEM_BLOAT (0 to 256) cache lines of code that nothing else runs. So
+ * one file is both sides of a comparison, and the loss is in proportion to the rounds, the misses
+ * to the lines. */
 #ifndef HAK_STATS_SLOWDOWN_H
 #define HAK_STATS_SLOWDOWN_H
 

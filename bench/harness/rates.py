@@ -26,9 +26,8 @@ from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.judge import selfcheck
-from pipeline.judge.counting.whole import count_programs
+from pipeline.judge.counting.whole import count_programs, whole_counter
 from pipeline.judge.icache import icache_key
-from pipeline.judge.judging import whole_counter
 from pipeline.judge.model import SelfJudgement
 from pipeline.judge.request import JudgeRequest, Side
 from pipeline.judge.statistics import Interval

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pipeline.judge.model import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
 from pipeline.judge.verdict import Verdict
@@ -91,7 +92,7 @@ def _seconds_needed(result: VerifyResult) -> float:
 def _until_seen(result: VerifyResult) -> float:
     """Return the seconds until the judge would see the loss that it missed; 0 if it did see it."""
     judged = result.self_check.judgements if result.self_check else ()
-    missed = [one.throughput for one in judged if not one.passed]
+    missed = [one.throughput for one in judged if isinstance(one, SelfJudgement) and not one.passed]
     gap = math.log1p(-result.margins.throughput) + math.log1p(LOSS)
     return max((_seconds_to(one, gap) for one in missed), default=0.0)
 

@@ -13,7 +13,7 @@ from pipeline.judge import environment
 from pipeline.judge.counting.count import count
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.source import Unsupported
-from pipeline.judge.counting.whole import WholeCounter, count_programs
+from pipeline.judge.counting.whole import count_programs, whole_counter
 from pipeline.judge.geometry import SWEEP, machine_l1i
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
@@ -60,7 +60,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
         ),
         rss=rss_guard(throughput, request.margins),
         health=health,
-        self_check=check(request, progress),
+        self_check=check(request, programs, progress),
         programs=programs,
         environment=environment.record(request.tools, load_before),
     )
@@ -89,15 +89,6 @@ def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
     """
     curve = () if request.mode == "quick" else SWEEP
     return request.geometries or (machine_l1i()[0], *curve)
-
-
-def whole_counter(request: JudgeRequest) -> WholeCounter | None:
-    """Return what counts whole programs in this machine's cache; None without valgrind."""
-    valgrind = request.tools.valgrind
-    if valgrind is None:
-        return None
-    logs = request.logs / "programs"
-    return WholeCounter(valgrind, geometries(request)[0], request.count_env, logs)
 
 
 def _count(request: JudgeRequest, sides: dict[Side, Path], progress: Progress) -> Counting:

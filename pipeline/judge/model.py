@@ -271,6 +271,47 @@ class SelfJudgement(Record):
     doses: tuple[Dose, ...] = ()
 
     @property
+    def ratio(self) -> Interval:
+        """Return the change that was found over all workloads."""
+        return self.throughput.overall
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the judge said what is right."""
+        return self.verdict in self.expected
+
+    @property
+    def wrong(self) -> bool:
+        """Return whether the judge said what cannot be."""
+        return self.verdict in self.alarming
+
+
+class Bloat(Record):
+    """How much foreign code a real program was made to run every 256th malloc.
+
+    ``lines`` of 64 B are what makes the library's misses rise by ``rise`` (a fraction), computed
+    from the rise by ``probe_lines``.
+    """
+
+    task: str
+    lines: int = Field(gt=0)
+    rise: float
+    probe_lines: int = Field(gt=0)
+    probe_rise: float
+
+
+class CountedJudgement(Record):
+    """One judgement by the I-cache key whose answer is known; else as SelfJudgement."""
+
+    name: Literal["same build, I-cache", "known bloat, I-cache"]
+    verdict: Verdict
+    expected: tuple[Verdict, ...]
+    alarming: tuple[Verdict, ...]
+    reason: str
+    ratio: Interval | None
+    doses: tuple[Bloat, ...] = ()
+
+    @property
     def passed(self) -> bool:
         """Return whether the judge said what is right."""
         return self.verdict in self.expected
@@ -282,15 +323,21 @@ class SelfJudgement(Record):
 
 
 class SelfCheck(Record):
-    """The judge judged: a build against itself, and against itself with a known slowdown."""
+    """The judge judged: a build against itself, and against itself with a known loss.
+
+    By both keys; None in records from before the I-cache key was checked, or without valgrind.
+    """
 
     same_build: SelfJudgement
     slowdown: SelfJudgement
+    same_counts: CountedJudgement | None = None
+    bloat: CountedJudgement | None = None
 
     @property
-    def judgements(self) -> tuple[SelfJudgement, SelfJudgement]:
-        """Return both judgements."""
-        return self.same_build, self.slowdown
+    def judgements(self) -> tuple[SelfJudgement | CountedJudgement, ...]:
+        """Return all judgements that were made."""
+        counted = (one for one in (self.same_counts, self.bloat) if one is not None)
+        return self.same_build, self.slowdown, *counted
 
 
 class Library(Record):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pipeline.judge.model import Key, SelfJudgement, VerifyResult
+from pipeline.judge.model import CountedJudgement, Key, SelfJudgement, VerifyResult
 from pipeline.judge.regressions import regressions
 from pipeline.judge.verdict import Verdict
 
@@ -68,13 +68,20 @@ def _unseen(result: VerifyResult) -> str | None:
     return "; ".join(f"the judge calls {_calls(one)}, {why}" for one in weak) or None
 
 
-def _self_judgements(result: VerifyResult) -> tuple[SelfJudgement, ...]:
+def _self_judgements(result: VerifyResult) -> tuple[SelfJudgement | CountedJudgement, ...]:
     return result.self_check.judgements if result.self_check else ()
 
 
-def _calls(judged: SelfJudgement) -> str:
-    what = "a build against itself" if judged.name == "same build" else "a slowdown of 2 %"
-    return f"{what} {judged.verdict.value} ({judged.reason})"
+_KNOWN = {
+    "same build": "a build against itself",
+    "known slowdown": "a slowdown of 2 %",
+    "same build, I-cache": "the misses of a build against its own",
+    "known bloat, I-cache": "10 % more misses",
+}
+
+
+def _calls(judged: SelfJudgement | CountedJudgement) -> str:
+    return f"{_KNOWN[judged.name]} {judged.verdict.value} ({judged.reason})"
 
 
 def _too_much_memory(result: VerifyResult) -> str | None:

@@ -17,9 +17,10 @@ from pipeline.core.process import Completed, run
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.valgrind import Simulation, simulate
+from pipeline.judge.geometry import machine_l1i
 from pipeline.judge.means import geometric_mean
 from pipeline.judge.model import SIDES, ProgramCounts, RealProgram
-from pipeline.judge.request import CacheGeometry, Side
+from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
 from pipeline.judge.tasks import Task
 
 LIMIT_S = 300.0
@@ -131,6 +132,15 @@ def counts_of(profile: Profile) -> ProgramCounts:
         total_instructions=profile.total_instructions,
         total_i1_misses=profile.total_i1_misses,
     )
+
+
+def whole_counter(request: JudgeRequest) -> WholeCounter | None:
+    """Return what counts whole programs in this machine's cache; None without valgrind."""
+    valgrind = request.tools.valgrind
+    if valgrind is None:
+        return None
+    cache = (*request.geometries, machine_l1i()[0])[0]
+    return WholeCounter(valgrind, cache, request.count_env, request.logs / "programs")
 
 
 def count_programs(

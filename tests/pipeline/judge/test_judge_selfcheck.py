@@ -6,15 +6,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from judge_support import in_turn, pairs, request_of, result_of, run_sample, throughput_of
+from judge_support import (
+    in_turn,
+    pairs,
+    program_counts,
+    program_of,
+    request_of,
+    result_of,
+    run_sample,
+    throughput_of,
+)
 
 from pipeline.core.errors import ArtifactError
-from pipeline.judge import selfcheck
-from pipeline.judge.model import PairSample, SelfCheck, SelfJudgement, VerifyResult
+from pipeline.judge import bloat, selfcheck
+from pipeline.judge.counting.whole import Told
+from pipeline.judge.icache import icache_key
+from pipeline.judge.model import (
+    CountedJudgement,
+    PairSample,
+    ProgramCounts,
+    SelfCheck,
+    SelfJudgement,
+    VerifyResult,
+)
 from pipeline.judge.publishing import may_publish
-from pipeline.judge.request import BenchCommand
+from pipeline.judge.request import BenchCommand, Margins
 from pipeline.judge.schedule import PlannedPair
 from pipeline.judge.selfcheck import VARIABLE, calibrate, check, slowed_by
+from pipeline.judge.tasks import Task
 from pipeline.judge.throughput import Runner
 from pipeline.judge.verdict import Verdict
 
@@ -83,7 +102,7 @@ def test_the_slowdown_is_found_and_the_same_build_is_not_blamed(
     request = dataclasses.replace(
         request_of(["a", "b"]), slowed=tmp_path / "slowed.so", self_check_s=0.2
     )
-    found = check(request, quiet)
+    found = check(request, (), quiet)
     assert found is not None
     assert found.slowdown.verdict is Verdict.NO_GO
     assert found.slowdown.passed
@@ -94,7 +113,7 @@ def test_the_slowdown_is_found_and_the_same_build_is_not_blamed(
 
 
 def test_without_a_library_to_slow_down_nothing_is_checked() -> None:
-    assert check(request_of(["a"]), quiet) is None
+    assert check(request_of(["a"]), (), quiet) is None
 
 
 def judgement(name: str, verdict: Verdict) -> SelfJudgement:
@@ -141,3 +160,74 @@ def test_what_a_check_means_for_publishing(
     assert answer is published
     if not published:
         assert "the judge calls" in reason
+
+
+class FakeCounter:
+    """Counts a library whose misses rise by so many for each line of bloat; no process runs."""
+
+    def __init__(self, per_line: dict[str, float], drift: float = 1.0) -> None:
+        self.per_line, self.drift, self.logs = per_line, drift, Path("/logs/programs")
+        self.asked: list[dict[str, str]] = []
+
+    def count(self, libraries: dict[str, Path], tasks: tuple[Task, ...], _: object) -> list[Told]:
+        self.asked += [dict(task.env) for task in tasks]
+        return [Told(task, dict.fromkeys(libraries, self.one(task))) for task in tasks]
+
+    def one(self, task: Task) -> ProgramCounts:
+        lines = int(task.env.get(bloat.VARIABLE, "0"))
+        misses = 10.0 * self.drift + lines * self.per_line[task.name] / 1000
+        return program_counts(misses)
+
+
+def bloated(
+    monkeypatch: pytest.MonkeyPatch, counter: FakeCounter, tmp_path: Path
+) -> CountedJudgement | None:
+    monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
+    monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+    tasks = tuple(Task(name, name, (), path=Path("/bin/true")) for name in counter.per_line)
+    request = dataclasses.replace(request_of(["a"]), tasks=tasks)
+    return bloat.known_bloat(request, tmp_path / "slowed.so", quiet)
+
+
+def test_bloat_of_a_known_size_is_seen_by_the_icache_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counter = FakeCounter({"often": 200.0, "seldom": 10.0, "never": 0.0})
+    found = bloated(monkeypatch, counter, tmp_path)
+    assert found is not None
+    assert (found.verdict, found.passed) == (Verdict.NO_GO, True)
+    assert {dose.task: dose.lines for dose in found.doses} == {"often": 5, "seldom": 100}
+    assert found.ratio is not None
+    assert found.ratio.value == pytest.approx(1.10, abs=0.001)
+    assert {len(env[bloat.VARIABLE]) for env in counter.asked} == {3}  # environments of one size
+
+
+def test_a_key_that_sees_no_bloat_stops_publishing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counter = FakeCounter({"deaf": 10.0})
+    monkeypatch.setattr(
+        bloat, "icache_key", lambda *_: icache_key([program_of("deaf", 1, 1)], Margins())
+    )
+    found = bloated(monkeypatch, counter, tmp_path)
+    assert found is not None
+    assert found.wrong
+    checked = SelfCheck(
+        same_build=judgement("same build", Verdict.NEUTRAL),
+        slowdown=judgement("known slowdown", Verdict.NO_GO),
+        bloat=found,
+    )
+    published, reason = may_publish(result_of().model_copy(update={"self_check": checked}), True)
+    assert not published
+    assert "the judge calls 10 % more misses NEUTRAL" in reason
+
+
+def test_misses_that_do_not_repeat_are_a_false_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    for drift, wrong in ((1.0, False), (1.01, False), (1.2, True)):
+        monkeypatch.setattr(bloat, "whole_counter", lambda _: FakeCounter({"a": 0.0}, drift))  # noqa: B023
+        monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+        request = dataclasses.replace(request_of(["a"]), tasks=(Task("a", "a", ()),))
+        found = bloat.same_counts(request, [program_of("a", 12.0, 10.0)], quiet)
+        assert found is not None
+        assert found.wrong is wrong
+        assert found.passed is not wrong
