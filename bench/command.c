@@ -1,12 +1,13 @@
 /* Any command as a benchmark: runs it once and prints what it cost, as the other programs do.
  *
- *   command [--threads N] [--in FOLDER] PROGRAM [ARGUMENT...]
+ *   command [--threads N] [--times N] [--in FOLDER] PROGRAM [ARGUMENT...]
  *
  * Its output goes nowhere; its exit code is ours. One operation is the whole command with all
  * processes that it waits for: their processor time, page faults and context switches together, and
  * the peak of the largest one. The mean is that of the whole family, looked at every few
  * milliseconds; what its processes share counts in each. --threads says how many threads it has;
- * without it the line does not tell. */
+ * without it the line does not tell. --times runs it so often,
+ * one operation each: for programs that live shortly. */
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -151,25 +152,32 @@ static void print_use(const watch *seen) {
     printf("peak_rss_kib=%ld\n", used.ru_maxrss);
 }
 
+static long number(const char *text) {
+    return text == NULL ? 1 : strtol(text, NULL, 10);
+}
+
 int main(int argc, char **argv) {
     char **command = argv + (argc > 0);
     const char *threads = option("--threads", &command);
+    const char *times = option("--times", &command);
     const char *folder = option("--in", &command);
-    if (*command == NULL || **command == '-' ||
-        (threads != NULL && strtol(threads, NULL, 10) < 1)) {
-        fprintf(stderr, "usage: %s [--threads N] [--in FOLDER] PROGRAM [ARGUMENT...]\n", argv[0]);
+    if (*command == NULL || **command == '-' || number(threads) < 1 || number(times) < 1) {
+        fprintf(stderr, "usage: %s [--threads N] [--times N] [--in FOLDER] PROGRAM [ARGUMENT...]\n",
+                argv[0]);
         return USAGE;
     }
     double before = now();
     int status = 0;
     watch seen = {0};
-    pid_t child = start(folder, command);
-    if (!await(child, &seen, &status))
-        return FAILED;
+    for (long i = 0; i < number(times) && status == 0; i++) {
+        pid_t child = start(folder, command);
+        if (!await(child, &seen, &status))
+            return FAILED;
+    }
     double wall = now() - before;
     if (status != 0)
         return exit_code(status);
-    printf("command=%s ops=1 seconds=%.9f ", command[0], wall);
+    printf("command=%s ops=%ld seconds=%.9f ", command[0], number(times), wall);
     if (threads != NULL)
         printf("threads=%s ", threads);
     print_use(&seen);

@@ -59,6 +59,10 @@
 #define HAK_AT_LOAD __attribute__((constructor(101)))
 #define HAK_AT_UNLOAD __attribute__((destructor(101)))
 
+/* For small variables that every process writes at its start, or at its first malloc: the dynamic
+ * linker has written to the first page of .data already, so they cost no fault of their own. */
+#define HAK_EARLY __attribute__((section(".data")))
+
 /* initial-exec: one load to find the variable, and no allocation inside malloc by the dynamic
  * loader. It must stay small, because a dlopen-ed library lives in the static TLS surplus. */
 #define HAK_TLS _Thread_local __attribute__((tls_model("initial-exec")))

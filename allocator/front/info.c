@@ -3,7 +3,6 @@
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
-#include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 #include "reclaim/purge.h"
@@ -147,13 +146,12 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 
 /* ---- start and end of the process ---- */
 
-/* The thread that loads us is nearly always the first to allocate, and has done so by now. Where it
- * is not, threads would meet at their first calls, perhaps with a lock of libc's in their hands. */
+/* Threads would meet at their first calls, perhaps with a lock of libc's in their hands: what asks
+ * libc for something is done here. A heap is not made before somebody allocates. */
 static HAK_AT_LOAD void start_at_load(int argc, char **argv, char **environment) {
     (void)argc, (void)argv;
     hak_policy_start(environment);
-    hak_segments_start();
-    hak_heap_self();
+    hak_thread_start_process();
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {

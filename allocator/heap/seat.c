@@ -4,19 +4,20 @@
 
 enum { ADOPT_LOOKS = 8 };
 
-hak_lock hak_registry_lock;
-static _Atomic(hak_seat *) registry;
+HAK_EARLY hak_lock hak_registry_lock;
+static HAK_EARLY _Atomic(hak_seat *) registry;
 
 /* Seats of one state, the one that came last first. */
 typedef struct list {
     hak_seat *first;
 } list;
-static list idle, bare;
-static hak_seat *adopt_next; /* among the idle ones: where the next adoption looks first */
-static _Atomic size_t idle_count;
+static HAK_EARLY list idle, bare;
+static HAK_EARLY hak_seat
+    *adopt_next; /* among the idle ones: where the next adoption looks first */
+static HAK_EARLY _Atomic size_t idle_count;
 
 /* How many idle heaps have a slab with room of a class: where none has, nobody takes the lock. */
-static _Atomic uint32_t stocked[HAK_CLASSES];
+static HAK_EARLY _Atomic uint32_t stocked[HAK_CLASSES];
 
 /* ---- all seats ---- */
 

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static _Atomic bool registered;
+static HAK_EARLY _Atomic bool registered;
 
 static bool membarrier(int command) {
     return syscall(SYS_membarrier, command, 0, 0) == 0;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 size_t hak_os_page_size(void) {
-    static size_t size; /* every thread would write the same value */
+    static HAK_EARLY size_t size; /* every thread would write the same value */
     size_t known = __atomic_load_n(&size, __ATOMIC_RELAXED);
     if (known == 0) {
         known = (size_t)getauxval(AT_PAGESZ);
@@ -39,7 +39,7 @@ static const uintptr_t zone_start = (uintptr_t)0x110000000000, zone_end = (uintp
  * child goes on where its parent was. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom
  * Number Generators" (2014), SplitMix64. */
 static uint64_t next_random(void) {
-    static _Atomic uint64_t state;
+    static HAK_EARLY _Atomic uint64_t state;
     uint64_t seed = 0, old = 0;
     const void *given = (const void *)getauxval(AT_RANDOM);
     if (given != NULL)
@@ -92,7 +92,7 @@ static bool is_locked(void *start) {
 /* After mlockall(MCL_FUTURE) each mapping that can be written to is backed as a whole at once. What
  * we map is room, of which a program may use little: it is locked, too, but page by page as it is
  * touched. The first mapping after that call is emptied again; others are not filled. */
-static _Atomic bool maps_are_locked;
+static HAK_EARLY _Atomic bool maps_are_locked;
 
 static HAK_COLD void lock_on_fault(void *start, size_t size) {
     if (mlock2(start, size, MLOCK_ONFAULT) == 0)

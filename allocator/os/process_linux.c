@@ -6,9 +6,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static const hak_os_hooks *registered;
-static pthread_key_t exit_key;
-static bool have_exit_key, have_fork_hooks;
+static HAK_EARLY const hak_os_hooks *registered;
+static HAK_EARLY pthread_key_t exit_key;
+static HAK_EARLY bool have_exit_key, have_fork_hooks;
 
 /* Other keys' destructors free memory too, so ours asks to be called again in each of the rounds
  * that POSIX allows, and lets go of the thread's heap in the last but one. The key's value points

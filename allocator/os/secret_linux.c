@@ -4,7 +4,7 @@
 #include <sys/auxv.h>
 #include <time.h>
 
-uintptr_t hak_secret;
+HAK_EARLY uintptr_t hak_secret;
 
 /* Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators" (2014). */
 static uint64_t mix(uint64_t x) {

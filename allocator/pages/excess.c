@@ -19,7 +19,7 @@ static hak_lock lock; /* guards all of the below; innermost */
 
 /* ---- pages ---- */
 
-static uint64_t seen_at_ms; /* a teardown, at first the start of the process */
+static HAK_EARLY uint64_t seen_at_ms; /* a teardown, at first the start of the process */
 
 void hak_excess_start(void) {
     seen_at_ms = hak_os_now_ms();

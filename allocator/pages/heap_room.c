@@ -20,8 +20,8 @@ typedef struct yard {
     bool is_reserved;
 } yard;
 
-static yard yards[YARDS];
-static _Atomic size_t yard_count;
+static HAK_EARLY yard yards[YARDS];
+static HAK_EARLY _Atomic size_t yard_count;
 
 /* ---- where things lie ---- */
 

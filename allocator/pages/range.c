@@ -17,7 +17,7 @@ enum {
 };
 
 hak_range hak_ranges[HAK_MAX_RANGES];
-static _Atomic size_t range_count;
+static HAK_EARLY _Atomic size_t range_count;
 
 size_t hak_range_count(void) {
     return atomic_load_explicit(&range_count, memory_order_acquire);

@@ -63,13 +63,6 @@ static place find(unsigned home, size_t pages, size_t align) {
 
 /* ---- taking and giving ---- */
 
-void hak_segments_start(void) {
-    hak_lock_take(&hak_segment_lock);
-    if (hak_range_count() == 0)
-        grow(NULL, 1);
-    hak_lock_give(&hak_segment_lock);
-}
-
 static hak_slab *head_at(place p, size_t pages) {
     hak_slab *head = &p.range->slabs[p.page];
     head->before = head->kind == HAK_RUN_FREE ? head->pages : 0;

@@ -5,9 +5,6 @@
 #include "base/types.h"
 #include "pages/home.h"
 
-/* Asks the system for the first segment, while nothing forbids it. */
-void hak_segments_start(void);
-
 /* A run of `pages` pages whose first is aligned to `align` pages (a power of two), at this home
  * first; *zeroed says that all of it reads as zero. The head's start, pages and bitmap are set, the
  * rest is for the caller. NULL: out of memory. Any thread. */

@@ -5,8 +5,8 @@
 #include "pages/range.h"
 #include "pages/room.h"
 
-hak_lock hak_segment_lock;
-static _Atomic size_t used_pages, dirty_pages;
+HAK_EARLY hak_lock hak_segment_lock;
+static HAK_EARLY _Atomic size_t used_pages, dirty_pages;
 
 /* ---- counts ---- */
 

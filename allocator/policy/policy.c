@@ -100,9 +100,18 @@ HAK_COLD void hak_policy_tell(void) {
     }
 }
 
+/* Most processes have none, and nothing to look for. */
+static bool has_one(char *const environment[]) {
+    static const char prefix[] = "HAKMEM_";
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, prefix, sizeof prefix - 1) == 0)
+            return true;
+    return false;
+}
+
 void hak_policy_read(char *const environment[]) {
     static hak_policy from_environment;
-    if (environment == NULL || hak_os_is_privileged())
+    if (environment == NULL || !has_one(environment) || hak_os_is_privileged())
         return;
     from_environment = standard_policy;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
@@ -111,7 +120,7 @@ void hak_policy_read(char *const environment[]) {
 }
 
 void hak_policy_start(char *const environment[]) {
-    static atomic_flag was_read = ATOMIC_FLAG_INIT;
+    static HAK_EARLY atomic_flag was_read = ATOMIC_FLAG_INIT;
     if (environment != NULL && !atomic_flag_test_and_set(&was_read))
         hak_policy_read(environment);
 }

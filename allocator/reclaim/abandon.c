@@ -76,7 +76,7 @@ static void look_at(hak_seat *seat) {
 }
 
 void hak_abandoned_find(unsigned looks) {
-    static _Atomic(hak_seat *) next;
+    static HAK_EARLY _Atomic(hak_seat *) next;
     for (; looks > 0; looks--) {
         hak_seat *seat = atomic_load_explicit(&next, memory_order_relaxed);
         if (seat == NULL && (seat = hak_seat_first()) == NULL)

@@ -30,7 +30,8 @@ HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 enum { LOOKS = 2 };
 
 /* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run. */
-static hak_lock borrow_lock, start_lock;
+static hak_lock borrow_lock;
+static HAK_EARLY hak_lock start_lock;
 static hak_heap *borrowed;
 
 /* ---- the end of a thread ---- */
@@ -68,18 +69,19 @@ static void after_fork_in_child(void) {
 /* ---- the start of a thread ---- */
 
 /* Threads that allocate for the first time at once wait for each other here: none may go on before
- * its end would be noticed. What hak_os_start allocates comes from the heap this thread has
- * already. */
-static void start_process(void) {
+ * its end would be noticed. What hak_os_start itself allocates comes by here again. */
+void hak_thread_start_process(void) {
     static const hak_os_hooks hooks = {thread_exits, after_fork_in_child};
-    static _Atomic bool started;
-    if (atomic_load_explicit(&started, memory_order_acquire))
+    static HAK_EARLY _Atomic bool started;
+    if (atomic_load_explicit(&started, memory_order_acquire) || hak_this_thread.starts)
         return;
+    hak_this_thread.starts = true;
     hak_lock_take(&start_lock);
     hak_os_barrier_start();
     if (!atomic_load_explicit(&started, memory_order_relaxed) && hak_os_start(&hooks))
         atomic_store_explicit(&started, true, memory_order_release);
     hak_lock_give(&start_lock);
+    hak_this_thread.starts = false;
 }
 
 static hak_heap *obtain(void) {
@@ -107,7 +109,7 @@ static HAK_COLD hak_heap *attach(void) {
     hak_owner_is_this_thread(heap);
     hak_owner_leaves(heap);
     hak_this_thread.heap = hak_this_thread.owned = heap;
-    start_process();
+    hak_thread_start_process();
     return hak_os_watch_this_thread() ? heap : detach(heap);
 }
 

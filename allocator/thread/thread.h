@@ -11,12 +11,17 @@ typedef struct hak_thread {
     hak_heap *heap;
     hak_heap *owned;
     bool ended;
+    bool starts; /* it is in hak_thread_start_process, which may allocate */
 } hak_thread;
 
 extern HAK_HIDDEN HAK_TLS hak_thread hak_this_thread;
 
 /* A heap whose magazines are all empty and full at once. Never written. */
 extern HAK_HIDDEN const hak_heap hak_no_heap;
+
+/* Sees to it that ends of threads and forks are noticed. Once in a process, at load or, where a
+ * constructor of somebody else allocates before, at the first call. */
+void hak_thread_start_process(void);
 
 /* The calling thread's heap, made or taken over at the first call. NULL when the thread has ended
  * already or memory is out: see hak_heap_borrow. */
