@@ -24,8 +24,8 @@ static void set_up(void) {
         hak_os_watch_faults(hak_explain_fault);
 }
 
-/* Threads that allocate for the first time at once wait for each other: a block must not end
- * otherwise when it is freed than it did when it was made. */
+/* The options say where a canary ends, so they must not change between the making of a block and
+ * its free. Threads that allocate for the first time at once therefore wait for each other. */
 static void start(void) {
     static hak_lock lock;
     static _Atomic bool started;
@@ -73,8 +73,8 @@ static bool is_still(hak_place place, hak_facts facts) {
     return memcmp(&now, &facts, sizeof now) == 0;
 }
 
-/* Another thread may free the block meanwhile, and its slab may be none any more: it has no size
- * then. */
+/* Another thread may free the block meanwhile, and its slab may go back to its segment. Pages that
+ * are no slab have blocks of size 0: then the end lies before the block's own size. */
 size_t hak_find_overflow(hak_place place, const void *block, hak_facts facts) {
     size_t end = end_of(place.run, facts.size);
     if (HAK_UNLIKELY(end < facts.size))
@@ -100,13 +100,14 @@ static void check_pattern(unsigned cls, const void *block, hak_facts facts) {
         hak_refuse_written(block, "free", facts, at);
 }
 
-/* A large block that cannot get its memory back, because the system refuses, stays where it is. */
 bool hak_stays(unsigned cls, void *block) {
     check_pattern(cls, block,
                   atomic_load_explicit(hak_place_of(block).record, memory_order_relaxed));
     return true;
 }
 
+/* The system may refuse to make the pages of a large block accessible again: it stays where it is,
+ * for ever. */
 void hak_let_go(unsigned cls, void *block) {
     hak_place place = hak_place_of(block);
     hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
@@ -136,7 +137,7 @@ static void keep_back(const hak_slab *run, void *block) {
 
 /* ---- from the core ---- */
 
-/* A request beyond all limits stays beyond them. */
+/* A request that no system can grant stays one: adding to it could wrap around. */
 static size_t padded(const hak_wish *wish) {
     size_t more = wish->spare + hak_policy_now()->guard_canary;
     if (wish->size > HAK_MEDIUM_MAX)

@@ -79,8 +79,8 @@ static void tick_by_owner(void) {
     leave(heap);
 }
 
-/* Each look within the same tick of the clock doubles the number of blocks until the next: who
- * comes rarely looks each time. */
+/* A look that finds the clock where the last one found it doubles the number of blocks until the
+ * next one. A thread that comes rarely finds another time, and looks each time. */
 void hak_large_look(hak_heap *heap) {
     uint64_t seen = hak_seen_at_ms(heap);
     hak_purge_tick(heap, HAK_CLASS_NONE);
@@ -94,7 +94,8 @@ static bool is_huge(size_t pages) {
     return pages >= HAK_HUGE_PAGES;
 }
 
-/* Threads in turn; whose program has one thread that asks for large blocks stays in one range. */
+/* Threads get the homes in turn. So a program in which one thread asks for large blocks uses the
+ * first home alone. */
 static unsigned home_of(hak_heap *heap) {
     static _Atomic unsigned given;
     if (HAK_GUARD || heap == NULL)

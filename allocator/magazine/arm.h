@@ -1,18 +1,19 @@
-/* Arming: a way to be called again from a hot path that never asks.
+/* Arming: how the slow path is called again, although the hot path never looks at the clock.
  *
- * A program that settles into mallocs and frees which its magazines can serve never visits the slow
- * paths, and dirty pages would wait for ever. An armed magazine looks empty to malloc and full to
- * free, so the next operation on its class comes to the slow path, which puts the real one back:
+ * A program may settle into mallocs and frees that its magazines can serve. It then never visits a
+ * slow path, and dirty pages would wait for ever. An armed magazine looks empty to malloc and full
+ * to free. So the next operation on its class comes to the slow path, which puts the real one back:
  *
  *   top, end -> | NULL |        hand: NULL        held_top -> the real top of the magazine, whose
  *                                                              slot is written meanwhile
  *
- * What this costs is bounded. A hit is served from the held magazine in a few instructions; only
- * every fourth looks at the clock. All magazines are armed when nothing looked at the clock for
- * a while, and at most once in a window of time otherwise; a class that is hit very often within a
- * tick of the clock is left alone until then. So a thread that allocates up to some ten thousand
- * blocks of a class in a second stays armed, and one that does it in a tight loop is soon left
- * alone. */
+ * The cost is bounded. A hit is an operation that meets an armed magazine:
+ * - the held magazine serves it in a few instructions, and only every fourth looks at the clock;
+ * - a class with very many hits within a tick of the clock is left alone until the next window;
+ * - all magazines are armed at most once in a window, or when nothing looked at the clock for long.
+ *
+ * So a thread that allocates up to some ten thousand blocks of a class in a second stays armed. One
+ * that allocates in a tight loop is soon left alone. */
 #ifndef HAK_MAGAZINE_ARM_H
 #define HAK_MAGAZINE_ARM_H
 

@@ -1,5 +1,5 @@
-/* Purge epochs: whether something waits for the purge, and until when. What happens at the end of
- * an epoch is in reclaim/purge.h; who frees something need not know it. */
+/* Purge epochs: whether freed memory waits, and until when. Code that frees something includes this
+ * file alone; reclaim/purge.h has what happens when an epoch ends. */
 #ifndef HAK_PAGES_EPOCH_H
 #define HAK_PAGES_EPOCH_H
 
@@ -29,11 +29,10 @@ uint64_t hak_epoch_ends_ms(void);
 /* Counts epochs; each heap is trimmed once in each. */
 uint32_t hak_epoch_number(void);
 
-/* Under the lock: the epoch has ended; something was left over (true) or not; what ended goes on at
- * the next visit; the next one begins at `now`, if something waits for it. */
-void hak_epoch_count(void);
-void hak_epoch_expect_more(bool more);
-void hak_epoch_put_off(uint64_t now);
-void hak_epoch_start(uint64_t now);
+/* All under the lock. */
+void hak_epoch_count(void);            /* the epoch has ended */
+void hak_epoch_expect_more(bool more); /* true: something is left for the next one */
+void hak_epoch_put_off(uint64_t now);  /* what has ended goes on at the next visit */
+void hak_epoch_start(uint64_t now);    /* the next one begins, if something waits for it */
 
 #endif

@@ -8,8 +8,8 @@
 
 enum {
     HOLES = 4,         /* up to a quarter of a dense block may be holes */
-    GROWTH_PAGES = 16, /* dirty pages below which, and ... */
-    GROWTH_SHARE = 32, /* ... share of the pages in use below which growth does not matter */
+    GROWTH_PAGES = 16, /* growth does not matter below so many dirty pages, */
+    GROWTH_SHARE = 32, /* nor below this share (1/32) of the pages in use */
     BUDGET_SHARE = 4,  /* growth may purge 1/4 of the pages in use in each delay */
     PAUSE = 2,   /* purge delays between two teardowns that have nothing to do with each other */
     LOOK_US = 50 /* between two looks at the faults; a thread has 100 or so in this time */
@@ -30,8 +30,8 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* A teardown goes on while less and less is in use. One that begins soon after another, or soon
- * after the start, may belong to a program that builds up and tears down in turn. */
+/* A teardown lasts as long as the number of pages in use falls. True: it is a rare one. False: it
+ * began soon after the last one or after the start, so the program may build up again soon. */
 static bool is_rare(size_t used) {
     static size_t used_before;
     static bool rare;
@@ -129,8 +129,8 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* The first dense block for a while goes at once, if it is much; a program that asks for such
- * blocks in turn would fault all of their pages in each time. */
+/* A large dense block goes at once if none was freed for a while. A program that frees and asks for
+ * such blocks in turn keeps them: it would fault in all of their pages each time. */
 static enum hak_freed dense(size_t pages) {
     static uint64_t last_ms;
     uint64_t now = hak_os_now_ms();

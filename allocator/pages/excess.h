@@ -1,16 +1,17 @@
-/* Freed memory that does not wait for the end of the epoch, because there is so much of it.
+/* Freed memory that is too much to wait for the end of the purge epoch. There are three cases.
  *
- * - A burst of frees that leaves more dirty pages than half of those in use gives the oldest back
- *   at once; unless the program builds up and tears down in turn, and would only have them back
- *   soon.
- * - When more becomes resident than ever before, since the runs that slabs ask for do not fit into
- *   what lies free in between, that goes instead; at most a quarter of the pages in use in each
- *   purge delay.
- * - Freed huge blocks. What one holds is not its size: a program that asks for much and uses little
- *   of it would pay for nothing. Page faults are counted instead, which bound what became resident.
- *   A dense block, most of which may be resident, is dirty pages like all others, and waits
- *   as they do. What is used sparsely becomes spare runs, which may hold HAKMEM_HUGE_KEEP
- *   together. */
+ * Bursts of frees. When more pages are dirty than half of those in use, the oldest go at once. A
+ * program that builds up and tears down in turn is left alone: it wants them back soon.
+ *
+ * Growth. Free pages may lie in runs too short for a new slab. If the program becomes larger than
+ * it ever was by that slab, such pages go instead: at most a quarter of the pages in use in each
+ * purge delay.
+ *
+ * Huge blocks. A program may ask for much and use little of it, so the size of a block does not say
+ * what it holds. Page faults do: they bound what became resident while the block lived.
+ *
+ *   faults of its life:  | few: sparse -> spare runs, which hold HAKMEM_HUGE_KEEP together |
+ *                        | many: dense -> dirty pages, which wait like all others          | */
 #ifndef HAK_PAGES_EXCESS_H
 #define HAK_PAGES_EXCESS_H
 
@@ -24,14 +25,14 @@ void hak_excess_start(void);
 /* Dirty pages that should go now. Any thread, after it gave pages back. */
 size_t hak_excess_pages(void);
 
+/* The same, after a slab took pages that had no memory. */
+size_t hak_excess_growth(void);
+
 /* Free pages that the caches of threads may hold (pages/run_cache.h): they count as dirty ones.
  * False: so many more would be too many, or nothing may wait at all. Any thread. */
 bool hak_excess_borrow(size_t pages);
 void hak_excess_give_back(size_t pages);
 size_t hak_excess_borrowed(void);
-
-/* The same, after a slab took pages that had no memory. */
-size_t hak_excess_growth(void);
 
 /* Looks at the process's count of page faults, unless it did so a moment ago. Whenever a huge block
  * is taken or given. */
@@ -41,13 +42,14 @@ void hak_excess_look(void);
 uint64_t hak_excess_faults(void);
 uint64_t hak_excess_faults_of(size_t pages);
 
-/* What a huge block of `pages` pages is when it is freed; `faults`: the count when it was taken,
- * less those of pages that had memory by then. RARELY: dense, and the first one for a while. */
+/* What kind a huge block of `pages` pages is when it is freed. `faults` is the count when it was
+ * taken, less the faults of those pages that had memory then. RARELY: a dense one, and none came
+ * for a while. */
 enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
 enum hak_freed hak_excess_huge(size_t pages, uint64_t faults);
 
-/* True when the `pages` free pages behind a new block should go: what is left of a longer block
- * that lay there before, when more is dirty than in use. */
+/* A new block lies where a longer one lay, and leaves `pages` free pages behind it. True: they
+ * should go, because more pages are dirty than in use. */
 bool hak_excess_tail(size_t pages);
 
 /* True when what spare runs hold should go now, as one more came; `faults` as above. */

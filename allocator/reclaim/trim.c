@@ -16,8 +16,8 @@
 /* What a step costs, in slabs that are only looked at: about 0.1 microseconds each. */
 enum {
     GIVE = 32,    /* some pages are given to the system, or a slab to its segment */
-    BLOCKS = 16,  /* so many blocks of a magazine go back as fast as a slab is looked at */
-    CARRIER = 16, /* that other threads freed, with the blocks whose addresses it has */
+    BLOCKS = 16,  /* so many blocks of a magazine together cost as much as one slab */
+    CARRIER = 16, /* one carrier comes home, with all blocks whose addresses it holds */
 };
 
 static void spend(size_t *budget, size_t cost) {
@@ -93,7 +93,7 @@ static bool age(hak_heap *heap, hak_slab *slab, size_t *budget) {
     return slab->dirty_tail > 0 || waits;
 }
 
-/* An empty slab goes: it says of itself by its pulse alone that it has waited. */
+/* An empty slab goes when it has waited for an epoch; its pulse says so. True: it still waits. */
 static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
     bool goes = hak_slab_has_waited(heap, slab);
     spend(budget, goes ? GIVE : 1);
@@ -156,8 +156,9 @@ static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
     hak_magazine_shrink(heap, cls, heap->bins[cls].depth / 2);
 }
 
-/* The slabs have aged before the magazine is emptied into them, which makes those lively again that
- * are in use; a class that is idle has nothing to empty the next time. */
+/* First the slabs age, then the magazine is emptied into them. A block that comes back makes its
+ * slab lively again, so slabs in use stay. A class that is idle has nothing to empty the next time,
+ * and its slabs age on. */
 static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
     hak_transfer_empty(heap, cls);
     if (!heap->robbed)
@@ -185,7 +186,7 @@ enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
     return heap->trim_more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
 }
 
-/* A thread that had it between two steps may have left some blocks. */
+/* A thread may have had the heap between two steps, and left blocks in its magazines. */
 static bool is_empty(const hak_heap *heap) {
     unsigned cls = 1;
     while (cls < HAK_CLASSES && hak_magazine_count(heap, cls) == 0)
