@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from pipeline.core.digest import digest_file, digest_value
+from pipeline.core.errors import SpaceError
+from pipeline.core.files import replace_text
+from pipeline.core.home import own_root
 
 PACKAGE = "pipeline"
 # What these do is said to people, and decides no result.
@@ -17,8 +22,41 @@ SILENT = frozenset({"pipeline.core.console", "pipeline.core.errors", "pipeline.c
 @cache
 def closure_digest(module: str) -> str:
     """Return the digest of ``module`` and of all modules of the pipeline that it imports."""
-    root = Path(__file__).resolve().parents[2]
+    root = own_root()
     return digest_value({name: _digest(_file(root, name)) for name in closure(root, module)})
+
+
+class _Memory:
+    """What files import, remembered by their bytes: to parse them again takes long under load."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        self._known: dict[str, list[str]] = known if isinstance(known, dict) else {}
+        self._new = False
+
+    def imports(self, file: Path) -> tuple[str, ...]:
+        """Return the names that ``file`` imports."""
+        digest = _digest(file)
+        if digest not in self._known:
+            self._known[digest] = list(imports(file))
+            self._new = True
+        return tuple(self._known[digest])
+
+    def keep(self) -> None:
+        """Write down what is new, if the folder can be written."""
+        if self._new:
+            with suppress(SpaceError):
+                replace_text(self._file, json.dumps(self._known, indent=1) + "\n")
+            self._new = False
+
+
+@cache
+def _memory(root: Path) -> _Memory:
+    return _Memory(root / "build" / "pipeline" / "imports.json")
 
 
 def closure(root: Path, module: str) -> list[str]:
@@ -26,13 +64,14 @@ def closure(root: Path, module: str) -> list[str]:
 
     Imports for type checkers alone are left out: nothing of them is executed.
     """
-    found, waiting = set[str](), [module]
+    found, waiting, memory = set[str](), [module], _memory(root)
     while waiting:
         name = waiting.pop()
         if name in found or name in SILENT or not _file(root, name).is_file():
             continue
         found.add(name)
-        waiting += imports(_file(root, name))
+        waiting += memory.imports(_file(root, name))
+    memory.keep()
     return sorted(found)
 
 

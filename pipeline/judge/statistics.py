@@ -13,6 +13,9 @@ Introduction to the Bootstrap (percentile interval); Hesterberg 2015, What Teach
 About the Bootstrap (its small-sample expansion); Schuirmann 1987 (two one-sided tests);
 Satterthwaite 1946 (degrees of freedom of a sum); Lan & DeMets 1983 (each look spends alpha by its
 share of the budget), with Bonferroni in place of their correlations.
+
+scipy.stats takes most of a second to load, so each function that needs it imports it: a build that
+has nothing to do computes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +26,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Array = NDArray[np.float64]
 
@@ -119,6 +121,8 @@ def median_ratio(sample: Array, confidence: float) -> Interval:
     is more, or less where there are fewer than ``least_pairs(confidence)``; then it goes from the
     lowest pair to the highest.
     """
+    from scipy import stats
+
     ordered, half = np.sort(sample), stats.binom(sample.size, 0.5)
     missing = (1 - confidence) / 2 * (1 + TINY)
     spared = int(half.ppf(missing))
@@ -139,6 +143,8 @@ def least_pairs(confidence: float) -> int:
 
 def noise(sample: Array) -> float:
     """Return the spread of one pair: median absolute deviation, scaled to a standard deviation."""
+    from scipy import stats
+
     return float(stats.median_abs_deviation(sample, scale="normal"))
 
 
@@ -177,6 +183,8 @@ def _percentiles(
     if all(np.ptp(one) == 0 for one in samples):
         centre = float(statistic(*samples))
         return centre, centre
+    from scipy import stats
+
     result = stats.bootstrap(
         tuple(samples),
         statistic,
@@ -220,6 +228,8 @@ def expanded_confidence(confidence: float, pairs: float) -> float:
     """
     if pairs < 2:
         raise ValueError("an interval needs at least two pairs")
+    from scipy import stats
+
     quantile = stats.t.ppf((1 - confidence) / 2, pairs - 1) * math.sqrt(pairs / (pairs - 1))
     return 1 - 2 * float(stats.norm.cdf(quantile))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -119,3 +121,37 @@ def test_commands_of_the_training_are_in_its_key(
 
 def test_what_was_measured_is_of_this_machine() -> None:
     assert set(workloads.machine_key()) == {"processor", "kernel"}
+
+
+ASKED = """
+import sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from pipeline.core.closure import closure
+print(*closure(Path({place!r}), "pipeline.a"))
+"""
+
+
+def test_what_files_import_is_remembered_by_their_bytes(tmp_path: Path) -> None:
+    write(tmp_path, a="from pipeline import b\n", b="", c="")
+    asked = ASKED.format(root=str(ROOT), place=str(tmp_path))
+
+    def found() -> str:
+        command = [sys.executable, "-P", "-c", asked]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert found() == "pipeline pipeline.a pipeline.b\n"
+    memory = tmp_path / "build" / "pipeline" / "imports.json"
+    before = memory.stat().st_ino, memory.stat().st_mtime_ns
+    assert found() == "pipeline pipeline.a pipeline.b\n"
+    assert (memory.stat().st_ino, memory.stat().st_mtime_ns) == before  # nothing new
+    write(tmp_path, a="from pipeline import c\n")
+    assert found() == "pipeline pipeline.a pipeline.c\n"
+    memory.write_text("{", encoding="utf-8")
+    assert found() == "pipeline pipeline.a pipeline.c\n"
+
+
+def test_a_build_that_computes_nothing_does_not_load_scipy() -> None:
+    asked = "import pipeline.run, pipeline.judge, sys; print('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
