@@ -10,6 +10,7 @@ import pytest
 from prose import faults
 from pydantic import BaseModel
 
+from pipeline.cli import cli
 from pipeline.core.errors import ExitCode, exit_code_page
 from pipeline.layout.marks import VARIANTS
 from pipeline.profile import schema
@@ -83,6 +84,11 @@ def test_each_key_of_a_profile_is_documented(table: type[BaseModel]) -> None:
     page = text("docs/pipeline.md")
     for key in table.model_fields:
         assert f"`{key}`" in page, key
+
+
+@pytest.mark.parametrize("command", sorted(cli.commands))
+def test_each_command_is_documented(command: str) -> None:
+    assert f"`pipeline {command}" in text("docs/pipeline.md")
 
 
 def pictures() -> str:
