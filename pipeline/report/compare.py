@@ -10,11 +10,18 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from pipeline.judge.keys import compare as judge_interval
-from pipeline.judge.model import Throughput, VerifyResult, WorkloadCounts
+from pipeline.judge.model import ProgramCounts, Throughput, VerifyResult, WorkloadCounts
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
-from pipeline.report.compare_counts import CountPair, Rows, counted_rows, fewer, workload_rows
+from pipeline.report.compare_counts import (
+    CountPair,
+    Rows,
+    counted_rows,
+    fewer,
+    program_row,
+    workload_rows,
+)
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
 from pipeline.report.summary import peak_mib, summary_rows
 
@@ -59,6 +66,7 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
     rows = (
         _gain(before, after),
         *counted_rows(pairs, reason, margins),
+        program_row(_same_programs(before, after), margins),
         _memory(memory[0], memory[1], margins.rss),
     )
     return rows, workload_rows(pairs, margins)
@@ -76,6 +84,10 @@ def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
     rows = (
         _speed(direct),
         *counted_rows(pairs, direct.counting.why, direct.margins),
+        program_row(
+            [(p.baseline, p.tuned) for p in direct.programs if p.baseline and p.tuned],
+            direct.margins,
+        ),
         memory if direct.rss.holds else memory.model_copy(update={"judgement": "worse"}),
     )
     return rows, workload_rows(pairs, direct.margins)
@@ -108,7 +120,7 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
 
 def _speed(direct: VerifyResult) -> ComparedRow:
     overall, key = direct.throughput.overall, direct.keys.throughput
-    medians = summary_rows(direct)[0]
+    medians = next(row for row in summary_rows(direct) if row.verdict is not None)
     return ComparedRow(
         name=medians.name,
         unit=medians.unit,
@@ -135,6 +147,15 @@ def _same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[CountPair
         if _identity(one) in known and _program(one) not in changed
     ]
     return found, "" if found else "no workload was counted in the same way in both"
+
+
+def _same_programs(
+    older: VerifyResult, newer: VerifyResult
+) -> list[tuple[ProgramCounts, ProgramCounts]]:
+    """Return the counts of the tasks of real programs that are the same in both."""
+    known = {(one.name, one.command): one.tuned for one in older.programs}
+    found = [(known.get((one.name, one.command)), one.tuned) for one in newer.programs]
+    return [(before, after) for before, after in found if before and after]
 
 
 def other_programs(older: ReportModel, newer: ReportModel) -> set[str]:

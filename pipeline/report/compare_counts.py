@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.judge.keys import share
-from pipeline.judge.means import weighted_mean
-from pipeline.judge.model import LibraryCounts, Measured
+from pipeline.judge.means import geometric_mean, weighted_mean
+from pipeline.judge.model import LibraryCounts, Measured, ProgramCounts
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
 from pipeline.report.model import ComparedRow, Judgement
@@ -43,6 +43,19 @@ def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> R
         _row("instructions per op", pairs, "instructions", _instructions(margins), reason),
         _row("I-cache misses per op", pressed, "i1_misses", margins.icache, why),
     )
+
+
+def program_row(
+    pairs: Sequence[tuple[ProgramCounts, ProgramCounts]], margins: Margins
+) -> ComparedRow:
+    """Return the misses in a run of a real program, then and now; each program counts alike."""
+
+    def mean(side: int) -> float | None:
+        misses = [(1.0, max(1.0, pair[side].i1_misses)) for pair in pairs]
+        return geometric_mean(misses) if misses else None
+
+    why = "no real program was counted in both"
+    return fewer("I-cache misses in a real program", mean(0), mean(1), margins.icache, why)
 
 
 def workload_rows(pairs: Sequence[CountPair], margins: Margins) -> Rows:

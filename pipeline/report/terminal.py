@@ -65,15 +65,14 @@ def render_terminal(model: ReportModel, console: Console) -> None:
 def _programs(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> Table:
     """Return a row for each real program: the time of a run, what is shown, and its memory."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("real program, CPU time of a run")
-    for heading in ("baseline", "tuned", "speed", "interval"):
+    table.add_column("real program")
+    for heading in ("CPU time", "speed", "interval"):
         table.add_column(heading, justify="right")
     table.add_column("is")
     table.add_column("memory")
     for one in workloads:
         table.add_row(
             one.name,
-            text.pace(one.baseline_ops_per_sec, one.kind),
             text.pace(one.tuned_ops_per_sec, one.kind),
             text.change(one.ratio.value),
             text.ends(one.ratio),

@@ -9,20 +9,13 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pipeline.judge.headline import headline, memory_of
+from pipeline.judge.headline import headline, memory_of, speed_of
 from pipeline.judge.keys import compare
 from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
 from pipeline.judge.pressure import PRESSURE_FLOOR
-from pipeline.judge.verdict import Verdict
 from pipeline.report import text
 from pipeline.report.model import Comparison, FunctionRow, ReportModel
 
-_WORDS = {
-    Verdict.GO: "faster",
-    Verdict.NO_GO: "slower",
-    Verdict.NEUTRAL: "the same",
-    Verdict.INCONCLUSIVE: "unclear",
-}
 _FILTERS = (
     text.number,
     text.place,
@@ -63,7 +56,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "model": model,
         "verify": model.verify,
         "workloads": slowest_first(model),
-        "word": lambda one: _WORDS[compare(one.ratio, margin)],
+        "word": lambda one: speed_of(one, model.verify),
         "memory_word": lambda one: memory_of(one) or "unknown",
         "verdict_of": lambda one: compare(one.ratio, margin),
         "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),

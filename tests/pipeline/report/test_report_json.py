@@ -13,20 +13,29 @@ from jsonschema import Draft202012Validator
 
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points
-from pipeline.judge.model import Counting
+from pipeline.judge.model import Counting, RealProgram
 from pipeline.judge.request import CacheGeometry, Margins
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
 from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
 from pipeline.report.diff import render_diff
 from pipeline.report.files import JSON, read_report, render_json, write_reports
-from pipeline.report.model import Comparison, ReportModel
+from pipeline.report.model import ComparedRow, Comparison, ReportModel
 from pipeline.report.schema import schema_page
 from pipeline.report.view import changed_functions
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import counting_of, counts, exactly, workload_counts
+from judge_support import (
+    counting_of,
+    counts,
+    exactly,
+    pairs,
+    program_of,
+    result_of,
+    throughput_of,
+    workload_counts,
+)
 from report_support import RECEIPTS, bad, evidence, good, older
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -118,12 +127,42 @@ def test_counts_beyond_their_margin_are_found_in_both_directions() -> None:
         "gain over the baseline": "same",
         "instructions per op": "worse",
         "I-cache misses per op": "better",
+        "I-cache misses in a real program": "same",
         "peak RSS": "same",
         "code": "info",
     }
     backward = judgements(compare_versions(good(), older()))
     assert backward["instructions per op"] == "better"
     assert backward["I-cache misses per op"] == "worse"
+
+
+def test_misses_in_real_programs_are_compared_where_both_have_counted_them() -> None:
+    def of(*programs: RealProgram) -> ReportModel:
+        judged = good().verify.model_copy(update={"programs": programs})
+        return good().model_copy(update={"verify": judged})
+
+    def row(older: ReportModel, newer: ReportModel) -> ComparedRow:
+        rows = compare_versions(older, newer, None).rows
+        return next(one for one in rows if one.name == "I-cache misses in a real program")
+
+    then = of(program_of("gcc", 8.0, 4.0), program_of("git", 1.0, 1.0)).model_copy(
+        update={"version": "then"}
+    )
+    other = then.verify.tuned.model_copy(update={"sha256": "e" * 64})
+    then = then.model_copy(update={"verify": then.verify.model_copy(update={"tuned": other})})
+    worse = row(then, of(program_of("gcc", 8.0, 5.0), program_of("redis", 1.0, 9.0)))
+    assert (worse.before, worse.after) == pytest.approx((4000, 5000))
+    assert worse.judgement == "worse"
+    unknown = row(then, of(program_of("redis", 1.0, 9.0)))
+    assert (unknown.ratio, unknown.judgement) == (None, "unknown")
+
+
+def test_a_direct_judgement_of_real_programs_is_told_by_the_speed_of_all() -> None:
+    found = throughput_of(("git",), git=pairs(1.03), loop=pairs(1.03))
+    direct = result_of(found)
+    rows = compare_versions(older(), good(), direct).rows
+    assert (rows[0].name, rows[0].before) == ("speed of all (baseline: 1)", 1.0)
+    assert rows[0].after == pytest.approx(1.03)
 
 
 def test_gains_over_different_baselines_are_not_compared() -> None:
