@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -89,7 +90,6 @@ def _others() -> list[Finding]:
 def _probed(name: str, program: str, *, required: bool) -> Finding:
     """Return a finding with the version a program reports, or with the package that has it."""
     import shutil
-    from pathlib import Path
 
     from pipeline.core.errors import ToolError
     from pipeline.toolchain.find import probe
@@ -130,12 +130,27 @@ def _machine() -> list[Finding]:
     return [
         _counters(),
         Finding("cores", str(len(os.sched_getaffinity(0)))),
+        *huge_page_findings(),
         Finding(
             "free space",
             f"{free >> 20} MiB",
             "" if free > SPACE_WANTED else f"free {SPACE_WANTED >> 20} MiB",
             required=True,
         ),
+    ]
+
+
+def huge_page_findings(folder: Path | None = None) -> list[Finding]:
+    """Return what the system allows of huge pages; 2 MiB serve the default, 64 KiB a choice."""
+    from pipeline.core import huge_pages as pages
+
+    folder = folder or pages.FOLDER
+    large, small = (pages.setting(kib, folder) for kib in (pages.LARGE_KIB, pages.SMALL_KIB))
+    cure = pages.line_that_allows(pages.LARGE_KIB, folder) if large == "never" else ""
+    way = f"; {pages.line_that_allows(pages.SMALL_KIB, folder)}" if small == "never" else ""
+    return [
+        Finding("pages of 2 MiB", large or "this kernel has none", cure),
+        Finding("pages of 64 KiB", f"{small or 'this kernel has none (Linux 6.8 does)'}{way}"),
     ]
 
 
