@@ -21,13 +21,13 @@ SPEED = {
     Verdict.GO: "B is faster than A",
     Verdict.NEUTRAL: "B is as fast as A",
     Verdict.NO_GO: "B is slower than A",
-    Verdict.INCONCLUSIVE: "it is not shown whether B is faster or slower than A",
+    Verdict.INCONCLUSIVE: "B is not shown to be faster or slower than A",
 }
 MEMORY = {
     Verdict.GO: "takes less memory",
     Verdict.NEUTRAL: "takes no more memory",
     Verdict.NO_GO: "takes more memory",
-    Verdict.INCONCLUSIVE: "it is not shown which of them takes more memory",
+    Verdict.INCONCLUSIVE: "is not shown to take more or less memory",
 }
 
 
