@@ -167,8 +167,8 @@ def summarise(
     return Throughput(
         workloads=workloads,
         overall=overall,
-        programs=_part(request, samples, share, "program"),
-        loops=_part(request, samples, share, "loop"),
+        programs=_part(request, samples, share, "program", overall),
+        loops=_part(request, samples, share, "loop", overall),
         pairs=pairs,
         looks=looks,
         stopped="",
@@ -178,9 +178,13 @@ def summarise(
     )
 
 
-def _part(request: JudgeRequest, samples: Samples, share: float, kind: Kind) -> Interval | None:
-    """Return the mean of the workloads of one kind, which decides nothing by itself."""
+def _part(
+    request: JudgeRequest, samples: Samples, share: float, kind: Kind, overall: Interval
+) -> Interval | None:
+    """Return the mean of the workloads of one kind; ``overall`` where all are of that kind."""
     chosen = [bench for bench in request.benches if bench.kind == kind]
+    if len(chosen) == len(request.benches):
+        return overall
     return _mean_of(chosen, samples, share, request.seed) if chosen else None
 
 
