@@ -18,7 +18,16 @@ from pipeline.evidence.model import (
     StaticText,
 )
 from pipeline.geometry.model import Difference
-from pipeline.judge.model import Counting, Dose, SelfCheck, SelfJudgement, Throughput, VerifyResult
+from pipeline.judge.model import (
+    Bloat,
+    CountedJudgement,
+    Counting,
+    Dose,
+    SelfCheck,
+    SelfJudgement,
+    Throughput,
+    VerifyResult,
+)
 from pipeline.judge.request import CacheGeometry
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -182,6 +191,15 @@ def judged() -> VerifyResult:
     check = SelfCheck(
         same_build=_judgement("same build", Verdict.NEUTRAL, throughput_of(tiny=pairs(1.0))),
         slowdown=_judgement("known slowdown", Verdict.NO_GO, slow),
+        bloat=CountedJudgement(
+            name="known bloat, I-cache",
+            verdict=Verdict.NO_GO,
+            expected=(Verdict.NO_GO,),
+            alarming=(Verdict.GO, Verdict.NEUTRAL),
+            reason="I1 misses +10 %",
+            ratio=Interval(value=1.1, low=1.1, high=1.1, confidence=1.0),
+            doses=(Bloat(task="gcc", lines=26, rise=0.1, probe_lines=256, probe_rise=1.0),),
+        ),
     )
     return result_of(mixed(), mixed_counts()).model_copy(update={"self_check": check})
 
