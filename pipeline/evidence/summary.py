@@ -70,8 +70,11 @@ def static_text(
         functions = read_text_map(library).functions
     except ArtifactError:  # no symbols: only the size is known
         return StaticText(build=build, text_bytes=text_bytes)
-    hot = [one for one in functions if one.part != "cold" and set(one.names) & set(lists.hot)]
-    cold = [one for one in functions if one not in hot and _is_cold(one, lists)]
+    listed = set(lists.hot)
+    is_hot = [one.part != "cold" and not listed.isdisjoint(one.names) for one in functions]
+    hot = [one for one, hot in zip(functions, is_hot, strict=True) if hot]
+    others = [one for one, hot in zip(functions, is_hot, strict=True) if not hot]
+    cold = [one for one in others if _is_cold(one, lists)]
     return StaticText(
         build=build,
         text_bytes=text_bytes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import BuildError
@@ -32,47 +32,52 @@ def gather(
     chain: Sequence[Candidate],
     chosen: Chosen,
     verdict: Verdict,
-) -> Evidence:
-    """Measure what is not measured yet, and return all of it.
+) -> Callable[[], Evidence]:
+    """Measure what is not measured yet, and return what puts all of it together.
 
     ``chain`` ends with the build that BOLT took and the one that it made, in this order. Without
-    a chain nothing further is measured.
+    a chain nothing further is measured. A build that has nothing to do asks for nothing.
     """
-    from pipeline.evidence.curve import curve_points
-    from pipeline.evidence.model import Evidence
-    from pipeline.evidence.summary import per_operation, program_shares, static_text
-    from pipeline.judge.icache import under_pressure
+    null, left_out = _random_layouts(shop, setup, plain, chain, chosen)
 
-    tuned, judged = chosen.candidate.library, verdict.result()
-    counting = judged.counting
-    known = Evidence(
-        mode=shop.options.mode,
-        left_out=() if shop.chain else NO_CHAIN,
-        per_operation=per_operation(counting),
-        curve=curve_points(counting),
-        programs=program_shares(judged.programs),
-        curve_workloads=tuple(one.name for one in under_pressure(counting)),
-        static=(
-            static_text("baseline", plain.library.path, setup.lists),
-            static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
-        ),
-    )
+    def put_together() -> Evidence:
+        from pipeline.evidence.curve import curve_points
+        from pipeline.evidence.model import Evidence
+        from pipeline.evidence.summary import per_operation, program_shares, static_text
+        from pipeline.judge.icache import under_pressure
+
+        tuned, judged = chosen.candidate.library, verdict.result()
+        counting = judged.counting
+        return Evidence(
+            mode=shop.options.mode,
+            left_out=left_out,
+            per_operation=per_operation(counting),
+            curve=curve_points(counting),
+            programs=program_shares(judged.programs),
+            curve_workloads=tuple(one.name for one in under_pressure(counting)),
+            static=(
+                static_text("baseline", plain.library.path, setup.lists),
+                static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
+            ),
+            layout_null=null,
+            ablation=chosen.result() if shop.chain else None,
+        )
+
+    return put_together
+
+
+def _random_layouts(
+    shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Candidate], chosen: Chosen
+) -> tuple[LayoutNull | None, tuple[str, ...]]:
+    """Return the counts of random layouts, or None and what is left out for what reason."""
     if not shop.chain:
-        return known
-    null: LayoutNull | None = None
-    left_out: tuple[str, ...] = (NOT_COUNTED,)
+        return None, NO_CHAIN
     linked = linked_of(chain, chosen.candidate)
     try:
         null = layout_null(shop, setup, plain, chosen.candidate, linked)
     except BuildError as error:  # this step has one order only: no null
-        left_out = (f"random layouts: {error.message}",)
-    return known.model_copy(
-        update={
-            "left_out": () if null else left_out,
-            "layout_null": null,
-            "ablation": chosen.result(),
-        }
-    )
+        return None, (f"random layouts: {error.message}",)
+    return null, () if null else (NOT_COUNTED,)
 
 
 def linked_of(chain: Sequence[Candidate], chosen: Candidate) -> Candidate:

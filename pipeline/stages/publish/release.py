@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,9 @@ class Release:
     ``profile`` is the first training's, which the archive was compiled by; the candidate may have
     one of two trainings. ``factors`` are the whole-number weights of the training workloads. A
     rebuild from a bundle has its lists and profile file in ``inputs`` instead of the tree, and
-    tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` is
-    None where none was gathered, and ``geometry`` where the library is cut as the default.
+    tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` puts
+    the evidence together when it is asked for; it is None where none was gathered, and
+    ``geometry`` where the library is cut as the default.
     ``beside`` are libraries for single kinds of processors, each judged by itself.
     """
 
@@ -33,7 +35,7 @@ class Release:
     profile: ProfileData
     factors: dict[str, int]
     verdict: Verdict
-    evidence: Evidence | None = None
+    evidence: Callable[[], Evidence] | None = None
     geometry: Geometry | None = None
     beside: tuple[Release, ...] = ()
     inputs: Path | None = None

@@ -51,7 +51,7 @@ def make_report(
         allow_regression=shop.options.allow_regression,
         inputs=Inputs(
             receipts=by_stage(receipts),
-            evidence=release.evidence,
+            evidence=release.evidence() if release.evidence else None,
             facts=_facts(shop, release, older),
             previous=previous,
             previous_reason=reason,
