@@ -270,7 +270,7 @@ def test_rollback_and_list(built: Sandbox) -> None:
     assert code == 0
     new = published(built)
     _, listing = built.run("list", "--profile", "tiny")
-    assert any(line.split()[:2] == ["*", new] for line in listing.splitlines())
+    assert any(line.split()[:3] == ["*", "tiny", new] for line in listing.splitlines())
     code, output = built.run("rollback", "--profile", "tiny")
     assert code == 0
     old = published(built)
