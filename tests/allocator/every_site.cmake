@@ -19,13 +19,13 @@ set_target_properties(test_faults_every_site PROPERTIES ENABLE_EXPORTS ON)
 find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-20 llvm-objdump-19
              llvm-objdump objdump REQUIRED)
 # There is no spare run where address space is scarce; boxes.pages_spare lets those calls fail.
-# thread_start is a helper of the tests. The guard moves blocks, and makes them zero, itself; and its
-# requests leave no slab with a tail that was used before.
+# thread_start and resident_bytes are helpers of the tests. The guard moves blocks, and makes them
+# zero, itself; and its requests leave no slab with a tail that was used before.
 # Only a range in a reservation, as in boxes.pages_range, has something in front to cut off.
 # Not each user may lock all memory; process.locked_future does.
 # A hole of a whole page of slots is left in the magazine of a thread that sleeps: process.sleepers.
-set(never_called hak_spare_purge hak_spare_release thread_start hak_os_reserve lock_on_fault
-    make_writable purge_hole empty_some)
+set(never_called hak_spare_purge hak_spare_release thread_start resident_bytes hak_os_reserve
+    lock_on_fault make_writable purge_hole empty_some)
 if(HAKMEM_VARIANT STREQUAL "guard")
   list(APPEND never_called move hak_large_allocate purge_tail)
   # It has no blocks apart.
