@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -213,12 +213,17 @@ class Layout(Strict):
     must_be_hot: Annotated[tuple[Symbol, ...], Field(min_length=1)] = ("hak_malloc", "hak_free")
 
 
+CountedProgram = Literal["gcc", "python3", "redis", "sqlite3"]
+COUNTED_PROGRAMS: tuple[CountedProgram, ...] = get_args(CountedProgram)
+
+
 class Gate(Strict):
     """Margins of the judge, as fractions, and how much it may measure.
 
     ``pairs`` of runs come before the first look; ``..._s`` are seconds of timed runs that may be
     spent while nothing is decided, ``self_check_s`` on each half of the judge's check of itself.
     ``chain`` is whether builds that are not quick make the chain of builds and random layouts.
+    ``programs`` are those that the I-cache key counts the library's misses in.
     """
 
     throughput_margin: Margin = 0.01
@@ -232,6 +237,7 @@ class Gate(Strict):
     self_check_s: Budget = 60
     seed: Annotated[int, Field(ge=0)] = 1
     chain: bool = True
+    programs: Annotated[tuple[CountedProgram, ...], Field(min_length=1)] = COUNTED_PROGRAMS
 
 
 class Tune(Strict):

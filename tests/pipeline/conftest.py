@@ -42,6 +42,7 @@ must_be_hot = ["hak_malloc", "hak_free"]
 budget_s = 2
 self_check_s = 2
 chain = false
+programs = ["sqlite3"]
 
 [[workload]]
 name = "mixed-sizes"

@@ -58,7 +58,7 @@ def verify(
         "mode": shop.options.mode,
         "machine": machine_key(),
         "seconds": budget_s(shop),
-        "tasks": task_keys(shop, judged_tasks()),
+        "tasks": task_keys(shop, judged_tasks(shop)),
         "commands": command_keys(shop, setup.verifying),
     }
 
@@ -112,7 +112,7 @@ def judge_request(
         pairs=gate.pairs,
         time_budget_s=budget_s(shop),
         seed=gate.seed,
-        tasks=judged_tasks(),
+        tasks=judged_tasks(shop),
         count_env=COUNT_ENV,
         slowed=slowed.path if slowed else None,
         self_check_s=max(gate.self_check_s, shop.options.verify_s or 0.0),
@@ -126,11 +126,12 @@ def judge_request(
     )
 
 
-def judged_tasks() -> tuple[Task, ...]:
-    """Return the tasks of real programs by which the I-cache key judges."""
+def judged_tasks(shop: Workshop) -> tuple[Task, ...]:
+    """Return the tasks of real programs by which the I-cache key judges this profile."""
     from pipeline.judge.tasks import JUDGED, found
 
-    return found(JUDGED, find_program)
+    wanted = shop.profile.gate.programs
+    return found([task for task in JUDGED if task.name in wanted], find_program)
 
 
 def budget_s(shop: Workshop) -> float:

@@ -11,7 +11,7 @@ import pytest
 from pipeline.core.paths import Tree
 from pipeline.judge.tasks import JUDGED, TRAINED
 from pipeline.profile.load import load_profile
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.schema import COUNTED_PROGRAMS, Command, Program
 from pipeline.stages.build.workshop import Options
 from pipeline.stages.proof.ablation import choosing_request
 from pipeline.stages.proof.verify import judge_request
@@ -73,3 +73,7 @@ def test_tasks_that_choose_and_tasks_that_judge_share_nothing() -> None:
     assert choosing
     assert judging
     assert not choosing & judging
+
+
+def test_a_profile_may_name_each_program_that_is_counted_for_the_key() -> None:
+    assert sorted(task.name for task in JUDGED) == sorted(COUNTED_PROGRAMS)
