@@ -75,13 +75,14 @@ static void look_at(hak_seat *seat) {
     hak_abandon(seat->heap);
 }
 
+/* The thread that reads `next` may not have seen the seat: another one, which had, has left it. */
 void hak_abandoned_find(unsigned looks) {
     static HAK_EARLY _Atomic(hak_seat *) next;
     for (; looks > 0; looks--) {
-        hak_seat *seat = atomic_load_explicit(&next, memory_order_relaxed);
+        hak_seat *seat = atomic_load_explicit(&next, memory_order_acquire);
         if (seat == NULL && (seat = hak_seat_first()) == NULL)
             return;
-        atomic_store_explicit(&next, seat->registry_next, memory_order_relaxed);
+        atomic_store_explicit(&next, seat->registry_next, memory_order_release);
         look_at(seat);
     }
 }
