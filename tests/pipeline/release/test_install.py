@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT, Sandbox
 
 from pipeline.core.errors import ExitCode
+from pipeline.core.paths import Tree
 from pipeline.core.process import run
 
 TINY = ("--profile", "tiny")
@@ -41,7 +42,7 @@ def test_installed_version_serves_projects_and_goes_without_a_trace(
     source = ROOT / "tests" / "package"
     run(["cmake", "-G", "Ninja", "-S", source, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}"])
     run(["cmake", "--build", folder, "--target", "c-hakmem"])
-    assert run([folder / "c-hakmem"]).stdout == "0.1.0\n"
+    assert run([folder / "c-hakmem"]).stdout == f"{Tree(ROOT).version}\n"
     code, output = built.run("uninstall", "--prefix", str(prefix))
     assert code == 0, output
     assert f"remove {prefix}/{LIBRARY}" in output
