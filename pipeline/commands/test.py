@@ -111,7 +111,7 @@ def test_command(
     """Run the tests: C and Python, style, types, clang and gcc builds.
 
     \b
-    pipeline test                            some twelve minutes on two processors
+    pipeline test                            some fifteen minutes on two processors
     pipeline test --full                     whole builds, all options with gcc, what takes long
     pipeline test --changed                  what the changes not yet committed touch
     pipeline test --changed main             what the changes since main touch
