@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from pipeline.judge.counting.whole import Told, WholeCounter, as_program, whole_counter
 from pipeline.judge.icache import icache_key
@@ -40,15 +41,7 @@ def same_counts(
         one.model_copy(update={"baseline": one.tuned, "tuned": counts.get(one.name)})
         for one in programs
     ]
-    key = icache_key(both, request.margins)
-    return CountedJudgement(
-        name="same build, I-cache",
-        verdict=key.verdict,
-        expected=(Verdict.NEUTRAL,),
-        alarming=(Verdict.GO, Verdict.NO_GO),
-        reason=key.reason,
-        ratio=key.ratio,
-    )
+    return _judged(request, "same build, I-cache", both, Verdict.NEUTRAL)
 
 
 def known_bloat(request: JudgeRequest, slowed: Path, progress: Progress) -> CountedJudgement | None:
@@ -81,12 +74,24 @@ def known_bloat(request: JudgeRequest, slowed: Path, progress: Progress) -> Coun
                                    "tuned": one.counts["bloated"]}))
         for name, one in found.items()
     ]  # fmt: skip
+    return _judged(request, "known bloat, I-cache", both, Verdict.NO_GO, doses)
+
+
+def _judged(
+    request: JudgeRequest,
+    name: Literal["same build, I-cache", "known bloat, I-cache"],
+    both: Sequence[RealProgram],
+    right: Verdict,
+    doses: Sequence[Bloat] = (),
+) -> CountedJudgement:
+    """Judge ``both`` sides of each program, where only ``right`` is right."""
     key = icache_key(both, request.margins)
+    decided = (Verdict.GO, Verdict.NEUTRAL, Verdict.NO_GO)
     return CountedJudgement(
-        name="known bloat, I-cache",
+        name=name,
         verdict=key.verdict,
-        expected=(Verdict.NO_GO,),
-        alarming=(Verdict.GO, Verdict.NEUTRAL),
+        expected=(right,),
+        alarming=tuple(one for one in decided if one is not right),
         reason=key.reason,
         ratio=key.ratio,
         doses=tuple(doses),

@@ -256,24 +256,14 @@ class Dose(Record):
     probe_loss: float
 
 
-class SelfJudgement(Record):
-    """One judgement whose answer is known: ``expected`` are the verdicts that are right.
+class KnownJudgement(Record):
+    """A judgement whose answer is known."""
 
-    ``alarming`` are those that show the judge to be wrong; any other only shows it to be weak.
-    """
-
-    name: Literal["same build", "known slowdown"]
+    name: str
     verdict: Verdict
     expected: tuple[Verdict, ...]
     alarming: tuple[Verdict, ...]
     reason: str
-    throughput: Throughput
-    doses: tuple[Dose, ...] = ()
-
-    @property
-    def ratio(self) -> Interval:
-        """Return the change that was found over all workloads."""
-        return self.throughput.overall
 
     @property
     def passed(self) -> bool:
@@ -284,6 +274,22 @@ class SelfJudgement(Record):
     def wrong(self) -> bool:
         """Return whether the judge said what cannot be."""
         return self.verdict in self.alarming
+
+
+class SelfJudgement(KnownJudgement):
+    """One judgement whose answer is known: ``expected`` are the verdicts that are right.
+
+    ``alarming`` are those that show the judge to be wrong; any other only shows it to be weak.
+    """
+
+    name: Literal["same build", "known slowdown"]
+    throughput: Throughput
+    doses: tuple[Dose, ...] = ()
+
+    @property
+    def ratio(self) -> Interval:
+        """Return the change that was found over all workloads."""
+        return self.throughput.overall
 
 
 class Bloat(Record):
@@ -300,26 +306,12 @@ class Bloat(Record):
     probe_rise: float
 
 
-class CountedJudgement(Record):
+class CountedJudgement(KnownJudgement):
     """One judgement by the I-cache key whose answer is known; else as SelfJudgement."""
 
     name: Literal["same build, I-cache", "known bloat, I-cache"]
-    verdict: Verdict
-    expected: tuple[Verdict, ...]
-    alarming: tuple[Verdict, ...]
-    reason: str
     ratio: Interval | None
     doses: tuple[Bloat, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Return whether the judge said what is right."""
-        return self.verdict in self.expected
-
-    @property
-    def wrong(self) -> bool:
-        """Return whether the judge said what cannot be."""
-        return self.verdict in self.alarming
 
 
 class SelfCheck(Record):
