@@ -143,6 +143,7 @@ def test_link_puts_the_command_on_the_path(clone: Path, machine: Path, tmp_path:
     done = bootstrap(clone, machine, "--link", HOME=str(home))
     link = home / ".local" / "bin" / "pipeline"
     assert link.readlink() == clone / ".venv" / "bin" / "pipeline"
+    assert (link.parent / "hakmem").readlink() == clone / ".venv" / "bin" / "hakmem"
     assert (done.returncode, done.stdout) == (0, "")
     assert f'export PATH="{link.parent}:$PATH"' in done.stderr
     again = bootstrap(clone, machine, "--link", "list", HOME=str(home))

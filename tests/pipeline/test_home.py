@@ -122,12 +122,12 @@ def test_the_package_in_its_own_tree_says_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this tree, unpacked as an installer does, with its command."""
-    from flit_core import buildapi  # type: ignore[import-untyped]
+    from hatchling import build
 
     folder, here = tmp_path_factory.mktemp("installed"), Path.cwd()
     os.chdir(ROOT)
     try:
-        wheel = folder / buildapi.build_wheel(str(folder))
+        wheel = folder / build.build_wheel(str(folder))
     finally:
         os.chdir(here)
     shutil.unpack_archive(wheel, folder / "site-packages", format="zip")

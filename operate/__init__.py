@@ -1,0 +1,1 @@
+"""The operators' command ``hakmem``. Standard library only: a package of it needs Python alone."""

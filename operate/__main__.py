@@ -1,0 +1,5 @@
+"""``python -m operate``: the same as the installed command."""
+
+from operate.cli import main
+
+main()

@@ -1,0 +1,102 @@
+"""The ``hakmem`` command: finds the subcommand, imports its module alone, runs it.
+
+A new subcommand is a row of ``COMMANDS`` and a module ``operate/commands/NAME.py`` with
+``configure(parser)`` and ``run(args)``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from pipeline.core.errors import ExitCode, PipelineError
+
+COMMANDS = {
+    "completion": "Print the script that completes `hakmem` in a shell.",
+}
+"""Each subcommand with its one line of help."""
+
+_EXIT_CODES = "Exit codes: docs/exit-codes.md."
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with one of the codes of docs/exit-codes.md."""
+    sys.exit(guarded(lambda: dispatch(sys.argv[1:])))
+
+
+def dispatch(words: Sequence[str]) -> int:
+    """Run what ``words`` ask for, and return its exit code; argparse leaves by SystemExit."""
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    parser = build_parser([chosen] if chosen in COMMANDS else [])
+    args = parser.parse_args(words)
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return ExitCode.OK
+    code: int = args.run(args)
+    return code
+
+
+def build_parser(filled: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; only the commands in ``filled`` are imported."""
+    parser = argparse.ArgumentParser(
+        prog="hakmem",
+        description="Run, look at and watch programs that use libhakmem.",
+        epilog=_EXIT_CODES,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, line in COMMANDS.items():
+        child = commands.add_parser(
+            name,
+            help=line,
+            description=line,
+            epilog=_EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name in filled:
+            fill(name, child)
+    return parser
+
+
+def fill(name: str, parser: argparse.ArgumentParser) -> None:
+    """Give a subcommand its arguments and what runs it."""
+    module = import_module(f"operate.commands.{name}")
+    module.configure(parser)
+    parser.set_defaults(run=module.run)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        """Print the version of the tree, or of what is installed."""
+        print(f"hakmem {version()}")
+        parser.exit()
+
+
+def version() -> str:
+    """Return the version: of the tree around this package, else of the distribution."""
+    file = Path(__file__).resolve().parents[1] / "VERSION"
+    if file.is_file():
+        return file.read_text(encoding="utf-8").strip()
+    from importlib.metadata import version as installed
+
+    return installed("hakmem-pipeline")
+
+
+def guarded(action: Callable[[], int]) -> int:
+    """Run ``action``; turn an error that was foreseen into its message and exit code."""
+    try:
+        return action()
+    except PipelineError as error:
+        print(f"error: {error.message}", file=sys.stderr)
+        if error.hint:
+            print(f"  hint: {error.hint}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:  # who reads has seen enough
+        sys.stdout = None
+        return ExitCode.OK
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED

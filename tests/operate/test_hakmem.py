@@ -1,0 +1,74 @@
+"""The command `hakmem` itself: help, version, exit codes, completion, and what it imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from operate.cli import COMMANDS
+from pipeline.core.errors import ExitCode
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = {"pipeline", "pipeline.core", "pipeline.core.errors"}
+"""What of the pipeline the command may need: modules of the standard library's alone."""
+
+
+def hakmem(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "operate", *words], cwd=ROOT, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--help",)])
+def test_help_names_each_command(words: tuple[str, ...]) -> None:
+    done = hakmem(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help_of_its_own(name: str) -> None:
+    done = hakmem(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"usage: hakmem {name}" in done.stdout
+
+
+def test_version_is_that_of_the_project() -> None:
+    assert hakmem("--version").stdout == f"hakmem {(ROOT / 'VERSION').read_text().strip()}\n"
+
+
+@pytest.mark.parametrize("words", [("rnu",), ("--nope",), ("completion", "tcsh")])
+def test_wrong_command_lines_are_usage_errors(words: tuple[str, ...]) -> None:
+    done = hakmem(*words)
+    assert done.returncode == ExitCode.USAGE
+    assert "Traceback" not in done.stderr
+
+
+def test_all_commands_need_the_standard_library_alone() -> None:
+    code = (
+        "import sys; old = {*sys.modules}; from operate.cli import build_parser, COMMANDS;"
+        "build_parser([*COMMANDS]); print(*{*sys.modules} - old)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    ours = {name for name in loaded if name.partition(".")[0] == "pipeline"}
+    others = {name.partition(".")[0] for name in loaded - ours} - sys.stdlib_module_names
+    assert others == {"operate"}
+    assert ours <= SHARED
+
+
+def test_only_the_module_of_the_command_is_imported() -> None:
+    code = "import sys; from operate.cli import build_parser; build_parser([]); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert not [name for name in done.stdout.split() if name.startswith("operate.commands.")]
+
+
+def test_bash_completes_commands_and_options() -> None:
+    script = hakmem("completion", "bash").stdout
+    typed = "COMP_WORDS=(hakmem compl); COMP_CWORD=1; _hakmem; echo ${COMPREPLY[@]}"
+    done = subprocess.run(["bash", "-c", f"{script}\n{typed}"], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("completion\n", "")
