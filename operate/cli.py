@@ -16,6 +16,8 @@ from typing import NoReturn
 from pipeline.core.errors import ExitCode, PipelineError
 
 COMMANDS = {
+    "run": "Start a program with the library that fits.",
+    "check": "Tell whether a running program uses the library.",
     "completion": "Print the script that completes `hakmem` in a shell.",
 }
 """Each subcommand with its one line of help."""

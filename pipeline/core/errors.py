@@ -45,6 +45,8 @@ class ExitCode(IntEnum):
     ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
     VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
     REGRESSION = 16, "the newer of two versions, or B of `versus`, is worse", "read what it says"
+    UNFIT = 17, "`hakmem run`: no library can serve this program here", "the message says why"
+    UNUSED = 18, "`hakmem check`: malloc of that process is not the library's", "read what it says"
     INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command again; a build goes on where it was"
 
 
@@ -146,6 +148,12 @@ class VersionError(PipelineError):
     exit_code = ExitCode.VERSION
 
 
+class UnfitError(PipelineError):
+    """No library can be preloaded into a program, or this processor cannot run the library."""
+
+    exit_code = ExitCode.UNFIT
+
+
 class ChildError(PipelineError):
     """A child process did not do its work; the two kinds below say how."""
 
@@ -174,7 +182,7 @@ def exit_code_page() -> str:
         [
             "# Exit codes",
             "",
-            "**For people who call `pipeline` or `bootstrap` from scripts.** Look up here what a"
+            "**For people who call `pipeline`, `hakmem` or `bootstrap` from scripts.** Look up here what a"
             " code",
             "means; then you can tell what went wrong and what to do next.",
             "",

@@ -12,7 +12,10 @@ from operate.cli import COMMANDS
 from pipeline.core.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = {"pipeline", "pipeline.core", "pipeline.core.errors"}
+SHARED = {
+    "pipeline",
+    *(f"pipeline.core{x}" for x in ("", ".errors", ".home", ".preload", ".processor", ".spelling")),
+}
 """What of the pipeline the command may need: modules of the standard library's alone."""
 
 

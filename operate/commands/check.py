@@ -1,0 +1,157 @@
+"""``hakmem check``: whether a process uses the library, which one, and what it may have."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from operate import allocators, libraries, system
+from operate.libraries import Library
+from operate.processes import Process
+from pipeline.core.errors import ExitCode
+
+_EXAMPLES = """\
+Examples:
+  hakmem check $(pidof redis-server)
+  hakmem check --json 1234
+
+Exit codes: 0 malloc is the library's; 18 it is not; else docs/exit-codes.md."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("pid", type=int)
+    parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.epilog = _EXAMPLES
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what is found."""
+    process = Process(args.pid)
+    process.require_readable()
+    found = facts(process)
+    print(json.dumps(found, indent=1) if args.json else "\n".join(lines(found)))
+    return ExitCode.OK if found["serves_malloc"] else ExitCode.UNUSED
+
+
+def facts(process: Process) -> dict[str, Any]:
+    """Return all that is known of a process."""
+    mapped, server = process.files(), process.server()
+    ours = next((path for path in mapped if allocators.is_ours(path)), None)
+    return {
+        "schema_version": 1,
+        "pid": process.pid,
+        "program": process.program(),
+        "library": None if ours is None else library(process, ours),
+        "serves_malloc": (ours is not None and server == ours) or _is_linked_in(process, server),
+        "malloc_from": server or None,
+        "other_allocators": others(process, mapped, server),
+        "options": options(process),
+        "preload_failed": missing(process, mapped),
+        "huge_pages": system.huge_pages(process),
+        "memory": system.memory(process),
+        "limits": system.limits(process),
+    }
+
+
+def library(process: Process, path: str) -> dict[str, Any]:
+    """Return what is known of the library: by its file, and the manifest of its bytes."""
+    elf, published = process.elf(path), manifest_of(process.place(path))
+    return {
+        "path": path,
+        "replaced_since": elf is None,
+        "build_id": elf.build_id if elf else None,
+        "version": published.version if published else None,
+        "profile": published.profile if published else None,
+        "level": published.level if published else None,
+        "cpu": published.cpu if published else None,
+    }
+
+
+def manifest_of(file: Path) -> Library | None:
+    """Return the published library of the same bytes that lies in the same version or prefix."""
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        found = [one for one in libraries.around(file) if one.path.samefile(file)]
+    except OSError:
+        return None
+    return next(
+        (one for one in found if digest in (one.manifest.get("files") or {}).values()), None
+    )
+
+
+def _is_linked_in(process: Process, server: str) -> bool:
+    """Tell whether the program itself serves malloc and has our static library inside."""
+    elf = process.elf(server) if server and server == process.program() else None
+    return elf is not None and "hak_malloc" in elf.exported | elf.names
+
+
+def others(process: Process, mapped: list[str], server: str) -> list[str]:
+    """Return other allocators: libraries that are loaded, and what is linked into the program."""
+    found = [f"{whose} ({path})" for path in mapped if (whose := allocators.by_file_name(path))]
+    elf = process.elf(process.program())
+    if elf is not None and (whose := allocators.inside(elf)):
+        serves = ", which serves malloc" if server == process.program() else ""
+        found.append(f"{whose} (inside {process.program()}{serves})")
+    return found
+
+
+def options(process: Process) -> dict[str, str]:
+    """Return the options it was started with; none count in secure mode."""
+    if process.is_secure():
+        return {}
+    pairs = process.variables().items()
+    return {name: value for name, value in sorted(pairs) if name.startswith("HAKMEM_")}
+
+
+def missing(process: Process, mapped: list[str]) -> list[str]:
+    """Return files of ours that should have been preloaded and are not mapped."""
+    names = {Path(path.removesuffix(" (deleted)")).name for path in mapped}
+    return [p for p in process.preloads() if allocators.is_ours(p) and Path(p).name not in names]
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """Return the facts as a person reads them."""
+    serves = "yes" if found["serves_malloc"] else "NO"
+    rows = [
+        ("program", f"{found['program']} ({found['pid']})"),
+        ("malloc is hakmem's", f"{serves}: it comes from {found['malloc_from'] or 'nobody knows'}"),
+        *_library_rows(found["library"]),
+        *(("other allocator", one) for one in found["other_allocators"]),
+        *(("not preloaded", f"{one}: the loader refused it") for one in found["preload_failed"]),
+        ("options", " ".join(f"{n}={v}" for n, v in found["options"].items()) or "none set"),
+        *_rows("huge pages", found["huge_pages"]),
+        *_rows("memory", found["memory"]),
+        *_rows("limits", found["limits"]),
+    ]
+    return [f"{name:<19} {text}" for name, text in rows]
+
+
+def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if known is None:
+        return [("library", "not loaded")]
+    named = f"{known['version']}, profile {known['profile']}" if known["version"] else "no manifest"
+    replaced = "; the file was replaced since" if known["replaced_since"] else ""
+    return [
+        ("library", f"{known['path']}{replaced}"),
+        ("version", f"{named}, build-id {known['build_id'] or 'unknown'}"),
+    ]
+
+
+def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:
+    words = ", ".join(f"{name.replace('_', ' ')} {_said(name, v)}" for name, v in facts.items())
+    return [(title, words)]
+
+
+def _said(name: str, value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    counts = name in ("mappings", "overcommit")
+    if isinstance(value, int) and not counts:
+        return f"{value / (1 << 20):.1f} MiB"
+    return str(value)

@@ -1,0 +1,146 @@
+"""Finds the published library that a program shall use: in a tree, or below a prefix.
+
+TREE/dist/PROFILE/current/lib/libhakmem.so         with manifest.json beside lib/
+PREFIX/lib/libhakmem.so                            with PREFIX/share/hakmem/manifest.json
+PREFIX/lib/TRIPLET/libhakmem.so                    the same, as Debian packages have it
+.../lib/CPU/libhakmem.so                           for one kind of processor
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UsageError, VersionError
+from pipeline.core.home import is_tree
+from pipeline.core.processor import nearest
+
+FILE, MANIFEST, DEFAULT_PROFILE = "libhakmem.so", "manifest.json", "mixed"
+PREFIXES = ("/usr/local", "/usr", "/opt/hakmem")
+_FOLDERS = ("lib", "lib/*-linux-gnu", "lib/*-linux-musl", "lib64")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library and what its manifest says; without one, nothing is known of it."""
+
+    path: Path
+    manifest: dict[str, Any] = field(default_factory=dict, repr=False)
+    cpu: str = "any"
+
+    @property
+    def profile(self) -> str:
+        """The profile it was compiled for."""
+        return str(self.manifest.get("profile", ""))
+
+    @property
+    def version(self) -> str:
+        """The name of its version."""
+        return str(self.manifest.get("version", ""))
+
+    @property
+    def level(self) -> str:
+        """The level of instructions that it was compiled for, such as x86-64-v3; "" if unknown."""
+        entry = self.manifest
+        if self.cpu != "any":
+            entry = (self.manifest.get("beside") or {}).get(self.cpu) or {}
+        return str((entry.get("processor") or {}).get("march") or "")
+
+    def beside(self) -> list[str]:
+        """Return the kinds of processors that have a library of their own beside this one."""
+        return sorted(file.parent.name for file in self.path.parent.glob(f"*/{FILE}"))
+
+    def for_cpu(self, kind: str) -> Library:
+        """Return the library for one kind of processor."""
+        return Library(self.path.parent / kind / FILE, self.manifest, kind)
+
+
+def find(profile: str | None, cpu: str | None, this_cpu: str, roots: Sequence[Path]) -> Library:
+    """Return the library for a profile and a kind of processor.
+
+    ``cpu`` is what was asked for: a kind, "any", or None for what fits ``this_cpu`` best.
+    """
+    found = [*published(roots)]
+    fitting = [one for one in found if profile in (None, one.profile)]
+    fitting.sort(key=lambda one: profile is None and one.profile != DEFAULT_PROFILE)
+    if not fitting:
+        raise _nothing(profile, found)
+    return choose(fitting[0], cpu, this_cpu)
+
+
+def choose(library: Library, cpu: str | None, this_cpu: str) -> Library:
+    """Return the one of the libraries that lie side by side which fits the wish."""
+    kinds = library.beside()
+    if cpu is None:
+        return next((library.for_cpu(k) for k in nearest(this_cpu) if k in kinds), library)
+    if cpu == "any":
+        return library
+    if cpu not in kinds:
+        there = ", ".join(["any", *kinds])
+        raise VersionError(
+            f"{library.path.parent} has no library for {cpu}; there is: {there}",
+            hint="`pipeline build --cpu all` makes one for this machine's kind",
+        )
+    return library.for_cpu(cpu)
+
+
+def named(path: Path) -> Library:
+    """Return the library of a file that somebody names, with its manifest where there is one."""
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    path = path.absolute()
+    return next((one for one in around(path) if one.path.samefile(path)), Library(path))
+
+
+def around(path: Path) -> Iterator[Library]:
+    """Yield what is published in the version or prefix that a library lies in."""
+    for folder in [*path.resolve().parents][:4]:
+        for manifest in (folder / MANIFEST, folder / "share" / "hakmem" / MANIFEST):
+            for general in _libraries(folder, manifest):
+                yield general
+                yield from (general.for_cpu(kind) for kind in general.beside())
+
+
+def published(roots: Sequence[Path]) -> Iterator[Library]:
+    """Yield the libraries of trees and prefixes, in the order of ``roots``."""
+    for root in roots:
+        for folder in sorted(root.glob("dist/*/current")):
+            yield from _libraries(folder, folder / MANIFEST)
+        yield from _libraries(root, root / "share" / "hakmem" / MANIFEST)
+
+
+def usual_roots() -> list[Path]:
+    """Return where libraries are looked for: the tree of this command, that around, prefixes."""
+    own = Path(__file__).resolve().parents[1]
+    here = [one for one in (Path.cwd(), *Path.cwd().parents) if is_tree(one) and _trusted(one)]
+    return [own, *here, *map(Path, dict.fromkeys((sys.prefix, *PREFIXES)))]
+
+
+def _trusted(tree: Path) -> bool:
+    """Tell whether a tree is ours or root's: that of a stranger could hold any library."""
+    return tree.stat().st_uid in (0, os.geteuid())
+
+
+def _libraries(root: Path, manifest: Path) -> Iterator[Library]:
+    try:
+        said = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return
+    for pattern in _FOLDERS if isinstance(said, dict) else ():
+        for folder in sorted(root.glob(pattern)):
+            if (folder / FILE).is_file():
+                yield Library((folder / FILE).absolute(), said)
+
+
+def _nothing(profile: str | None, found: Sequence[Library]) -> VersionError:
+    there = ", ".join(sorted({one.profile for one in found})) or "none"
+    which = f"for profile {profile!r} " if profile else ""
+    return VersionError(
+        f"no library {which}is published here or installed; there is: {there}",
+        hint="`pipeline build`, `pipeline install`, or name a file by --library",
+    )

@@ -1,0 +1,119 @@
+"""A running process as /proc tells of it: its files, its variables, who serves its malloc."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from operate import allocators
+from operate.elf import Elf, NotElf, read
+from pipeline.core.errors import UsageError
+
+_AT_SECURE = 23
+_GONE = " (deleted)"
+PRELOAD_FILE = "etc/ld.so.preload"
+
+
+@dataclass(frozen=True)
+class Process:
+    """The folder of a process below /proc."""
+
+    pid: int
+    proc: Path = Path("/proc")
+
+    @property
+    def folder(self) -> Path:
+        """Its folder."""
+        return self.proc / str(self.pid)
+
+    def text(self, name: str) -> str:
+        """Return one of its files, "" where the system has none of that name."""
+        try:
+            return (self.folder / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    def require_readable(self) -> None:
+        """Raise UsageError if there is no such process, or it belongs to somebody else."""
+        if not self.folder.is_dir():
+            raise UsageError(f"there is no process {self.pid}")
+        try:
+            mapped = self.text("maps")
+            self.program()
+        except OSError as error:
+            raise UsageError(
+                f"process {self.pid} cannot be looked into: {error.strerror}",
+                hint="run this as its user or as root; kernel threads have no program",
+            ) from error
+        if not mapped:
+            raise UsageError(f"process {self.pid} has ended, or is one of the kernel's")
+
+    def files(self) -> list[str]:
+        """Return the paths of the files that are mapped as code, in the order of addresses."""
+        lines = (line.split(maxsplit=5) for line in self.text("maps").splitlines())
+        paths = [words[5] for words in lines if len(words) == 6 and "x" in words[1]]
+        return [path for path in dict.fromkeys(paths) if path.startswith("/")]
+
+    def program(self) -> str:
+        """Return the path of its program."""
+        return str((self.folder / "exe").readlink())
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables that it was started with."""
+        pairs = (entry.partition("=") for entry in self.text("environ").split("\0"))
+        return {name: value for name, _, value in pairs if name}
+
+    def is_secure(self) -> bool:
+        """Tell whether it was started in secure mode (setuid), in which variables do not count."""
+        data = (self.folder / "auxv").read_bytes()
+        pairs = struct.iter_unpack("@NN", data[: len(data) // 16 * 16])
+        return bool(dict(pairs).get(_AT_SECURE, 0))
+
+    def place(self, path: str) -> Path:
+        """Return where a file of its own root can be read, also if it is a container's."""
+        return self.folder / "root" / path.removesuffix(_GONE).lstrip("/")
+
+    def elf(self, path: str) -> Elf | None:
+        """Return what a mapped file says; None if it was replaced or cannot be read."""
+        try:
+            return None if path.endswith(_GONE) else read(self.place(path))
+        except (OSError, NotElf):
+            return None
+
+    def preloads(self) -> list[str]:
+        """Return what it was to preload: LD_PRELOAD, then the system's own file."""
+        named = "" if self.is_secure() else self.variables().get("LD_PRELOAD", "")
+        try:
+            always = self.place(PRELOAD_FILE).read_text(encoding="utf-8")
+        except OSError:
+            always = ""
+        return [path for path in re.split(r"[ :\n]+", f"{named} {always}") if path]
+
+    def search_order(self) -> Iterator[tuple[str, Elf]]:
+        """Yield its objects in the order in which the dynamic linker looks for a name.
+
+        The program comes first, then what is preloaded, then what these need, level by level.
+        """
+        objects = {path: elf for path in self.files() if (elf := self.elf(path)) is not None}
+        by_name = {elf.soname: path for path, elf in objects.items()}
+        by_name |= {Path(path).name: path for path in objects}
+        by_name[self.program()] = self.program()
+        queue = [self.program(), *(self._real_name(path) for path in self.preloads())]
+        while queue:
+            path = by_name.get(queue.pop(0), "")
+            if path in objects:
+                elf = objects.pop(path)
+                yield path, elf
+                queue.extend(elf.needed)
+
+    def _real_name(self, path: str) -> str:
+        """Return the name of the file that a path leads to, through links."""
+        return self.place(path).resolve().name
+
+    def server(self) -> str:
+        """Return the file whose malloc the process uses; "" if none can be told."""
+        order = self.search_order()
+        return next((path for path, elf in order if elf.exported >= allocators.SERVES), "")

@@ -1,0 +1,147 @@
+"""`hakmem check`: what it says of processes with and without the library."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from made import Compile, compile_c, hakmem, library, publish
+
+from operate import system
+from operate.processes import Process
+from pipeline.core.errors import ExitCode
+
+__all__ = ["compile_c", "library"]
+
+
+@contextmanager
+def running(program: str | Path, **env: str) -> Iterator[int]:
+    """A program that waits for its input, and has begun: it has said a line."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([program], stdin=pipe, stdout=pipe, env=env, text=True) as child:
+        assert child.stdin and child.stdout
+        child.stdin.write("a\n")
+        child.stdin.flush()
+        child.stdout.readline()
+        yield child.pid
+        child.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def echo(compile_c: Compile) -> Path:
+    text = "#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) != EOF)"
+    return compile_c(text + " { putchar(c); fflush(stdout); } return 0; }")
+
+
+def facts(pid: int) -> tuple[int, dict[str, object]]:
+    done = hakmem("check", "--json", str(pid))
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_process_with_the_library(tmp_path: Path, library: Path, echo: Path) -> None:
+    version = publish(tmp_path / "dist", library, "mixed", "x86-64")
+    place = version / "lib" / "libhakmem.so"
+    with running(echo, LD_PRELOAD=str(place), HAKMEM_PURGE_DELAY="9") as pid:
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    assert code == 0
+    assert found["serves_malloc"] is True
+    assert found["malloc_from"] == str(place)
+    assert found["options"] == {"HAKMEM_PURGE_DELAY": "9"}
+    assert found["other_allocators"] == found["preload_failed"] == []
+    known = found["library"]
+    assert isinstance(known, dict) and known["path"] == str(place) and known["build_id"]
+    assert "malloc is hakmem's  yes" in said and str(place) in said
+
+
+def test_the_manifest_counts_only_for_its_own_bytes(
+    tmp_path: Path, library: Path, echo: Path
+) -> None:
+    import hashlib
+
+    version = publish(tmp_path / "dist", library, "mixed", "x86-64")
+    place = version / "lib" / "libhakmem.so"
+    manifest = version / "manifest.json"
+
+    def seen() -> tuple[object, object]:
+        with running(echo, LD_PRELOAD=str(place)) as pid:
+            known = facts(pid)[1]["library"]
+        assert isinstance(known, dict)
+        return known["version"], known["profile"]
+
+    said = json.loads(manifest.read_text(encoding="utf-8"))
+    said["files"] = {"lib/libhakmem.so": hashlib.sha256(place.read_bytes()).hexdigest()}
+    manifest.write_text(json.dumps(said), encoding="utf-8")
+    assert seen() == ("1.0-aa", "mixed")
+    said["files"] = {"lib/libhakmem.so": "0" * 64}
+    manifest.write_text(json.dumps(said), encoding="utf-8")
+    assert seen() == (None, None)
+
+
+def test_a_process_without_it(echo: Path) -> None:
+    with running(echo) as pid:
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    assert code == ExitCode.UNUSED
+    assert found["library"] is None and found["serves_malloc"] is False
+    assert "libc.so" in str(found["malloc_from"])
+    assert "NO: it comes from" in said
+
+
+def test_a_library_that_is_loaded_and_not_first(
+    compile_c: Compile, library: Path, echo: Path
+) -> None:
+    text = (
+        "#include <stddef.h>\nextern void *__libc_malloc(size_t); extern void __libc_free(void *);"
+    )
+    text += (
+        "void *malloc(size_t n) { return __libc_malloc(n); } void free(void *p) { __libc_free(p); }"
+    )
+    other = compile_c(text, "-shared", "-fPIC", name="libmimalloc.so.2")
+    with running(echo, LD_PRELOAD=f"{other} {library}") as pid:
+        code, found = facts(pid)
+    assert code == ExitCode.UNUSED
+    assert found["malloc_from"] == str(other)
+    assert found["other_allocators"] == [f"mimalloc ({other})"]
+
+
+def test_a_preload_that_failed_is_named(echo: Path) -> None:
+    with running(echo, LD_PRELOAD="/nowhere/libhakmem.so") as pid:
+        code, found = facts(pid)
+    assert code == ExitCode.UNUSED
+    assert found["preload_failed"] == ["/nowhere/libhakmem.so"]
+
+
+@pytest.mark.parametrize("pid", ["4194305", "2"])
+def test_no_such_process_or_none_with_a_program(pid: str) -> None:
+    done = hakmem("check", pid)
+    assert done.returncode == ExitCode.USAGE
+    assert "Traceback" not in done.stderr
+
+
+def test_limits_of_the_cgroup_are_the_smallest_above(tmp_path: Path) -> None:
+    inner = tmp_path / "sys/fs/cgroup/a/b"
+    inner.mkdir(parents=True)
+    for folder, hard in ((inner.parent, "5000"), (inner, "max")):
+        (folder / "memory.max").write_text(hard + "\n", encoding="utf-8")
+    proc = tmp_path / "proc/7"
+    proc.mkdir(parents=True)
+    (proc / "cgroup").write_text("0::/a/b\n", encoding="utf-8")
+    found = system.cgroup(Process(7, tmp_path / "proc"), tmp_path)
+    assert found == {"cgroup_hard": 5000, "cgroup_soft": None}
+
+
+def test_limits_of_the_first_kind_of_cgroup(tmp_path: Path) -> None:
+    inner = tmp_path / "sys/fs/cgroup/memory/a"
+    inner.mkdir(parents=True)
+    (inner / "memory.limit_in_bytes").write_text("7000\n", encoding="utf-8")
+    (inner.parent / "memory.limit_in_bytes").write_text("9223372036854771712\n", encoding="utf-8")
+    proc = tmp_path / "proc/7"
+    proc.mkdir(parents=True)
+    (proc / "cgroup").write_text("5:cpu:/x\n4:memory:/a\n", encoding="utf-8")
+    found = system.cgroup(Process(7, tmp_path / "proc"), tmp_path)
+    assert found == {"cgroup_hard": 7000, "cgroup_soft": None}

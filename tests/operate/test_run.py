@@ -1,0 +1,165 @@
+"""`hakmem run`: which library, which programs, what the program finds in its environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from made import Compile, compile_c, hakmem, library, publish
+
+from operate import elf, libraries, programs
+from operate.commands import run as command
+from operate.libraries import Library
+from pipeline.core.errors import ExitCode, UnfitError, VersionError
+from pipeline.core.processor import Processor
+
+__all__ = ["compile_c", "library"]
+
+
+def test_the_program_has_the_library_in_front_and_its_options(library: Path) -> None:
+    done = hakmem(
+        *("run", "--library", str(library), "--", "purge-delay=7", "--", "env"),
+        LD_PRELOAD="/nowhere/other.so",
+    )
+    assert f"LD_PRELOAD={library}:/nowhere/other.so" in done.stdout.splitlines()
+    assert "HAKMEM_PURGE_DELAY=7" in done.stdout.splitlines()
+
+
+def test_exit_code_and_signals_are_the_programs(library: Path) -> None:
+    begin = ("run", "--library", str(library), "--")
+    assert hakmem(*begin, "sh", "-c", "exit 7").returncode == 7
+    assert hakmem(*begin, "sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
+
+
+def test_options_of_the_program_are_its_own(library: Path) -> None:
+    done = hakmem("run", "--library", str(library), "echo", "--help", "--", "a=b", "-x")
+    assert done.stdout == "--help -- a=b -x\n"
+
+
+def test_an_option_that_the_library_lacks_is_named(library: Path) -> None:
+    done = hakmem("run", "--library", str(library), "purge-dely=7", "true")
+    assert done.returncode == ExitCode.USAGE
+    assert "no option HAKMEM_PURGE_DELY" in done.stderr
+    assert "did you mean HAKMEM_PURGE_DELAY?" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "code"), [("no-such-program", 127), ("/etc/passwd", 126)])
+def test_a_program_that_cannot_start_ends_as_in_a_shell(
+    name: str, code: int, library: Path
+) -> None:
+    assert hakmem("run", "--library", str(library), name).returncode == code
+
+
+def test_without_a_program_the_hint_shows_how(library: Path) -> None:
+    done = hakmem("run", "--library", str(library), "--")
+    assert done.returncode == ExitCode.USAGE
+    assert "hakmem run -- PROGRAM" in done.stderr
+
+
+def refusal(program: Path, library: Path) -> str:
+    with pytest.raises(UnfitError) as caught:
+        programs.require_fit(programs.look_up(str(program)), library, elf.read(library))
+    assert caught.value.exit_code == ExitCode.UNFIT
+    return caught.value.message
+
+
+def test_programs_that_cannot_be_served_are_refused(compile_c: Compile, library: Path) -> None:
+    plain = "int main(void) { return 0; }"
+    exports = "#include <stddef.h>\nvoid *malloc(size_t n) { (void)n; return 0; }"
+    exports += "void free(void *p) { (void)p; }" + plain
+    assert "statically linked" in refusal(compile_c(plain, "-static"), library)
+    assert "a malloc of its own" in refusal(compile_c(exports, "-rdynamic"), library)
+    asan = compile_c("void __asan_init(void) {}\n" + exports, "-rdynamic")
+    assert "AddressSanitizer" in refusal(asan, library)
+
+
+def test_a_program_for_another_libc_is_refused(compile_c: Compile, library: Path) -> None:
+    linker = "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"
+    program = compile_c("int main(void) { return 0; }", linker)
+    assert "uses musl" in refusal(program, library)
+
+
+def test_a_program_of_32_bits_or_another_machine_is_refused(
+    compile_c: Compile, library: Path
+) -> None:
+    program = compile_c("int main(void) { return 0; }")
+    data = bytearray(program.read_bytes())
+    data[18] = 183  # e_machine
+    program.write_bytes(data)
+    assert "is for aarch64" in refusal(program, library)
+    data[4] = 1  # EI_CLASS
+    program.write_bytes(data)
+    assert "is a 32-bit program" in refusal(program, library)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+def test_a_setuid_program_is_refused(compile_c: Compile, library: Path) -> None:
+    program = compile_c("int main(void) { return 0; }")
+    os.chown(program, 1, 1)
+    program.chmod(0o4755)
+    assert "is setuid" in refusal(program, library)
+
+
+def test_a_script_is_what_its_interpreter_is(compile_c: Compile, library: Path) -> None:
+    program = compile_c("int main(void) { return 0; }", "-static")
+    script = program.parent / "script"
+    script.write_text(f"#!{program} -x\n", encoding="utf-8")
+    script.chmod(0o755)
+    assert "statically linked" in refusal(script, library)
+    script.write_text(f"#!/usr/bin/env -S A=1 {program}\n", encoding="utf-8")
+    assert "statically linked" in refusal(script, library)
+
+
+def test_other_allocators_are_named(compile_c: Compile) -> None:
+    other = compile_c("void mallctl(void) {}", "-shared", "-fPIC", name="libjemalloc.so.2")
+    program = compile_c("int main(void) { return 0; }", "-Wl,--no-as-needed", str(other))
+    preloads = ["/usr/lib/libmimalloc.so.2", "/old/libhakmem.so"]
+    said = "\n".join(programs.remarks(programs.look_up(str(program)), preloads))
+    assert "is linked with jemalloc (" in said
+    assert "LD_PRELOAD has mimalloc" in said
+    assert "LD_PRELOAD has /old/libhakmem.so already" in said
+    inside = compile_c("void _rjem_malloc(void) {} int main(void) { return 0; }")
+    assert "has jemalloc inside" in "\n".join(programs.remarks(programs.look_up(str(inside)), []))
+
+
+def test_the_profile_and_the_processor_choose(tmp_path: Path, library: Path) -> None:
+    for profile, kinds in (("mixed", ["intel-haswell"]), ("server", [])):
+        publish(tmp_path / "dist", library, profile, "x86-64", *kinds)
+
+    def found(profile: str | None, cpu: str | None, machine: str) -> tuple[str, str, str]:
+        one = libraries.find(profile, cpu, machine, [tmp_path])
+        return one.profile, one.cpu, one.level
+
+    assert found(None, None, "amd-zen4") == ("mixed", "any", "x86-64")
+    assert found(None, None, "intel-haswell") == ("mixed", "intel-haswell", "x86-64-v3")
+    assert found(None, "any", "intel-haswell") == ("mixed", "any", "x86-64")
+    assert found("server", None, "intel-haswell") == ("server", "any", "x86-64")
+    with pytest.raises(VersionError, match="there is: mixed, server"):
+        found("shop", None, "amd-zen4")
+    with pytest.raises(VersionError, match="there is: any, intel-haswell"):
+        found("mixed", "amd-zen4", "amd-zen4")
+
+
+def test_an_installed_library_is_found(tmp_path: Path, library: Path) -> None:
+    for name in ("share/hakmem", "lib/x86_64-linux-gnu"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy2(library, tmp_path / "lib/x86_64-linux-gnu")
+    said = json.dumps({"profile": "mixed"})
+    (tmp_path / "share/hakmem/manifest.json").write_text(said, encoding="utf-8")
+    found = libraries.find(None, None, "other", [tmp_path])
+    assert found.path == tmp_path / "lib/x86_64-linux-gnu/libhakmem.so"
+    assert libraries.named(found.path).profile == "mixed"
+
+
+def test_a_library_that_the_processor_cannot_run_is_refused() -> None:
+    old = Processor("intel-nehalem", "an old one", frozenset(["cx16", "popcnt", "ssse3"]))
+    library = Library(Path("/x/libhakmem.so"), {"processor": {"march": "x86-64-v3"}})
+    with pytest.raises(UnfitError, match=r"compiled for x86-64-v3.*an old one.*lacks .*avx2"):
+        command.require_instructions(library, old)
+    for level in ("x86-64", "armv8.1-a"):
+        manifest = {"processor": {"march": level}}
+        command.require_instructions(Library(library.path, manifest), old)
