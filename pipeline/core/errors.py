@@ -182,8 +182,8 @@ def exit_code_page() -> str:
         [
             "# Exit codes",
             "",
-            "**For people who call `pipeline`, `hakmem` or `bootstrap` from scripts.** Look up here what a"
-            " code",
+            "**For people who call `pipeline`, `hakmem` or `bootstrap` from scripts.** Look up here"
+            " what a code",
             "means; then you can tell what went wrong and what to do next.",
             "",
             "Every error is one sentence, what to do about it, and the log file where there is"
