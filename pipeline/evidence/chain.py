@@ -9,8 +9,7 @@ from pathlib import Path
 from pipeline.evidence.choice import Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.counting.whole import Told, WholeCounter, mean
-from pipeline.judge.geometry import machine_l1i
+from pipeline.judge.counting.whole import Told, mean, whole_counter
 from pipeline.judge.model import Throughput
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import MIN_PAIRS, JudgeRequest
@@ -74,11 +73,9 @@ class _Row:
 
 def _count(builds: Sequence[Build], request: JudgeRequest, progress: Progress) -> tuple[Told, ...]:
     """Return what the builds executed in each task; nothing at all where there is no valgrind."""
-    if request.tools.valgrind is None:
+    counter = whole_counter(request, "count")
+    if counter is None:
         return ()
-    counter = WholeCounter(
-        request.tools.valgrind, machine_l1i()[0], request.count_env, request.logs / "count"
-    )
     libraries = {build.name: build.library for build in builds}
     return counter.count(libraries, request.tasks, progress)
 

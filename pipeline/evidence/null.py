@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from pipeline.evidence.model import LayoutNull
-from pipeline.judge.counting.whole import WholeCounter, mean
-from pipeline.judge.geometry import machine_l1i
+from pipeline.judge.counting.whole import mean, whole_counter
 from pipeline.judge.request import JudgeRequest
 
 TUNED, BASELINE = "tuned", "baseline"
@@ -21,11 +20,9 @@ def judge_layout(
 
     None where nothing can be counted.
     """
-    if request.tools.valgrind is None:
+    counter = whole_counter(request)
+    if counter is None:
         return None
-    counter = WholeCounter(
-        request.tools.valgrind, machine_l1i()[0], request.count_env, request.logs
-    )
     seeds = {f"seed-{seed}": library for seed, library in random.items()}
     both = {BASELINE: request.baseline, TUNED: request.tuned}
     told = counter.count({**both, **seeds}, request.tasks, progress)

@@ -25,6 +25,16 @@ def machine_l1i(sysfs: Path = SYSFS) -> tuple[CacheGeometry, Literal["sysfs", "f
     return FALLBACK, "fallback"
 
 
+def without_conflicts(cache: CacheGeometry) -> CacheGeometry:
+    """Return a cache of as many lines in one set: it misses by what does not fit, never by where.
+
+    A line of a real cache may lie in one set alone. When hot lines of a program, of libc and of the
+    library meet there by chance, they drive each other out: another build of the program would meet
+    elsewhere (docs/verdicts.md).
+    """
+    return CacheGeometry(size=cache.size, ways=cache.size // cache.line, line=cache.line)
+
+
 def _read_index(index: Path) -> CacheGeometry | None:
     """Return the geometry when ``index`` is a level-1 instruction cache that can be simulated."""
     try:

@@ -18,7 +18,7 @@ from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-MEASURE = "I1 misses of the library inside real programs, simulated"
+MEASURE = "I1 misses of the library inside real programs, simulated without conflicts of sets"
 
 
 def icache_key(programs: Sequence[RealProgram], margins: Margins) -> Key:

@@ -120,7 +120,9 @@ class CacheGeometry:
             raise ValueError(f"not a cache: {self.size} B in {self.ways} ways of {self.line} B")
 
     def __str__(self) -> str:
-        return f"{self.size / 1024:g} KiB, {self.ways}-way, {self.line} B lines"
+        whole = self.size == self.ways * self.line
+        ways = "fully associative" if whole else f"{self.ways}-way"
+        return f"{self.size / 1024:g} KiB, {ways}, {self.line} B lines"
 
 
 @dataclass(frozen=True)

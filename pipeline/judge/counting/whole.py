@@ -17,7 +17,7 @@ from pipeline.core.process import Completed, run
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.valgrind import Simulation, simulate
-from pipeline.judge.geometry import machine_l1i
+from pipeline.judge.geometry import machine_l1i, without_conflicts
 from pipeline.judge.means import geometric_mean
 from pipeline.judge.model import SIDES, ProgramCounts, RealProgram
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
@@ -134,13 +134,17 @@ def counts_of(profile: Profile) -> ProgramCounts:
     )
 
 
-def whole_counter(request: JudgeRequest) -> WholeCounter | None:
-    """Return what counts whole programs in this machine's cache; None without valgrind."""
+def whole_counter(request: JudgeRequest, logs: str = "programs") -> WholeCounter | None:
+    """Return what counts whole programs in a cache as large as this machine's; None: no valgrind.
+
+    The cache has no sets, so that what decides is how much code runs, not where it fell. Logs go to
+    the folder ``logs`` of the request's.
+    """
     valgrind = request.tools.valgrind
     if valgrind is None:
         return None
-    cache = (*request.geometries, machine_l1i()[0])[0]
-    return WholeCounter(valgrind, cache, request.count_env, request.logs / "programs")
+    cache = without_conflicts((*request.geometries, machine_l1i()[0])[0])
+    return WholeCounter(valgrind, cache, request.count_env, request.logs / logs)
 
 
 def count_programs(
