@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.evidence.choice import Standing, choose, few_misses
+from pipeline.evidence.choice import FEW_MISSES, Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.whole import Told, mean, whole_counter
@@ -50,13 +50,13 @@ def judge_chain(
         Standing(row.build.name, row.means["i1_misses"], speed.overall if speed else None)
         for row, speed in zip(rows, speeds, strict=True)
     ]
-    choice = choose(standings, margins.icache, margins.throughput)
+    choice = choose(standings, FEW_MISSES, margins.throughput)
     judged = zip(rows, speeds, choice.few_misses, choice.fast, strict=True)
     return Ablation(
         steps=tuple(_step(row, speed, few, fast) for row, speed, few, fast in judged),
         chosen=choice.chosen,
         reason=choice.reason,
-        icache_margin=margins.icache,
+        icache_margin=FEW_MISSES,
         throughput_margin=margins.throughput,
         tasks=tuple(one.task.name for one in told if one.counts),
         workloads=tuple(bench.name for bench in request.benches),
@@ -87,7 +87,7 @@ def _time_all(
 
     A build with too many misses cannot be chosen, nor can the baseline: one look is enough.
     """
-    few = few_misses([row.means["i1_misses"] for row in rows], request.margins.icache)
+    few = few_misses([row.means["i1_misses"] for row in rows], FEW_MISSES)
     full = rows[-1].build
     found: list[Throughput | None] = []
     for number, row in enumerate(rows[:-1]):
