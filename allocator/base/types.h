@@ -266,7 +266,8 @@ struct hak_seat {
     hak_seat *idle_next, *idle_prev;    /* those in the state IDLE, or those in the state BARE */
     _Atomic(enum hak_heap_state) state; /* changed under the registry lock */
     _Atomic bool settled;               /* idle, and the last trim left nothing to do */
-    bool usable, deep_usable;           /* the heap's memory, so far: pages/heap_room.h */
+    _Atomic bool usable;                /* the heap has memory: pages/heap_room.h; ... */
+    bool deep_usable;                   /* ... and has it for its deep magazines */
     _Atomic int32_t process, thread;    /* of the owner; 0: nobody knows */
 } __attribute__((aligned(HAK_CLASS_LIMIT)));
 _Static_assert(sizeof(struct hak_seat) == HAK_CLASS_LIMIT, "a class fits into a seat's address");

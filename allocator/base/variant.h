@@ -33,6 +33,15 @@
 #define HAK_VARIANT_OPTIONS "policy/options_production.def"
 #endif
 
+/* What it is called where a library tells about itself. */
+#if HAK_GUARD
+#define HAK_VARIANT_NAME "guard"
+#elif HAK_RESEARCH
+#define HAK_VARIANT_NAME "research"
+#else
+#define HAK_VARIANT_NAME "production"
+#endif
+
 _Static_assert(HAK_GUARD + HAK_RESEARCH <= 1, "a library is a guard or a research build, not both");
 _Static_assert(HAK_WRAPPED <= HAK_GUARD + HAK_RESEARCH, "production wraps nothing");
 

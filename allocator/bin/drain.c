@@ -65,8 +65,23 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     return n;
 }
 
+/* What came home, class after class: most chains of a drain are of one. */
+typedef struct arrivals {
+    unsigned cls;
+    size_t blocks;
+} arrivals;
+
+static inline void note_arrival(arrivals *came, unsigned cls, size_t blocks) {
+    if (HAK_UNLIKELY(came->cls != cls)) {
+        if (came->blocks != 0)
+            hak_chain_came_home(came->cls, came->blocks);
+        *came = (arrivals){cls, 0};
+    }
+    came->blocks += blocks;
+}
+
 /* The carrier comes last: until then its slab has a block in use, and its memory stays. */
-static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere) {
+static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere, arrivals *came) {
     uintptr_t owner = hak_owner_of(carrier);
     if (HAK_UNLIKELY(owner == 0))
         hak_slab_refuse(hak_run_of(carrier), carrier);
@@ -82,11 +97,12 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
         take_odd(heap, carrier, elsewhere);
     else
         hak_magazine_put(heap, cls, carrier);
+    note_arrival(came, cls, (size_t)(word - carrier));
     return next;
 }
 
 /* The same where the magazines must not be touched. */
-static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier) {
+static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier, arrivals *came) {
     void *blocks[HAK_CARRIED_MOST];
     uintptr_t owner = hak_owner_of(carrier);
     if (HAK_UNLIKELY(owner == 0))
@@ -98,6 +114,7 @@ static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier) {
         count++;
     blocks[count] = carrier;
     hak_give_back(heap, cls, blocks, count + 1);
+    note_arrival(came, cls, count + 1);
     return next;
 }
 
@@ -113,11 +130,13 @@ bool hak_drain_some(hak_heap *heap, size_t *carriers) {
     if (carrier == NULL)
         return true;
     hak_chains elsewhere;
+    arrivals came = {0};
     hak_chains_begin(&elsewhere);
     for (; carrier != NULL && *carriers > 0; --*carriers)
-        carrier =
-            heap->robbed ? unload_into_slabs(heap, carrier) : unload(heap, carrier, &elsewhere);
+        carrier = heap->robbed ? unload_into_slabs(heap, carrier, &came)
+                               : unload(heap, carrier, &elsewhere, &came);
     heap->came = carrier;
+    hak_chain_came_home(came.cls, came.blocks);
     hak_chains_send(&elsewhere);
     return carrier == NULL;
 }

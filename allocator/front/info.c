@@ -3,24 +3,42 @@
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
-#include "pages/segment.h"
 #include "policy/policy.h"
 #include "reclaim/purge.h"
-#include "stats/stats.h"
+#include "report/figures.h"
+#include "report/formats.h"
 #include "thread/thread.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
 
-static void collect(hak_usage *usage) {
-    hak_usage_collect(usage);
+static void take(hak_snapshot *snapshot) {
+    hak_snapshot_take(snapshot);
     if (HAK_GUARD)
-        hak_guard_discount(usage);
+        hak_guard_discount(snapshot);
+}
+
+static void collect(hak_usage *usage) {
+    hak_snapshot snapshot;
+    take(&snapshot);
+    hak_usage_of(usage, &snapshot);
 }
 
 HAK_EXPORT void hak_get_usage(hak_usage *usage) {
     collect(usage);
+}
+
+HAK_EXPORT size_t hak_stats_json(char *buffer, size_t size) {
+    hak_snapshot snapshot;
+    take(&snapshot);
+    return hak_report_json(&snapshot, buffer, size);
+}
+
+HAK_EXPORT size_t hak_stats_prometheus(char *buffer, size_t size) {
+    hak_snapshot snapshot;
+    take(&snapshot);
+    return hak_report_prometheus(&snapshot, buffer, size);
 }
 
 HAK_EXPORT int hak_validate(void) {
@@ -65,62 +83,33 @@ HAK_EXPORT struct mallinfo hak_mallinfo(void) {
                              .keepcost = clip(m.keepcost)};
 }
 
-typedef struct figure {
-    const char *name;
-    const char *help;
-    size_t value;
-} figure;
-
-enum {
-#define HAK_EVENT(name, help) EVENT_##name,
-#include "stats/events.def"
-#undef HAK_EVENT
-    EVENTS,
-    USAGES = 7,
-    FIGURES = USAGES + EVENTS
-};
-
-static void collect_figures(figure figures[FIGURES]) {
-    hak_usage u;
-    collect(&u);
-    const figure all[] = {
-        {"reserved", "bytes of address space reserved", u.reserved},
-        {"committed", "bytes of segments ever used", u.committed},
-        {"used", "bytes in blocks that are out", u.used},
-        {"large", "bytes of them in large blocks", u.large},
-        {"free", "bytes free and still backed by memory", u.free},
-        {"blocks", "blocks that are out", u.blocks},
-        {"heaps", "heaps of threads, idle ones included", u.heaps},
-#define HAK_EVENT(name, help) {#name, help, HAK_COUNTED(name)},
-#include "stats/events.def"
-#undef HAK_EVENT
-    };
-    for (unsigned i = 0; i < FIGURES; i++)
-        figures[i] = all[i];
+static void print_figure(const char *name, const char *help, size_t value) {
+    char number[21];
+    hak_message((const char *const[]){"  ", name, " = ", hak_decimal(value, number), "  (", help,
+                                      ")", NULL});
 }
 
 HAK_EXPORT void hak_malloc_stats(void) {
-    figure figures[FIGURES];
-    collect_figures(figures);
+    hak_usage usage;
+    hak_figure figures[HAK_USAGES];
+    hak_figure events[HAK_EVENTS];
+    collect(&usage);
+    hak_usage_figures(&usage, figures);
+    hak_figures_of_events(events);
     hak_message((const char *const[]){"hakmem ", hak_version(), NULL});
-    for (unsigned i = 0; i < FIGURES; i++) {
-        char number[21];
-        hak_message((const char *const[]){"  ", figures[i].name, " = ",
-                                          hak_decimal(figures[i].value, number), "  (",
-                                          figures[i].help, ")", NULL});
-    }
+    for (const hak_figure *f = figures; f < figures + HAK_USAGES; f++)
+        print_figure(f->name, f->help, f->value);
+    for (const hak_figure *f = events; f < events + HAK_EVENTS; f++)
+        print_figure(f->name, f->help, f->value);
     hak_policy_tell();
 }
 
 HAK_EXPORT int hak_malloc_info(int options, FILE *stream) {
+    hak_snapshot snapshot;
     if (options != 0)
         return EINVAL;
-    figure figures[FIGURES];
-    collect_figures(figures);
-    fprintf(stream, "<malloc version=\"1\" allocator=\"hakmem %s\">\n", hak_version());
-    for (unsigned i = 0; i < FIGURES; i++)
-        fprintf(stream, "<figure name=\"%s\" value=\"%zu\"/>\n", figures[i].name, figures[i].value);
-    fputs("</malloc>\n", stream);
+    take(&snapshot);
+    hak_usage_write_xml(&snapshot, stream);
     return 0;
 }
 

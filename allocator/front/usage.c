@@ -1,102 +1,52 @@
 #include "front/usage.h"
 
-#include "base/bits.h"
 #include "base/classes.h"
-#include "bin/transfer.h"
-#include "heap/heap.h"
 #include "heap/owner.h"
-#include "magazine/magazine.h"
-#include "pages/apart.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
 #include "slab/slab.h"
-#include "stats/stats.h"
 #include "thread/thread.h"
 
 #include <string.h>
 
-static void add_run(hak_usage *usage, const hak_slab *run) {
-    if (run->kind == HAK_RUN_LARGE) {
-        usage->large += run->large_size;
-        usage->blocks++;
-    } else if (run->kind == HAK_RUN_SLAB) {
-        size_t size = hak_classes[run->cls].size, used = run->used, carved = run->carved;
-        usage->used += used * size;
-        usage->free += (carved > used ? carved - used : 0) * size; /* its owner may be at it */
-        usage->blocks += used;
-    } else if (run->kind == HAK_RUN_CACHED) {
-        usage->free += (size_t)run->pages << HAK_PAGE_SHIFT;
-    }
+static void add_class(hak_usage *usage, const hak_snapshot *s, unsigned cls) {
+    const hak_class_figures *c = &s->classes[cls];
+    size_t live = hak_live_blocks(c);
+    usage->blocks += live;
+    usage->used += live * hak_classes[cls].size;
+    usage->free += (c->carved - live) * hak_classes[cls].size;
 }
 
-static void add_segment(hak_usage *usage, const hak_segment *s) {
-    const hak_range *r = s->range;
-    const hak_slab *runs = &r->slabs[(size_t)(s - r->segments) * HAK_PAGES_PER_SEGMENT];
-    usage->committed += HAK_SEGMENT_SIZE;
-    usage->free += (size_t)hak_count_bits(s->touched & ~s->used) << HAK_PAGE_SHIFT;
-    for (unsigned page = 0; page < HAK_PAGES_PER_SEGMENT; page++)
-        if ((s->used >> page & 1) != 0)
-            add_run(usage, &runs[page]);
-}
-
-static void subtract(hak_usage *usage, unsigned cls, size_t blocks) {
-    size_t bytes = blocks * hak_classes[cls].size;
-    usage->blocks -= blocks < usage->blocks ? blocks : usage->blocks;
-    usage->used -= bytes < usage->used ? bytes : usage->used;
-    usage->free += bytes;
-}
-
-/* Where a reclaimer was, empty slots lie among the blocks until the owner comes by. */
-static size_t blocks_in(const hak_heap *heap, unsigned cls) {
-    size_t count = hak_magazine_count(heap, cls), empty = 0;
-    if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls))
-        for (size_t i = 1; i + HAK_HAND <= hak_magazine_count(heap, cls); i++)
-            empty += heap->bins[cls].bottom[i] == NULL;
-    return empty < count ? count - empty : 0;
-}
-
-/* Blocks in magazines are free for the program. Other threads' magazines move meanwhile. */
-static void subtract_magazines(hak_heap *heap, void *context) {
-    hak_usage *usage = context;
-    usage->heaps++;
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        subtract(usage, cls, blocks_in(heap, cls));
-}
-
-static void subtract_transfer_cache(hak_usage *usage) {
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        subtract(usage, cls, hak_transfer_count(cls));
-}
-
-static void each_segment(void (*visit)(hak_usage *usage, const hak_segment *s), hak_usage *usage) {
-    size_t ranges = hak_range_count();
-    hak_lock_take(&hak_segment_lock);
-    for (size_t i = 0; i < ranges; i++)
-        for (size_t j = 0; j < hak_ranges[i].segments_fresh; j++)
-            visit(usage, &hak_ranges[i].segments[j]);
-    hak_lock_give(&hak_segment_lock);
-}
-
-static void add_apart(hak_usage *usage) {
-    size_t bytes;
-    usage->blocks += hak_apart_count(&bytes);
-    usage->large += bytes;
-    usage->committed += bytes;
-    usage->reserved += bytes;
-}
-
-void hak_usage_collect(hak_usage *usage) {
-    memset(usage, 0, sizeof *usage);
-    HAK_RACING_READS_BEGIN(); /* of what others write; no figure is followed anywhere */
-    for (size_t i = 0; i < hak_range_count(); i++)
-        usage->reserved += hak_ranges[i].segments_usable * HAK_SEGMENT_SIZE;
-    each_segment(add_segment, usage);
-    hak_heap_each(subtract_magazines, usage);
-    HAK_RACING_READS_END();
-    subtract_transfer_cache(usage);
-    add_apart(usage);
+static void add_large(hak_usage *usage, const hak_snapshot *s) {
+    usage->blocks += s->large_blocks - s->large_guarded + s->apart_blocks;
+    usage->large = s->large_bytes - s->large_guarded_bytes + s->apart_bytes;
     usage->used += usage->large;
+}
+
+void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {
+    size_t waiting = s->dirty_pages + s->kept_pages + s->cached_pages;
+    *usage = (hak_usage){.reserved = s->reserved + s->apart_bytes,
+                         .committed = s->segments * HAK_SEGMENT_SIZE + s->apart_bytes,
+                         .free = waiting << HAK_PAGE_SHIFT};
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        add_class(usage, s, cls);
+    add_large(usage, s);
+    for (unsigned state = 0; state < HAK_HEAP_STATES; state++)
+        usage->heaps += state != HAK_HEAP_BARE ? s->heaps[state] : 0;
+}
+
+void hak_usage_figures(const hak_usage *u, hak_figure figures[HAK_USAGES]) {
+    const hak_figure all[HAK_USAGES] = {
+        {"reserved", "gauge", "bytes of address space reserved", u->reserved},
+        {"committed", "gauge", "bytes of segments ever used", u->committed},
+        {"used", "gauge", "bytes in blocks that are out", u->used},
+        {"large", "gauge", "bytes of them in large blocks", u->large},
+        {"free", "gauge", "bytes free and still backed by memory", u->free},
+        {"blocks", "gauge", "blocks that are out", u->blocks},
+        {"heaps", "gauge", "heaps of threads, idle ones included", u->heaps},
+    };
+    memcpy(figures, all, sizeof all);
 }
 
 /* ---- soundness ---- */
@@ -107,9 +57,17 @@ static bool segment_is_valid(const hak_segment *s) {
            ((s->aged | s->kept) & s->used) == 0 && ((s->used | s->kept) & ~s->touched) == 0;
 }
 
-/* Counts the unsound ones in `blocks`: the visitor has no other place. */
-static void check_segment(hak_usage *usage, const hak_segment *s) {
-    usage->blocks += !segment_is_valid(s);
+static void check_segment(size_t *unsound, const hak_segment *s) {
+    *unsound += !segment_is_valid(s);
+}
+
+static void each_segment(void (*visit)(size_t *unsound, const hak_segment *s), size_t *unsound) {
+    size_t ranges = hak_range_count();
+    hak_lock_take(&hak_segment_lock);
+    for (size_t i = 0; i < ranges; i++)
+        for (size_t j = 0; j < hak_ranges[i].segments_fresh; j++)
+            visit(unsound, &hak_ranges[i].segments[j]);
+    hak_lock_give(&hak_segment_lock);
 }
 
 static bool list_is_valid(const hak_heap *heap, unsigned cls) {
@@ -123,10 +81,10 @@ static bool list_is_valid(const hak_heap *heap, unsigned cls) {
 }
 
 bool hak_usage_is_valid(void) {
-    hak_usage bad = {0};
-    each_segment(check_segment, &bad);
+    size_t unsound = 0;
+    each_segment(check_segment, &unsound);
     hak_heap *heap = hak_this_thread.owned;
-    bool sound = bad.blocks == 0;
+    bool sound = unsound == 0;
     if (heap != NULL)
         hak_owner_enters(heap);
     for (unsigned cls = 1; heap != NULL && cls < HAK_CLASSES; cls++)

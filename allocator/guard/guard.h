@@ -18,7 +18,7 @@
 #define HAK_GUARD_GUARD_H
 
 #include "base/attributes.h"
-#include "include/hakmem.h"
+#include "report/snapshot.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,8 +60,8 @@ void *hak_guard_resize(void *block, size_t size);
 /* Says which of C++'s operators has asked for the block; NULL is allowed. */
 void hak_guard_name(void *block, enum hak_family family);
 
-/* Takes what the guard keeps back out of the figures. */
-void hak_guard_discount(hak_usage *usage);
+/* Says in a snapshot what the guard keeps back. */
+void hak_guard_discount(hak_snapshot *snapshot);
 
 /* Looks at every block in quarantine, and every one in use that is not large; ends the program when
  * one was written to where it must not be. Other threads may go on. */

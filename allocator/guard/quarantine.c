@@ -15,7 +15,7 @@ enum {
 static uint16_t kept_of[HAK_CLASSES], shuffled_of[HAK_CLASSES];
 static _Atomic(void *) kept[HAK_CLASSES][MOST_KEPT], shuffled[HAK_CLASSES][SHUFFLED];
 static _Atomic unsigned filled[HAK_CLASSES]; /* places of `kept` that hold a block */
-static _Atomic size_t waiting_blocks, waiting_bytes, waiting_large;
+static _Atomic size_t waiting[HAK_CLASSES], waiting_large;
 
 static uint16_t at_most(size_t value, size_t limit) {
     return (uint16_t)(value < limit ? value : limit);
@@ -39,9 +39,7 @@ static size_t large_size(unsigned cls, const void *block) {
 }
 
 static void count(unsigned cls, size_t large, size_t sign) {
-    size_t bytes = cls == HAK_CLASS_NONE ? large : hak_classes[cls].size;
-    atomic_fetch_add_explicit(&waiting_blocks, sign, memory_order_relaxed);
-    atomic_fetch_add_explicit(&waiting_bytes, sign * bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&waiting[cls], sign, memory_order_relaxed);
     atomic_fetch_add_explicit(&waiting_large, sign * large, memory_order_relaxed);
 }
 
@@ -103,8 +101,10 @@ void hak_kept_each(bool (*stays)(unsigned cls, void *block),
             visit_class(cls, stays, leave);
 }
 
-hak_waiting hak_waiting_now(void) {
-    return (hak_waiting){atomic_load_explicit(&waiting_blocks, memory_order_relaxed),
-                         atomic_load_explicit(&waiting_bytes, memory_order_relaxed),
-                         atomic_load_explicit(&waiting_large, memory_order_relaxed)};
+size_t hak_waiting_of(unsigned cls) {
+    return atomic_load_explicit(&waiting[cls], memory_order_relaxed);
+}
+
+size_t hak_waiting_large_bytes(void) {
+    return atomic_load_explicit(&waiting_large, memory_order_relaxed);
 }

@@ -27,10 +27,8 @@ void *hak_keep_back(unsigned cls, void *block);
 void hak_kept_each(bool (*stays)(unsigned cls, void *block),
                    void (*leave)(unsigned cls, void *block));
 
-/* Blocks and bytes that wait now, those of large blocks apart. */
-typedef struct hak_waiting {
-    size_t blocks, bytes, large;
-} hak_waiting;
-hak_waiting hak_waiting_now(void);
+/* Blocks of a class that wait now, in either place; bytes of the large ones. */
+size_t hak_waiting_of(unsigned cls);
+size_t hak_waiting_large_bytes(void);
 
 #endif

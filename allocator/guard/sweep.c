@@ -61,14 +61,15 @@ void hak_guard_sweep(void) {
     HAK_RACING_READS_END();
 }
 
-void hak_guard_discount(hak_usage *usage) {
-    hak_waiting waiting = hak_waiting_now();
-    size_t bytes = waiting.bytes < usage->used ? waiting.bytes : usage->used;
-    size_t large = waiting.large < usage->large ? waiting.large : usage->large;
-    usage->used -= bytes;
-    usage->large -= large;
-    usage->free += bytes - large;
-    usage->blocks -= waiting.blocks < usage->blocks ? waiting.blocks : usage->blocks;
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+void hak_guard_discount(hak_snapshot *s) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        s->classes[cls].guarded = hak_waiting_of(cls);
+    s->large_guarded = least(hak_waiting_of(HAK_CLASS_NONE), s->large_blocks);
+    s->large_guarded_bytes = least(hak_waiting_large_bytes(), s->large_bytes);
 }
 
 /* A signal handler that calls exit may have interrupted this thread while it held a lock. */

@@ -138,7 +138,7 @@ hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
 
 void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
-        if (hak_seat_state(seat) != HAK_HEAP_BARE)
+        if (hak_seat_has_heap(seat))
             visit(seat->heap, context);
 }
 

@@ -18,6 +18,12 @@ HAK_INLINE void hak_seat_set_state(hak_seat *seat, enum hak_heap_state state) {
     atomic_store_explicit(&seat->state, state, memory_order_release);
 }
 
+/* True when anybody may look into the heap: it has memory. A new seat is known before it has. */
+HAK_INLINE bool hak_seat_has_heap(const hak_seat *seat) {
+    return hak_seat_state(seat) != HAK_HEAP_BARE &&
+           atomic_load_explicit(&seat->usable, memory_order_acquire);
+}
+
 /* True when other threads have left blocks for the heap. */
 HAK_INLINE bool hak_seat_has_mail(const hak_seat *seat) {
     return atomic_load_explicit(&seat->remote, memory_order_relaxed) != NULL;

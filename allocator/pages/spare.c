@@ -157,6 +157,17 @@ void hak_spare_purge(void) {
     }
 }
 
+size_t hak_spare_count(size_t *pages) {
+    size_t count = 0;
+    *pages = 0;
+    for (size_t i = 0; i < MOST; i++) {
+        const hak_slab *run = spares[i].run;
+        count += run != NULL;
+        *pages += run != NULL ? run->pages : 0;
+    }
+    return count;
+}
+
 void hak_spare_mend(void) {
     for (size_t i = 0; i < MOST; i++)
         spares[i].zeroed = false;

@@ -5,6 +5,25 @@
 #include "pages/range.h"
 #include "stats/stats.h"
 
+/* One addition for a chain, and one where it comes home. */
+static _Atomic size_t away[HAK_CLASSES];
+
+size_t hak_chain_blocks_away(unsigned cls) {
+    return atomic_load_explicit(&away[cls], memory_order_relaxed);
+}
+
+void hak_chain_came_home(unsigned cls, size_t blocks) {
+    atomic_fetch_sub_explicit(&away[cls], blocks, memory_order_relaxed);
+}
+
+/* Before it is sent: nobody sees more come home than went away. All carriers but the first are
+ * full. */
+static void count_away(const struct hak_chain *chain) {
+    unsigned cls = hak_class_of_owner(chain->owner);
+    size_t blocks = chain->full * hak_words_in(cls) + (size_t)(chain->next - chain->first);
+    atomic_fetch_add_explicit(&away[cls], blocks, memory_order_relaxed);
+}
+
 void hak_chain_look_closer(const hak_class *of, const void *block) {
     const hak_slab *slab = hak_run_of(block);
     if (!hak_divide((uintptr_t)block - slab->start, of->reciprocal).is_exact)
@@ -26,6 +45,7 @@ static void send(struct hak_chain *chain) {
     hak_link *head = atomic_load_explicit(remote, memory_order_relaxed);
     uintptr_t key = hak_link_key(chain->last);
     close_carrier(chain);
+    count_away(chain);
     do
         hak_link_write(chain->last, head, key);
     while (!atomic_compare_exchange_weak_explicit(remote, &head, chain->first, memory_order_release,
@@ -50,7 +70,9 @@ void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
         chain->owner = owner;
         chain->first = NULL;
         chain->last = carrier;
+        chain->full = (size_t)-1;
     }
+    chain->full++;
     chain->key = hak_link_key(carrier);
     hak_link_write(carrier, chain->first, chain->key);
     chain->first = carrier;

@@ -24,6 +24,7 @@ typedef struct hak_chains {
         hak_link *first, *last; /* carriers; the first one has room, perhaps: */
         hak_link *next, *end;   /* the word for the next address, and the one behind the last */
         uintptr_t key;          /* of the first carrier's words */
+        size_t full;            /* carriers behind the first one */
     } open[HAK_OPEN_CHAINS];
 } hak_chains;
 
@@ -55,6 +56,12 @@ size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *bloc
 
 /* Hands all chains to their owners. */
 void hak_chains_send(hak_chains *chains);
+
+/* Blocks of a class that were sent and have not been unloaded. Any thread. */
+size_t hak_chain_blocks_away(unsigned cls);
+
+/* So many blocks of a class have come home. */
+void hak_chain_came_home(unsigned cls, size_t blocks);
 
 /* ---- what both sides ask of a carrier and of its words ---- */
 

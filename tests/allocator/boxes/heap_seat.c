@@ -1,9 +1,15 @@
 /* Nobody waits for the registry's lock who has no business there: a thread that needs a slab of a
  * class which no idle heap has room of does not take it; and it is free while memory of idle heaps
- * goes back to the system. */
+ * goes back to the system. Who asks for figures takes no lock at all. */
 #include "heap/seat.h"
+
+#include "bin/transfer.h"
+#include "heap/owner.h"
 #include "include/hakmem.h"
 #include "os/os.h"
+#include "pages/epoch.h"
+#include "pages/heap_room.h"
+#include "pages/segment.h"
 
 #include <pthread.h>
 
@@ -76,10 +82,40 @@ static void no_lock_while_purging(void) {
     CHECK(hak_validate());
 }
 
+/* A seat is known to all before its heap has memory: who looks at all heaps passes it over. */
+static void new_seats_have_no_heap(void) {
+    hak_usage before, after;
+    hak_get_usage(&before);
+    hak_lock_take(&hak_registry_lock);
+    hak_seat *seat = hak_heap_room_add();
+    CHECK(seat);
+    hak_seat_register(seat);
+    hak_lock_give(&hak_registry_lock);
+    hak_get_usage(&after);
+    CHECK(after.blocks == before.blocks);
+    CHECK(hak_stats_json(NULL, 0) != 0);
+}
+
+/* Whoever asks for figures waits for nobody. */
+static void figures_need_no_lock(void) {
+    static hak_lock *const locks[] = {&hak_purge_lock, &hak_reclaim_lock, &hak_registry_lock,
+                                      &hak_segment_lock, &hak_transfer_lock};
+    hak_usage usage;
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        hak_lock_take(locks[i]);
+    hak_get_usage(&usage);
+    CHECK(hak_stats_json(NULL, 0) != 0 && hak_stats_prometheus(NULL, 0) != 0);
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++)
+        hak_lock_give(locks[i]);
+}
+
 int main(void) {
+    hang_limit();
     make_idle_heaps();
     CHECK(hak_seat_idle_count() > 0);
     new_slabs_need_no_lock();
     no_lock_while_purging();
+    figures_need_no_lock();
+    new_seats_have_no_heap();
     return 0;
 }

@@ -99,7 +99,7 @@ int main(void) {
     CHECK(hak_usage_is_valid());
     hak_purge_all(NULL);
     hak_usage usage;
-    hak_usage_collect(&usage);
+    hak_get_usage(&usage);
     CHECK_THAT(usage.free == 0 && usage.blocks == 0, "%zu bytes still backed", usage.free);
     CHECK(!hak_range_of(&random) && !hak_range_of(NULL));
     return 0;

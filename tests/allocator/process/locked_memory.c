@@ -15,7 +15,7 @@ enum { SIZE = 4 << 20, TRIMS = 20, LOCKED_TOO = 24 /* MADV_DONTNEED_LOCKED */ };
 
 /* A figure of malloc_info. */
 static size_t figure(const char *name) {
-    char text[8192] = {0}, wanted[64];
+    char text[1 << 16] = {0}, wanted[64];
     FILE *stream = fmemopen(text, sizeof text, "w");
     CHECK(stream && malloc_info(0, stream) == 0 && fclose(stream) == 0);
     snprintf(wanted, sizeof wanted, "name=\"%s\" value=\"", name);

@@ -1,0 +1,18 @@
+/* What the system says about the whole process. */
+#ifndef HAK_OS_PROCESS_H
+#define HAK_OS_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct hak_process {
+    size_t minor_faults, major_faults;
+    size_t resident; /* bytes; 0: it does not say */
+} hak_process;
+
+/* Under a filter of system calls no file is opened, and `resident` is 0. errno is kept. */
+hak_process hak_process_now(void);
+
+size_t hak_process_number(void);
+
+#endif

@@ -1,0 +1,70 @@
+#include "report/figures.h"
+
+#include "base/classes.h"
+#include "os/process.h"
+#include "pages/epoch.h"
+#include "report/text.h"
+#include "stats/stats.h"
+
+#include <string.h>
+
+/* Sums over the classes. */
+typedef struct totals {
+    size_t live_blocks, live_bytes, magazine_bytes, transfer_bytes, remote_blocks, remote_bytes;
+    size_t guarded_bytes, slab_bytes, returned_bytes, fresh_bytes, tail_bytes, rounding_bytes;
+} totals;
+
+static void add_class(totals *t, const hak_snapshot *s, unsigned cls) {
+    const hak_class_figures *c = &s->classes[cls];
+    const hak_class *class = &hak_classes[cls];
+    size_t live = hak_live_blocks(c), pages = hak_slabs_of(c) * class->pages;
+    t->live_blocks += live;
+    t->live_bytes += live * class->size;
+    t->magazine_bytes += c->magazines * class->size;
+    t->transfer_bytes += c->transfer * class->size;
+    t->remote_blocks += c->remote;
+    t->remote_bytes += c->remote * class->size;
+    t->guarded_bytes += c->guarded * class->size;
+    t->slab_bytes += pages << HAK_PAGE_SHIFT;
+    t->returned_bytes += hak_returned_blocks(c) * class->size;
+    t->fresh_bytes += hak_fresh_blocks(s, cls) * class->size;
+    t->tail_bytes += hak_slabs_of(c) *
+                     (((size_t)class->pages << HAK_PAGE_SHIFT) - class->capacity * class->size);
+    t->rounding_bytes += hak_rounding_guess(s, cls);
+}
+
+static totals total_of(const hak_snapshot *s) {
+    totals t = {.live_blocks = s->large_blocks - s->large_guarded + s->apart_blocks,
+                .live_bytes = s->large_bytes - s->large_guarded_bytes + s->apart_bytes,
+                .guarded_bytes = s->large_guarded_bytes};
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        add_class(&t, s, cls);
+    return t;
+}
+
+void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]) {
+    totals t = total_of(s);
+    hak_process p = hak_process_now();
+    if (p.resident == 0)
+        p.resident = HAK_UNKNOWN;
+#define HAK_FIGURE(name, type, help, value)                                                        \
+    figures[HAK_FIGURE_##name] = (hak_figure){#name, #type, help, value};
+#include "report/figures.def"
+#undef HAK_FIGURE
+}
+
+void hak_figures_of_class(const hak_snapshot *s, unsigned cls,
+                          hak_figure figures[HAK_CLASS_FIGURES]) {
+    const hak_class_figures *c = &s->classes[cls];
+#define HAK_CLASS_FIGURE(name, help, value)                                                        \
+    figures[HAK_CLASS_FIGURE_##name] = (hak_figure){#name, "gauge", help, value};
+#include "report/class_figures.def"
+#undef HAK_CLASS_FIGURE
+}
+
+void hak_figures_of_events(hak_figure figures[HAK_EVENTS]) {
+#define HAK_EVENT(name, help)                                                                      \
+    figures[HAK_EVENT_##name] = (hak_figure){#name, "counter", help, HAK_COUNTED(name)};
+#include "stats/events.def"
+#undef HAK_EVENT
+}

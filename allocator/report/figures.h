@@ -1,0 +1,36 @@
+/* The figures that are told, by name: what JSON, Prometheus' text and the tables of the docs have
+ * in common. */
+#ifndef HAK_REPORT_FIGURES_H
+#define HAK_REPORT_FIGURES_H
+
+#include "report/snapshot.h"
+
+typedef struct hak_figure {
+    const char *name, *type, *help;
+    size_t value; /* HAK_UNKNOWN: nobody knows */
+} hak_figure;
+
+enum {
+#define HAK_FIGURE(name, type, help, value) HAK_FIGURE_##name,
+#include "report/figures.def"
+#undef HAK_FIGURE
+    HAK_FIGURES,
+#define HAK_CLASS_FIGURE(name, help, value) HAK_CLASS_FIGURE_##name,
+    HAK_CLASS_FIGURES_BEGIN = -1,
+#include "report/class_figures.def"
+#undef HAK_CLASS_FIGURE
+    HAK_CLASS_FIGURES,
+#define HAK_EVENT(name, help) HAK_EVENT_##name,
+    HAK_EVENTS_BEGIN = -1,
+#include "stats/events.def"
+#undef HAK_EVENT
+    HAK_EVENTS
+};
+
+/* The system is asked for some of them: how much is resident, which faults there were. */
+void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]);
+void hak_figures_of_class(const hak_snapshot *s, unsigned cls,
+                          hak_figure figures[HAK_CLASS_FIGURES]);
+void hak_figures_of_events(hak_figure figures[HAK_EVENTS]);
+
+#endif

@@ -1,0 +1,68 @@
+#include "base/classes.h"
+#include "report/figures.h"
+#include "report/formats.h"
+#include "report/text.h"
+
+/* Prometheus' text format, version 0.0.4. */
+
+/* `after` belongs to the name: the formats want that counters end in _total. */
+static void put_head(hak_text *text, const hak_figure *f, const char *prefix, const char *after) {
+    HAK_TEXT_ADD(text, "# HELP ", prefix, f->name, after, " ", f->help, "\n# TYPE ", prefix,
+                 f->name, after, " ", f->type, "\n");
+}
+
+static void put_value(hak_text *text, size_t value) {
+    HAK_TEXT_ADD(text, " ");
+    hak_text_number(text, value);
+    HAK_TEXT_ADD(text, "\n");
+}
+
+static void put_figures(hak_text *text, const hak_figure *figures, unsigned count,
+                        const char *after) {
+    for (const hak_figure *f = figures; f < figures + count; f++) {
+        if (f->value == HAK_UNKNOWN)
+            continue;
+        put_head(text, f, "hakmem_", after);
+        HAK_TEXT_ADD(text, "hakmem_", f->name, after);
+        put_value(text, f->value);
+    }
+}
+
+static void put_of_class(hak_text *text, unsigned cls, const hak_figure *f) {
+    HAK_TEXT_ADD(text, "hakmem_class_", f->name, "{size=\"");
+    hak_text_number(text, hak_classes[cls].size);
+    HAK_TEXT_ADD(text, "\"}");
+    put_value(text, f->value);
+}
+
+/* All samples of a metric stand together. */
+static void put_classes(hak_text *text, const hak_snapshot *s, unsigned which) {
+    hak_figure figures[HAK_CLASS_FIGURES];
+    bool any = false;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        if (hak_slabs_of(&s->classes[cls]) == 0)
+            continue;
+        hak_figures_of_class(s, cls, figures);
+        if (figures[which].value == HAK_UNKNOWN)
+            return;
+        if (!any)
+            put_head(text, &figures[which], "hakmem_class_", "");
+        any = true;
+        put_of_class(text, cls, &figures[which]);
+    }
+}
+
+size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size) {
+    hak_text text = {buffer, size, 0};
+    hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
+    HAK_TEXT_ADD(&text, "# HELP hakmem_info The library.\n# TYPE hakmem_info gauge\n",
+                 "hakmem_info{version=\"", HAK_VERSION, "\",variant=\"", HAK_VARIANT_NAME,
+                 "\"} 1\n");
+    hak_figures_of(s, figures);
+    put_figures(&text, figures, HAK_FIGURES, "");
+    hak_figures_of_events(events);
+    put_figures(&text, events, HAK_EVENTS, "_total");
+    for (unsigned which = 0; which < HAK_CLASS_FIGURES; which++)
+        put_classes(&text, s, which);
+    return hak_text_end(&text);
+}

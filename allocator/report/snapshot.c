@@ -1,0 +1,195 @@
+#include "report/snapshot.h"
+
+#include "base/bits.h"
+#include "base/classes.h"
+#include "bin/transfer.h"
+#include "heap/heap.h"
+#include "heap/owner.h"
+#include "heap/seat.h"
+#include "magazine/magazine.h"
+#include "os/os.h"
+#include "pages/apart.h"
+#include "pages/excess.h"
+#include "pages/range.h"
+#include "pages/spare.h"
+#include "remote/chain.h"
+#include "report/text.h"
+
+#include <string.h>
+
+/* ---- pages ---- */
+
+static void add_large(hak_snapshot *s, const hak_slab *run) {
+    size_t size = run->large_size, pages = run->pages;
+    s->large_blocks++;
+    s->large_bytes += size;
+    s->large_usable += hak_round_up(size, hak_os_page_size());
+    s->large_pages += pages;
+    s->huge_blocks += pages >= HAK_HUGE_PAGES;
+    s->huge_bytes += pages >= HAK_HUGE_PAGES ? size : 0;
+}
+
+/* Its owner may be at it, or it has become another run just now. */
+static void add_slab(hak_snapshot *s, const hak_slab *slab) {
+    unsigned cls = slab->cls, out = slab->used, carved = slab->carved;
+    hak_class_figures *c = &s->classes[cls];
+    if (cls == HAK_CLASS_NONE || cls >= HAK_CLASSES)
+        return;
+    c->empty += out == 0;
+    c->hot += 2 * out > hak_classes[cls].capacity;
+    c->draining += out != 0 && 2 * out <= hak_classes[cls].capacity;
+    c->out += out;
+    c->carved += carved > out ? carved : out;
+}
+
+static void add_run(hak_snapshot *s, const hak_slab *run) {
+    unsigned kind = run->kind;
+    if (kind == HAK_RUN_LARGE)
+        add_large(s, run);
+    else if (kind == HAK_RUN_SLAB)
+        add_slab(s, run);
+    s->cached_runs += kind == HAK_RUN_CACHED;
+    s->cached_pages += kind == HAK_RUN_CACHED ? run->pages : 0;
+}
+
+static void add_segment(hak_snapshot *s, const hak_range *r, size_t index) {
+    const hak_segment *segment = &r->segments[index];
+    const hak_slab *runs = &r->slabs[index * HAK_PAGES_PER_SEGMENT];
+    uint32_t used = segment->used, waits = segment->touched & ~used, kept = segment->kept;
+    s->segments++;
+    s->huge_segments += segment->huge;
+    s->used_pages += hak_count_bits(used);
+    s->dirty_pages += hak_count_bits(waits & ~kept);
+    s->kept_pages += hak_count_bits(waits & kept);
+    for (; used != 0; used &= used - 1)
+        add_run(s, &runs[hak_lowest_bit(used)]);
+}
+
+static void add_ranges(hak_snapshot *s) {
+    for (size_t i = 0; i < hak_range_count(); i++) {
+        const hak_range *r = &hak_ranges[i];
+        s->reserved += r->segments_usable * HAK_SEGMENT_SIZE;
+        for (size_t at = 0; at < r->segments_fresh; at++)
+            add_segment(s, r, at);
+    }
+}
+
+/* ---- heaps ---- */
+
+/* Where a reclaimer was, empty slots lie among the blocks until the owner comes by. */
+static size_t blocks_in(const hak_heap *heap, unsigned cls) {
+    size_t count = hak_magazine_count(heap, cls), empty = 0;
+    if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls))
+        for (size_t i = 1; i + HAK_HAND <= hak_magazine_count(heap, cls); i++)
+            empty += heap->bins[cls].bottom[i] == NULL;
+    return empty < count ? count - empty : 0;
+}
+
+static void add_heap(hak_heap *heap, void *context) {
+    hak_snapshot *s = context;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        s->classes[cls].magazines += blocks_in(heap, cls);
+}
+
+static void add_heaps(hak_snapshot *s) {
+    hak_heap_each(add_heap, s);
+    for (const hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+        s->heaps[hak_seat_state(seat)]++;
+}
+
+static void add_between(hak_snapshot *s) {
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        s->classes[cls].transfer = hak_transfer_count(cls);
+        s->classes[cls].remote = hak_chain_blocks_away(cls);
+    }
+}
+
+void hak_snapshot_take(hak_snapshot *s) {
+    memset(s, 0, sizeof *s);
+    HAK_RACING_READS_BEGIN(); /* of what others write; no figure is followed anywhere */
+    add_ranges(s);
+    add_heaps(s);
+    s->spare_runs = hak_spare_count(&s->spare_pages);
+    HAK_RACING_READS_END();
+    add_between(s);
+    s->apart_blocks = hak_apart_count(&s->apart_bytes);
+}
+
+/* ---- resident memory ---- */
+
+/* Neighbours are asked about together. */
+static size_t resident_in(const hak_range *r) {
+    size_t bytes = 0, fresh = r->segments_fresh;
+    for (size_t first = 0, end; first < fresh; first = end) {
+        for (end = first; end < fresh && r->segments[end].touched != 0;)
+            end++;
+        if (end > first)
+            bytes += hak_os_resident((char *)r->base + first * HAK_SEGMENT_SIZE,
+                                     (end - first) * HAK_SEGMENT_SIZE);
+        end += end == first;
+    }
+    return bytes;
+}
+
+size_t hak_snapshot_resident(void) {
+    size_t bytes = 0;
+    if (!hak_os_may_ask())
+        return HAK_UNKNOWN;
+    HAK_RACING_READS_BEGIN();
+    for (size_t i = 0; i < hak_range_count(); i++)
+        bytes += resident_in(&hak_ranges[i]);
+    HAK_RACING_READS_END();
+    return bytes;
+}
+
+/* ---- what follows from it ---- */
+
+size_t hak_live_blocks(const hak_class_figures *c) {
+    size_t elsewhere = hak_cached_blocks(c) + c->remote + c->guarded;
+    return c->out > elsewhere ? c->out - elsewhere : 0;
+}
+
+size_t hak_returned_blocks(const hak_class_figures *c) {
+    return c->carved - c->out;
+}
+
+size_t hak_fresh_blocks(const hak_snapshot *s, unsigned cls) {
+    const hak_class_figures *c = &s->classes[cls];
+    size_t all = hak_slabs_of(c) * hak_classes[cls].capacity;
+    return all > c->carved ? all - c->carved : 0;
+}
+
+size_t hak_rounding_guess(const hak_snapshot *s, unsigned cls) {
+    size_t most = hak_classes[cls].size - hak_classes[cls - 1].size - 1;
+    return hak_live_blocks(&s->classes[cls]) * most / 2;
+}
+
+/* ---- heap by heap ---- */
+
+static hak_cache_figures cache_of(const hak_seat *seat) {
+    const hak_heap *heap = seat->heap;
+    uint32_t most = heap->cached_most, room = heap->cached_room;
+    hak_cache_figures cache = {.state = hak_seat_state(seat),
+                               .runs = heap->cached_count,
+                               .run_pages = most > room ? most - room : 0,
+                               .has_mail = hak_seat_has_mail(seat) || heap->came != NULL,
+                               .thread = (size_t)seat->thread};
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
+        size_t blocks = blocks_in(heap, cls);
+        cache.blocks += blocks;
+        cache.bytes += blocks * hak_classes[cls].size;
+    }
+    return cache;
+}
+
+void hak_snapshot_caches(void (*visit)(const hak_cache_figures *cache, void *context),
+                         void *context) {
+    for (const hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
+        if (!hak_seat_has_heap(seat))
+            continue;
+        HAK_RACING_READS_BEGIN();
+        hak_cache_figures cache = cache_of(seat);
+        HAK_RACING_READS_END();
+        visit(&cache, context);
+    }
+}

@@ -1,0 +1,77 @@
+/* What the allocator holds, counted by a walk over all tables and heaps.
+ *
+ * Nothing is counted for it on the way of malloc and free, but what a thread sends home to another
+ * one. The walk takes no lock that they wait for and stops nobody: while other threads go on, each
+ * figure is from a moment of its own, and sums of them may be off by what moved meanwhile.
+ *
+ *   blocks of a class:  | live | in magazines | in the transfer cache | on their way home | free |
+ *                        <---------------------- out ------------------------------------>
+ *                        <----------------------------- carved ---------------------------------->
+ */
+#ifndef HAK_REPORT_SNAPSHOT_H
+#define HAK_REPORT_SNAPSHOT_H
+
+#include "base/types.h"
+
+/* What its slabs and their blocks are about. A slab is hot while more than half of its blocks are
+ * out, draining when some are, and free when none is: hak_slab_sink looks after it at these. */
+typedef struct hak_class_figures {
+    size_t hot, draining, empty; /* slabs */
+    size_t carved;               /* blocks handed out at least once by these slabs */
+    size_t out;                  /* of them, not in a slab */
+    size_t magazines, transfer, remote;
+    size_t guarded; /* guard builds: kept back */
+} hak_class_figures;
+
+/* Heaps by state: base/types.h. */
+enum { HAK_HEAP_STATES = HAK_HEAP_FROZEN + 1 };
+
+typedef struct hak_snapshot {
+    hak_class_figures classes[HAK_CLASSES]; /* HAK_CLASS_NONE: nothing */
+    size_t reserved, segments, huge_segments;
+    size_t used_pages, dirty_pages, kept_pages;
+    size_t large_blocks, large_bytes, large_usable, large_pages, huge_blocks, huge_bytes;
+    size_t large_guarded, large_guarded_bytes; /* among them, in guard builds */
+    size_t apart_blocks, apart_bytes;
+    size_t cached_runs, cached_pages, spare_runs, spare_pages;
+    size_t heaps[HAK_HEAP_STATES];
+} hak_snapshot;
+
+/* Any thread; some 10 KiB of its stack. */
+void hak_snapshot_take(hak_snapshot *snapshot);
+
+/* Bytes of all ranges that are resident, asked of the system segment by segment; HAK_UNKNOWN where
+ * that must not be asked. Dear: about a microsecond for each segment. */
+size_t hak_snapshot_resident(void);
+
+/* ---- what follows from it ---- */
+
+size_t hak_live_blocks(const hak_class_figures *c);
+HAK_INLINE size_t hak_cached_blocks(const hak_class_figures *c) {
+    return c->magazines + c->transfer;
+}
+HAK_INLINE size_t hak_slabs_of(const hak_class_figures *c) {
+    return c->hot + c->draining + c->empty;
+}
+/* Free in slabs: handed out before, or never. */
+size_t hak_returned_blocks(const hak_class_figures *c);
+size_t hak_fresh_blocks(const hak_snapshot *s, unsigned cls);
+/* Bytes that all live blocks of the class have more than was asked for, if the sizes asked for are
+ * spread evenly between this class and the one below: nobody notes them. */
+size_t hak_rounding_guess(const hak_snapshot *s, unsigned cls);
+
+/* ---- heap by heap ---- */
+
+typedef struct hak_cache_figures {
+    size_t thread; /* its number; 0: nobody knows */
+    enum hak_heap_state state;
+    size_t blocks, bytes; /* in its magazines */
+    size_t runs, run_pages;
+    bool has_mail; /* blocks came home that it has not looked at */
+} hak_cache_figures;
+
+/* Calls visit for each heap that has memory. No lock is held. */
+void hak_snapshot_caches(void (*visit)(const hak_cache_figures *cache, void *context),
+                         void *context);
+
+#endif

@@ -1,0 +1,38 @@
+"""docs/statistics.md names every figure that the library tells, and no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/statistics.md").read_text("utf-8")
+TABLES = {
+    "allocator/report/figures.def": "HAK_FIGURE",
+    "allocator/report/class_figures.def": "HAK_CLASS_FIGURE",
+    "allocator/stats/events.def": "HAK_EVENT",
+}
+
+
+def names_in(table: str) -> list[str]:
+    """Return the names that a table of figures defines."""
+    text = (ROOT / table).read_text("utf-8")
+    return re.findall(rf"^{TABLES[table]}\((\w+),", text, re.M)
+
+
+def documented() -> set[str]:
+    """Return the names in the first column of the page's tables of figures."""
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.M)
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_figure_is_documented(table: str) -> None:
+    assert len(names_in(table)) > 8
+    assert set(names_in(table)) <= documented()
+
+
+def test_no_other_figure_is_documented() -> None:
+    assert documented() == {name for table in TABLES for name in names_in(table)}
