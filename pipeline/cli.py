@@ -11,6 +11,7 @@ import click
 from pipeline.commands.build import build_command
 from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
+from pipeline.commands.experiment import experiment_group
 from pipeline.commands.fleet import import_command, sample_command
 from pipeline.commands.health import health_command
 from pipeline.commands.history import history_command
@@ -74,6 +75,7 @@ for _command in (
     report_command,
     diff_command,
     versus_command,
+    experiment_group,
     review_command,
     history_command,
     list_command,

@@ -158,7 +158,7 @@ def _compare(
     console = BuildConsole(Console(stderr=True))
     if verbose:
         process.echo = lambda line: console.child(_PADDING.sub("JUDGE_PADDING=... ", line))
-    words = _command(command)
+    words = whole_path(command)
     logs = Path(tempfile.mkdtemp(prefix="hakmem-versus-"))  # kept after a failure: it is named
     request = _request(tree, words, threads, name, budget_s, logs, console)
     subject = Subject(words or None, None if words else name)
@@ -168,7 +168,7 @@ def _compare(
     return result
 
 
-def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+def whole_path(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the command with its program's whole path; UsageError if there is no such program."""
     import shutil
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -133,6 +133,21 @@ def parse_geometry(path: Path, default: Geometry) -> Geometry:
     Raises ProfileError for a file that is not valid, or says what no library can be built with.
     """
     read = read_as(_File, path, page="docs/geometry.md")
+    geometry = _fill(path, read, default)
+    require_legal(geometry, str(path))
+    return geometry
+
+
+def changed_geometry(
+    default: Geometry, path: Path, constants: Mapping[str, int], depths: Mapping[int, int], why: str
+) -> Geometry:
+    """Return ``default`` with some constants and depths of classes otherwise, as ``path`` asks.
+
+    Raises ProfileError for what is unknown, or what no library can be built with.
+    """
+    values = {name: _Value(value=value, why=why) for name, value in constants.items()}
+    rows = {size: _Change(depth=depth, why=why) for size, depth in depths.items()}
+    read = _File.model_validate({"schema_version": 1, "constants": values, "class": rows})
     geometry = _fill(path, read, default)
     require_legal(geometry, str(path))
     return geometry

@@ -21,9 +21,6 @@ ROOT = Path(__file__).resolve().parents[2]
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 
-NOT_YET = {"docs/experiments.md"}
-"""Pages that do not read well yet. The list becomes shorter; no page comes to it."""
-
 
 def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
@@ -111,13 +108,7 @@ def test_the_picture_has_each_folder_of_the_allocator() -> None:
     assert set(re.findall(r"\b([a-z]+)/ ", pictures())) == folders
 
 
-def well_kept(page: Path) -> object:
-    name = str(page.relative_to(ROOT))
-    not_yet = pytest.mark.xfail(strict=True, reason="listed in NOT_YET")
-    return pytest.param(page, id=name, marks=[not_yet] if name in NOT_YET else [])
-
-
-@pytest.mark.parametrize("page", [well_kept(page) for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_can_be_read(page: Path) -> None:
     assert not faults(page)
 

@@ -1,0 +1,197 @@
+"""``pipeline experiment``: the ledger of what was tried, and running it once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.duration import Duration
+from pipeline.commands.options import verbose_option
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.paths import Tree
+    from pipeline.experiment.entry import Entry
+    from pipeline.judge.request import JudgeRequest
+    from pipeline.stages.build.workshop import Workshop
+    from pipeline.versus.model import VersusResult
+
+
+def _complete_subject(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    from pipeline.experiment.entry import SUBJECTS
+
+    return [name for name in SUBJECTS if name.startswith(incomplete)]
+
+
+def _complete_entry(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str | CompletionItem]:
+    from pipeline.core.paths import Tree
+    from pipeline.experiment.entry import ledger
+
+    found = ledger(Tree.here()).glob(f"*/{incomplete}*.toml")
+    return [path.stem for path in sorted(found)]
+
+
+def _known_subject(
+    _context: click.Context, _parameter: click.Parameter, subject: str | None
+) -> str | None:
+    from pipeline.core.errors import UsageError
+    from pipeline.core.spelling import did_you_mean
+    from pipeline.experiment.entry import SUBJECTS
+
+    if subject is not None and subject not in SUBJECTS:
+        raise UsageError(
+            f"there is no subject {subject!r}; there is: {', '.join(SUBJECTS)}",
+            hint=did_you_mean(subject, SUBJECTS),
+        )
+    return subject
+
+
+@click.group("experiment")
+def experiment_group() -> None:
+    """Note what was tried and what it was worth; run it again."""
+
+
+@experiment_group.command("new", epilog="Example: pipeline experiment new magazines half-depth-64")
+@click.argument("subject", callback=_known_subject, shell_complete=_complete_subject)
+@click.argument("name")
+def new_command(subject: str, name: str) -> None:
+    """Write a commented entry NAME about SUBJECT, to be edited and run."""
+    from pipeline.core.paths import Tree
+    from pipeline.experiment.entry import new_place
+    from pipeline.experiment.page import write_page
+    from pipeline.experiment.write import write_template
+
+    tree = Tree.here()
+    path = new_place(tree, subject, name)
+    write_template(path)
+    write_page(tree)
+    click.echo(f"wrote {path}")
+    click.echo("next: say in it what you change and what you expect, then")
+    click.echo(f"  .venv/bin/pipeline experiment run {name}")
+
+
+@experiment_group.command("list", epilog="Example: pipeline experiment list --subject magazines")
+@click.option(
+    "--subject", callback=_known_subject, shell_complete=_complete_subject, help="This one alone."
+)
+@click.option("--runnable", is_flag=True, help="Only entries that can be run again.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
+def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
+    """List the entries: subject, name, newest verdict, its date and its processor."""
+    import json
+
+    from pipeline.core.paths import Tree
+    from pipeline.experiment.entry import load_entries
+
+    found = load_entries(Tree.here(), subject)
+    rows = [_row(one) for one in found if one.kind == "trial" or not runnable]
+    if as_json:
+        click.echo(json.dumps({"schema_version": 1, "experiments": rows}, indent=1))
+        return
+    for row in rows:
+        where = row["processor"] or "processor not noted"
+        click.echo(f"{row['subject']:11} {row['kind']:6} {row['name']}")
+        click.echo(f"{'':19}{row['date'] or 'not run yet'}, {where}: {row['verdict']}")
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    last = entry.last
+    return {
+        "subject": entry.subject,
+        "name": entry.name,
+        "kind": entry.kind,
+        "title": entry.content.title,
+        "verdict": last.verdict if last else "",
+        "date": last.date if last else "",
+        "processor": last.processor if last else "",
+    }
+
+
+@experiment_group.command("run", epilog="Example: pipeline experiment run half-depth-64")
+@click.argument("name", shell_complete=_complete_entry)
+@click.option(
+    "--budget",
+    "budget_s",
+    type=Duration(),
+    default="60s",
+    show_default=True,
+    metavar="TIME",
+    help="Run pairs until the verdict is clear, for so long at most.",
+)
+@verbose_option
+def run_command(name: str, budget_s: float, verbose: bool) -> None:
+    """Build both sides of the entry NAME, judge them, and write the verdict into the entry.
+
+    Side A is the tree as it is, side B has the change. They are judged as by `pipeline versus`.
+    """
+    from rich.console import Console
+
+    from pipeline.core import process
+    from pipeline.core.console import BuildConsole
+    from pipeline.core.paths import Tree
+    from pipeline.experiment.entry import find_entry
+    from pipeline.experiment.page import write_page
+    from pipeline.experiment.sides import require_trial
+    from pipeline.experiment.trial import result_of
+    from pipeline.experiment.write import add_result
+    from pipeline.versus.show import render
+
+    tree = Tree.here()
+    entry = find_entry(tree, name)
+    require_trial(entry)
+    console = BuildConsole(Console(stderr=True))
+    if verbose:
+        process.echo = console.child
+    found = _judge(tree, entry, budget_s, console)
+    add_result(entry.path, result_of(tree, found))
+    write_page(tree)
+    click.echo(render(found, "term"), nl=False)
+    click.echo(f"noted in {entry.path}")
+
+
+def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:
+    from pipeline.commands.build import open_workshop
+    from pipeline.experiment.sides import build_sides, require_trial
+    from pipeline.profile.load import load_profile
+    from pipeline.stages.build.workshop import Options
+    from pipeline.versus.compare import Effort, Subject, compare
+
+    trial = require_trial(entry)
+    profile = load_profile(tree, trial.profile)
+    with open_workshop(tree, profile, Options(), console, wait=True) as shop:
+        with console.stage("experiment") as line:
+            line.step("compiling both sides")
+            sides = build_sides(shop, entry)
+            line.done("both sides are compiled")
+        request = _request(shop, entry, budget_s)
+        subject = Subject(trial.run or None, None if trial.run else trial.profile)
+        with console.stage("versus") as line:
+            found = compare(*sides, subject, request, Effort(), line.step)
+            line.done(f"{found.throughput.pairs} pairs")
+    return found
+
+
+def _request(shop: Workshop, entry: Entry, budget_s: float) -> JudgeRequest:
+    """Return what the judge is asked: about the command of the trial, or about a profile."""
+    import tempfile
+    from pathlib import Path
+
+    from pipeline.commands.versus import whole_path
+    from pipeline.experiment.sides import require_trial
+    from pipeline.versus.compare import command_request
+    from pipeline.versus.on_profile import profile_request
+    from pipeline.versus.runner import command_runner
+
+    trial = require_trial(entry)
+    logs = Path(tempfile.mkdtemp(prefix="hakmem-experiment-"))  # kept after a failure: it is named
+    if not trial.run:
+        return profile_request(shop, budget_s, logs)
+    words = whole_path(trial.run)
+    return command_request(command_runner(shop.tree), words, trial.threads, budget_s, logs)

@@ -1,0 +1,155 @@
+"""One entry of the ledger: a file docs/experiments/SUBJECT/NAME.toml."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from pipeline.core.errors import UsageError
+from pipeline.core.paths import Tree
+from pipeline.core.spelling import did_you_mean
+from pipeline.profile.load import read_as
+
+Words = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Count = Annotated[int, Field(ge=1)]
+
+SUBJECTS = {
+    "hot-path": "The hot path",
+    "lanes": "Lanes",
+    "magazines": "Magazines and slabs",
+    "remote": "Blocks of other threads",
+    "purge": "Giving memory back",
+    "large": "Runs, large and huge blocks",
+    "huge-pages": "Huge pages of the system",
+    "robustness": "Robustness, small processes, the guard",
+    "layout": "Layout: PGO, BOLT and the lists",
+    "judging": "Judging",
+    "tuning": "Tuning",
+    "recording": "Recording",
+    "ablation": "Ablation",
+    "measuring": "Measuring",
+}
+"""Folders of docs/experiments, each with its heading in the index, in order."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Result(_Record):
+    """What came out once. ``figures`` are those that matter, ``verdict`` is what became of it."""
+
+    date: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d$")]
+    processor: str = ""
+    commit: str = ""
+    verdict: Words
+    figures: str = ""
+
+
+class Trial(_Record):
+    """What side B has otherwise than side A, which is the tree as it is; and what both run.
+
+    ``run`` is a command; without one the verify workloads of ``profile`` run.
+    """
+
+    options: dict[str, str] = Field(default_factory=dict)
+    constants: dict[str, int] = Field(default_factory=dict)
+    depths: dict[int, int] = Field(default_factory=dict)
+    cmake: dict[str, str] = Field(default_factory=dict)
+    patch: str = ""
+    profile: str = "mixed"
+    run: tuple[str, ...] = ()
+    threads: Count | None = None
+
+    @property
+    def compiles(self) -> bool:
+        """Whether side B is a library of its own, and not A's with other options."""
+        return bool(self.constants or self.depths or self.cmake or self.patch)
+
+
+class Content(_Record):
+    """What the file says."""
+
+    schema_version: Literal[1]
+    title: Words
+    hypothesis: str = ""
+    more: str = ""
+    command: str = ""
+    trial: Trial | None = None
+    result: tuple[Result, ...] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry with its place; ``name`` is unique in the whole ledger."""
+
+    path: Path
+    content: Content
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its ending."""
+        return self.path.stem
+
+    @property
+    def subject(self) -> str:
+        """The folder it lies in."""
+        return self.path.parent.name
+
+    @property
+    def kind(self) -> str:
+        """``trial`` if it can be run again, ``record`` if it only says what was found."""
+        return "trial" if self.content.trial else "record"
+
+    @property
+    def last(self) -> Result | None:
+        """The newest result; None before the first run."""
+        return self.content.result[-1] if self.content.result else None
+
+
+def ledger(tree: Tree) -> Path:
+    """Return the folder of all entries."""
+    return tree.root / "docs" / "experiments"
+
+
+def load_entry(path: Path) -> Entry:
+    """Return the entry in a file; ProfileError names the file, the key and what is allowed."""
+    return Entry(path, read_as(Content, path, page="docs/experiments.md"))
+
+
+def load_entries(tree: Tree, subject: str | None = None) -> list[Entry]:
+    """Return all entries (of one subject), by subject and name."""
+    subjects = (subject,) if subject else tuple(SUBJECTS)
+    return [
+        load_entry(path) for one in subjects for path in sorted((ledger(tree) / one).glob("*.toml"))
+    ]
+
+
+def find_entry(tree: Tree, name: str) -> Entry:
+    """Return the entry called ``name``; UsageError with the nearest name if there is none."""
+    paths = {path.stem: path for path in sorted(ledger(tree).glob("*/*.toml"))}
+    if name not in paths:
+        raise UsageError(
+            f"there is no experiment {name!r}",
+            hint=did_you_mean(name, paths, "`pipeline experiment list` shows them all"),
+        )
+    return load_entry(paths[name])
+
+
+def new_place(tree: Tree, subject: str, name: str) -> Path:
+    """Return where a new entry goes; UsageError if the name is no name, or is taken."""
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(
+            f"{name!r} is no name for an experiment",
+            hint="up to 60 small letters, digits and dashes, a letter or digit first",
+        )
+    taken = next(iter(ledger(tree).glob(f"*/{name}.toml")), None)
+    if taken is not None:
+        raise UsageError(f"{taken} exists already", hint="edit it, or choose another name")
+    return ledger(tree) / subject / f"{name}.toml"

@@ -1,0 +1,69 @@
+"""docs/experiments.md: the index of the ledger by subject, made from the entries.
+
+``python -m pipeline.experiment.page`` makes it anew; a test holds the page against the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.core.files import replace_text
+from pipeline.core.paths import Tree
+from pipeline.experiment.entry import SUBJECTS, Entry, load_entries
+
+MARK = "<!-- Below: .venv/bin/python -m pipeline.experiment.page -->"
+"""What people write stands above this line of the page, what is made below it."""
+
+
+def page_of(tree: Tree) -> Path:
+    """Return where the page is."""
+    return tree.root / "docs" / "experiments.md"
+
+
+def render(before: str, entries: list[Entry]) -> str:
+    """Return the page with the head that it had ``before`` and the tables of these entries."""
+    head, _, _ = before.partition(MARK)
+    parts = [f"{head}{MARK}\n"]
+    for subject, heading in SUBJECTS.items():
+        rows = [_row(one) for one in entries if one.subject == subject]
+        if rows:
+            parts.append("\n".join(_section(heading, rows)) + "\n")
+    return "\n".join(parts)
+
+
+def write_page(tree: Tree) -> None:
+    """Make the tables of the page anew. A tree without the page stays without it."""
+    path = page_of(tree)
+    if path.exists():
+        replace_text(path, render(path.read_text(encoding="utf-8"), load_entries(tree)))
+
+
+def _section(heading: str, rows: list[str]) -> Iterator[str]:
+    yield f"## {heading}"
+    yield ""
+    yield "| what was tried | figures | verdict |"
+    yield "| --- | --- | --- |"
+    yield from rows
+
+
+def _row(entry: Entry) -> str:
+    link = f"[{_cell(entry.content.title)}](experiments/{entry.subject}/{entry.path.name})"
+    last = entry.last
+    if last is None:
+        return f"| {link} | | not run yet |"
+    return f"| {link} | {_cell(_brief(last.figures))} | {_cell(last.verdict)} |"
+
+
+def _brief(figures: str) -> str:
+    """Return the figures, or their beginning where a run has said more than a cell may hold."""
+    words = figures.split()
+    return figures if len(words) <= 25 else " ".join([*words[:24], "…"])
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", r"\|")
+
+
+if __name__ == "__main__":
+    write_page(Tree.here())

@@ -1,0 +1,103 @@
+"""Both sides of a trial: the tree as it is, and the tree with the one change."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from pipeline.core.digest import digest_tree
+from pipeline.core.errors import BuildError, ChildError, UsageError
+from pipeline.core.paths import Tree
+from pipeline.core.process import run
+from pipeline.experiment.entry import Entry, Trial
+from pipeline.geometry.load import changed_geometry
+from pipeline.geometry.tables import default_geometry
+from pipeline.stages.build.compile import build_plain, library_sources
+from pipeline.stages.build.workshop import Workshop
+from pipeline.versus.side import SideOfTwo
+
+STAGE = "experiment"
+BEFORE, AFTER = "as it is", "with the change"
+PATCH_LIMIT_S = 60.0
+
+
+def require_trial(entry: Entry) -> Trial:
+    """Return what the entry changes; UsageError if it changes nothing that can be run."""
+    trial = entry.content.trial
+    if trial is None:
+        raise UsageError(
+            f"{entry.name} is a record of an old trial and cannot be run",
+            hint="`pipeline experiment new` makes an entry that can",
+        )
+    if not (trial.compiles or trial.options):
+        raise UsageError(
+            f"{entry.path}: the trial changes nothing",
+            hint="give it options, constants, depths, cmake or a patch",
+        )
+    return trial
+
+
+def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
+    """Return both sides, compiled plainly; BuildError with the log if a compiler refuses."""
+    trial = require_trial(entry)
+    room = shop.tree.state / "experiments" / entry.name
+    shutil.rmtree(room, ignore_errors=True)
+    before = _fresh(room / "a")
+    library = build_plain(shop, STAGE, before)
+    changed = _changed(shop, entry, trial, room) if trial.compiles else library
+    return SideOfTwo(BEFORE, library, {}), SideOfTwo(AFTER, changed, trial.options)
+
+
+def _changed(shop: Workshop, entry: Entry, trial: Trial, room: Path) -> Path:
+    """Compile side B."""
+    source = _patched(shop, entry, trial, room / "sources") if trial.patch else shop
+    geometry = None
+    if trial.constants or trial.depths:
+        default = default_geometry(source.tree)
+        why = entry.content.title
+        geometry = changed_geometry(default, entry.path, trial.constants, trial.depths, why)
+    return build_plain(source, STAGE, _fresh(room / "b"), geometry, options=trial.cmake)
+
+
+def _fresh(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _patched(shop: Workshop, entry: Entry, trial: Trial, copy: Path) -> Workshop:
+    """Return a workshop whose tree is a copy of the library's sources, with the patch applied."""
+    patch = entry.path.parent / trial.patch
+    if not patch.is_file():
+        raise UsageError(f"there is no patch {patch}", hint=f"`git diff > {patch}` writes one")
+    for name in library_sources(shop):
+        here, there = shop.tree.root / name, copy / name
+        there.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(here, there) if here.is_dir() else shutil.copy2(here, there)
+    _apply(patch, copy, shop.log(STAGE, "patch"))
+    return replace(shop, tree=Tree(copy), hashed={})
+
+
+def _apply(patch: Path, folder: Path, log: Path) -> None:
+    """Change the sources in ``folder``; BuildError if the patch does not fit."""
+    before = digest_tree(folder, (".",))
+    try:
+        run(
+            ["git", "apply", patch],
+            cwd=folder,
+            # `folder` lies in a checkout: git must take it for what it is, a folder of its own.
+            env={"GIT_CEILING_DIRECTORIES": str(folder.parent.resolve())},
+            log=log,
+            timeout_s=PATCH_LIMIT_S,
+        )
+    except ChildError as error:
+        raise BuildError(
+            f"{patch} does not fit the sources any more",
+            hint="mend the patch, or make the entry a record",
+            log=error.log,
+        ) from error
+    if digest_tree(folder, (".",)) == before:
+        raise BuildError(
+            f"{patch} changes nothing that the library is made of",
+            hint="write it in the root of the tree by `git diff`",
+        )

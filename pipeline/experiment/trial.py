@@ -1,0 +1,36 @@
+"""What a run of a trial says, as the result that its entry keeps."""
+
+from __future__ import annotations
+
+import os
+
+from pipeline.core.paths import Tree
+from pipeline.core.processor import machine
+from pipeline.experiment.entry import Result
+from pipeline.release.commit import commit_of
+from pipeline.versus.model import VersusResult
+from pipeline.versus.show import sentence
+
+
+def result_of(tree: Tree, found: VersusResult) -> Result:
+    """Return the verdict with date, processor and the commit it was found at."""
+    return Result(
+        date=found.created[:10],
+        processor=_processor(),
+        commit=_commit(tree),
+        verdict=sentence(found),
+        figures=f"throughput: {found.speed.reason}; memory: {found.memory.reason}",
+    )
+
+
+def _processor() -> str:
+    kind = machine()
+    return f"{kind.name}, {kind.described}, {os.cpu_count()} CPUs"
+
+
+def _commit(tree: Tree) -> str:
+    """Return the commit in short; "+" says that the sources were not as committed."""
+    known = commit_of(tree.root)
+    if known is None:
+        return ""
+    return str(known["commit"])[:12] + ("" if known["clean"] else "+")

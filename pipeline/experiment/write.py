@@ -1,0 +1,52 @@
+"""Writing entries: a template for a new one, and a result below those that are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pipeline.core.files import replace_text
+from pipeline.experiment.entry import Result
+
+_TEMPLATE = """\
+# An entry of the ledger: docs/experiments.md says what each key means.
+schema_version = 1
+title = "What is changed, in one phrase of at most 25 words"
+hypothesis = "What you expect, and why."
+
+# What side B has otherwise; side A is the tree as it is. Keep what you need, delete the rest.
+# Without this table the entry is a record: it only says what was found.
+[trial]
+options = {{ HAKMEM_PURGE_DELAY = "100" }}  # variables for the runs of side B
+# constants = {{ deep_times = 4 }}          # constants of the geometry (docs/geometry.md)
+# depths = {{ 64 = 512 }}                   # the usual depth of single size classes, by their size
+# cmake = {{ HAKMEM_SLOWDOWN = "ON" }}      # options for CMake
+# patch = "{name}.patch"                    # a patch beside this file, as `git diff` writes it
+profile = "mixed"                         # run the verify workloads of a profile,
+# run = ["python3", "-c", "print(1)"]     # or a command
+# threads = 1                             # how many threads the command has
+
+# `pipeline experiment run {name}` adds a [[result]] each time.
+"""
+
+
+def write_template(path: Path) -> None:
+    """Write a commented entry to edit."""
+    replace_text(path, _TEMPLATE.format(name=path.stem))
+
+
+def add_result(path: Path, result: Result) -> None:
+    """Write a result below all that the file says already."""
+    before = path.read_text(encoding="utf-8").rstrip("\n")
+    replace_text(path, f"{before}\n\n{render_result(result)}")
+
+
+def render_result(result: Result) -> str:
+    """Return a result as a table of TOML; what is empty is left out."""
+    lines = [f"{key} = {text(value)}" for key, value in result.model_dump().items() if value]
+    return "\n".join(["[[result]]", *lines]) + "\n"
+
+
+def text(words: str) -> str:
+    """Return a TOML string: JSON's escapes are TOML's, except that DEL must be escaped too."""
+    return json.dumps(words, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,172 @@
+"""The ledger of experiments: its entries can be read, its index is made from them, trials run."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+from prose import LONGEST_CELL, LONGEST_SENTENCE
+
+from pipeline.core.errors import ProfileError, UsageError
+from pipeline.core.paths import Tree
+from pipeline.experiment.entry import (
+    SUBJECTS,
+    Entry,
+    Result,
+    find_entry,
+    load_entries,
+    load_entry,
+    new_place,
+)
+from pipeline.experiment.page import MARK, page_of, render
+from pipeline.experiment.sides import require_trial
+from pipeline.experiment.write import add_result, write_template
+
+ROOT = Path(__file__).resolve().parents[2]
+TREE = Tree(ROOT)
+ENTRIES = load_entries(TREE)
+
+
+def test_the_index_is_made_from_the_entries() -> None:
+    text = page_of(TREE).read_text(encoding="utf-8")
+    assert MARK in text
+    assert render(text, ENTRIES) == text
+
+
+def test_every_file_lies_in_the_folder_of_a_subject_and_has_a_name_of_its_own() -> None:
+    files = sorted((ROOT / "docs" / "experiments").rglob("*.toml"))
+    assert sorted(one.path for one in ENTRIES) == files
+    assert len({path.stem for path in files}) == len(files) > 100
+    assert {one.subject for one in ENTRIES} == set(SUBJECTS)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda one: one.name)
+def test_an_entry_is_short_and_in_short_sentences(entry: Entry) -> None:
+    content = entry.content
+    brief = [content.title, *(one.verdict for one in content.result)]
+    # What a run writes goes by the judge's own sentences.
+    brief += [one.figures for one in content.result if not one.commit]
+    assert all(len(words.split()) <= LONGEST_CELL for words in brief)
+    for part in (content.hypothesis, content.more):
+        assert not part or part.endswith((".", "?"))
+        for sentence in re.split(r"(?<=[.?!])\s", part):
+            assert len(sentence.split()) <= LONGEST_SENTENCE, sentence
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "trial"], ids=str)
+def test_a_trial_changes_something_that_is_there(entry: Entry) -> None:
+    trial = require_trial(entry)
+    constants = (ROOT / "allocator" / "base" / "constants.def").read_text(encoding="utf-8")
+    assert all(f"HAK_{name.upper()}," in constants for name in trial.constants)
+    options = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in options for name in trial.options)
+    assert not trial.patch or (entry.path.parent / trial.patch).is_file()
+
+
+def test_a_new_entry_is_a_template_that_can_be_read(tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "half")
+    write_template(path)
+    entry = load_entry(path)
+    assert (entry.subject, entry.name, entry.kind, entry.last) == (
+        "magazines",
+        "half",
+        "trial",
+        None,
+    )
+    assert entry.content.trial is not None
+
+
+def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    write_template(new_place(Tree(tmp_path), "magazines", "half"))
+    for subject in ("magazines", "purge"):  # a name is unique in the whole ledger
+        with pytest.raises(UsageError, match="exists already"):
+            new_place(Tree(tmp_path), subject, "half")
+
+
+@pytest.mark.parametrize("name", ["", "Half", "../half", "a b", "x" * 61])
+def test_a_name_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no name for an experiment"):
+        new_place(Tree(tmp_path), "magazines", name)
+
+
+def test_a_result_goes_below_earlier_ones(tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "half")
+    write_template(path)
+    before = path.read_text(encoding="utf-8")
+    first = Result(date="2026-01-02", processor="x, 2 CPUs", verdict='B is "as fast" as A.')
+    second = Result(date="2026-01-03", verdict="B is slower.", figures="-3 % \\ [-4 %, -2 %]")
+    add_result(path, first)
+    add_result(path, second)
+    assert load_entry(path).content.result == (first, second)
+    assert path.read_text(encoding="utf-8").startswith(before.rstrip("\n"))
+
+
+def test_a_mistake_in_an_entry_is_told_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text('schema_version = 1\ntitle = "x"\nverdikt = "kept"\n', encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"wrong\.toml.*verdikt"):
+        load_entry(path)
+
+
+def test_a_record_cannot_be_run_and_an_unknown_name_has_a_hint() -> None:
+    with pytest.raises(UsageError, match="is a record"):
+        require_trial(find_entry(TREE, "hidden-visibility"))
+    with pytest.raises(UsageError) as raised:
+        find_entry(TREE, "hidden-visibilty")
+    assert raised.value.hint == "did you mean hidden-visibility?"
+
+
+PATCH = """\
+--- a/VERSION
++++ b/VERSION
+@@ -1 +1 @@
+-{version}
++9.9.9
+"""
+TRIAL = """
+schema_version = 1
+title = "All at once"
+[trial]
+options = {{ HAKMEM_PURGE_DELAY = "100" }}
+constants = {{ small_depth = 24 }}
+depths = {{ 64 = 512 }}
+patch = "all.patch"
+profile = "tiny"
+run = ["true"]
+"""
+
+
+def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None:
+    folder = fresh.root / "docs" / "experiments" / "magazines"
+    folder.mkdir(parents=True)
+    version = (fresh.root / "VERSION").read_text(encoding="utf-8").strip()
+    (folder / "all.patch").write_text(PATCH.format(version=version), encoding="utf-8")
+    (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
+    code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
+    assert code == 0, output
+    libraries = [
+        fresh.root / "build" / "pipeline" / "experiments" / "all" / side / "libhakmem.so"
+        for side in "ab"
+    ]
+    plain, changed = (one.read_bytes() for one in libraries)
+    assert version.encode() in plain
+    assert b"9.9.9" in changed
+    found = tomllib.loads((folder / "all.toml").read_text(encoding="utf-8"))["result"]
+    assert [set(one) >= {"date", "processor", "verdict", "figures"} for one in found] == [True]
+    assert found[0]["verdict"].startswith("B is ")
+    code, output = fresh.run("experiment", "list", "--json")
+    assert json.loads(output)["experiments"][0]["verdict"] == found[0]["verdict"]
+
+
+def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
+    folder = fresh.root / "docs" / "experiments" / "magazines"
+    folder.mkdir(parents=True)
+    (folder / "all.patch").write_text(PATCH.format(version="never"), encoding="utf-8")
+    (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
+    code, output = fresh.run("experiment", "run", "all")
+    assert code == 5
+    assert "all.patch does not fit the sources any more" in output
