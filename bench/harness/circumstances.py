@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from pipeline.core.processor import machine
+
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
@@ -35,6 +37,11 @@ def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
         "repetitions": repetitions,
         "scale": scale,
     }
+
+
+def today() -> tuple[str, str]:
+    """Return the day (UTC) and the name of this kind of processor, as they stand in file names."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat(), machine().name
 
 
 def _huge_pages_setting() -> str:

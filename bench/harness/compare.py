@@ -10,7 +10,7 @@ from typing import Literal
 import click
 from rich.console import Console
 
-from bench.harness import report, syscalls
+from bench.harness import report, saved, syscalls
 from bench.harness.allocators import Allocator
 from bench.harness.arguments import (
     INTERRUPTED,
@@ -21,7 +21,7 @@ from bench.harness.arguments import (
     positive,
     takes_allocators,
 )
-from bench.harness.circumstances import describe_environment, huge_pages
+from bench.harness.circumstances import describe_environment, huge_pages, today
 from bench.harness.results import Comparison, RunResult
 from bench.harness.rows import GROUPS, MEMORY, Run, of_traces, select
 from bench.harness.runner import RunFailed, measure, warm_memory
@@ -184,6 +184,7 @@ def _print_list(
 )
 @click.option("--json", "json_file", type=OUTPUT, help="Write all samples, anew after each row.")
 @click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
+@click.option("--save", "keep_it", is_flag=True, help="Keep JSON and a page in docs/results/.")
 @click.option("--list", "only_list", is_flag=True, help="List rows and allocators, run nothing.")
 def main(
     *,
@@ -201,6 +202,7 @@ def main(
     thp: str | None,
     json_file: Path | None,
     markdown_file: Path | None,
+    keep_it: bool,
     only_list: bool,
 ) -> None:
     """Compare allocators: time, processor time and memory, row by row, interleaved."""
@@ -222,12 +224,18 @@ def main(
     programs = find_programs(programs, runs)
     plan = Plan(programs, runs, chosen.allocators, repetitions, scale, timeout, count_calls, by)
 
+    place = saved.new_place(*today()) if keep_it else None
+
     def keep(found: Comparison) -> None:
         report.write_files(found, (json_file, report.as_json), (markdown_file, report.as_markdown))
+        if place:
+            saved.save(found, place)
 
     with huge_pages(thp):
         comparison = compare(plan, chosen.ours, console, keep)
     report.print_tables(comparison, console)
+    if place:
+        console.print(f"saved {place} and {place.with_suffix('.md').name}", soft_wrap=True)
     raise SystemExit(exit_code([comparison]))
 
 

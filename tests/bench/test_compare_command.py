@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.harness import instructions
+from bench.harness import compare, instructions, saved
 from bench.harness.allocators import REPOSITORY
 from bench.harness.compare import main
 from pipeline.core.errors import PipelineError
@@ -142,3 +142,23 @@ def test_instructions_says_why_valgrind_gives_up(tmp_path: Path) -> None:
     error = PipelineError("valgrind: exit code 1")
     assert "-gdwarf-4" in instructions._reason(error, log)
     assert instructions._reason(error, tmp_path / "none.log") == "valgrind: exit code 1"
+
+
+def test_a_saved_comparison_has_a_page_and_the_next_one_does_not_replace_it(
+    ours: str, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(compare, "today", lambda: ("2026-01-02", "intel-x"))
+    words = ["--ours", ours, "--only", "--row", "calloc/1t", "--programs", str(programs), "--save"]
+    for _ in range(2):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+    name = "compare-2026-01-02-intel-x"
+    names = [f"{name}{end}" for end in ("-2.json", "-2.md", ".json", ".md")]
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == names
+    page = (tmp_path / "results" / f"{name}.md").read_text(encoding="utf-8")
+    found = json.loads((tmp_path / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in found["rows"]] == ["calloc/1t"]
+    assert f"({name}.json)" in page
+    assert "| calloc/1t |" in page
+    assert found["environment"]["processor"] in page
