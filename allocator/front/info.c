@@ -1,5 +1,6 @@
 /* What the allocator tells about itself, and mallopt, malloc_trim and hak_purge. */
 #include "base/fatal.h"
+#include "base/mallinfo.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
@@ -11,7 +12,7 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
+#include <unistd.h>
 
 static void take(hak_snapshot *snapshot) {
     hak_snapshot_take(snapshot);
@@ -137,9 +138,8 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 
 /* Threads would meet at their first calls, perhaps with a lock of libc's in their hands: what asks
  * libc for something is done here. A heap is not made before somebody allocates. */
-static HAK_AT_LOAD void start_at_load(int argc, char **argv, char **environment) {
-    (void)argc, (void)argv;
-    hak_policy_start(environment);
+static HAK_AT_LOAD void start_at_load(void) {
+    hak_policy_start(environ); /* glibc would hand it over, musl does not */
     hak_thread_start_process();
 }
 

@@ -61,7 +61,7 @@ typedef struct hak_usage {
 
 void hak_get_usage(hak_usage *usage);
 
-struct mallinfo2 hak_mallinfo2(void);      /* both structures are defined in <malloc.h> */
+struct mallinfo2 hak_mallinfo2(void);      /* both structures: glibc's <malloc.h> */
 struct mallinfo hak_mallinfo(void);        /* figures above INT_MAX are given as INT_MAX */
 int hak_mallopt(int parameter, int value); /* accepted and ignored: returns 1 */
 int hak_malloc_trim(size_t keep); /* hak_purge; 1 when memory was given back; keep: ignored */

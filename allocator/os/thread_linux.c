@@ -15,23 +15,25 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* The program's signals are not for this thread, and nobody will join it. False: out of memory. */
-static bool describe(pthread_attr_t *attributes, size_t stack) {
-    sigset_t all;
+/* The program's signals are not for this thread: it takes over what its maker blocks. */
+static bool create(const pthread_attr_t *attributes, hak_os_thread *thread) {
+    sigset_t all, before;
+    pthread_t unused;
     sigfillset(&all);
-    pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
-    if (stack != USUAL_STACK)
-        pthread_attr_setstacksize(attributes, stack);
-    return pthread_attr_setsigmask_np(attributes, &all) == 0;
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool created = pthread_create(&unused, attributes, run, thread) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return created;
 }
 
 static bool start(hak_os_thread *thread, size_t stack) {
     pthread_attr_t attributes;
-    pthread_t unused;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    bool started =
-        describe(&attributes, stack) && pthread_create(&unused, &attributes, run, thread) == 0;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED); /* nobody will join it */
+    if (stack != USUAL_STACK)
+        pthread_attr_setstacksize(&attributes, stack);
+    bool started = create(&attributes, thread);
     pthread_attr_destroy(&attributes);
     return started;
 }

@@ -2,13 +2,14 @@
 
 What has shown its worth but takes long, or tests by another way what is tested already, runs with
 ``--full`` alone: ctest's label ``slow``, pytest's markers ``slow`` and ``e2e``, of the gcc build
-what does not depend on the compiler, and half an hour of the fuzzer. pytest uses one processor and
-runs beside the others.
+what does not depend on the compiler, ARMv8.1's atomics, and half an hour of the fuzzer. pytest uses
+one processor and runs beside the others.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
 
-SUITES = ("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "research", "fuzz", "pytest")
+SUITES = (
+    *("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "research"),
+    *("musl", "aarch64", "aarch64-lse", "fuzz", "pytest"),
+)
+ONLY_FULL = ("aarch64-lse", "fuzz")
 VARIANTS = ("guard", "research")
 FUZZER = "fuzz"
 # Research builds differ from production by a wrapper and by counters; what looks at the core's
@@ -179,7 +184,7 @@ def run_suites(only: tuple[str, ...], console: BuildConsole, full: bool = False)
     """Run the suites with these names (none: all); raise TestsFailed."""
     from pipeline.core.paths import Tree
 
-    wanted = only or [suite for suite in SUITES if full or suite != FUZZER]
+    wanted = only or [suite for suite in SUITES if full or suite not in ONLY_FULL]
     chosen = [suite for suite in SUITES if suite in wanted]
     outcomes = run_all({s: steps(s, Tree.here().root, full) for s in chosen}, Tree.here(), console)
     conclude(outcomes, f"./bootstrap test --only {{suite}}{' --full' if full else ''}")
@@ -239,6 +244,9 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         "research": lambda: _tested(
             "research", llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
         ),
+        "musl": lambda: _portable("musl", root, slow),
+        "aarch64": lambda: _portable("aarch64", root, slow),
+        "aarch64-lse": lambda: _portable("aarch64-lse", root, slow),
         FUZZER: lambda: _fuzzed(root),
         "pytest": lambda: [
             Step(
@@ -315,12 +323,15 @@ def _tested(
     ``chosen`` are ctest's words for which tests, ``settings`` cmake's for what is built.
     """
     build = root / "build" / preset
-    ctest = ("ctest", "--test-dir", build, "--output-on-failure", "-j", str(jobs()))
     return [
         Step(("cmake", "--preset", preset, f"-DCMAKE_C_COMPILER={compiler}", *settings)),
         Step(("cmake", "--build", build)),
-        Step((*ctest, *chosen), shown=True),
+        Step((*_ctest(build), *chosen), shown=True),
     ]
+
+
+def _ctest(build: Path) -> Words:
+    return ("ctest", "--test-dir", build, "--output-on-failure", "-j", str(jobs()))
 
 
 def _gcc(root: Path, full: bool) -> list[Step]:
@@ -328,6 +339,23 @@ def _gcc(root: Path, full: bool) -> list[Step]:
     settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "CUTS")]
     chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
     return _tested("gcc", Path("gcc"), root, chosen, settings)
+
+
+def _portable(preset: str, root: Path, chosen: Words) -> list[Step]:
+    """Return the steps for another libc or processor, whose preset knows the compiler.
+
+    Where its packages are missing, bootstrap has said so: nothing is done.
+    """
+    needs = ("musl-gcc",) if preset == "musl" else ("aarch64-linux-gnu-gcc", "qemu-aarch64")
+    if not all(shutil.which(one) for one in needs):
+        click.echo(f"{preset} is left out: {' and '.join(needs)} are not installed")
+        return []
+    build = root / "build" / preset
+    return [
+        Step(("cmake", "--preset", preset)),
+        Step(("cmake", "--build", build)),
+        Step((*_ctest(build), *chosen), shown=True),
+    ]
 
 
 def _fuzzed(root: Path) -> list[Step]:

@@ -32,7 +32,8 @@ int main(void) {
     }
     for (size_t i = 1; i < file.symbol_count; i++) {
         const char *name = file.strings + file.symbols[i].st_name;
-        if (file.symbols[i].st_shndx == SHN_UNDEF || in_family(name) ||
+        bool nameless = !*name; /* symbols of sections, which some linkers write */
+        if (file.symbols[i].st_shndx == SHN_UNDEF || nameless || in_family(name) ||
             strncmp(name, "hak_", 4) == 0)
             continue;
         say("exported, but not of the family: %s", name);

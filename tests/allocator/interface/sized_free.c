@@ -39,7 +39,7 @@ static void null_is_ignored_and_errno_kept(void) {
     free_with_size(malloc(100), 100);
     free_with_size(malloc(10 << 20), 10 << 20);
     free_with_alignment(aligned_alloc(4096, 8192), 4096, 8192);
-    CHECK(errno == EXDEV);
+    CHECK_THAT(errno == EXDEV, "errno is %d", errno);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-enum { STACK_SIZE = 64 * 1024, MAX_THREADS = 64, HANG_SECONDS = 1200 };
+enum { STACK_SIZE = 128 * 1024, MAX_THREADS = 64, HANG_SECONDS = 1200 };
 
 pthread_t thread_start(void *(*body)(void *), void *argument) {
     pthread_t thread;
