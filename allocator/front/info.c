@@ -8,6 +8,7 @@
 #include "reclaim/purge.h"
 #include "report/figures.h"
 #include "report/formats.h"
+#include "report/server.h"
 #include "thread/thread.h"
 
 #include <errno.h>
@@ -141,9 +142,11 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 static HAK_AT_LOAD void start_at_load(void) {
     hak_policy_start(environ); /* glibc would hand it over, musl does not */
     hak_thread_start_process();
+    hak_server_start(environment, hak_stats_prometheus, hak_stats_json);
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {
+    hak_server_end();
     if (hak_policy_now()->stats_at_exit != 0)
         hak_malloc_stats();
 }

@@ -1,8 +1,8 @@
+#include "os/calls.h"
 #include "os/os.h"
 #include "os/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,11 +20,11 @@ static size_t second_number(const char *text) {
 
 static size_t resident(void) {
     char text[128];
-    int file = hak_os_may_ask() ? open("/proc/self/statm", O_RDONLY | O_CLOEXEC) : -1;
+    int file = hak_os_may_ask() ? hak_call_open("/proc/self/statm") : -1;
     if (file < 0)
         return 0;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
+    ssize_t length = hak_call_read(file, text, sizeof text - 1);
+    hak_call_close(file);
     text[length > 0 ? length : 0] = '\0';
     return second_number(text) * hak_os_page_size();
 }

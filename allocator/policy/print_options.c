@@ -6,6 +6,8 @@
 #define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
     printf("| `%s` | %ld | %s to %s | %s |\n", variable, (long)(standard), #lowest, #highest, help);
 
+#define HAK_TEXT_OPTION(variable, help) printf("| `%s` | %s |\n", variable, help);
+
 static void begin_table(const char *heading) {
     puts(heading);
     puts("| variable | default | range | meaning |\n"
@@ -21,7 +23,8 @@ int main(void) {
          "The library reads the variables once, when it is loaded. It ignores them in setuid, "
          "setgid "
          "and otherwise\n"
-         "privileged programs. All take whole numbers. It names a value that it cannot use on "
+         "privileged programs. All take whole numbers, but\n"
+         "one. It names a value that it cannot use on "
          "stderr, and the default holds.\n\n"
          "Made from `allocator/policy/options*.def` by the target `print-options`:\n"
          "`<build>/allocator/print-options > docs/options.md`.");
@@ -36,6 +39,11 @@ int main(void) {
          "beyond HAKMEM_HUGE_KEEP. Those\n"
          "  that are used as a whole wait like other memory.\n"
          "- The thread of HAKMEM_PURGE_THREAD is there only while something waits for it.");
+    puts("\n## Options that are no numbers\n\n"
+         "| variable | meaning |\n"
+         "| --- | --- |");
+#include "policy/options_text.def"
+    puts("\n[statistics.md](statistics.md#a-socket) says more of it.");
     begin_table("\n## The guard variant, in addition\n");
 #include "policy/options_guard.def"
     begin_table("\n## The research variant, in addition\n");

@@ -55,7 +55,16 @@ static void put_classes(hak_text *text, const hak_snapshot *s) {
         }
 }
 
-static const char *const states[HAK_HEAP_STATES] = {"active", "idle", "visited", "bare", "frozen"};
+static const char *name_of(enum hak_heap_state state) {
+    switch (state) {
+    case HAK_HEAP_ACTIVE:
+        return "active";
+    case HAK_HEAP_FROZEN:
+        return "frozen";
+    default:
+        return "idle";
+    }
+}
 
 typedef struct caches {
     hak_text *text;
@@ -70,7 +79,7 @@ static void put_cache(const hak_cache_figures *cache, void *context) {
         hak_text_number(text, cache->thread);
     else
         HAK_TEXT_ADD(text, "null");
-    HAK_TEXT_ADD(text, ",\"state\":\"", states[cache->state], "\",");
+    HAK_TEXT_ADD(text, ",\"state\":\"", name_of(cache->state), "\",");
     put_one(text, "magazine_blocks", cache->blocks);
     HAK_TEXT_ADD(text, ",");
     put_one(text, "magazine_bytes", cache->bytes);
@@ -82,8 +91,7 @@ static void put_cache(const hak_cache_figures *cache, void *context) {
 
 size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
-    HAK_TEXT_ADD(&text, "{\"hakmem\":\"", HAK_VERSION, "\",\"variant\":\"", HAK_VARIANT_NAME,
-                 "\",");
+    HAK_TEXT_ADD(&text, "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME "\",");
     put_one(&text, "process", hak_process_number());
     put_totals(&text, s);
     put_events(&text);

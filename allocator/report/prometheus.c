@@ -55,9 +55,9 @@ static void put_classes(hak_text *text, const hak_snapshot *s, unsigned which) {
 size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
     hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
-    HAK_TEXT_ADD(&text, "# HELP hakmem_info The library.\n# TYPE hakmem_info gauge\n",
-                 "hakmem_info{version=\"", HAK_VERSION, "\",variant=\"", HAK_VARIANT_NAME,
-                 "\"} 1\n");
+    HAK_TEXT_ADD(&text,
+                 "# HELP hakmem_info The library.\n# TYPE hakmem_info gauge\n"
+                 "hakmem_info{version=\"" HAK_VERSION "\",variant=\"" HAK_VARIANT_NAME "\"} 1\n");
     hak_figures_of(s, figures);
     put_figures(&text, figures, HAK_FIGURES, "");
     hak_figures_of_events(events);

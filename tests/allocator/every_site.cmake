@@ -23,9 +23,11 @@ find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-2
 # zero, itself; and its requests leave no slab with a tail that was used before.
 # Only a range in a reservation, as in boxes.pages_range, has something in front to cut off.
 # Not each user may lock all memory; process.locked_future does.
+# process.stats_socket starts the thread that answers there.
 # A hole of a whole page of slots is left in the magazine of a thread that sleeps: process.sleepers.
 set(never_called hak_spare_purge hak_spare_release thread_start resident_bytes hak_os_reserve
-    lock_on_fault make_writable purge_hole empty_some)
+    lock_on_fault make_writable purge_hole empty_some hak_server_start start_server body serve
+    send_answer send_in)
 if(HAKMEM_VARIANT STREQUAL "guard")
   list(APPEND never_called move hak_large_allocate purge_tail)
   # It has no blocks apart.

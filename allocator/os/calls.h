@@ -1,0 +1,54 @@
+/* System calls that few processes make, by their numbers: each of libc's functions that a library
+ * names costs every process that loads it a look-up. As libc's: -1 and errno. */
+#ifndef HAK_OS_CALLS_H
+#define HAK_OS_CALLS_H
+
+#include "base/attributes.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+HAK_INLINE int hak_call_open(const char *path) {
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+HAK_INLINE ssize_t hak_call_read(int fd, void *to, size_t size) {
+    return syscall(SYS_read, fd, to, size);
+}
+HAK_INLINE int hak_call_close(int fd) {
+    return (int)syscall(SYS_close, fd);
+}
+HAK_INLINE int hak_call_unlink(const char *path) {
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+/* The kernel's structure is libc's on 64-bit machines. */
+HAK_INLINE int hak_call_fstat(int fd, struct stat *found) {
+    return (int)syscall(SYS_newfstatat, fd, "", found, AT_EMPTY_PATH);
+}
+HAK_INLINE int hak_call_lstat(const char *path, struct stat *found) {
+    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, AT_SYMLINK_NOFOLLOW);
+}
+HAK_INLINE int hak_call_poll(struct pollfd *wanted, unsigned ms) {
+    struct timespec most = {ms / 1000, (long)(ms % 1000) * 1000000};
+    return (int)syscall(SYS_ppoll, wanted, 1, &most, NULL, (size_t)8);
+}
+HAK_INLINE int hak_call_socket(void) {
+    return (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+HAK_INLINE int hak_call_accept(int fd) {
+    return (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+HAK_INLINE ssize_t hak_call_receive(int fd, void *to, size_t size) {
+    return syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, NULL, NULL);
+}
+/* A peer that is gone raises no signal. */
+HAK_INLINE ssize_t hak_call_send(int fd, const void *from, size_t size) {
+    return syscall(SYS_sendto, fd, from, size, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+#endif

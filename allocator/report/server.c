@@ -1,0 +1,153 @@
+#include "report/server.h"
+
+#include "base/bits.h"
+#include "base/fatal.h"
+#include "os/listener.h"
+#include "os/os.h"
+#include "os/thread.h"
+#include "report/text.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum {
+    LOOK_MS = 1000,      /* between two looks whether the program has ended */
+    CLIENT_US = 1000000, /* for each client */
+    REQUEST = 2048,      /* bytes of one, headers included */
+    HEAD = 256,
+    ROOM = 128 << 10 /* for an answer, at first */
+};
+static const char variable[] = "HAKMEM_STATS_SOCKET=";
+
+/* Set when it starts: tables of addresses would cost every process that loads the library. */
+typedef struct answer {
+    const char *type;
+    hak_fill *fill; /* NULL: there is none */
+} answer;
+static answer of_prometheus, of_json;
+
+/* ---- one answer ---- */
+
+typedef struct client {
+    hak_socket socket;
+    uint64_t ends_us;
+} client;
+
+static void send_head(client c, const char *status, const char *type, size_t length) {
+    char buffer[HEAD];
+    hak_text head = {buffer, sizeof buffer, 0};
+    HAK_TEXT_ADD(&head, "HTTP/1.0 ", status, "\r\nContent-Type: ", type, "\r\nContent-Length: ");
+    hak_text_number(&head, length);
+    HAK_TEXT_ADD(&head, "\r\nConnection: close\r\n\r\n");
+    hak_socket_write(c.socket, buffer, hak_text_end(&head), c.ends_us);
+}
+
+static void refuse(client c, const char *status) {
+    send_head(c, status, "text/plain", 0);
+}
+
+/* In memory of its own, for a moment: nothing of it stays. Returns 0 when it was too little, and
+ * how much there was to say in *length. */
+static bool send_in(client c, answer a, bool body, size_t size, size_t *length) {
+    char *text = hak_os_map(size, 1);
+    if (text == NULL) {
+        refuse(c, "503 Service Unavailable");
+        return true;
+    }
+    *length = a.fill(text, size);
+    bool fits = *length < size;
+    if (fits)
+        send_head(c, "200 OK", a.type, *length);
+    if (fits && body)
+        hak_socket_write(c.socket, text, *length, c.ends_us);
+    hak_os_unmap(text, size);
+    return fits;
+}
+
+static void send_answer(client c, answer a, bool body) {
+    size_t length = 0, size = ROOM;
+    while (!send_in(c, a, body, size, &length))
+        size = hak_round_up(2 * length, hak_os_page_size());
+}
+
+/* ---- one client ---- */
+
+/* The path of a request ends with a blank, a question mark or the line. */
+static bool is(const char *path, const char *wanted) {
+    size_t length = strlen(wanted);
+    char end = strncmp(path, wanted, length) == 0 ? path[length] : 'x';
+    return end == ' ' || end == '?' || end == '\r' || end == '\n';
+}
+
+static answer find(const char *path) {
+    if (is(path, "/") || is(path, "/metrics"))
+        return of_prometheus;
+    return is(path, "/json") ? of_json : (answer){0};
+}
+
+static void serve(hak_socket socket) {
+    char request[REQUEST];
+    client c = {socket, hak_os_now_us() + CLIENT_US};
+    if (!hak_socket_read(socket, request, sizeof request, c.ends_us))
+        return;
+    bool is_get = strncmp(request, "GET ", 4) == 0, is_head = strncmp(request, "HEAD ", 5) == 0;
+    answer a = is_get || is_head ? find(request + (is_get ? 4 : 5)) : (answer){0};
+    if (a.fill != NULL)
+        send_answer(c, a, is_get);
+    else
+        refuse(c, is_get || is_head ? "404 Not Found" : "405 Method Not Allowed");
+}
+
+/* ---- the thread ---- */
+
+static void body(void) {
+    while (hak_listener_is_open()) {
+        hak_socket next = hak_listener_wait(LOOK_MS);
+        if (next.fd >= 0)
+            serve(next);
+        else if (hak_os_is_last_thread())
+            break;
+        hak_socket_close(next);
+    }
+    hak_listener_close();
+}
+
+static hak_os_thread server;
+
+static const char *value_in(char *const environment[]) {
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (strncmp(*environment, variable, sizeof variable - 1) == 0)
+            return *environment + sizeof variable - 1;
+    return "";
+}
+
+/* NULL: it answers. */
+static const char *start_server(const char *path) {
+    if (hak_os_is_last_thread())
+        return "/proc cannot be read";
+    const char *why = hak_listener_open(path);
+    if (why != NULL)
+        return why;
+    server = (hak_os_thread){body, "hakmem-stats"};
+    if (pthread_atfork(NULL, NULL, hak_listener_after_fork_in_child) == 0 &&
+        hak_os_start_thread(&server))
+        return NULL;
+    hak_listener_close();
+    return "no thread can be started";
+}
+
+void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill *json) {
+    const char *path = value_in(environment);
+    if (*path == '\0' || hak_os_is_privileged())
+        return;
+    of_prometheus = (answer){"text/plain; version=0.0.4; charset=utf-8", prometheus};
+    of_json = (answer){"application/json", json};
+    const char *why = start_server(path);
+    if (why != NULL)
+        hak_message((const char *const[]){"hakmem: ", variable, path,
+                                          ": no statistics there: ", why, NULL});
+}
+
+void hak_server_end(void) {
+    hak_listener_close();
+}

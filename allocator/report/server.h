@@ -1,0 +1,18 @@
+/* Answers what the library knows of itself to whoever may open a Unix socket: with the consent of
+ * HAKMEM_STATS_SOCKET alone. HTTP/1.0, one client after the other, each for a second at most. */
+#ifndef HAK_REPORT_SERVER_H
+#define HAK_REPORT_SERVER_H
+
+#include <stddef.h>
+
+/* Fills a buffer as snprintf does. */
+typedef size_t hak_fill(char *buffer, size_t size);
+
+/* Starts the thread that answers /metrics (and /) and /json by these, if `environment` has the
+ * variable and may be believed; else nothing happens. At load; calls malloc. */
+void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill *json);
+
+/* The process ends: the socket's file goes. */
+void hak_server_end(void);
+
+#endif

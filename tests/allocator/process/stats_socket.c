@@ -1,0 +1,391 @@
+/* HAKMEM_STATS_SOCKET: figures over HTTP on a Unix socket, for this user alone. Clients that are
+ * slow, go away or come in numbers harm neither the program nor each other; forked children and
+ * programs that are started by exec have nothing of it; what is in the way is left alone. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../support/check.h"
+#include "../support/threads.h"
+
+enum { CLIENTS = 40, GONE = 50, ANSWER = 1 << 20 };
+static char folder[64], answer[ANSWER];
+
+/* ---- the program that is asked: one letter on stdin, one back ---- */
+
+static int count_sockets(void) {
+    int count = 0;
+    struct stat found;
+    for (int fd = 3; fd < 2048; fd++)
+        count += fstat(fd, &found) == 0 && S_ISSOCK(found.st_mode);
+    return count;
+}
+
+static void *nothing(void *unused) {
+    return unused;
+}
+
+static void fork_one(void) {
+    CHECK(count_sockets() == 1);
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK_THAT(count_sockets() == 0, "%d sockets in the child", count_sockets());
+        exit(0); /* handlers of the library run, too */
+    }
+    child_must_succeed(child);
+}
+
+/* All descriptors are the program's own: one of its files gets the number of our socket. */
+static void close_all(void) {
+    struct stat found;
+    for (int fd = 3; fd < 2048; fd++) {
+        bool ours = fstat(fd, &found) == 0 && S_ISSOCK(found.st_mode);
+        close(fd);
+        if (ours)
+            CHECK(dup2(STDIN_FILENO, fd) == fd);
+    }
+}
+
+static void takes_no_signals(void) {
+    char path[300], line[200];
+    bool seen = false;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
+        FILE *status = fopen(path, "r");
+        bool ours = false;
+        while (status && fgets(line, sizeof line, status)) {
+            ours |= strcmp(line, "Name:\thakmem-stats\n") == 0;
+            if (ours && strncmp(line, "SigBlk:", 7) == 0) {
+                unsigned long wanted = ~(1UL << 8 | 1UL << 18 | 1UL << 31 | 1UL << 32);
+                CHECK_THAT((strtoul(line + 7, NULL, 16) & wanted) == wanted, "%s", line);
+                seen = true;
+            }
+        }
+        if (status)
+            fclose(status);
+    }
+    closedir(tasks);
+    CHECK(seen);
+}
+
+static void do_as_told(char what, char **arguments) {
+    if (what == 'f')
+        fork_one();
+    if (what == 'c')
+        close_all();
+    if (what == 's')
+        takes_no_signals();
+    if (what == 'e')
+        unsetenv("HAKMEM_STATS_SOCKET"), execv(arguments[0], arguments);
+    if (what == 'x') {
+        pthread_t other;
+        CHECK(pthread_create(&other, NULL, nothing, NULL) == 0);
+        pthread_detach(other);
+        pthread_exit(NULL);
+    }
+}
+
+static int be_asked(char **arguments) {
+    char what = 'r';
+    free(malloc(100));
+    do {
+        CHECK(write(STDOUT_FILENO, &what, 1) == 1);
+        if (read(STDIN_FILENO, &what, 1) != 1)
+            return 0;
+        do_as_told(what, arguments);
+    } while (what != 'q');
+    return 0;
+}
+
+/* ---- starting it ---- */
+
+typedef struct program {
+    pid_t process;
+    int to, from, messages;
+} program;
+
+static void set_up_child(const int to[2], const int from[2], const int messages[2]) {
+    CHECK(dup2(to[0], STDIN_FILENO) == STDIN_FILENO && dup2(from[1], STDOUT_FILENO) == 1);
+    CHECK(dup2(messages[1], STDERR_FILENO) == STDERR_FILENO);
+    for (int fd = 3; fd < 64; fd++)
+        close(fd);
+}
+
+static char told(program p) {
+    char back = 0;
+    return read(p.from, &back, 1) == 1 ? back : '-';
+}
+
+static char tell(program p, char what) {
+    CHECK(write(p.to, &what, 1) == 1);
+    return told(p);
+}
+
+static program start_at(const char *socket) {
+    int to[2], from[2], messages[2];
+    CHECK(pipe(to) == 0 && pipe(from) == 0 && pipe(messages) == 0);
+    program p = {fork(), to[1], from[0], messages[0]};
+    if (p.process == 0) {
+        set_up_child(to, from, messages);
+        setenv("HAKMEM_STATS_SOCKET", socket, 1);
+        char *arguments[] = {"/proc/self/exe", "be asked", NULL};
+        execv(arguments[0], arguments);
+        _exit(9);
+    }
+    close(to[0]), close(from[1]), close(messages[1]);
+    char first = told(p);
+    CHECK_THAT(first == 'r', "it answers '%c'", first);
+    return p;
+}
+
+static int ended(program p) {
+    int status;
+    CHECK(waitpid(p.process, &status, 0) == p.process);
+    close(p.to), close(p.from), close(p.messages);
+    return status;
+}
+
+static void quit(program p) {
+    tell(p, 'q');
+    CHECK(ended(p) == 0);
+}
+
+/* What it has written to stderr until it ends. */
+static const char *says(program p) {
+    static char text[1024];
+    size_t length = 0;
+    CHECK(write(p.to, "q", 1) == 1);
+    for (ssize_t got; (got = read(p.messages, text + length, sizeof text - 1 - length)) > 0;)
+        length += (size_t)got;
+    text[length] = '\0';
+    CHECK(ended(p) == 0);
+    return text;
+}
+
+static const char *path_of(const char *name) {
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* ---- asking it ---- */
+
+static int try_to_connect(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int client(const char *path) {
+    int fd = try_to_connect(path);
+    CHECK_THAT(fd >= 0, "%s: %s", path, strerror(errno));
+    return fd;
+}
+
+static const char *ask(const char *path, const char *request) {
+    int fd = client(path);
+    size_t length = 0;
+    CHECK(send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request));
+    for (ssize_t got; (got = read(fd, answer + length, ANSWER - 1 - length)) > 0;)
+        length += (size_t)got;
+    answer[length] = '\0';
+    close(fd);
+    return answer;
+}
+
+static void answers_at(const char *path) {
+    const char *text = ask(path, "GET /metrics HTTP/1.0\r\n\r\n");
+    CHECK_THAT(strncmp(text, "HTTP/1.0 200 OK\r\n", 17) == 0, "%.80s", text);
+    const char *body = strstr(text, "\r\n\r\n"), *length = strstr(text, "Content-Length: ");
+    CHECK(body && length && strstr(text, "\nhakmem_live_blocks "));
+    CHECK(strtoul(length + 16, NULL, 10) == strlen(body + 4));
+}
+
+static void begins(const char *request, const char *wanted) {
+    const char *text = ask(path_of("a"), request);
+    CHECK_THAT(strncmp(text, wanted, strlen(wanted)) == 0, "%s: %.80s", request, text);
+}
+
+static void answers_http(void) {
+    struct stat file;
+    program p = start_at(path_of("a"));
+    CHECK(stat(path_of("a"), &file) == 0 && S_ISSOCK(file.st_mode));
+    CHECK_THAT((file.st_mode & 0777) == 0600, "mode %o", file.st_mode & 0777U);
+    answers_at(path_of("a"));
+    begins("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.0 200 OK");
+    begins("GET /json?pretty HTTP/1.1\r\n\r\n", "HTTP/1.0 200 OK");
+    CHECK(strstr(answer, "\r\n\r\n{\"hakmem\":"));
+    begins("HEAD /json HTTP/1.1\n\n", "HTTP/1.0 200 OK");
+    CHECK(strcmp(strstr(answer, "\r\n\r\n"), "\r\n\r\n") == 0);
+    begins("GET /else HTTP/1.1\r\n\r\n", "HTTP/1.0 404 ");
+    begins("GET /metricsx HTTP/1.1\r\n\r\n", "HTTP/1.0 404 ");
+    begins("POST / HTTP/1.1\r\n\r\n", "HTTP/1.0 405 ");
+    begins("\r\n\r\n", "HTTP/1.0 405 ");
+    CHECK(tell(p, 's') == 's');
+    quit(p);
+    CHECK_THAT(access(path_of("a"), F_OK) != 0, "the file is still there");
+}
+
+static void slow_clients_do_not_matter(void) {
+    program p = start_at(path_of("b"));
+    int silent = client(path_of("b")), slow = client(path_of("b"));
+    CHECK(send(slow, "GET /met", 8, MSG_NOSIGNAL) == 8);
+    answers_at(path_of("b"));
+    char rest;
+    CHECK_THAT(read(silent, &rest, 1) <= 0, "it was answered");
+    close(silent), close(slow);
+    quit(p);
+}
+
+/* One that never reads what it asked for is among them. */
+static void clients_go_away(void) {
+    program p = start_at(path_of("c"));
+    for (int i = 0; i < GONE; i++) {
+        int fd = client(path_of("c"));
+        CHECK(send(fd, "GET /json HTTP/1.0\r\n\r\n", i % 2 ? 22 : 5, MSG_NOSIGNAL) > 0);
+        close(fd);
+    }
+    answers_at(path_of("c"));
+    CHECK(tell(p, 'r') == 'r');
+    quit(p);
+}
+
+static void many_clients_are_answered(void) {
+    pid_t clients[CLIENTS];
+    program p = start_at(path_of("d"));
+    for (int i = 0; i < CLIENTS; i++)
+        if ((clients[i] = fork()) == 0) {
+            answers_at(path_of("d"));
+            _exit(0);
+        }
+    for (int i = 0; i < CLIENTS; i++)
+        child_must_succeed(clients[i]);
+    quit(p);
+}
+
+/* ---- fork, exec, the end ---- */
+
+static void children_have_nothing(void) {
+    program p = start_at(path_of("e"));
+    CHECK(tell(p, 'f') == 'f');
+    answers_at(path_of("e")); /* the child has ended, and the file is still there */
+    quit(p);
+}
+
+static void exec_leaves_a_stale_socket(void) {
+    program p = start_at(path_of("f"));
+    CHECK(tell(p, 'e') == 'r');
+    CHECK(try_to_connect(path_of("f")) < 0 && errno == ECONNREFUSED);
+    program next = start_at(path_of("f"));
+    answers_at(path_of("f"));
+    quit(p); /* whose file it is not any more */
+    answers_at(path_of("f"));
+    quit(next);
+}
+
+static void a_killed_process_makes_way(void) {
+    program p = start_at(path_of("g"));
+    kill(p.process, SIGKILL);
+    ended(p);
+    CHECK(access(path_of("g"), F_OK) == 0);
+    program next = start_at(path_of("g"));
+    answers_at(path_of("g"));
+    quit(next);
+}
+
+static void a_program_may_close_all(void) {
+    program p = start_at(path_of("h"));
+    CHECK(tell(p, 'c') == 'c');
+    try_to_connect(path_of("h"));
+    CHECK(tell(p, 'r') == 'r' && tell(p, 'r') == 'r');
+    quit(p);
+}
+
+static void the_last_thread_ends_the_process(void) {
+    program p = start_at(path_of("i"));
+    CHECK(tell(p, 'x') == '-');
+    CHECK_THAT(ended(p) == 0, "it did not end well");
+}
+
+/* ---- what is in the way ---- */
+
+static void is_refused(const char *path, const char *why) {
+    const char *text = says(start_at(path));
+    CHECK_THAT(strstr(text, "no statistics there") && strstr(text, why), "%s: '%s'", path, text);
+}
+
+static void bad_paths_are_told(void) {
+    char longer[256];
+    memset(longer, 'a', sizeof longer);
+    longer[0] = '/', longer[sizeof longer - 1] = '\0';
+    is_refused("relative/path", "must begin with /");
+    is_refused(longer, "longer than 107 bytes");
+    is_refused(path_of("no/folder"), "there is no such folder");
+}
+
+static void what_is_there_stays(void) {
+    int file = open(path_of("j"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    CHECK(file >= 0 && write(file, "text", 4) == 4 && close(file) == 0);
+    is_refused(path_of("j"), "something is there already");
+    struct stat now;
+    CHECK(stat(path_of("j"), &now) == 0 && S_ISREG(now.st_mode) && now.st_size == 4);
+    program p = start_at(path_of("k"));
+    is_refused(path_of("k"), "something is there already");
+    answers_at(path_of("k"));
+    quit(p);
+}
+
+static void the_number_is_put_in(void) {
+    char name[64];
+    program p = start_at(path_of("%p.x%p"));
+    snprintf(name, sizeof name, "%d.x%d", (int)p.process, (int)p.process);
+    answers_at(path_of(name));
+    quit(p);
+}
+
+static void clear_folder(void) {
+    unlink(path_of("h")), unlink(path_of("i")), unlink(path_of("j"));
+    CHECK_THAT(rmdir(folder) == 0, "something is left in %s", folder);
+}
+
+int main(int count, char **arguments) {
+    if (count > 1)
+        return be_asked(arguments);
+    hang_limit();
+    if (count_sockets() != 0)
+        return SKIPPED;
+    strcpy(folder, "/tmp/hakmem-XXXXXX");
+    CHECK(mkdtemp(folder));
+    answers_http();
+    slow_clients_do_not_matter();
+    clients_go_away();
+    many_clients_are_answered();
+    children_have_nothing();
+    exec_leaves_a_stale_socket();
+    a_killed_process_makes_way();
+    a_program_may_close_all();
+    the_last_thread_ends_the_process();
+    bad_paths_are_told();
+    what_is_there_stays();
+    the_number_is_put_in();
+    clear_folder();
+    return 0;
+}
