@@ -142,7 +142,7 @@ HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 static HAK_AT_LOAD void start_at_load(void) {
     hak_policy_start(environ); /* glibc would hand it over, musl does not */
     hak_thread_start_process();
-    hak_server_start(environment, hak_stats_prometheus, hak_stats_json);
+    hak_server_start(environ, hak_stats_prometheus, hak_stats_json);
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {
