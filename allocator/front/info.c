@@ -1,4 +1,4 @@
-/* What the allocator tells about itself, and mallopt, malloc_trim and hak_purge. */
+/* What the allocator tells about itself, and malloc_trim and hak_purge. */
 #include "base/fatal.h"
 #include "base/mallinfo.h"
 #include "front/usage.h"
@@ -6,6 +6,7 @@
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "reclaim/purge.h"
+#include "reclaim/steer.h"
 #include "report/figures.h"
 #include "report/formats.h"
 #include "report/server.h"
@@ -115,12 +116,6 @@ HAK_EXPORT int hak_malloc_info(int options, FILE *stream) {
     return 0;
 }
 
-/* glibc's tunables have no meaning here; 1 says that the call was understood. */
-HAK_EXPORT int hak_mallopt(int parameter, int value) {
-    (void)parameter, (void)value;
-    return 1;
-}
-
 HAK_EXPORT int hak_malloc_trim(size_t keep) {
     (void)keep; /* what must stay mapped for speed is the policy's business */
     return hak_purge() != 0;
@@ -129,8 +124,6 @@ HAK_EXPORT int hak_malloc_trim(size_t keep) {
 HAK_LIBC_NAME(struct mallinfo2, mallinfo2, (void), hak_mallinfo2)
 HAK_LIBC_NAME(struct mallinfo, mallinfo, (void), hak_mallinfo)
 HAK_LIBC_NAME(struct mallinfo, __libc_mallinfo, (void), hak_mallinfo)
-HAK_LIBC_NAME(int, mallopt, (int parameter, int value), hak_mallopt)
-HAK_LIBC_NAME(int, __libc_mallopt, (int parameter, int value), hak_mallopt)
 HAK_LIBC_NAME(int, malloc_trim, (size_t keep), hak_malloc_trim)
 HAK_LIBC_NAME(void, malloc_stats, (void), hak_malloc_stats)
 HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
@@ -143,6 +136,8 @@ static HAK_AT_LOAD void start_at_load(void) {
     hak_policy_start(environ); /* glibc would hand it over, musl does not */
     hak_thread_start_process();
     hak_server_start(environ, hak_stats_prometheus, hak_stats_json);
+    if (hak_policy_now()->conf_signal != 0)
+        hak_steer_start();
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {

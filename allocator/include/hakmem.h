@@ -63,7 +63,7 @@ void hak_get_usage(hak_usage *usage);
 
 struct mallinfo2 hak_mallinfo2(void);      /* both structures: glibc's <malloc.h> */
 struct mallinfo hak_mallinfo(void);        /* figures above INT_MAX are given as INT_MAX */
-int hak_mallopt(int parameter, int value); /* accepted and ignored: returns 1 */
+int hak_mallopt(int parameter, int value); /* 1, or 0 where it means nothing: docs/limits.md */
 int hak_malloc_trim(size_t keep); /* hak_purge; 1 when memory was given back; keep: ignored */
 void hak_malloc_stats(void);      /* prints usage and events to stderr */
 int hak_malloc_info(int options,
@@ -88,6 +88,23 @@ size_t hak_purge(void);
 /* Checks the invariants of the calling thread's heap and of the page tables; other threads may go
  * on allocating. Returns 1 when all hold, 0 when memory is corrupt. Slow. */
 int hak_validate(void);
+
+/* ---- options: docs/options.md ---- */
+
+/* A program may define this string, and so bring options of its own: names in lower case without
+ * HAKMEM_, and what the environment says counts over it. A program that links no libhakmem.so, but
+ * is run with it preloaded, has to export the symbol (-rdynamic).
+ *
+ *   const char hakmem_conf[] = "purge_delay=100,huge_pages=1"; */
+extern const char hakmem_conf[];
+
+/* Changes an option while the program runs: hak_policy_set("purge_delay", "100"). Returns 0, or
+ * ENOENT: there is no such option; EINVAL: it cannot have this value; EPERM: it counts at the start
+ * alone. errno is kept. */
+int hak_policy_set(const char *name, const char *value);
+
+/* The value in force. Returns 0 or ENOENT. */
+int hak_policy_get(const char *name, size_t *value);
 
 /* The version, "major.minor.patch". Static storage. */
 const char *hak_version(void);

@@ -1,4 +1,4 @@
-#include "os/calls.h"
+#include "os/file.h"
 #include "os/os.h"
 #include "os/process.h"
 
@@ -20,12 +20,8 @@ static size_t second_number(const char *text) {
 
 static size_t resident(void) {
     char text[128];
-    int file = hak_os_may_ask() ? hak_call_open("/proc/self/statm") : -1;
-    if (file < 0)
+    if (!hak_os_may_ask() || hak_os_read("/proc/self/statm", 0, text, sizeof text) < 0)
         return 0;
-    ssize_t length = hak_call_read(file, text, sizeof text - 1);
-    hak_call_close(file);
-    text[length > 0 ? length : 0] = '\0';
     return second_number(text) * hak_os_page_size();
 }
 

@@ -1,8 +1,10 @@
 #include "os/lock.h"
 #include "os/os.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -57,6 +59,18 @@ static void after_fork_in_child(void) {
     if (!is_mended)
         mend_child();
     is_mended = hak_forks = false;
+}
+
+/* ---- signals ---- */
+
+/* System calls that it interrupts go on. */
+bool hak_os_on_signal(int signal, void (*handler)(int signal)) {
+    struct sigaction before, ours = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    int saved_errno = errno;
+    bool done = sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&
+                sigaction(signal, &ours, NULL) == 0;
+    errno = saved_errno;
+    return done;
 }
 
 /* ---- start ---- */

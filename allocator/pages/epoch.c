@@ -48,6 +48,14 @@ void hak_epoch_start(uint64_t now) {
         set_end(ends);
 }
 
+/* Who ends the epoch meanwhile finds `expected` and begins another one. */
+void hak_epoch_hasten(uint64_t milliseconds) {
+    hak_epoch_expect_more(true);
+    uint64_t ends = hak_os_now_ms() + milliseconds, seen = atomic_load(&epoch_ends_ms);
+    while ((seen == 0 || ends < seen) && !atomic_compare_exchange_weak(&epoch_ends_ms, &seen, ends))
+        ;
+}
+
 void hak_epoch_expect_more(bool more) {
     if (more)
         atomic_store_explicit(&expected, true, memory_order_seq_cst);

@@ -15,6 +15,10 @@ void hak_purge_expect_spare(uint64_t faults);
 /* A slab took pages that had no memory: free ones elsewhere may go instead. */
 void hak_purge_for_growth(void);
 
+/* The epoch that runs, or begins now, ends in so many milliseconds at the latest. Signal handlers
+ * may call it. */
+void hak_epoch_hasten(uint64_t milliseconds);
+
 /* True while something waits for the end of an epoch. */
 bool hak_purge_is_pending(void);
 

@@ -1,34 +1,15 @@
 #include "policy/policy.h"
 
 #include "base/fatal.h"
+#include "include/hakmem.h"
+#include "os/lock.h"
 #include "os/os.h"
+#include "policy/conf.h"
+#include "policy/names.h"
 
-#include <limits.h>
-#include <stdatomic.h>
-#include <stdbool.h>
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-
-typedef struct option {
-    const char *variable;
-    unsigned long standard, lowest, highest;
-    size_t offset;
-} option;
-
-#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
-    {variable, standard, lowest, highest, offsetof(hak_policy, field)},
-static const option options[] = {
-#include "policy/options.def"
-#include HAK_VARIANT_OPTIONS
-};
-#undef HAK_OPTION
-
-#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
-    _Static_assert((standard) >= (lowest) && (standard) <= (highest),                              \
-                   variable ": its default must be from " #lowest " to " #highest);
-#include "policy/options.def"
-#include HAK_VARIANT_OPTIONS
-#undef HAK_OPTION
 
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) .field = (standard),
 static const hak_policy standard_policy = {
@@ -36,91 +17,200 @@ static const hak_policy standard_policy = {
 #include HAK_VARIANT_OPTIONS
 };
 #undef HAK_OPTION
+_Static_assert(sizeof(hak_policy) == HAK_OPTIONS * sizeof(unsigned long), "a word for each option");
 
+/* ---- snapshots ---- */
+
+enum { SNAPSHOTS = 64 };
+static hak_policy snapshots[SNAPSHOTS];
 static _Atomic(const hak_policy *) current = &standard_policy;
+static _Atomic unsigned long number; /* of the current one; 0: the defaults */
+static hak_lock lock;                /* of who replaces it */
 
 const hak_policy *hak_policy_now(void) {
     return atomic_load_explicit(&current, memory_order_acquire);
 }
 
-/* strtoul would accept signs, blanks and a locale's ideas. */
-static bool parse(const char *text, unsigned long *value) {
-    *value = 0;
-    if (*text == '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9' || *value > (ULONG_MAX - 9) / 10)
-            return false;
-        *value = *value * 10 + (unsigned long)(*text - '0');
-    }
-    return true;
-}
-
-static HAK_COLD void refuse_value(const option *o, const char *text) {
-    char low[21], high[21], standard[21];
-    const char *const parts[] = {"hakmem: ",
-                                 o->variable,
-                                 "=",
-                                 text,
-                                 " is not a number from ",
-                                 hak_decimal(o->lowest, low),
-                                 " to ",
-                                 hak_decimal(o->highest, high),
-                                 "; using ",
-                                 hak_decimal(o->standard, standard),
-                                 NULL};
-    hak_message(parts);
-}
-
-static void read_option(const option *o, hak_policy *policy, char *const environment[]) {
-    size_t length = strlen(o->variable);
-    for (; *environment != NULL; environment++) {
-        if (strncmp(*environment, o->variable, length) != 0 || (*environment)[length] != '=')
-            continue;
-        const char *text = *environment + length + 1;
-        unsigned long value;
-        if (parse(text, &value) && value >= o->lowest && value <= o->highest)
-            memcpy((char *)policy + o->offset, &value, sizeof value);
-        else
-            refuse_value(o, text);
-        return;
+static void copy_fields(hak_policy *to, const hak_policy *from) {
+    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
+        unsigned long value = atomic_load_explicit(hak_policy_at(from, i), memory_order_relaxed);
+        atomic_store_explicit(hak_policy_at(to, i), value, memory_order_relaxed);
     }
 }
 
-HAK_COLD void hak_policy_tell(void) {
-    const hak_policy *policy = hak_policy_now();
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        char number[21], standard[21];
-        unsigned long value;
-        memcpy(&value, (const char *)policy + options[i].offset, sizeof value);
-        if (value != options[i].standard)
+/* The slot of snapshot n is written over once n + SNAPSHOTS - 1 is published. Whoever read a word
+ * of the later one finds a number that is too high. Source: Boehm, "Can Seqlocks Get Along With
+ * Programming Language Memory Models?" (2012), for the fences. */
+void hak_policy_copy(hak_policy *to) {
+    unsigned long seen;
+    do {
+        seen = atomic_load_explicit(&number, memory_order_acquire);
+        copy_fields(to, seen != 0 ? &snapshots[seen % SNAPSHOTS] : &standard_policy);
+        atomic_thread_fence(memory_order_acquire);
+    } while (seen != 0 &&
+             atomic_load_explicit(&number, memory_order_relaxed) - seen >= SNAPSHOTS - 1);
+}
+
+/* Under the lock. */
+static void publish(const hak_policy *draft) {
+    unsigned long next = atomic_load_explicit(&number, memory_order_relaxed) + 1;
+    hak_policy *slot = &snapshots[next % SNAPSHOTS];
+    atomic_thread_fence(memory_order_release);
+    copy_fields(slot, draft);
+    atomic_store_explicit(&current, slot, memory_order_release);
+    atomic_store_explicit(&number, next, memory_order_release);
+}
+
+void hak_policy_change_to(enum hak_option_index option, unsigned long value) {
+    hak_policy draft;
+    hak_lock_take(&lock);
+    hak_policy_copy(&draft);
+    *hak_policy_at(&draft, option) = value;
+    publish(&draft);
+    hak_lock_give(&lock);
+}
+
+int hak_policy_change(const char *name, const char *text) {
+    unsigned long value;
+    enum hak_option_index option = hak_option_find(name, strlen(name));
+    if (option == HAK_OPTIONS)
+        return ENOENT;
+    if (!hak_option_is_live(option))
+        return EPERM;
+    if (!hak_option_parse(option, text, &value))
+        return EINVAL;
+    hak_policy_change_to(option, value);
+    return 0;
+}
+
+void hak_policy_after_fork_in_child(void) {
+    hak_lock_inherit(&lock);
+}
+
+void hak_policy_tell(void) {
+    hak_policy policy;
+    hak_policy_copy(&policy);
+    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
+        char number_text[22], standard[22];
+        unsigned long value = *hak_policy_at(&policy, i);
+        if (value != hak_options[i].standard)
             hak_message((const char *const[]){
-                "  ", options[i].variable, " = ", hak_decimal(value, number), "  (option; default ",
-                hak_decimal(options[i].standard, standard), ")", NULL});
+                "  ", hak_options[i].variable, " = ", hak_option_text(value, number_text),
+                "  (option; default ", hak_option_text(hak_options[i].standard, standard), ")",
+                NULL});
     }
 }
+
+/* ---- where they come from ---- */
+
+#pragma weak hakmem_conf
+
+static const char prefix[] = "HAKMEM_";
+static char conf_path[HAK_CONF_PATH];
+static hak_policy at_start;
 
 /* Most processes have none, and nothing to look for. */
 static bool has_one(char *const environment[]) {
-    static const char prefix[] = "HAKMEM_";
     for (; *environment != NULL; environment++)
-        if (strncmp(*environment, prefix, sizeof prefix - 1) == 0)
+        if (strncmp(*environment, prefix, HAK_PREFIX) == 0)
             return true;
     return false;
 }
 
+/* What stands behind `name` and the sign; NULL: it is not there. */
+static HAK_COLD const char *find(char *const environment[], const char *name) {
+    size_t length = strlen(name);
+    for (; *environment != NULL; environment++)
+        if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+static HAK_COLD void read_variables(char *const environment[], hak_policy *draft) {
+    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
+        const char *text = find(environment, hak_options[i].variable);
+        if (text != NULL)
+            hak_conf_set("", (enum hak_option_index)i, text, draft);
+    }
+}
+
+static HAK_COLD void tell_of_name(const char *name, size_t length) {
+    char text[64] = "";
+    memcpy(text, name, length < sizeof text ? length : sizeof text - 1);
+    const char *nearest = hak_name_nearest(name, length, 0);
+    hak_message((const char *const[]){
+        "hakmem: ", text, " is no option", nearest != NULL ? "; did you mean " : "",
+        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "", NULL});
+}
+
+static HAK_COLD void tell_of_names(char *const environment[]) {
+    for (; *environment != NULL; environment++) {
+        size_t length = 0;
+        while ((*environment)[length] != '\0' && (*environment)[length] != '=')
+            length++;
+        if (strncmp(*environment, prefix, HAK_PREFIX) == 0 &&
+            !hak_name_is_known(*environment, length))
+            tell_of_name(*environment, length);
+    }
+}
+
+static HAK_COLD void read_environment(char *const environment[], hak_policy *draft) {
+    const char *conf = find(environment, "HAKMEM_CONF"), *quiet = find(environment, "HAKMEM_QUIET");
+    draft->quiet = quiet != NULL && strcmp(quiet, "1") == 0;
+    if (conf != NULL && hak_conf_file(conf, conf_path, draft))
+        hak_conf_read_file(conf_path, draft);
+    if (conf != NULL)
+        hak_conf_read("HAKMEM_CONF: ", conf, draft);
+    read_variables(environment, draft);
+    if (draft->quiet == 0)
+        tell_of_names(environment);
+}
+
+static HAK_COLD void read_all(char *const environment[], bool believed) {
+    hak_policy draft;
+    hak_lock_take(&lock);
+    copy_fields(&draft, &standard_policy);
+    if (hakmem_conf != NULL)
+        hak_conf_read("hakmem_conf: ", hakmem_conf, &draft);
+    if (believed)
+        read_environment(environment, &draft);
+    copy_fields(&at_start, &draft);
+    publish(&draft);
+    hak_lock_give(&lock);
+}
+
 void hak_policy_read(char *const environment[]) {
-    static hak_policy from_environment;
-    if (environment == NULL || !has_one(environment) || hak_os_is_privileged())
-        return;
-    from_environment = standard_policy;
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        read_option(&options[i], &from_environment, environment);
-    atomic_store_explicit(&current, &from_environment, memory_order_release);
+    bool believed = environment != NULL && has_one(environment) && !hak_os_is_privileged();
+    if (believed || hakmem_conf != NULL)
+        read_all(environment, believed);
 }
 
 void hak_policy_start(char *const environment[]) {
     static HAK_EARLY atomic_flag was_read = ATOMIC_FLAG_INIT;
     if (environment != NULL && !atomic_flag_test_and_set(&was_read))
         hak_policy_read(environment);
+}
+
+unsigned long hak_policy_at_start(enum hak_option_index option) {
+    bool was_read = atomic_load_explicit(&number, memory_order_acquire) != 0;
+    return was_read ? *hak_policy_at(&at_start, option) : hak_options[option].standard;
+}
+
+/* ---- once more ---- */
+
+bool hak_policy_read_again(void) {
+    hak_policy draft, now;
+    if (conf_path[0] == '\0')
+        return false;
+    hak_lock_take(&lock);
+    hak_policy_copy(&draft);
+    copy_fields(&now, &draft);
+    bool believed = hak_conf_read_file(conf_path, &draft);
+    for (unsigned i = 0; i < HAK_OPTIONS; i++)
+        if (!hak_option_is_live((enum hak_option_index)i))
+            *hak_policy_at(&draft, i) = *hak_policy_at(&now, i);
+    if (believed)
+        publish(&draft);
+    hak_lock_give(&lock);
+    return believed;
 }

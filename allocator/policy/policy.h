@@ -1,34 +1,69 @@
-/* The policy: one immutable snapshot of the limits that the cold boxes obey. It is published once,
- * when the environment has been read; malloc and free never look at it. */
+/* The policy: one immutable snapshot of the options that the cold boxes obey, which is replaced as
+ * a whole. malloc and free never look at it.
+ *
+ *   ring      |  64  |  65  |   2  |   3  | ... |  63  |      snapshots by their numbers
+ *                       ^ current
+ *
+ * Nothing is ever freed. A snapshot is written over when 63 others have come after it. Who reads
+ * one field needs no care: it finds a value that was in force, or is at once, since fields are
+ * atomic. Who wants all of one snapshot (hak_policy_copy) looks at its number again afterwards. */
 #ifndef HAK_POLICY_POLICY_H
 #define HAK_POLICY_POLICY_H
 
 #include "base/attributes.h"
-#include "base/geometry.h"
-#include "base/variant.h"
+#include "policy/option.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct hak_policy {
-#define HAK_OPTION(field, variable, standard, lowest, highest, help) unsigned long field;
+#define HAK_OPTION(field, variable, standard, lowest, highest, help) _Atomic unsigned long field;
 #include "policy/options.def"
 #include HAK_VARIANT_OPTIONS
 #undef HAK_OPTION
 } hak_policy;
 
-/* The snapshot in force. Never NULL; any thread, any time. */
+/* The snapshot in force. Never NULL; any thread, any time. For one field: not to be kept. */
 const hak_policy *hak_policy_now(void);
 
-/* Reads the HAKMEM_ variables of `environment` (NULL-terminated, not kept) and publishes the
- * result. Ignored in
- * privileged programs. Values out of range are named on stderr and ignored. */
+/* All of one snapshot. */
+HAK_COLD void hak_policy_copy(hak_policy *to);
+
+/* A field by its option. */
+HAK_INLINE _Atomic unsigned long *hak_policy_at(const hak_policy *policy,
+                                                enum hak_option_index option) {
+    return (_Atomic unsigned long *)(uintptr_t)policy + option;
+}
+
+/* Reads the options and publishes them, each source over those before it:
+ *   this build's defaults, the program's string hakmem_conf, the file that HAKMEM_CONF names,
+ *   HAKMEM_CONF itself, single HAKMEM_ variables.
+ * `environment` is NULL-terminated and not kept; nothing of it counts in privileged programs.
+ * Names and values that make no sense are told on stderr. */
 void hak_policy_read(char *const environment[]);
 
 /* The same, once: the first time that there is an environment. Any thread. */
 void hak_policy_start(char *const environment[]);
 
+/* Replaces the snapshot by one with another value for an option. 0, or ENOENT: there is no such
+ * option; EINVAL: no value for it; EPERM: it counts at the start alone. Any thread. */
+HAK_COLD int hak_policy_change(const char *name, const char *text);
+
+/* The same for one that is known, with a value that was parsed. */
+HAK_COLD void hak_policy_change_to(enum hak_option_index option, unsigned long value);
+
+/* What an option was when the process started. */
+HAK_COLD unsigned long hak_policy_at_start(enum hak_option_index option);
+
+/* Reads the file that HAKMEM_CONF named again; what it says of options that may change counts, over
+ * all else. False: there is none. */
+HAK_COLD bool hak_policy_read_again(void);
+
 /* One line on stderr for each option whose value is not this build's default. */
-void hak_policy_tell(void);
+HAK_COLD void hak_policy_tell(void);
+
+/* In a forked child. */
+HAK_COLD void hak_policy_after_fork_in_child(void);
 
 /* Whether freed memory goes back by itself at all; and whether some may be taken away at once,
  * neither never nor lazily. */

@@ -23,9 +23,11 @@ int main(void) {
          "The library reads the variables once, when it is loaded. It ignores them in setuid, "
          "setgid "
          "and otherwise\n"
-         "privileged programs. All take whole numbers, but\n"
-         "one. It names a value that it cannot use on "
-         "stderr, and the default holds.\n\n"
+         "privileged programs. Most take whole numbers. It tells a value that it cannot use, and a "
+         "name\n"
+         "that nobody reads, once on stderr. Other places for options, and "
+         "which of them\n"
+         "change while a program runs: [limits.md](limits.md).\n\n"
          "Made from `allocator/policy/options*.def` by the target `print-options`:\n"
          "`<build>/allocator/print-options > docs/options.md`.");
     begin_table("\n## Every build\n");

@@ -14,6 +14,7 @@
 #include "reclaim/abandon.h"
 #include "reclaim/background.h"
 #include "reclaim/reclaim.h"
+#include "reclaim/steer.h"
 #include "reclaim/trim.h"
 
 enum {
@@ -92,6 +93,7 @@ static bool end_some(uint64_t now, size_t steps) {
 static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
+    hak_steer_serve();
     if (end_some(now, steps))
         hak_epoch_start(now);
     else

@@ -63,6 +63,7 @@ static void after_fork_in_child(void) {
             (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = hak_this_thread.ended};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
+    hak_policy_after_fork_in_child();
     hak_lock_inherit(&start_lock);
 }
 

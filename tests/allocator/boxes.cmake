@@ -24,3 +24,14 @@ target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_heap_seat PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_delays PRIVATE -Wl,--wrap=hak_os_now_ms)
+
+# Who reads the policy while it changes: also where ThreadSanitizer looks on.
+if(HAKMEM_TEST_SANITIZERS)
+  test_program(test_thread_policy_snapshot boxes/policy_snapshot.c)
+  target_include_directories(test_thread_policy_snapshot PRIVATE ${library_folder})
+  target_compile_definitions(test_thread_policy_snapshot PRIVATE HAK_REPLACE=0 HAK_SLOWDOWN=0)
+  target_link_libraries(test_thread_policy_snapshot PRIVATE hakmem_thread)
+  add_test(NAME thread.policy_snapshot COMMAND test_thread_policy_snapshot)
+  set_tests_properties(thread.policy_snapshot PROPERTIES LABELS sanitizer TIMEOUT ${HAKMEM_TEST_TIMEOUT}
+                       ENVIRONMENT "TEST_MALLOC_FROM=/")
+endif()

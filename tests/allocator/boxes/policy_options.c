@@ -1,12 +1,20 @@
-/* The environment is read into the policy: good values count, bad ones are named and ignored. */
+/* The environment is read into the policy: good values count, bad ones are named and ignored, and
+ * so are names that nobody reads. One source stands over the other in the documented order. */
+#include "include/hakmem.h"
 #include "policy/policy.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../support/check.h"
 
 static char text[4096];
+#define KEEP "  HAKMEM_HUGE_KEEP = 77  (option; default 1536)\n"
 
 static char *const *to_read;
 
@@ -41,22 +49,26 @@ static void good_values_count(void) {
     CHECK(hak_policy_now()->purge_delay_ms == 0);
     CHECK(hak_policy_now()->reserve_mib == 64);
     CHECK_THAT(strcmp(said_by(hak_policy_tell),
-                      "  HAKMEM_PURGE_DELAY = 0  (option; default 500)\n"
+                      "  HAKMEM_PURGE_DELAY = 0  (option; default 500)\n" KEEP
                       "  HAKMEM_RESERVE = 64  (option; default 1048576)\n") == 0,
                "%s", text);
 }
 
 static void what_is_not_set_has_its_default(void) {
-    char *const environment[] = {(char *)"HAKMEM_PURGE_DELAYS=7", (char *)"HAKMEM_PURGE=7",
+    char *const environment[] = {(char *)"HAKMEM_PURGE_DELAYS=7", (char *)"HAKMEM_QUIET=1",
                                  (char *)"XHAKMEM_PURGE_DELAY=7", NULL};
     CHECK(strcmp(complaints(environment), "") == 0);
+    char *const none[] = {(char *)"XHAKMEM_PURGE_DELAY=7", (char *)"HAKMEM_LLVM=20", NULL};
+    CHECK(strcmp(complaints(none), "") == 0);
     hak_policy standard = {
 #define HAK_OPTION(field, variable, standard_value, lowest, highest, help) .field = standard_value,
 #include "policy/options.def"
 #undef HAK_OPTION
     };
+    standard.huge_keep_kib = 77;
+    standard.quiet = 0;
     CHECK(memcmp(hak_policy_now(), &standard, sizeof standard) == 0);
-    CHECK(strcmp(said_by(hak_policy_tell), "") == 0);
+    CHECK(strcmp(said_by(hak_policy_tell), KEEP) == 0);
 }
 
 static void bad_values_are_named_and_ignored(void) {
@@ -74,10 +86,134 @@ static void bad_values_are_named_and_ignored(void) {
     }
 }
 
+/* ---- names ---- */
+
+static void told(const char *setting, const char *expected) {
+    char *const environment[] = {(char *)(uintptr_t)setting, NULL};
+    CHECK_THAT(strcmp(complaints(environment), expected) == 0, "'%s' for %s", text, setting);
+}
+
+static void unknown_names_are_told_with_the_nearest(void) {
+    told("HAKMEM_PURGE_DELY=7",
+         "hakmem: HAKMEM_PURGE_DELY is no option; did you mean HAKMEM_PURGE_DELAY?\n");
+    told("HAKMEM_huge_pages=1",
+         "hakmem: HAKMEM_huge_pages is no option; did you mean HAKMEM_HUGE_PAGES?\n");
+    told("HAKMEM_ARENAS=1", "hakmem: HAKMEM_ARENAS is no option\n");
+    told("HAKMEM_=1", "hakmem: HAKMEM_ is no option\n");
+    char longest[200] = "HAKMEM_";
+    memset(longest + 7, 'X', sizeof longest - 8);
+    char *const environment[] = {longest, NULL};
+    CHECK(strncmp(complaints(environment), "hakmem: HAKMEM_XXX", 18) == 0);
+}
+
+static void names_of_tools_and_variants_are_not(void) {
+    static const char *const others[] = {
+        "HAKMEM_LLVM=20",       "HAKMEM_TRACE=x",      "HAKMEM_TRACE_RING=1",   "HAKMEM_SLOWDOWN=5",
+        "HAKMEM_GUARD_SWEEP=0", "HAKMEM_FORCE_LIBC=1", "HAKMEM_LIBRARY_PATH=/x"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        told(others[i], "");
+}
+
+/* ---- strings and files ---- */
+
+static void a_string_is_read_like_variables(void) {
+    told("HAKMEM_CONF=purge_delay=7, huge_pages = 1 ,,\n# purge_thread=1\nRESERVE=32", "");
+    CHECK(hak_policy_now()->purge_delay_ms == 7 && hak_policy_now()->huge_pages == 1);
+    CHECK(hak_policy_now()->purge_thread == 0 && hak_policy_now()->reserve_mib == 32);
+    told("HAKMEM_CONF=purge_delayed=7",
+         "hakmem: HAKMEM_CONF: purge_delayed is no option; did you mean purge_delay?\n");
+    told("HAKMEM_CONF=quiet=1,purge_delayed=7,purge_delay=x", "");
+    told("HAKMEM_CONF=file=relative",
+         "hakmem: HAKMEM_CONF: file=relative is not an absolute path; not read\n");
+    told("HAKMEM_CONF=", "");
+}
+
+static char path[] = "/tmp/hakmem-conf-XXXXXX";
+
+static void write_file(const char *content) {
+    int file = open(path, O_WRONLY | O_TRUNC);
+    CHECK(file >= 0 && write(file, content, strlen(content)) == (ssize_t)strlen(content));
+    close(file);
+}
+
+static void later_sources_stand_over_earlier_ones(void) {
+    char named[128];
+    snprintf(named, sizeof named, "HAKMEM_CONF=file=%s,reserve=64", path);
+    char *const environment[] = {(char *)"HAKMEM_HUGE_PAGES=0", named, NULL};
+    write_file("# comment, with a comma\npurge_delay=9\nreserve=128\nhuge_pages=2\n");
+    CHECK_THAT(strcmp(complaints(environment), "") == 0, "%s", text);
+    CHECK(hak_policy_now()->purge_delay_ms == 9); /* the file */
+    CHECK(hak_policy_now()->reserve_mib == 64);   /* the string */
+    CHECK(hak_policy_now()->huge_pages == 0);     /* the variable */
+    CHECK(hak_policy_now()->huge_keep_kib == 77); /* the program: hakmem_conf below */
+}
+
+/* Options that count at the start alone stay as they are. */
+static void the_file_is_read_again(void) {
+    write_file("purge_delay=11\nreserve=256\n");
+    CHECK(hak_policy_read_again());
+    CHECK(hak_policy_now()->purge_delay_ms == 11 && hak_policy_now()->reserve_mib == 64);
+    CHECK(hak_policy_at_start(HAK_OPTION_purge_delay_ms) == 9);
+}
+
+static void refused(const char *why) {
+    char named[128], expected[256];
+    snprintf(named, sizeof named, "HAKMEM_CONF=file=%s", path);
+    snprintf(expected, sizeof expected, "hakmem: %s %s; not read\n", path, why);
+    told(named, expected);
+    CHECK(hak_policy_now()->purge_delay_ms == 500);
+    CHECK(!hak_policy_read_again());
+}
+
+static void files_of_others_are_not_believed(void) {
+    static char much[5000];
+    CHECK(chmod(path, 0620) == 0);
+    refused("may be written to by others");
+    CHECK(chmod(path, 0600) == 0);
+    memset(much, '\n', sizeof much - 1);
+    write_file(much);
+    refused("is too long");
+    if (geteuid() == 0) {
+        CHECK(chown(path, 12345, 12345) == 0);
+        refused("belongs to another user");
+    }
+    CHECK(unlink(path) == 0);
+    refused("cannot be opened");
+    CHECK(mkdir(path, 0700) == 0);
+    refused("is no regular file");
+    CHECK(rmdir(path) == 0);
+}
+
+/* ---- while the program runs ---- */
+
+static void some_may_change(void) {
+    CHECK(hak_policy_change("purge_delay", "20") == 0);
+    CHECK(hak_policy_now()->purge_delay_ms == 20);
+    CHECK(hak_policy_change("HAKMEM_PURGE_DELAY", "30") == 0);
+    CHECK(hak_policy_now()->purge_delay_ms == 30);
+    CHECK(hak_policy_change("purge_dely", "20") == ENOENT);
+    CHECK(hak_policy_change("purge_delay", "soon") == EINVAL);
+    CHECK(hak_policy_change("reserve", "64") == EPERM);
+    CHECK(hak_policy_now()->purge_delay_ms == 30);
+}
+
+/* What a program may have: the lowest of all sources. */
+const char hakmem_conf[] = "huge_keep=77,purge_delay=500";
+
 int main(void) {
+    int file = mkstemp(path);
+    CHECK(file >= 0);
+    close(file);
     what_is_not_set_has_its_default();
     good_values_count();
     bad_values_are_named_and_ignored();
+    unknown_names_are_told_with_the_nearest();
+    names_of_tools_and_variants_are_not();
+    a_string_is_read_like_variables();
+    later_sources_stand_over_earlier_ones();
+    the_file_is_read_again();
+    files_of_others_are_not_believed();
+    some_may_change();
     hak_policy_read(NULL);
     return 0;
 }

@@ -79,12 +79,19 @@ static void malloc_stats_writes_to_stderr(void) {
     CHECK_THAT(strstr(text, "bytes") || strstr(text, "use"), "%.200s", text);
 }
 
-static void options_are_accepted(void) {
-    static const int options[] = {M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX,
-                                  M_ARENA_MAX,      M_ARENA_TEST,     M_PERTURB, M_CHECK_ACTION};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        CHECK_THAT(mallopt(options[i], options[i] == M_PERTURB ? 0 : 1 << 16) == 1, "option %d",
-                   options[i]);
+/* What a parameter means here is done; of the others mallopt says so. */
+static void options_mean_something_or_are_refused(void) {
+    enum { DECAY_TIME = -100, PURGE = -101 }; /* Android's */
+    static const int others[] = {M_MMAP_THRESHOLD, M_TOP_PAD, M_MMAP_MAX,     M_ARENA_MAX,
+                                 M_ARENA_TEST,     M_PERTURB, M_CHECK_ACTION, 12345};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK_THAT(mallopt(others[i], others[i] == M_PERTURB ? 0 : 1 << 16) == 0, "option %d",
+                   others[i]);
+    CHECK(mallopt(M_TRIM_THRESHOLD, -1) == 1);
+    CHECK(mallopt(M_TRIM_THRESHOLD, 1 << 16) == 1);
+    CHECK(mallopt(DECAY_TIME, 1) == 1);
+    CHECK(mallopt(DECAY_TIME, 2) == 0);
+    CHECK(mallopt(PURGE, 0) == 1);
 }
 
 static void trim_answers_zero_or_one(void) {
@@ -104,6 +111,6 @@ int main(void) {
     malloc_info_writes_xml();
     malloc_stats_writes_to_stderr();
     trim_answers_zero_or_one();
-    options_are_accepted();
+    options_mean_something_or_are_refused();
     return 0;
 }

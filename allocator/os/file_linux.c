@@ -1,0 +1,63 @@
+#include "os/file.h"
+
+#include "os/calls.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+
+/* Without waiting for a pipe's writer, and without making a terminal ours. */
+static int open_file(const char *path) {
+    int how = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, how, 0);
+}
+
+static void close_file(int file) {
+    if (file >= 0)
+        hak_call_close(file);
+}
+
+static long read_all(int file, size_t offset, char *text, size_t size) {
+    size_t length = 0;
+    long got = -1;
+    do {
+        got = syscall(SYS_pread64, file, text + length, size - 1 - length, offset + length);
+        length += got > 0 ? (size_t)got : 0;
+    } while ((got > 0 && length < size - 1) || (got < 0 && errno == EINTR));
+    text[length] = '\0';
+    return got < 0 ? -1 : (long)length;
+}
+
+long hak_os_read(const char *path, size_t offset, char *text, size_t size) {
+    int saved_errno = errno, file = open_file(path);
+    long length = file >= 0 ? read_all(file, offset, text, size) : -1;
+    close_file(file);
+    errno = saved_errno;
+    return length;
+}
+
+/* NULL: it may be believed. */
+static const char *doubt(int file) {
+    struct stat about;
+    if (file < 0 || hak_call_fstat(file, &about) != 0)
+        return "cannot be opened";
+    if (!S_ISREG(about.st_mode))
+        return "is no regular file";
+    if (about.st_uid != 0 && about.st_uid != getauxval(AT_EUID))
+        return "belongs to another user";
+    if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return "may be written to by others";
+    return NULL;
+}
+
+long hak_os_read_trusted(const char *path, char *text, size_t size, const char **why) {
+    int saved_errno = errno, file = open_file(path);
+    *why = doubt(file);
+    long length = *why == NULL ? read_all(file, 0, text, size) : -1;
+    if (*why == NULL && length < 0)
+        *why = "cannot be read";
+    if (*why == NULL && (size_t)length == size - 1)
+        *why = "is too long";
+    close_file(file);
+    errno = saved_errno;
+    return *why == NULL ? length : -1;
+}

@@ -1,0 +1,168 @@
+#include "policy/conf.h"
+
+#include "base/fatal.h"
+#include "os/file.h"
+#include "policy/names.h"
+
+#include <string.h>
+
+enum { TEXT = 64, FILE_SIZE = 4096 };
+
+static void complain(const hak_policy *draft, const char *const parts[]) {
+    if (draft->quiet == 0)
+        hak_message(parts);
+}
+
+/* ---- one value ---- */
+
+static void refuse_value(const char *source, enum hak_option_index option, const char *text,
+                         const hak_policy *draft) {
+    char low[22], high[22], used[22];
+    const char *name = hak_options[option].variable;
+    const char *share = hak_option_is_size(option) ? ", or a share from 1% to 100%" : "";
+    const char *const parts[] = {"hakmem: ",
+                                 source,
+                                 name,
+                                 "=",
+                                 text,
+                                 " is not a number from ",
+                                 hak_option_text(hak_options[option].lowest, low),
+                                 " to ",
+                                 hak_option_text(hak_options[option].highest, high),
+                                 share,
+                                 "; using ",
+                                 hak_option_text(*hak_policy_at(draft, option), used),
+                                 NULL};
+    complain(draft, parts);
+}
+
+bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,
+                  hak_policy *draft) {
+    unsigned long value;
+    bool good = hak_option_parse(option, text, &value);
+    if (good)
+        *hak_policy_at(draft, option) = value;
+    else
+        refuse_value(source, option, text, draft);
+    return good;
+}
+
+/* ---- entries ---- */
+
+typedef struct entry {
+    char name[TEXT], value[TEXT];
+    size_t name_length;
+    const char *value_at; /* where it begins in the string, and how long it is there */
+    size_t value_length;
+} entry;
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static const char *skip_blanks(const char *at) {
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+/* Copies a part of the string without the blanks around it; cut where it is too long, so that it
+ * is no name and no value. Returns its length. */
+static size_t copy(char to[TEXT], const char *from, const char *end) {
+    from = skip_blanks(from);
+    while (end > from && is_blank(end[-1]))
+        end--;
+    size_t length = end > from ? (size_t)(end - from) : 0;
+    length = length < TEXT - 1 ? length : TEXT - 1;
+    memcpy(to, from, length);
+    to[length] = '\0';
+    return length;
+}
+
+/* The first place from `at` on with one of the characters, or the end; by hand for the reason that
+ * os/file_linux.c has. */
+static const char *find_any(const char *at, char a, char b) {
+    while (*at != '\0' && *at != a && *at != b)
+        at++;
+    return at;
+}
+
+/* The next entry; returns what follows, NULL at the end. Empty ones have no name. */
+static const char *next(const char *at, entry *e) {
+    at = skip_blanks(at);
+    if (*at == '\0')
+        return NULL;
+    const char *end = find_any(at, '\n', *at == '#' ? '\n' : ',');
+    const char *equals = find_any(at, '=', '=');
+    bool has_value = equals < end;
+    e->value_at = has_value ? equals + 1 : end;
+    e->value_length = (size_t)(end - e->value_at);
+    e->name_length = *at != '#' ? copy(e->name, at, has_value ? equals : end) : 0;
+    copy(e->value, e->value_at, end);
+    return *end != '\0' ? end + 1 : end;
+}
+
+static bool is_file(const entry *e) {
+    return strcmp(e->name, "file") == 0;
+}
+
+static void refuse_name(const char *source, const entry *e, const hak_policy *draft) {
+    const char *nearest = hak_name_nearest(e->name, e->name_length, HAK_PREFIX);
+    char name[TEXT] = "";
+    for (size_t i = 0; nearest != NULL && nearest[HAK_PREFIX + i] != '\0'; i++)
+        name[i] = (char)(nearest[HAK_PREFIX + i] | ('A' ^ 'a')); /* _ is 0x5f | 0x20 */
+    for (char *at = name; *at != '\0'; at++)
+        *at = *at == ('_' | ('A' ^ 'a')) ? '_' : *at;
+    complain(draft, (const char *const[]){"hakmem: ", source, e->name, " is no option",
+                                          nearest != NULL ? "; did you mean " : "", name,
+                                          nearest != NULL ? "?" : "", NULL});
+}
+
+void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
+    entry e;
+    while ((text = next(text, &e)) != NULL) {
+        enum hak_option_index option = hak_option_find(e.name, e.name_length);
+        if (e.name_length == 0 || is_file(&e))
+            continue;
+        if (option == HAK_OPTIONS)
+            refuse_name(source, &e, draft);
+        else
+            hak_conf_set(source, option, e.value, draft);
+    }
+}
+
+/* ---- the file ---- */
+
+bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy *draft) {
+    entry e;
+    bool named = false;
+    while ((text = next(text, &e)) != NULL) {
+        if (!is_file(&e))
+            continue;
+        named = *e.value_at == '/' && e.value_length < HAK_CONF_PATH;
+        if (named) {
+            memcpy(path, e.value_at, e.value_length);
+            path[e.value_length] = '\0';
+        } else {
+            complain(draft, (const char *const[]){"hakmem: HAKMEM_CONF: file=", e.value,
+                                                  " is not an absolute path; not read", NULL});
+        }
+    }
+    return named;
+}
+
+bool hak_conf_read_file(const char *path, hak_policy *draft) {
+    char text[FILE_SIZE];
+    const char *why;
+    bool believed = hak_os_read_trusted(path, text, sizeof text, &why) >= 0;
+    if (believed) {
+        char source[HAK_CONF_PATH + 2];
+        size_t length = strlen(path);
+        memcpy(source, path, length);
+        memcpy(source + length, ": ", 3);
+        hak_conf_read(source, text, draft);
+    } else {
+        complain(draft, (const char *const[]){"hakmem: ", path, " ", why, "; not read", NULL});
+    }
+    return believed;
+}

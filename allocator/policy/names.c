@@ -1,0 +1,84 @@
+#include "policy/names.h"
+
+#include "policy/option.h"
+
+#include <string.h>
+
+/* ---- what is known ---- */
+
+/* One after the other, each with its end: a table of addresses would cost each process a
+ * relocation for each of them. */
+#define HAK_NAME(name) name "\0"
+#define HAK_TEXT_OPTION(variable, help) variable "\0"
+#define HAK_OPTION(field, variable, standard, lowest, highest, help) variable "\0"
+static const char known[] =
+#include "policy/names_elsewhere.def"
+#include "policy/options.def"
+#include "policy/options_guard.def"
+#include "policy/options_production.def"
+#include "policy/options_research.def"
+#include "policy/options_text.def"
+    ;
+#undef HAK_NAME
+#undef HAK_TEXT_OPTION
+#undef HAK_OPTION
+
+bool hak_name_is_known(const char *name, size_t length) {
+    for (const char *at = known; *at != '\0'; at += strlen(at) + 1)
+        if (strncmp(at, name, length) == 0 && at[length] == '\0')
+            return true;
+    return false;
+}
+
+/* ---- what was meant ---- */
+
+enum { LONGEST = 32 }; /* as long as an option's name may be */
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static unsigned least(unsigned a, unsigned b, unsigned c) {
+    unsigned ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Letters to put in, to leave out or to change until one is the other. Source: Wagner & Fischer,
+ * "The String-to-String Correction Problem" (1974). */
+static unsigned distance(const char *a, size_t length, const char *b) {
+    unsigned row[LONGEST + 1];
+    size_t width = strlen(b);
+    for (size_t j = 0; j <= width; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 0; i < length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < width; j++) {
+            unsigned changed = diagonal + (lower(a[i]) != lower(b[j]));
+            diagonal = row[j + 1];
+            row[j + 1] = least(row[j] + 1, row[j + 1] + 1, changed);
+        }
+    }
+    return row[width];
+}
+
+/* At most a third of the letters behind the prefix may differ. */
+static unsigned most_for(size_t length) {
+    size_t third = (length > HAK_PREFIX ? length - HAK_PREFIX : length) / 3;
+    return (unsigned)(third > 1 ? third : 1);
+}
+
+const char *hak_name_nearest(const char *name, size_t length, size_t skip) {
+    const char *nearest = NULL;
+    unsigned best = most_for(length + skip) + 1;
+    if (length > LONGEST)
+        return NULL;
+    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
+        unsigned d = distance(name, length, hak_options[i].variable + skip);
+        if (d < best) {
+            best = d;
+            nearest = hak_options[i].variable;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,17 @@
+/* Names that nobody reads, and which one may have been meant. */
+#ifndef HAK_POLICY_NAMES_H
+#define HAK_POLICY_NAMES_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether something reads a variable of this name: this library, another variant of it, a tool. */
+HAK_COLD bool hak_name_is_known(const char *name, size_t length);
+
+/* The option whose name looks most like it, as in hak_options; NULL: none looks like it. `skip`
+ * bytes at the beginning of each option's name are left out. */
+HAK_COLD const char *hak_name_nearest(const char *name, size_t length, size_t skip);
+
+#endif

@@ -1,0 +1,111 @@
+#include "policy/option.h"
+
+#include "base/fatal.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
+    {variable, standard, lowest, highest},
+const hak_option hak_options[HAK_OPTIONS] = {
+#include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
+};
+#undef HAK_OPTION
+
+enum { LONGEST_NAME = sizeof hak_options[0].variable };
+#define HAK_OPTION(field, name, standard, lowest, highest, help)                                   \
+    _Static_assert((standard) >= (lowest) && (standard) <= (highest),                              \
+                   name ": its default must be from " #lowest " to " #highest);                    \
+    _Static_assert(sizeof name <= LONGEST_NAME, name ": too long");
+#include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
+#undef HAK_OPTION
+
+enum { LIVE = 1, SIZE = 2 };
+#define HAK_LIVE_OPTION(field) [HAK_OPTION_##field] = LIVE,
+#define HAK_LIVE_SIZE(field) [HAK_OPTION_##field] = LIVE | SIZE,
+static const uint8_t kinds[HAK_OPTIONS] = {
+#include "policy/live.def"
+};
+
+bool hak_option_is_live(enum hak_option_index option) {
+    return (kinds[option] & LIVE) != 0;
+}
+
+bool hak_option_is_size(enum hak_option_index option) {
+    return (kinds[option] & SIZE) != 0;
+}
+
+/* ---- names ---- */
+
+static char upper(char c) {
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static bool is_same(const char *name, size_t length, const char *variable) {
+    for (size_t i = 0; i < length; i++)
+        if (upper(name[i]) != variable[i])
+            return false;
+    return variable[length] == '\0';
+}
+
+enum hak_option_index hak_option_find(const char *name, size_t length) {
+    unsigned i = 0;
+    while (i < HAK_OPTIONS && !is_same(name, length, hak_options[i].variable) &&
+           !is_same(name, length, hak_options[i].variable + HAK_PREFIX))
+        i++;
+    return (enum hak_option_index)i;
+}
+
+/* ---- values ---- */
+
+/* strtoul would accept signs, blanks and a locale's ideas. Returns what follows; NULL: no number.
+ */
+static const char *parse_digits(const char *text, unsigned long *value) {
+    const char *begin = text;
+    *value = 0;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        if (*value > (ULONG_MAX - 9) / 10)
+            return NULL;
+        *value = *value * 10 + (unsigned long)(*text - '0');
+    }
+    return text != begin ? text : NULL;
+}
+
+static bool is_in_range(enum hak_option_index option, unsigned long value) {
+    return value >= hak_options[option].lowest && value <= hak_options[option].highest;
+}
+
+/* One letter behind the digits of a size. */
+static bool parse_unit(enum hak_option_index option, char unit, unsigned long *value) {
+    static const char units[] = "KMG";
+    if (unit == '%') {
+        bool is_share = *value >= 1 && *value <= 100;
+        *value |= HAK_SHARE;
+        return is_share;
+    }
+    const char *found = strchr(units, upper(unit));
+    unsigned shift = found != NULL ? 10 * (unsigned)(found - units + 1) : 0;
+    if (found == NULL || *value > hak_options[option].highest >> shift)
+        return false;
+    *value <<= shift;
+    return is_in_range(option, *value);
+}
+
+bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value) {
+    const char *rest = parse_digits(text, value);
+    if (rest == NULL)
+        return false;
+    if (*rest == '\0')
+        return is_in_range(option, *value);
+    return hak_option_is_size(option) && rest[1] == '\0' && parse_unit(option, *rest, value);
+}
+
+const char *hak_option_text(unsigned long value, char buffer[22]) {
+    const char *text = hak_decimal(value & ~HAK_SHARE, buffer);
+    if ((value & HAK_SHARE) != 0)
+        memcpy(buffer + 20, "%", 2);
+    return text;
+}

@@ -1,0 +1,47 @@
+/* The table of options: their names, ranges and texts. A value is one word: a number, or a share of
+ * a limit that is not known here. */
+#ifndef HAK_POLICY_OPTION_H
+#define HAK_POLICY_OPTION_H
+
+#include "base/attributes.h"
+#include "base/geometry.h"
+#include "base/variant.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum hak_option_index {
+#define HAK_OPTION(field, variable, standard, lowest, highest, help) HAK_OPTION_##field,
+#include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
+#undef HAK_OPTION
+    HAK_OPTIONS
+};
+
+/* Without pointers: the dynamic loader has nothing to do for it. */
+typedef struct hak_option {
+    char
+        variable[32]; /* HAKMEM_PURGE_DELAY; behind the first HAK_PREFIX bytes its name elsewhere */
+    unsigned long standard, lowest, highest;
+} hak_option;
+enum { HAK_PREFIX = 7 };
+
+extern HAK_HIDDEN const hak_option hak_options[HAK_OPTIONS];
+
+/* Whether it may change while the program runs; whether it takes K, M, G and a share in percent. */
+bool hak_option_is_live(enum hak_option_index option);
+bool hak_option_is_size(enum hak_option_index option);
+
+/* A share of some limit: the percentage, and this. */
+#define HAK_SHARE ((unsigned long)1 << 63)
+
+/* The option with this name, written as in purge_delay or HAKMEM_PURGE_DELAY; HAK_OPTIONS: none. */
+enum hak_option_index hak_option_find(const char *name, size_t length);
+
+/* False: the text is no value of this option, or out of its range. */
+bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value);
+
+/* Text of a value in `buffer` (at least 22 bytes); returns where it starts. */
+const char *hak_option_text(unsigned long value, char buffer[22]);
+
+#endif

@@ -1,0 +1,44 @@
+#include "reclaim/steer.h"
+
+#include "base/fatal.h"
+#include "os/os.h"
+#include "pages/epoch.h"
+#include "policy/policy.h"
+
+#include <stdatomic.h>
+
+void hak_steer(void) {
+    hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
+    hak_purge_expect();
+}
+
+/* ---- by a signal ---- */
+
+static _Atomic bool asked;
+
+/* A signal handler: it may have interrupted anything, and touches two words. */
+static void ask(int signal) {
+    (void)signal;
+    atomic_store(&asked, true);
+    hak_epoch_hasten(0);
+}
+
+void hak_steer_start(void) {
+    unsigned long signal = hak_policy_now()->conf_signal;
+    if (signal != 0 && !hak_os_on_signal((int)signal, ask))
+        hak_message((const char *const[]){
+            "hakmem: HAKMEM_CONF_SIGNAL: the program has a handler of its own, or the system "
+            "refuses; not used",
+            NULL});
+}
+
+static HAK_COLD void read_again(void) {
+    if (hak_policy_read_again())
+        hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
+}
+
+void hak_steer_serve(void) {
+    if (HAK_UNLIKELY(atomic_load_explicit(&asked, memory_order_relaxed)) &&
+        atomic_exchange(&asked, false))
+        read_again();
+}

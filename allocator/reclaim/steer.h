@@ -1,0 +1,19 @@
+/* What follows when options change while the program runs. */
+#ifndef HAK_RECLAIM_STEER_H
+#define HAK_RECLAIM_STEER_H
+
+#include "base/attributes.h"
+
+/* The policy has changed: an epoch that runs ends by the new delay, what waits is waited for. Any
+ * thread, without a lock. */
+HAK_COLD void hak_steer(void);
+
+/* Lets the signal of HAKMEM_CONF_SIGNAL, if there is one, ask for the file of HAKMEM_CONF to be
+ * read again: it is, when a thread next ends an epoch, which happens at its next slow path. Once.
+ */
+HAK_COLD void hak_steer_start(void);
+
+/* Reads that file if it was asked for. Under the purge lock. */
+void hak_steer_serve(void);
+
+#endif
