@@ -66,7 +66,10 @@ class Imported:
     def input(self, name: str) -> tuple[Path, str]:
         """Return path and digest of a profile; DataError if the bundle has it not."""
         if not self.has(name):
-            raise DataError(f"the bundle of {self.bundle.version} has no {name}, which it needs")
+            raise DataError(
+                f"the bundle of {self.bundle.version} has no {name}, which it needs",
+                hint="export it again: `.venv/bin/pipeline bundle export`",
+            )
         full = f"{PROFILE}/{name}"
         return self.artifact.path(full), self.artifact.digest(full)
 

@@ -61,7 +61,10 @@ class Watch:
     def __enter__(self) -> Watch:
         """Begin to watch, and adopt what our children leave behind."""
         if _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-            raise ChildError("the kernel refuses PR_SET_CHILD_SUBREAPER")
+            raise ChildError(
+                "the kernel refuses PR_SET_CHILD_SUBREAPER",
+                hint="run the suite outside of a sandbox that forbids prctl",
+            )
         self._thread.start()
         return self
 
@@ -129,7 +132,10 @@ def end_all() -> None:
                 continue
         _reap()
         if time.monotonic() > deadline:
-            raise ChildError(f"processes that do not end: {left}")
+            raise ChildError(
+                f"processes that do not end: {left}",
+                hint="end them by hand, then run the app again",
+            )
         time.sleep(0.005)
 
 

@@ -59,7 +59,10 @@ def export_command(
     found = resolve(Tree.here(), profile, version)
     damaged = found.damaged_files()
     if damaged:
-        raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
+        raise ArtifactError(
+            f"{found.name} is damaged: {', '.join(damaged)}",
+            hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
+        )
     data = pack(found)
     target = output or Path(f"hakmem-{found.manifest['profile']}-{found.name}.tar.gz")
     if not target.absolute().parent.is_dir():

@@ -94,7 +94,10 @@ def show_samples(files: Sequence[Given]) -> None:
         except DataError as error:
             click.echo(f"skipped: {error.message}", err=True)
     if not read:
-        raise DataError("no file has samples that can be read")
+        raise DataError(
+            "no file has samples that can be read",
+            hint="name .profraw, .profdata or .fdata files, or data of perf",
+        )
     if len(read) > 1:
         share, functions = together(read)
         click.echo(f"together, by weight: {100 * share:.1f} % in libhakmem")

@@ -63,7 +63,10 @@ def install_command(
     found = resolve(Tree.here(), profile, version)
     damaged = found.damaged_files()
     if damaged:
-        raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
+        raise ArtifactError(
+            f"{found.name} is damaged: {', '.join(damaged)}",
+            hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
+        )
     place = Place(prefix, destdir.absolute() if destdir else None)
     refused = read_marks(found.folder.parent).rejection(found)
     if refused is not None:

@@ -136,7 +136,10 @@ def rollback_command(profile: str, wish: str | None) -> None:
             )
         damaged = target.damaged_files()
         if damaged:
-            raise ArtifactError(f"{target.name} is damaged: {', '.join(damaged)}")
+            raise ArtifactError(
+                f"{target.name} is damaged: {', '.join(damaged)}",
+                hint="take another one: `.venv/bin/pipeline list` shows them",
+            )
         if now is not None and now != target:
             set_aside(now, target)
         point_current(target)

@@ -42,7 +42,11 @@ class ExitCode(IntEnum):
         "run the line it prints",
     )
     PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
-    ARTIFACT = 14, "a tool said success but made something unfit", "the message says what is wrong"
+    ARTIFACT = (
+        14,
+        "a tool said success but made something unfit",
+        "give the same command again; report it if that does not help",
+    )
     VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
     REGRESSION = 16, "the newer of two versions, or B of `versus`, is worse", "read what it says"
     UNFIT = 17, "`hakmem run`: no library can serve this program here", "the message says why"

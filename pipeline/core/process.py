@@ -355,7 +355,11 @@ def _failure(
 
 def _timeout(words: tuple[str, ...], timeout_s: float, log: Path | None) -> ChildTimeout:
     name = Path(words[0]).name
-    return ChildTimeout(f"{name}: still running after its limit of {timeout_s:g} s", log=log)
+    return ChildTimeout(
+        f"{name}: still running after its limit of {timeout_s:g} s",
+        log=log,
+        hint="try again on a quieter machine; the log says how far it came",
+    )
 
 
 def _cannot_start(words: Sequence[str], error: OSError) -> ToolError:

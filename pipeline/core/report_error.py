@@ -27,7 +27,7 @@ def report_error(error: BaseException) -> int:
         return ExitCode.INTERRUPTED
     known = _as_space_error(error) or error
     if isinstance(known, PipelineError):
-        _tell(known.message, known.hint, known.log)
+        _tell(known.message, known.hint or known.exit_code.cure, known.log)
         return known.exit_code
     if isinstance(known, BrokenPipeError):
         return ExitCode.OK  # the reader of our output has gone, as `head` does

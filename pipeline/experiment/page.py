@@ -52,13 +52,7 @@ def _row(entry: Entry) -> str:
     last = entry.last
     if last is None:
         return f"| {link} | | not run yet |"
-    return f"| {link} | {_cell(_brief(last.figures))} | {_cell(last.verdict)} |"
-
-
-def _brief(figures: str) -> str:
-    """Return the figures, or their beginning where a run has said more than a cell may hold."""
-    words = figures.split()
-    return figures if len(words) <= 25 else " ".join([*words[:24], "…"])
+    return f"| {link} | {_cell(last.figures)} | {_cell(last.verdict)} |"
 
 
 def _cell(words: str) -> str:

@@ -7,9 +7,10 @@ import os
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.experiment.entry import Result
+from pipeline.judge.headline import MEMORY, SPEED
+from pipeline.judge.keys import percent, spread
 from pipeline.release.commit import commit_of
 from pipeline.versus.model import VersusResult
-from pipeline.versus.show import sentence
 
 
 def result_of(tree: Tree, found: VersusResult) -> Result:
@@ -18,9 +19,18 @@ def result_of(tree: Tree, found: VersusResult) -> Result:
         date=found.created[:10],
         processor=_processor(),
         commit=_commit(tree),
-        verdict=sentence(found),
-        figures=f"throughput: {found.speed.reason}; memory: {found.memory.reason}",
+        verdict=f"{SPEED[found.speed.verdict]}; {MEMORY[found.memory.verdict]}",
+        figures=_figures(found),
     )
+
+
+def _figures(found: VersusResult) -> str:
+    """Return the change of both keys, each with its interval, and how much was measured."""
+    speed, memory = (
+        f"{percent(key.ratio.value)} {spread(key.ratio)}" if key.ratio else "unknown"
+        for key in (found.speed, found.memory)
+    )
+    return f"speed {speed}; peak memory {memory}; {found.throughput.pairs} pairs"
 
 
 def _processor() -> str:

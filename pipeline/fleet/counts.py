@@ -32,7 +32,10 @@ def total_count(profdata: Path, path: Path) -> int:
         raise DataError(f"{path}: {_reason(path, error)}") from error
     match = re.search(r"^Total count: (\d+)$", text, re.M)
     if match is None or int(match[1]) == 0:
-        raise DataError(f"{path}: it has no counts")
+        raise DataError(
+            f"{path}: it has no counts",
+            hint="it must come from a run of the instrumented library that ended by itself",
+        )
     return int(match[1])
 
 
@@ -57,7 +60,10 @@ def parse_overlap(text: str) -> Overlap:
     alike = re.search(r"^ *Edge profile overlap: ([\d.]+)%", text, re.M)
     changed = re.search(r"^ *Mismatched count percentage \(Edge\): ([\d.]+)%", text, re.M)
     if alike is None:
-        raise DataError("llvm-profdata says nothing about the overlap of the two profiles")
+        raise DataError(
+            "llvm-profdata says nothing about the overlap of the two profiles",
+            hint="`.venv/bin/pipeline doctor` shows which LLVM is taken",
+        )
     return Overlap(float(alike[1]) / 100, float(changed[1]) / 100 if changed else 0.0)
 
 

@@ -146,7 +146,10 @@ def _merge(profdata: Path, factors: dict[Path, int], output: Path) -> None:
     try:
         run([profdata, "merge", *inputs, "-o", output], timeout_s=LIMIT_S)
     except ChildError as error:
-        raise DataError(f"the profiles cannot be merged: {error.message}") from error
+        raise DataError(
+            f"the profiles cannot be merged: {error.message}",
+            hint="are they all from builds with the same LLVM?",
+        ) from error
 
 
 def _drift(published: Path, merged: Path, profdata: Path) -> Overlap | None:
@@ -155,4 +158,7 @@ def _drift(published: Path, merged: Path, profdata: Path) -> Overlap | None:
 
 def _require(good: object, skipped: Sequence[str]) -> None:
     if not good:
-        raise DataError("none of the files can be used:\n  " + "\n  ".join(skipped))
+        raise DataError(
+            "none of the files can be used:\n  " + "\n  ".join(skipped),
+            hint="they must come from the library of this profile: docs/recording.md",
+        )

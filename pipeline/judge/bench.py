@@ -137,5 +137,6 @@ def read_result(bench: BenchCommand, done: Completed, library: Path) -> BenchLin
         raise WorkloadError(
             f"verify workload {bench.name}: ran on {line.allocator} instead of {library.name}",
             log=done.log,
+            hint="is the program linked statically, or setuid?",
         )
     return line

@@ -75,7 +75,10 @@ def known_slowdown(request: JudgeRequest, slowed: Path, progress: Progress) -> S
     tried = [calibrate(bench, runner, say) for bench in request.benches]
     known = {dose.workload: dose for dose in tried if dose is not None}
     if not known:
-        raise ArtifactError(f"no workload becomes slower by {VARIABLE}: the judge is not checked")
+        raise ArtifactError(
+            f"no workload becomes slower by {VARIABLE}: the judge is not checked",
+            hint="build again: `.venv/bin/pipeline build --from slowdown`",
+        )
     slower = tuple(
         slowed_by(bench, known[bench.name].rounds)
         for bench in request.benches

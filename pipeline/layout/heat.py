@@ -19,7 +19,10 @@ def read_heat(fdata: Path) -> dict[str, Heat]:
     """
     edges = Edges()
     if not edges.add_file(fdata, 1):
-        raise DataError(f"{fdata} is not a profile of BOLT's edge counts")
+        raise DataError(
+            f"{fdata} is not a profile of BOLT's edge counts",
+            hint="--data takes an .fdata or .profdata file of a build",
+        )
     entries: Counter[str] = Counter()
     blocks: Counter[str] = Counter()
     for branch, count in edges.taken.items():
@@ -43,7 +46,10 @@ def read_block_heat(profdata: Path, tool: Path) -> dict[str, Heat]:
     try:
         counts = read_counts(tool, profdata)
     except ChildError as error:
-        raise DataError(f"{profdata} is not a profile: {error.message}") from error
+        raise DataError(
+            f"{profdata} is not a profile: {error.message}",
+            hint="--data takes an .fdata or .profdata file of a build",
+        ) from error
     return {name: Heat(entries=count, blocks=count) for name, count in counts.items()}
 
 
@@ -51,7 +57,10 @@ def callers(fdata: Path) -> dict[str, Counter[str]]:
     """Return who enters each function, and how often; a caller outside is "[unknown]"."""
     edges = Edges()
     if not edges.add_file(fdata, 1):
-        raise DataError(f"{fdata} is not a profile of BOLT's edge counts")
+        raise DataError(
+            f"{fdata} is not a profile of BOLT's edge counts",
+            hint="--data takes an .fdata or .profdata file of a build",
+        )
     found: dict[str, Counter[str]] = {}
     for branch, count in edges.taken.items():
         _kind, source, _from, _kind, target, offset = branch.split()

@@ -87,7 +87,9 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
         return Subject(tree, path.resolve(), fdata, lists, excuse_for(profile, layout, short=False))
     version = resolve(tree, profile, wish)
     if not version.library.is_file():
-        raise ArtifactError(f"{version.folder} has no {LIBRARY}")
+        raise ArtifactError(
+            f"{version.folder} has no {LIBRARY}", hint="name the folder of a published version"
+        )
     edges = fdata or _own(version, FDATA)
     short = fdata is None and bool(version.manifest.get("quick"))
     excuse = excuse_for(profile, layout, short)

@@ -137,14 +137,23 @@ def unpack(file: Path, folder: Path) -> Bundle:
     """Check a bundle and write its files below ``folder``; DataError if anything is amiss."""
     files = _read(file)
     if BUNDLE not in files:
-        raise DataError(f"{file} is not a bundle: it has no {BUNDLE}")
+        raise DataError(
+            f"{file} is not a bundle: it has no {BUNDLE}",
+            hint="`.venv/bin/pipeline bundle export` makes one",
+        )
     try:
         bundle = Bundle.model_validate_json(files.pop(BUNDLE))
     except ValidationError as error:
-        raise DataError(f"{file}: {BUNDLE} is not valid: {error.errors()[0]['msg']}") from error
+        raise DataError(
+            f"{file}: {BUNDLE} is not valid: {error.errors()[0]['msg']}",
+            hint="get it again from where it was exported",
+        ) from error
     for name in sorted(bundle.files.keys() | files.keys()):
         if name not in files or digest_bytes(files[name]) != bundle.files.get(name):
-            raise DataError(f"{file}: {name} is damaged, missing, or not listed in {BUNDLE}")
+            raise DataError(
+                f"{file}: {name} is damaged, missing, or not listed in {BUNDLE}",
+                hint="get it again from where it was exported",
+            )
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
@@ -169,7 +178,9 @@ def _decompress(file: Path) -> bytes:
     with gzip.open(file) as stream:
         plain = stream.read(LARGEST + HEADERS + 1)
     if len(plain) > LARGEST + HEADERS:
-        raise DataError(f"{file}: it is larger than any bundle")
+        raise DataError(
+            f"{file}: it is larger than any bundle", hint="get it again from where it was exported"
+        )
     return plain
 
 
@@ -180,11 +191,20 @@ def _read(file: Path) -> dict[str, bytes]:
         with tarfile.open(fileobj=io.BytesIO(_decompress(file)), mode="r:") as tar:
             for entry in tar:
                 if not entry.isreg() or not _NAME.fullmatch(entry.name) or entry.name in files:
-                    raise DataError(f"{file}: {entry.name!r} has no place in a bundle")
+                    raise DataError(
+                        f"{file}: {entry.name!r} has no place in a bundle",
+                        hint="do not use it, unless you know who made it",
+                    )
                 if entry.size + sum(map(len, files.values())) > LARGEST:
-                    raise DataError(f"{file}: with {entry.name} it is larger than any bundle")
+                    raise DataError(
+                        f"{file}: with {entry.name} it is larger than any bundle",
+                        hint="get it again from where it was exported",
+                    )
                 content = tar.extractfile(entry)
                 files[entry.name] = content.read() if content else b""
     except _READ_ERRORS as error:
-        raise DataError(f"{file} cannot be read as a bundle (.tar.gz): {error}") from error
+        raise DataError(
+            f"{file} cannot be read as a bundle (.tar.gz): {error}",
+            hint="get it again from where it was exported",
+        ) from error
     return files

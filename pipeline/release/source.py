@@ -38,10 +38,15 @@ def plan_release(root: Path, version: str) -> SourceRelease:
     """
     before = (root / VERSION).read_text(encoding="utf-8").strip()
     if _numbers(version) <= _numbers(before):
-        raise UsageError(f"{version} is not above {before}, the version of this tree")
+        raise UsageError(
+            f"{version} is not above {before}, the version of this tree",
+            hint="name a higher one",
+        )
     commit = commit_of(root)
     if commit is None:
-        raise UsageError("this tree is no git checkout, so there is nothing to tag")
+        raise UsageError(
+            "this tree is no git checkout, so there is nothing to tag", hint="release from a clone"
+        )
     if not commit["clean"]:
         changed = ", ".join(commit["changed"][:5])
         raise UsageError(f"not all files are committed: {changed}", hint="commit them first")

@@ -50,9 +50,14 @@ class Version:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ArtifactError(f"{path} cannot be read: {error}") from error
+            raise ArtifactError(
+                f"{path} cannot be read: {error}",
+                hint="mend the rights of the file, or publish again",
+            ) from error
         if not isinstance(content, dict):
-            raise ArtifactError(f"{path} is not a manifest")
+            raise ArtifactError(
+                f"{path} is not a manifest", hint="name the folder of a published version"
+            )
         return content
 
     @property

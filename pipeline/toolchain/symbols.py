@@ -46,7 +46,10 @@ def read_lists(folder: Path) -> SymbolLists:
     lists = SymbolLists(_read_list(folder / "hot.txt"), _read_list(folder / "cold.txt"))
     both = sorted(set(lists.hot) & set(lists.cold))
     if both:
-        raise ProfileError(f"{folder}: both hot and cold: {', '.join(both)}")
+        raise ProfileError(
+            f"{folder}: both hot and cold: {', '.join(both)}",
+            hint="take it out of one of the two lists",
+        )
     return lists
 
 
@@ -114,7 +117,10 @@ def check_order(library: Path, present: list[Function], lists: SymbolLists) -> O
         if hot and address[name] < address[hot[-1]] and address[name] > address[hot[0]]
     ]
     if inside:
-        raise ArtifactError(f"{library}: cold {', '.join(inside)} lies between hot functions")
+        raise ArtifactError(
+            f"{library}: cold {', '.join(inside)} lies between hot functions",
+            hint="the symbol order was not honoured; read the stage's log",
+        )
     return OrderReport(
         placed=len(hot) + len(cold),
         vanished_hot=tuple(name for name in lists.hot if name not in address),
@@ -140,7 +146,8 @@ def _read_list(path: Path) -> tuple[str, ...]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise ProfileError(
-            f"{path}: {error.strerror}; a layout has hot.txt and cold.txt"
+            f"{path}: {error.strerror}; a layout has hot.txt and cold.txt",
+            hint="`layout.name` in the profile names a folder of layouts/",
         ) from error
     names: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
@@ -148,8 +155,14 @@ def _read_list(path: Path) -> tuple[str, ...]:
         if not name:
             continue
         if not _SYMBOL.fullmatch(name):
-            raise ProfileError(f"{path}:{number}: {name!r} is not a symbol name")
+            raise ProfileError(
+                f"{path}:{number}: {name!r} is not a symbol name",
+                hint="a line has the name of one function; # begins a comment",
+            )
         if name in names:
-            raise ProfileError(f"{path}:{number}: {name} stands on line {names[name]} already")
+            raise ProfileError(
+                f"{path}:{number}: {name} stands on line {names[name]} already",
+                hint="remove one of the two lines",
+            )
         names[name] = number
     return tuple(names)

@@ -71,7 +71,10 @@ def _names(elf: ELFFile, sections: Mapping[int, Section]) -> dict[_Place, list[s
     """Return the names of functions by place, in the order of the symbol table."""
     table = elf.get_section_by_name(".symtab")
     if not isinstance(table, SymbolTableSection):
-        raise ArtifactError("no symbol table: not even the debug file has one")
+        raise ArtifactError(
+            "no symbol table: not even the debug file has one",
+            hint="build again, which makes both files anew",
+        )
     places: dict[_Place, list[str]] = defaultdict(list)
     for symbol in table.iter_symbols():
         if symbol["st_info"]["type"] != "STT_FUNC" or symbol["st_shndx"] not in sections:

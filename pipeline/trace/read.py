@@ -125,7 +125,8 @@ def choose(path: Path, found: list[Process], number: int | None) -> int:
         return busiest(found)
     if not 0 <= number < len(found):
         raise UsageError(
-            f"{path}: there is no process {number}; it has {len(found)}, numbered from 0"
+            f"{path}: there is no process {number}; it has {len(found)}, numbered from 0",
+            hint="`.venv/bin/pipeline trace info FILE` lists them",
         )
     return number
 

@@ -54,7 +54,10 @@ def commands(
 
 def _command(workload: Program | Command, places: Places, threads: int | None) -> BenchCommand:
     if workload.role != "train":
-        raise ProfileError(f'workload "{workload.name}" judges: tuning must not see it')
+        raise ProfileError(
+            f'workload "{workload.name}" judges: tuning must not see it',
+            hint='tune by workloads whose role is "train"',
+        )
     if isinstance(workload, Program):
         argv, env = _program(workload, places, threads), workload.environment()
     else:

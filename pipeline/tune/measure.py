@@ -42,7 +42,10 @@ class File:
                 hint="workers need the same tree at the same path, for example on a shared disk",
             )
         if digest_file(self.path) != self.digest:
-            raise DataError(f"{self.path} on {platform.node()} has changed since it was built")
+            raise DataError(
+                f"{self.path} on {platform.node()} has changed since it was built",
+                hint="start the search again",
+            )
         return self.path
 
 

@@ -85,7 +85,11 @@ def read_profile(path: Path, region: Region) -> Profile:
         with path.open(encoding="utf-8", errors="replace") as stream:
             return _read(stream, region)
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot use the counts in {path}: {error}", log=path) from error
+        raise DataError(
+            f"cannot use the counts in {path}: {error}",
+            log=path,
+            hint="count again: `.venv/bin/pipeline build --from verify`",
+        ) from error
 
 
 def _read(lines: Iterable[str], region: Region) -> Profile:

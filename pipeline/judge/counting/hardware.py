@@ -111,7 +111,9 @@ class HardwareSource:
             counts |= _per_operation(runs, group, library, operations)
         if not counts[EVENTS[INSTRUCTIONS][0]].value:
             raise WorkloadError(
-                f"verify workload {bench.name}: the preloaded library executed nothing", log=log
+                f"verify workload {bench.name}: the preloaded library executed nothing",
+                log=log,
+                hint="does the program take its malloc from libc?",
             )
         return LibraryCounts.model_validate({"operations": operations, **counts})
 
@@ -137,7 +139,11 @@ class HardwareSource:
         data.unlink()
         samples = parse_samples(script.stdout)
         if INSTRUCTIONS in group and not samples.get(INSTRUCTIONS):
-            raise DataError("perf recorded no sample of a whole run", log=log)
+            raise DataError(
+                "perf recorded no sample of a whole run",
+                log=log,
+                hint="`.venv/bin/pipeline doctor` says what this machine can count",
+            )
         return samples, operations
 
 

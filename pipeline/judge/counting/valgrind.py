@@ -116,7 +116,10 @@ def client_command(argv: tuple[str, ...], library: Path) -> tuple[str, ...]:
     """
     interpreter = read_elf(Path(argv[0])).interpreter
     if interpreter is None:
-        raise ToolError(f"{argv[0]} is statically linked: no library can be preloaded into it")
+        raise ToolError(
+            f"{argv[0]} is statically linked: no library can be preloaded into it",
+            hint="name a program that is linked dynamically",
+        )
     check_preloadable(library)
     return (interpreter, "--preload", str(library), *argv)
 
@@ -128,7 +131,11 @@ def _find_region(loader_log: Path, library: Path) -> Region:
         for name, base, size in _MAPPED.findall(text):
             if name == str(library):
                 return Region(path=name, base=int(base, 16), span=int(size, 16))
-    raise DataError(f"{library} was not mapped into the counted program", log=loader_log)
+    raise DataError(
+        f"{library} was not mapped into the counted program",
+        log=loader_log,
+        hint="is the program linked statically, or setuid?",
+    )
 
 
 def _check(bench: BenchCommand, profile: Profile, log: Path) -> None:
@@ -140,7 +147,9 @@ def _check(bench: BenchCommand, profile: Profile, log: Path) -> None:
         )
     if not profile.instructions:
         raise WorkloadError(
-            f"verify workload {bench.name}: the preloaded library executed nothing", log=log
+            f"verify workload {bench.name}: the preloaded library executed nothing",
+            log=log,
+            hint="does the program take its malloc from libc?",
         )
 
 

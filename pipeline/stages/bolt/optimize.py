@@ -122,7 +122,11 @@ def _profile_quality(shop: Workshop, said: str, exact: bool) -> str:
     log = shop.log(STAGE, "bolt")
     profiled = re.search(r"(\d+) out of \d+ functions in the binary .* non-empty", said)
     if profiled is None or int(profiled[1]) == 0:
-        raise DataError("BOLT found no function with a profile", log=log)
+        raise DataError(
+            "BOLT found no function with a profile",
+            log=log,
+            hint="does the training use the library? read the logs of bolt-train",
+        )
     match = re.search(r"function CFG discontinuity ([0-9.]+)%", said)
     if match is None:
         return "discontinuity unknown: this version of BOLT does not measure it"

@@ -131,7 +131,10 @@ def require_program(name: str) -> Path:
     """Return the program ``name`` of this machine. WorkloadError if it is gone since configure."""
     found = find_program(name)
     if found is None:
-        raise WorkloadError(f"{name} has vanished from this machine")
+        raise WorkloadError(
+            f"{name} has vanished from this machine",
+            hint="install it again, then give the same command",
+        )
     return found
 
 

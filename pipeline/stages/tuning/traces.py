@@ -51,7 +51,10 @@ def training_traces(
     files = {name: made.path(f"{name}.trace") for name in names}
     files |= {w.name: Path(trace) for w in setup.training if (trace := _plays(w)) is not None}
     if not files:
-        raise DataError("no training workload allocates anything that could be recorded")
+        raise DataError(
+            "no training workload allocates anything that could be recorded",
+            hint="add a training workload that allocates",
+        )
     return _read(shop, setup, files)
 
 

@@ -1,0 +1,63 @@
+"""The catalogue of messages: it is what the sources say, and no error leaves people alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.errors import ArtifactError, ExitCode, ToolError
+from pipeline.core.messages import messages, of_command, page
+from pipeline.core.report_error import report_error
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_is_made_from_the_sources() -> None:
+    """``.venv/bin/python -m pipeline.core.messages > docs/messages.md`` mends it."""
+    assert (ROOT / "docs" / "messages.md").read_text(encoding="utf-8") == page(ROOT)
+
+
+def test_a_command_has_what_it_shares_with_others_too() -> None:
+    said = of_command(ROOT, "tune")
+    assert "this is no tree of hakmem, and none is around it" in said
+    assert "--scheduler needs the package distributed" in said
+
+
+SOURCE = """
+def f(console, path, count, names, state):
+    console.notice(f"corrupt: {path.name}")
+    raise DataError(
+        f"{path}: no line {len(count)} in " + ", ".join(names),
+        hint=did_you_mean(path, names),
+    )
+    raise ToolError("one" if state else "two", hint=f"`mv {path} {path}.old`")
+    raise ValueError("for the caller")
+    raise BuildError(error.message)
+"""
+
+
+def test_what_is_filled_in_is_told_from_what_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text(SOURCE, encoding="utf-8")
+    assert [one.item.replace("\n", "|") for one in messages(file)] == [
+        "- note: corrupt: `path name`",
+        "- `path`: no line `count` in `names`|  - did you mean `name`?",
+        "- one / two|  - `mv path path.old`",
+    ]
+
+
+@pytest.mark.parametrize(("hint", "shown"), [("look twice", "look twice"), ("", "")])
+def test_an_error_always_says_what_to_do(
+    hint: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for error in (ToolError("no ninja", hint=hint), ArtifactError("it is empty", hint=hint)):
+        assert report_error(error) == error.exit_code
+        told = shown or error.exit_code.cure
+        assert f"  what to do: {told}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("code", list(ExitCode), ids=lambda code: code.name)
+def test_each_exit_code_has_a_meaning_and_a_cure(code: ExitCode) -> None:
+    assert len(code.meaning) > 5
+    assert len(code.cure) > 5
