@@ -24,8 +24,8 @@ static void set_up(void) {
         hak_os_watch_faults(hak_explain_fault);
 }
 
-/* The options say where a canary ends, so they must not change between the making of a block and
- * its free. Threads that allocate for the first time at once therefore wait for each other. */
+/* Reads the options before the first block is made. They say where canaries end, so they must be
+ * the same at the malloc of a block and at its free. Threads that come first at once wait here. */
 static void start(void) {
     static hak_lock lock;
     static _Atomic bool started;
@@ -56,7 +56,8 @@ static bool fits(const hak_slab *run, size_t size) {
     return size < room && room - size >= canary && end_of(run, size) <= room;
 }
 
-/* A system that refuses to split one more mapping leaves the block without its wall. */
+/* Writes the canary, and puts a wall of inaccessible pages behind a large block. The system may
+ * refuse one more mapping: then the block has no wall. */
 static void fence(const hak_slab *run, void *block, size_t size) {
     size_t end = end_of(run, size);
     memset((char *)block + size, hak_canary(block), end - size);
@@ -73,8 +74,9 @@ static bool is_still(hak_place place, hak_facts facts) {
     return memcmp(&now, &facts, sizeof now) == 0;
 }
 
-/* Another thread may free the block meanwhile, and its slab may go back to its segment. Pages that
- * are no slab have blocks of size 0: then the end lies before the block's own size. */
+/* Another thread may free the block meanwhile, and its slab may go back to its segment. Pages
+ * without a slab have room for 0 bytes. So an end that lies before the size of the block says that
+ * this has happened. */
 size_t hak_find_overflow(hak_place place, const void *block, hak_facts facts) {
     size_t end = end_of(place.run, facts.size);
     if (HAK_UNLIKELY(end < facts.size))
@@ -106,8 +108,8 @@ bool hak_stays(unsigned cls, void *block) {
     return true;
 }
 
-/* The system may refuse to make the pages of a large block accessible again: it stays where it is,
- * for ever. */
+/* Gives a block from the quarantine back to the core. If the system refuses to make the pages of a
+ * large block accessible again, the block is never used again. */
 void hak_let_go(unsigned cls, void *block) {
     hak_place place = hak_place_of(block);
     hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
@@ -119,7 +121,8 @@ void hak_let_go(unsigned cls, void *block) {
     hak_core_free(block);
 }
 
-/* True: the block can wait without memory, and whoever touches it faults. */
+/* Takes the memory of a large block, and access to it: whoever touches it now faults. True: both
+ * worked. */
 static bool seal(const hak_slab *run) {
     return hak_os_purge((void *)run->start, hak_place_size(run)) &&
            hak_os_protect((void *)run->start, hak_place_size(run));
@@ -137,7 +140,8 @@ static void keep_back(const hak_slab *run, void *block) {
 
 /* ---- from the core ---- */
 
-/* A request that no system can grant stays one: adding to it could wrap around. */
+/* Returns the size with room for the canary. Nothing is added to a size that no system can grant:
+ * the sum could wrap around. */
 static size_t padded(const hak_wish *wish) {
     size_t more = wish->spare + hak_policy_now()->guard_canary;
     if (wish->size > HAK_MEDIUM_MAX)
@@ -153,7 +157,8 @@ static void *ask(const hak_wish *wish, size_t size) {
     return wish->from(wish->alignment, size);
 }
 
-/* The core may serve by whole pages what we took for small: then one page more is needed. */
+/* A block may come as a large one although its size seemed small. It then needs one more page for
+ * its wall, and is asked for again. */
 static void *obtain(const hak_wish *wish) {
     size_t size = padded(wish);
     void *block = ask(wish, size);
@@ -163,8 +168,8 @@ static void *obtain(const hak_wish *wish) {
     return ask(wish, size + hak_os_page_size());
 }
 
-/* Blocks that are aligned to more than usual are not exchanged: another one of the class may be
- * aligned to less. */
+/* Exchanges the block for a random one of its class. A block with more than the usual alignment is
+ * kept, since another one of the class may have less. */
 static void *obtain_at_random(const hak_wish *wish) {
     for (;;) {
         void *block = obtain(wish);
@@ -288,8 +293,9 @@ static void *move(void *block, hak_facts facts, size_t size) {
     return moved;
 }
 
-/* In place as long as the block is not much too large; otherwise it moves, and whoever still uses
- * the old pointer is found. A block that cannot move shrinks where it is. */
+/* The block stays in place if the new size fits, and uses half of its room or more. Else it moves,
+ * and whoever still uses the old pointer is found. If no new block can be had, a smaller size still
+ * works: the block shrinks in place. */
 void *hak_guard_resize(void *block, size_t size) {
     hak_place place = hak_place_of(block);
     hak_facts facts = facts_in_use(place, block, "realloc");

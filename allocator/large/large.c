@@ -23,9 +23,9 @@
 #include <string.h>
 
 enum {
-    MOVE_PAGES = 512, /* from here on page tables are moved instead of bytes: 32 MiB */
-    ZERO_PAGES = 16,  /* from here on fresh pages are cheaper than zeroing used ones: 1 MiB */
-    APART_IN_GUARD = 1 << 30, /* guard builds ask the system about such blocks first */
+    MOVE_PAGES = 512,         /* longer blocks grow by moving page tables, not bytes: 32 MiB */
+    ZERO_PAGES = 16,          /* for longer blocks fresh pages are cheaper than zeroing: 1 MiB */
+    APART_IN_GUARD = 1 << 30, /* for larger ones guard builds first ask whether there is room */
     STAYS_APART = 32 << 20,   /* a block apart that shrinks to less is copied into a range */
     TRIM_SHARE = 8,           /* a shrunk block keeps its pages unless 1/8 of them become free */
     LOOK_EVERY = 64, /* blocks that come and go by a cache between two looks at the clock */
@@ -46,7 +46,7 @@ static size_t usable(const hak_slab *run) {
     return hak_round_up(run->large_size, hak_os_page_size());
 }
 
-/* The run is a large block from now on. */
+/* Makes the run a large block. */
 static inline void *begin(hak_slab *run, size_t size) {
     run->kind = HAK_RUN_LARGE;
     run->large_size = size;
@@ -55,7 +55,7 @@ static inline void *begin(hak_slab *run, size_t size) {
 
 /* ---- the heap, and the clock ---- */
 
-/* NULL: the thread has none. */
+/* Returns the heap of this thread, marked as busy; NULL if it has none. */
 static hak_heap *enter(void) {
     hak_heap *heap = hak_heap_self();
     if (HAK_LIKELY(heap != NULL))
@@ -79,8 +79,8 @@ static void tick_by_owner(void) {
     leave(heap);
 }
 
-/* A look that finds the clock where the last one found it doubles the number of blocks until the
- * next one. A thread that comes rarely finds another time, and looks each time. */
+/* If the clock has not moved since the last look, twice as many blocks pass before the next one. A
+ * thread that comes rarely always finds a new time, and so looks at each block. */
 void hak_large_look(hak_heap *heap) {
     uint64_t seen = hak_seen_at_ms(heap);
     hak_purge_tick(heap, HAK_CLASS_NONE);
@@ -94,8 +94,8 @@ static bool is_huge(size_t pages) {
     return pages >= HAK_HUGE_PAGES;
 }
 
-/* Threads get the homes in turn. So a program in which one thread asks for large blocks uses the
- * first home alone. */
+/* A home is the range in which a thread looks for room first. Threads take turns in them at their
+ * first large block. So a program in which one thread alone asks for large blocks has one home. */
 static unsigned home_of(hak_heap *heap) {
     static _Atomic unsigned given;
     if (HAK_GUARD || heap == NULL)
@@ -140,7 +140,8 @@ static hak_slab *try_to_take(size_t pages, size_t align_pages, bool *zeroed) {
                           : take_at_home(pages, align_pages, zeroed);
 }
 
-/* What lies free in magazines and slabs may make room; not for what is longer than all there is. */
+/* Gives back what lies free in magazines and slabs, and tries again. A request that is longer than
+ * all of the address space in use gains nothing by it. */
 static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = NULL;
     if (pages <= hak_range_pages()) {
@@ -157,7 +158,7 @@ static hak_slab *take(size_t pages, size_t align_pages, bool *zeroed) {
     return HAK_LIKELY(run != NULL) ? run : take_after_purge(pages, align_pages, zeroed);
 }
 
-/* Takes the memory of a run away at once. False: it still has some. */
+/* Gives the memory of a run to the system at once. False: some of it is still there. */
 static bool purge(const hak_slab *run) {
     return hak_policy_may_purge_now() && hak_os_purge((void *)run->start, bytes_in(run));
 }
@@ -167,13 +168,14 @@ static void give_pages(hak_slab *run, bool zeroed) {
     hak_purge_expect();
 }
 
-/* What was dirty counts as if it had been touched in the life of the block. */
+/* Returns the count of faults when the life of the block began. Pages that were dirty already count
+ * as faults of its life, so the beginning lies earlier by their number. */
 static uint64_t faults_of(const hak_slab *run) {
     return run->faults - hak_excess_faults_of(run->touched);
 }
 
 static void give_huge(hak_slab *run, bool zeroed) {
-    uint64_t faults = faults_of(run); /* once it is given it may be anybody's */
+    uint64_t faults = faults_of(run); /* read first: once given, the run may be somebody else's */
     enum hak_freed how = hak_excess_huge(run->pages, faults);
     if (how == HAK_FREED_SPARSE) {
         hak_spare_give(run, zeroed);
@@ -183,7 +185,7 @@ static void give_huge(hak_slab *run, bool zeroed) {
     }
 }
 
-/* By the owner of the heap, or without one. */
+/* Called by the owner of the heap, or with no heap at all. */
 static void give(hak_heap *heap, hak_slab *run, bool zeroed) {
     if (!zeroed && heap != NULL && hak_run_cache_push(heap, run))
         return;
@@ -204,7 +206,8 @@ static void *out_of_memory(void) {
     return NULL;
 }
 
-/* What guard builds keep in ranges must not cost them tables for what nobody could back. */
+/* Guard builds keep such blocks in ranges, with tables for all their pages. So they first ask the
+ * system whether it has that much, before they make tables for nothing. */
 static bool is_beyond(size_t size, size_t align) {
     if (!HAK_GUARD || (size | align) < APART_IN_GUARD)
         return false;
@@ -219,7 +222,7 @@ static void *allocate_apart(size_t size, size_t align) {
     return block != NULL ? block : out_of_memory();
 }
 
-/* Reads as what the last block left there. NULL: the cache is empty now. */
+/* The run still has the contents of its last block. NULL: none fits, and the cache is empty now. */
 static hak_slab *take_cached(size_t pages) {
     hak_heap *heap = enter();
     hak_slab *run = heap != NULL ? hak_run_cache_find(heap, pages) : NULL;
@@ -247,7 +250,7 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return (void *)run->start;
 }
 
-/* Nothing is called but at the end: so nothing has to be saved. */
+/* Calls stand at the end alone (tail calls), so the compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     size_t pages = ((size - 1) >> HAK_PAGE_SHIFT) + 1;
     hak_heap *heap = hak_this_thread.owned;
@@ -297,7 +300,7 @@ static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *functio
     hak_fatal("double free", function, p, freed);
 }
 
-/* NULL: it lies outside of all ranges. */
+/* Returns NULL for an address outside of all ranges. */
 static hak_slab *find(const void *block, const char *function) {
     hak_slab *run = hak_run_of(block);
     if (run == NULL)
@@ -344,7 +347,7 @@ static void *allocate_to_grow(size_t size) {
     return run != NULL ? begin(run, size) : NULL;
 }
 
-/* A run may be several times as long as what the program may use of it: the rest is not read. */
+/* Copies what the program may use alone: the run may be several times as long. */
 static void *copy(const hak_slab *from, size_t size) {
     void *to = allocate_to_grow(size);
     if (to != NULL)
@@ -365,7 +368,7 @@ static void *move(hak_slab *from, size_t size) {
     return to;
 }
 
-/* A block that grows to be a huge one counts as touched up to there. */
+/* A block that grows into a huge one counts as touched in all of its old pages. */
 static bool extend(hak_slab *run, size_t pages) {
     uint32_t before = run->pages;
     bool done = hak_run_extend(run, pages);
@@ -376,7 +379,7 @@ static bool extend(hak_slab *run, size_t pages) {
     return done;
 }
 
-/* What waits elsewhere may lie behind it. */
+/* The pages behind the block may wait in a run cache or as a spare run: those go back first. */
 static bool make_room(void) {
     hak_heap *heap = enter();
     bool any = heap != NULL && hak_run_cache_empty(heap, false);

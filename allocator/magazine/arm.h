@@ -1,8 +1,9 @@
 /* Arming: how the slow path is called again, although the hot path never looks at the clock.
  *
- * A program may settle into mallocs and frees that its magazines can serve. It then never visits a
- * slow path, and dirty pages would wait for ever. An armed magazine looks empty to malloc and full
- * to free. So the next operation on its class comes to the slow path, which puts the real one back:
+ * A program may come to mallocs and frees that its magazines serve alone. It then never visits a
+ * slow path, and dirty pages would wait for ever. So magazines are armed: an armed magazine looks
+ * empty to malloc and full to free. The next operation on its class comes to the slow path, which
+ * puts the real magazine back:
  *
  *   top, end -> | NULL |        hand: NULL        held_top -> the real top of the magazine, whose
  *                                                              slot is written meanwhile
@@ -10,7 +11,8 @@
  * The cost is bounded. A hit is an operation that meets an armed magazine:
  * - the held magazine serves it in a few instructions, and only every fourth looks at the clock;
  * - a class with very many hits within a tick of the clock is left alone until the next window;
- * - all magazines are armed at most once in a window, or when nothing looked at the clock for long.
+ * - all magazines are armed at most once in a window of 50 ms, or when
+ *   nothing has looked at the clock for long.
  *
  * So a thread that allocates up to some ten thousand blocks of a class in a second stays armed. One
  * that allocates in a tight loop is soon left alone. */
@@ -23,28 +25,28 @@
 extern HAK_HIDDEN void *const hak_nothing[HAK_EMPTY_SLOTS];
 #define HAK_NOTHING ((void **)&hak_nothing[HAK_EMPTY_SLOTS - 1])
 
-/* Arms all magazines of the heap when a new window begins, else that of `cls` if it may be; `now`
- * in milliseconds. By the owner. */
+/* Arms all magazines of the heap if a new window begins. Else arms that of `cls` alone, unless it
+ * was hit too often. `now` is in milliseconds. Called by the owner. */
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 
-/* One operation on an armed magazine: pops a block, NULL when there is none; pushes a block, false
- * when there is no room. Both say so, too, when it is time to look at the clock. By the owner. */
+/* One operation on an armed magazine. Pop returns NULL when there is no block, push false when
+ * there is no room. Both also do so when it is time to look at the clock. Called by the owner. */
 void *hak_armed_pop(hak_heap *heap, unsigned cls);
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
 
-/* Makes malloc come to the slow path for all sizes of a class from now on, or no more. By the
- * owner. */
+/* Away: from now on malloc comes to the slow path for all sizes of the class. Back: no more. Called
+ * by the owner. */
 void hak_lead_malloc_away(hak_heap *heap, unsigned cls);
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls);
 
-/* Makes malloc alone come to the slow path, once, by leading the sizes of a class to no class; free
- * stays as it is. It costs nothing in a burst of frees, and after it the first malloc looks at the
- * clock. By the owner. */
+/* Makes the next malloc of the class come to the slow path, once; free stays fast. The table of
+ * sizes leads it there: it has no class for these sizes until then. So a burst of frees costs
+ * nothing, and the first malloc after it looks at the clock. Called by the owner. */
 void hak_arm_malloc(hak_heap *heap, unsigned cls);
 
-/* The same once more, for a class that malloc has just been armed for, a few times within a tick:
- * when a burst of frees and the malloc after it fall into one, that class is left alone by then,
- * and the program may never come by again. By the owner. */
+/* The same again, right after malloc came by, a few times within a tick of the clock. A burst of
+ * frees and the malloc after it may fall into one tick. The class may have had its hits by then,
+ * and without this nobody would look at the clock any more. Called by the owner. */
 void hak_arm_malloc_again(hak_heap *heap, unsigned cls);
 
 /* Puts the real magazine of a class back; nothing happens when it is not armed. By the owner. */

@@ -8,18 +8,18 @@
 
 enum {
     HOLES = 4,         /* up to a quarter of a dense block may be holes */
-    GROWTH_PAGES = 16, /* growth does not matter below so many dirty pages, */
-    GROWTH_SHARE = 32, /* nor below this share (1/32) of the pages in use */
+    GROWTH_PAGES = 16, /* with fewer dirty pages growth purges nothing, */
+    GROWTH_SHARE = 32, /* nor with less than this share (1/32) of the pages in use */
     BUDGET_SHARE = 4,  /* growth may purge 1/4 of the pages in use in each delay */
-    PAUSE = 2,   /* purge delays between two teardowns that have nothing to do with each other */
-    LOOK_US = 50 /* between two looks at the faults; a thread has 100 or so in this time */
+    PAUSE = 2,         /* two teardowns further apart than so many purge delays are separate */
+    LOOK_US = 50 /* time between two looks at the faults; a thread has some 100 faults in it */
 };
 
-static hak_lock lock; /* guards all of the below; innermost */
+static hak_lock lock; /* guards all state below; no other lock is taken under it */
 
 /* ---- pages ---- */
 
-static HAK_EARLY uint64_t seen_at_ms; /* a teardown, at first the start of the process */
+static HAK_EARLY uint64_t seen_at_ms; /* when a teardown was last seen; at first, process start */
 
 void hak_excess_start(void) {
     seen_at_ms = hak_os_now_ms();
@@ -30,8 +30,9 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* A teardown lasts as long as the number of pages in use falls. True: it is a rare one. False: it
- * began soon after the last one or after the start, so the program may build up again soon. */
+/* A teardown goes on while the number of pages in use falls. It is rare if the last one, and the
+ * start of the process, lie long enough before it. After one that is not rare the program may build
+ * up again soon, and would miss its pages. */
 static bool is_rare(size_t used) {
     static size_t used_before;
     static bool rare;
@@ -43,7 +44,7 @@ static bool is_rare(size_t used) {
     return rare;
 }
 
-static _Atomic size_t borrowed;
+static _Atomic size_t borrowed; /* pages in the run caches of threads, which count as dirty */
 
 size_t hak_excess_borrowed(void) {
     return atomic_load_explicit(&borrowed, memory_order_seq_cst);
@@ -85,7 +86,8 @@ static void renew_budget(size_t used) {
     budget = used / BUDGET_SHARE;
 }
 
-/* A program whose slabs come and go within what was resident already pays nothing. */
+/* Only growth beyond all that was resident before purges. A program whose slabs come and go below
+ * that pays nothing. */
 size_t hak_excess_growth(void) {
     size_t dirty = hak_pages_dirty(), used = hak_pages_used(), pages = 0;
     if (dirty < GROWTH_PAGES || dirty < used / GROWTH_SHARE || !hak_lock_try(&lock))
@@ -102,14 +104,14 @@ size_t hak_excess_growth(void) {
 
 /* ---- huge blocks ---- */
 
-static _Atomic uint64_t faults_seen; /* threads may note their looks in another order */
+static _Atomic uint64_t faults_seen; /* may step back a little: threads write it in any order */
 static _Atomic uint64_t looked_at_us;
 
 uint64_t hak_excess_faults(void) {
     return atomic_load_explicit(&faults_seen, memory_order_relaxed);
 }
 
-/* Asking for the faults costs as much as some of them, so it is not done each time. */
+/* The system call costs as much as some page faults, so it is made once in a while. */
 void hak_excess_look(void) {
     uint64_t now = hak_os_now_us();
     if (now - atomic_load_explicit(&looked_at_us, memory_order_relaxed) < LOOK_US)
@@ -118,7 +120,7 @@ void hak_excess_look(void) {
     atomic_store_explicit(&faults_seen, hak_os_faults(), memory_order_relaxed);
 }
 
-/* At most so many bytes of one fault can be resident. */
+/* One page fault makes at most so many bytes resident. */
 static size_t bytes_per_fault(void) {
     unsigned long mode = hak_policy_now()->huge_pages;
     bool huge = mode == HAK_HUGE_SYSTEM || mode == HAK_HUGE_ALWAYS;
@@ -129,8 +131,8 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* A large dense block goes at once if none was freed for a while. A program that frees and asks for
- * such blocks in turn keeps them: it would fault in all of their pages each time. */
+/* A dense huge block goes to the system at once if no other was freed for a while. A program that
+ * frees and asks for such blocks in turn keeps them: else it would fault in all pages each time. */
 static enum hak_freed dense(size_t pages) {
     static uint64_t last_ms;
     uint64_t now = hak_os_now_ms();
@@ -153,7 +155,7 @@ bool hak_excess_tail(size_t pages) {
 
 /* ---- spare runs ---- */
 
-static _Atomic uint64_t spare_since; /* no page of a spare run had memory at this count of faults */
+static _Atomic uint64_t spare_since; /* the count of faults when spare runs last had no memory */
 
 uint64_t hak_excess_spare_since(void) {
     return atomic_load_explicit(&spare_since, memory_order_relaxed);
@@ -170,7 +172,7 @@ void hak_excess_spare_purged(void) {
     atomic_store_explicit(&spare_since, hak_excess_faults(), memory_order_relaxed);
 }
 
-/* Estimates, of which each number may be an older one. */
+/* All numbers here are estimates, so the child may go on with old ones. Only the lock is mended. */
 void hak_excess_after_fork_in_child(void) {
     hak_lock_inherit(&lock);
 }

@@ -13,11 +13,11 @@
 #include "slab/slab.h"
 #include "stats/stats.h"
 
-/* What a step costs, in slabs that are only looked at: about 0.1 microseconds each. */
+/* What the parts of a step cost. The unit is a slab that is only looked at: some 0.1 us. */
 enum {
-    GIVE = 32,    /* some pages are given to the system, or a slab to its segment */
-    BLOCKS = 16,  /* so many blocks of a magazine together cost as much as one slab */
-    CARRIER = 16, /* one carrier comes home, with all blocks whose addresses it holds */
+    GIVE = 32,    /* giving pages to the system, or a slab to its segment */
+    BLOCKS = 16,  /* putting back 16 blocks of a magazine costs 1 */
+    CARRIER = 16, /* taking in one carrier from another thread, with all blocks it names */
 };
 
 static void spend(size_t *budget, size_t cost) {
@@ -38,7 +38,7 @@ static unsigned next_block(const hak_slab *slab, unsigned from, uint64_t flip) {
     return HAK_SLAB_MAX_BLOCKS;
 }
 
-/* Purges the whole system pages among blocks first .. end. */
+/* Purges the system pages that lie wholly within blocks first to end - 1. */
 static size_t purge_blocks(const hak_slab *slab, unsigned first, unsigned end) {
     size_t size = hak_classes[slab->cls].size, unit = hak_os_page_size();
     uintptr_t from = hak_round_up(slab->start + first * size, unit);
@@ -75,7 +75,7 @@ static bool has_free_page(const hak_slab *slab) {
     return free_blocks * hak_classes[slab->cls].size >= hak_os_page_size();
 }
 
-/* One epoch passes for a slab. True: more of it can go later. */
+/* Makes a slab one epoch older, and purges what has waited long enough. True: more can go later. */
 static bool age(hak_heap *heap, hak_slab *slab, size_t *budget) {
     size_t bytes = 0;
     if (slab->dirty_tail > 1 && !heap->robbed)
@@ -93,7 +93,7 @@ static bool age(hak_heap *heap, hak_slab *slab, size_t *budget) {
     return slab->dirty_tail > 0 || waits;
 }
 
-/* An empty slab goes when it has waited for an epoch; its pulse says so. True: it still waits. */
+/* Releases an empty slab if it has waited for an epoch. True: it still waits. */
 static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
     bool goes = hak_slab_has_waited(heap, slab);
     spend(budget, goes ? GIVE : 1);
@@ -104,7 +104,8 @@ static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
     return !goes;
 }
 
-/* Goes on where the last step ended; hak_slab_unlink keeps trim_next on the list. */
+/* Ages slabs from where the last step ended. Meanwhile slabs may have left the list:
+ * hak_slab_unlink moves trim_next along when it points to one that leaves. */
 static void age_some(hak_heap *heap, size_t *budget) {
     while (heap->trim_next != NULL && *budget > 0) {
         hak_slab *slab = heap->trim_next;
@@ -156,9 +157,9 @@ static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
     hak_magazine_shrink(heap, cls, heap->bins[cls].depth / 2);
 }
 
-/* First the slabs age, then the magazine is emptied into them. A block that comes back makes its
- * slab lively again, so slabs in use stay. A class that is idle has nothing to empty the next time,
- * and its slabs age on. */
+/* The slabs have aged; now the magazine is emptied into them. In this order, a block that comes
+ * back makes its slab young again, and slabs in use stay. A class that is idle has an empty
+ * magazine at the next epoch, so its slabs grow old. */
 static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
     hak_transfer_empty(heap, cls);
     if (!heap->robbed)
@@ -186,7 +187,7 @@ enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
     return heap->trim_more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
 }
 
-/* A thread may have had the heap between two steps, and left blocks in its magazines. */
+/* Magazines are asked again: a thread may have used the heap between two steps. */
 static bool is_empty(const hak_heap *heap) {
     unsigned cls = 1;
     while (cls < HAK_CLASSES && hak_magazine_count(heap, cls) == 0)
@@ -205,7 +206,7 @@ enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budg
 
 /* ---- at once ---- */
 
-/* What was purged already and not used since stays as it is. */
+/* A slab that was purged, and not used since, is passed over. */
 static size_t purge_now(hak_slab *slab) {
     size_t bytes = slab->pulse != HAK_PULSE_PURGED ? purge_free_blocks(slab) : 0;
     return slab->dirty_tail != 0 ? bytes + purge_tail(slab) : bytes;
