@@ -44,7 +44,7 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     from pipeline.judge.request import MIN_PAIRS
 
     if pairs is not None and (pairs < MIN_PAIRS or pairs % 2):
-        raise click.BadParameter(f"an even number from {MIN_PAIRS} on, not {pairs}")
+        raise click.BadParameter(f"{pairs} is no even number from {MIN_PAIRS} on")
     return pairs
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline.core.errors import ChildError, ToolError
 from pipeline.core.process import run
 from pipeline.core.processor import machine
-from pipeline.judge.geometry import machine_l1i
+from pipeline.judge.l1i import machine_l1i
 from pipeline.judge.model import Environment
 from pipeline.judge.request import Tools
 

@@ -9,7 +9,7 @@ import pytest
 from test_judge_end_to_end import compile_c
 
 from pipeline.judge.counting.whole import WholeCounter, whole_counter
-from pipeline.judge.geometry import without_conflicts
+from pipeline.judge.l1i import without_conflicts
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
 from pipeline.judge.tasks import Task
 

@@ -16,7 +16,7 @@ from pipeline.judge.counting.count import choose_source
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.perf_output import parse_samples, parse_stat
 from pipeline.judge.counting.source import Unsupported
-from pipeline.judge.geometry import FALLBACK, machine_l1i
+from pipeline.judge.l1i import FALLBACK, machine_l1i
 from pipeline.judge.model import LibraryCounts, Measured
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
 
