@@ -84,7 +84,7 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--pairs", "11", "--", "true"), "an even number from 10 on"),
+        (("--pairs", "11", "--", "true"), "11 is no even number from 10 on"),
         (("--", "no-such-program"), "there is no program no-such-program"),
         (("-o", "x.csv", "--", "true"), "-o goes with --export"),
         (("--threads", "1"), "--threads is about a COMMAND"),
