@@ -94,8 +94,7 @@ def guarded(action: Callable[[], int]) -> int:
         return action()
     except PipelineError as error:
         print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"  hint: {error.hint}", file=sys.stderr)
+        print(f"  what to do: {error.hint or error.exit_code.cure}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:  # who reads has seen enough
         sys.stdout = None
