@@ -18,6 +18,7 @@ from pipeline.core.errors import ExitCode, PipelineError
 COMMANDS = {
     "run": "Start a program with the library that fits.",
     "check": "Tell whether a running program uses the library.",
+    "top": "Show what a running program holds, size class by size class.",
     "completion": "Print the script that completes `hakmem` in a shell.",
 }
 """Each subcommand with its one line of help."""

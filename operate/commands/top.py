@@ -1,0 +1,61 @@
+"""``hakmem top``: what a running process holds, looked at again and again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from operate import overview, statistics
+from operate.processes import Process
+from pipeline.core.errors import ExitCode
+
+_CLEAR = "\x1b[H\x1b[2J"
+_EXAMPLES = """\
+The process must have been started with HAKMEM_STATS_SOCKET: docs/statistics.md.
+
+Examples:
+  HAKMEM_STATS_SOCKET=/tmp/%p.sock hakmem run -- redis-server &
+  hakmem top $!
+  hakmem top --once --json $(pidof redis-server)
+
+Exit codes: docs/exit-codes.md."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("pid", type=int)
+    parser.add_argument("--once", action="store_true", help="look once and end")
+    parser.add_argument("--json", action="store_true", help="all figures, one line for each look")
+    parser.add_argument("--interval", type=_seconds, default=1.0, help="seconds (default 1)")
+    parser.add_argument("--rows", type=int, default=15, help="size classes (default 15)")
+    parser.epilog = _EXAMPLES
+
+
+def _seconds(word: str) -> float:
+    value = float(word)
+    if not 0.1 <= value <= 3600:
+        raise argparse.ArgumentTypeError("it must be from 0.1 to 3600")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show one look after the other, until the process or the user ends it."""
+    process = Process(args.pid)
+    before, seen = None, time.monotonic()
+    while True:
+        now, at = statistics.look(process), time.monotonic()
+        _show(args, overview.page(now, before, at - seen, args.rows), now)
+        if args.once:
+            return ExitCode.OK
+        before, seen = now, at
+        time.sleep(args.interval)
+
+
+def _show(args: argparse.Namespace, page: list[str], now: statistics.Document) -> None:
+    if args.json:
+        print(json.dumps(now), flush=True)
+        return
+    redrawn = not args.once and sys.stdout.isatty()
+    print(_CLEAR if redrawn else "", "\n".join(page), sep="", flush=True)

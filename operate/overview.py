@@ -1,0 +1,90 @@
+"""The page that ``hakmem top`` shows: figures of one look, and what changed since the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Document = dict[str, Any]
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_PURGED_PAGE = 65536
+_COLUMNS = ("size", "live", "bytes", "cached", "slabs", "hot", "draining", "free", "full")
+
+
+def size(value: float | None) -> str:
+    """Return bytes in words, "?" where nobody knows."""
+    if value is None:
+        return "?"
+    for unit in _UNITS:
+        if abs(value) < 1024 or unit == _UNITS[-1]:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError("the last unit takes all")
+
+
+def page(now: Document, before: Document | None, seconds: float, rows: int) -> list[str]:
+    """Return the lines of the page; ``before`` is what was seen so many seconds ago."""
+    return [
+        f"process {now['pid']}   hakmem {now['hakmem']} ({now['variant']})",
+        *_summary(now),
+        _changes(now, before, seconds),
+        "",
+        *_classes(now["classes"], rows),
+    ]
+
+
+def _summary(now: Document) -> list[str]:
+    f, system = now["figures"], now["system"]
+    slabs, small = f["slab_bytes"], sum(c["size"] * c["live_blocks"] for c in now["classes"])
+    apart = sum(f[name] for name in ("large_blocks", "apart_blocks"))
+    return [
+        f"memory   process {size(system['resident_bytes'])}, library {size(f['resident_bytes'])},"
+        f" huge pages {size(system['huge_page_bytes'])}, swapped {size(system['swapped_bytes'])}",
+        f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large ones"
+        f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
+        f"slabs    {size(slabs)}, live {_share(small, slabs)}; free"
+        f" {size(f['slab_returned_bytes'])}, never used {size(f['slab_fresh_bytes'])}",
+        f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
+        f" on their way {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
+        f" large {size(f['run_cache_bytes'])}",
+        f"threads  {f['heaps_active']} with a heap, {f['heaps_idle']} heaps of ended ones",
+    ]
+
+
+def _changes(now: Document, before: Document | None, seconds: float) -> str:
+    epochs, purged = now["figures"]["purge_epochs_total"], now["events"]["purged_pages"]
+    text = f"purge    {epochs} epochs, {size(purged * _PURGED_PAGE)} given back"
+    if before is None or seconds <= 0:
+        return text
+    given = (purged - before["events"]["purged_pages"]) * _PURGED_PAGE
+    faults = _faults(now) - _faults(before)
+    return f"{text}; {size(given / seconds)}/s, {faults / seconds:,.0f} page faults/s"
+
+
+def _faults(one: Document) -> int:
+    figures = one["figures"]
+    return int(figures["minor_page_faults_total"] + figures["major_page_faults_total"])
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def _classes(classes: Sequence[Document], rows: int) -> list[str]:
+    """Return the classes with the most live bytes, as a table."""
+    largest = sorted(classes, key=lambda c: c["live_blocks"] * c["size"], reverse=True)[:rows]
+    table = [_COLUMNS, *(_row(c) for c in largest)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(_COLUMNS))]
+    return ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
+
+
+def _row(c: Document) -> tuple[str, ...]:
+    live, slabs = c["live_blocks"], c["slabs"]
+    return (
+        str(c["size"]),
+        f"{live:,}",
+        size(live * c["size"]),
+        f"{c['magazine_blocks'] + c['transfer_blocks']:,}",
+        *(f"{c[name]:,}" for name in ("slabs", "slabs_hot", "slabs_draining", "slabs_free")),
+        _share(live * c["size"], slabs * c["slab_bytes"]),
+    )

@@ -1,0 +1,94 @@
+"""What a running process tells of its memory: the socket of its library, and /proc beside it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+from typing import Any
+
+from operate.processes import Process
+from pipeline.core.errors import UsageError
+
+VARIABLE = "HAKMEM_STATS_SOCKET"
+_SECONDS = 5
+_ROLLUP = {
+    "resident_bytes": "Rss",
+    "proportional_bytes": "Pss",
+    "huge_page_bytes": "AnonHugePages",
+    "swapped_bytes": "Swap",
+}
+Document = dict[str, Any]
+
+
+class _Connection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: str) -> None:
+        """Remember the path; nothing is opened yet."""
+        super().__init__("localhost", timeout=_SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        """Open the socket."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(_SECONDS)
+        self.sock.connect(self._path)
+
+
+def look(process: Process) -> Document:
+    """Return all that is known just now; UsageError says what to do where nothing is."""
+    process.require_readable()
+    told = _ask(process, _path(process))
+    if told.get("process") != _own_number(process):
+        raise UsageError(
+            f"another process answers at the socket of {process.pid}",
+            hint=f"put %p into {VARIABLE}: each process has a socket of its own then",
+        )
+    return {**told, "pid": process.pid, "system": rollup(process)}
+
+
+def rollup(process: Process) -> dict[str, int | None]:
+    """Return what the kernel says of all memory of the process; None: it does not say."""
+    text = process.text("smaps_rollup")
+    found = {name: re.search(rf"^{key}:\s+(\d+) kB", text, re.M) for name, key in _ROLLUP.items()}
+    return {name: int(one.group(1)) * 1024 if one else None for name, one in found.items()}
+
+
+def _own_number(process: Process) -> int:
+    """Return the number that the process has for itself, which is another one in a container."""
+    found = re.search(r"^NSpid:.*?(\d+)$", process.text("status"), re.M)
+    return int(found.group(1)) if found else process.pid
+
+
+def _path(process: Process) -> str:
+    """Return where its socket is, seen from here."""
+    named = "" if process.is_secure() else process.variables().get(VARIABLE, "")
+    if not named:
+        raise UsageError(
+            f"process {process.pid} has no socket for statistics",
+            hint=f"start it with {VARIABLE}=/run/user/1000/%p.sock: docs/statistics.md",
+        )
+    path = named.replace("%p", str(_own_number(process)))
+    same_root = (process.folder / "root").readlink() == (process.proc / "self/root").readlink()
+    return path if same_root else str(process.place(path))
+
+
+def _ask(process: Process, path: str) -> Document:
+    connection = _Connection(path)
+    try:
+        connection.request("GET", "/json")
+        told = json.loads(connection.getresponse().read())
+    except PermissionError as error:
+        raise UsageError(f"{path} is another user's", hint="run this as its user") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise UsageError(
+            f"process {process.pid} does not answer at {path}: {error}",
+            hint="does it use the library (hakmem check)? A forked child has no socket",
+        ) from error
+    finally:
+        connection.close()
+    if not isinstance(told, dict):
+        raise UsageError(f"what answers at {path} is not the library")
+    return told

@@ -1,0 +1,138 @@
+"""`hakmem top`: what it says of a process that answers, and of those that do not."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made import ROOT, Compile, compile_c, hakmem
+from test_check_process import echo, running
+
+from operate import overview, statistics
+from operate.processes import Process
+from pipeline.core.errors import UsageError
+
+__all__ = ["compile_c", "echo"]
+VARIABLE = "HAKMEM_STATS_SOCKET"
+WAITS = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void) { memset(malloc(40 << 20), 1, 40 << 20); puts("a"); fflush(stdout);
+    while (getchar() != EOF) continue; return 0; }"""
+
+
+def document(process: int) -> dict[str, Any]:
+    """What the library tells, as far as the page needs it."""
+    one = {"size": 64, "slab_bytes": 65536, "live_blocks": 512, "magazine_blocks": 3}
+    more = {"transfer_blocks": 4, "slabs": 1, "slabs_hot": 1, "slabs_draining": 0, "slabs_free": 0}
+    names = (ROOT / "allocator/report/figures.def").read_text("utf-8").split("HAK_FIGURE(")[2:]
+    figures = {text.partition(",")[0]: 1024 for text in names}
+    events = {"purged_pages": 16}
+    head = {"hakmem": "1.2.3", "variant": "production", "process": process}
+    return {**head, "figures": figures, "events": events, "classes": [{**one, **more}]}
+
+
+@contextmanager
+def answering(path: Path, text: str) -> Iterator[None]:
+    """A socket at which each request gets this answer."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def serve() -> None:
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                with client:
+                    client.recv(4096)
+                    client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{text}".encode())
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def test_a_look(tmp_path: Path, echo: Path) -> None:
+    with (
+        running(echo, **{VARIABLE: f"{tmp_path}/%p.sock"}) as pid,
+        answering(tmp_path / f"{pid}.sock", json.dumps(document(pid))),
+    ):
+        said = hakmem("top", "--once", str(pid))
+        found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
+    assert said.returncode == 0, said.stderr
+    assert f"process {pid}   hakmem 1.2.3 (production)" in said.stdout
+    words = [line.split() for line in said.stdout.splitlines()]
+    assert ["64", "512", "32.0", "KiB", "7", "1", "1", "0", "0", "50", "%"] in words
+    assert found["pid"] == pid and found["system"]["resident_bytes"] > 0
+
+
+def test_changes_are_told_by_the_second() -> None:
+    before, now = document(1), document(1)
+    for one in (before, now):
+        one |= {"pid": 1, "system": dict.fromkeys(("resident_bytes", "huge_page_bytes"), None)}
+        one["system"]["swapped_bytes"] = 0
+    now["events"] = {"purged_pages": 48}
+    now["figures"]["minor_page_faults_total"] += 300
+    page = "\n".join(overview.page(now, before, 2.0, 5))
+    assert "3.0 MiB given back; 1.0 MiB/s, 150 page faults/s" in page
+    assert "process ?" in page
+
+
+def test_what_does_not_answer(tmp_path: Path, echo: Path) -> None:
+    with running(echo) as pid:
+        none = hakmem("top", str(pid))
+    assert none.returncode == 2 and VARIABLE in none.stderr
+    with running(echo, **{VARIABLE: f"{tmp_path}/nobody"}) as pid:
+        nobody = hakmem("top", str(pid))
+    assert nobody.returncode == 2 and f"does not answer at {tmp_path}/nobody" in nobody.stderr
+    with (
+        running(echo, **{VARIABLE: f"{tmp_path}/one"}) as pid,
+        answering(tmp_path / "one", json.dumps(document(pid + 1))),
+    ):
+        other = hakmem("top", str(pid))
+    assert other.returncode == 2 and "another process answers" in other.stderr
+    assert "no process" in hakmem("top", "99999999").stderr
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[1]"])
+def test_what_is_not_the_library(tmp_path: Path, echo: Path, text: str) -> None:
+    with running(echo, **{VARIABLE: f"{tmp_path}/s"}) as pid, answering(tmp_path / "s", text):
+        assert hakmem("top", "--once", str(pid)).returncode == 2
+
+
+def test_another_users_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, echo: Path) -> None:
+    def refuse(_self: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(statistics._Connection, "connect", refuse)
+    with (
+        running(echo, **{VARIABLE: f"{tmp_path}/s"}) as pid,
+        pytest.raises(UsageError, match="is another user's"),
+    ):
+        statistics.look(Process(pid))
+
+
+def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
+    built = sorted(ROOT.glob("build/*/lib/libhakmem.so"), key=lambda path: path.stat().st_mtime)
+    if not built or b"hak_stats_json" not in built[-1].read_bytes():
+        pytest.skip("no library is built: cmake --preset clang && cmake --build --preset clang")
+    program = compile_c(WAITS, "-O0", "-fno-builtin")
+    env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(built[-1])}
+    with running(program, **env) as pid:
+        found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
+        page = hakmem("top", "--once", str(pid)).stdout
+    assert found["figures"]["large_bytes"] == 40 << 20
+    assert found["system"]["resident_bytes"] > found["figures"]["resident_bytes"] >= 40 << 20
+    assert "40.0 MiB in 1" in page
