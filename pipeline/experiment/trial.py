@@ -12,6 +12,9 @@ from pipeline.judge.keys import percent, spread
 from pipeline.release.commit import commit_of
 from pipeline.versus.model import VersusResult
 
+COMPILED = ("allocator/", "cmake/", "CMakeLists.txt", "VERSION", "bench/", "training/")
+"""What both sides and the programs that run with them are made of."""
+
 
 def result_of(tree: Tree, found: VersusResult) -> Result:
     """Return the verdict with date, processor and the commit it was found at."""
@@ -39,8 +42,9 @@ def _processor() -> str:
 
 
 def _commit(tree: Tree) -> str:
-    """Return the commit in short; "+" says that the sources were not as committed."""
+    """Return the commit in short; "+" says that what is compiled was not as committed."""
     known = commit_of(tree.root)
     if known is None:
         return ""
-    return str(known["commit"])[:12] + ("" if known["clean"] else "+")
+    changed = any(path.startswith(COMPILED) for path in known["changed"])
+    return str(known["commit"])[:12] + ("+" if changed else "")

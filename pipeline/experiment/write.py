@@ -17,14 +17,14 @@ hypothesis = "What you expect, and why."
 # What side B has otherwise; side A is the tree as it is. Keep what you need, delete the rest.
 # Without this table the entry is a record: it only says what was found.
 [trial]
-options = {{ HAKMEM_PURGE_DELAY = "100" }}  # variables for the runs of side B
-# constants = {{ deep_times = 4 }}          # constants of the geometry (docs/geometry.md)
-# depths = {{ 64 = 512 }}                   # the usual depth of single size classes, by their size
-# cmake = {{ HAKMEM_SLOWDOWN = "ON" }}      # options for CMake
-# patch = "{name}.patch"                    # a patch beside this file, as `git diff` writes it
-profile = "mixed"                         # run the verify workloads of a profile,
-# run = ["python3", "-c", "print(1)"]     # or a command
-# threads = 1                             # how many threads the command has
+options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
+# constants = {{ deep_times = 4 }}       # constants of the geometry (docs/geometry.md)
+# depths = {{ 64 = 512 }}                # the usual depth of single size classes, by their size
+# cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
+# patch = "{name}.patch"  # a patch beside this file, as `git diff` writes it
+profile = "mixed"                       # run the verify workloads of a profile,
+# run = ["python3", "-c", "print(1)"]   # or a command,
+# threads = 1                           # and say how many threads it has
 
 # `pipeline experiment run {name}` adds a [[result]] each time.
 """

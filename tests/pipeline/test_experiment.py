@@ -13,6 +13,7 @@ from prose import LONGEST_CELL, LONGEST_SENTENCE
 
 from pipeline.core.errors import ProfileError, UsageError
 from pipeline.core.paths import Tree
+from pipeline.experiment import trial
 from pipeline.experiment.entry import (
     SUBJECTS,
     Entry,
@@ -58,12 +59,12 @@ def test_an_entry_is_short_and_in_short_sentences(entry: Entry) -> None:
 
 @pytest.mark.parametrize("entry", [one for one in ENTRIES if one.kind == "trial"], ids=str)
 def test_a_trial_changes_something_that_is_there(entry: Entry) -> None:
-    trial = require_trial(entry)
+    changed = require_trial(entry)
     constants = (ROOT / "allocator" / "base" / "constants.def").read_text(encoding="utf-8")
-    assert all(f"HAK_{name.upper()}," in constants for name in trial.constants)
+    assert all(f"HAK_{name.upper()}," in constants for name in changed.constants)
     options = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-    assert all(f"`{name}`" in options for name in trial.options)
-    assert not trial.patch or (entry.path.parent / trial.patch).is_file()
+    assert all(f"`{name}`" in options for name in changed.options)
+    assert not changed.patch or (entry.path.parent / changed.patch).is_file()
 
 
 def test_a_new_entry_is_a_template_that_can_be_read(tmp_path: Path) -> None:
@@ -169,3 +170,13 @@ def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
     code, output = fresh.run("experiment", "run", "all")
     assert code == 5
     assert "all.patch does not fit the sources any more" in output
+
+
+def test_a_result_says_whether_what_is_compiled_was_as_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"commit": "0123456789abcdef", "clean": False, "changed": ["docs/experiments.md"]}
+    monkeypatch.setattr(trial, "commit_of", lambda _root: known)
+    assert trial._commit(Tree(tmp_path)) == "0123456789ab"
+    known["changed"] = ["docs/experiments.md", "allocator/slab/slab.c"]
+    assert trial._commit(Tree(tmp_path)) == "0123456789ab+"
