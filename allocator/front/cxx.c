@@ -3,6 +3,7 @@
  * the program, on the failing path alone. */
 #include "base/attributes.h"
 #include "base/fatal.h"
+#include "front/cxx.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
 
@@ -86,7 +87,7 @@ static HAK_COLD void *try_harder(size_t size, size_t alignment) {
     }
 }
 
-static void *new_or_throw(size_t size, size_t alignment) {
+void *hak_cxx_new(size_t size, size_t alignment) {
     void *block = allocate(size, alignment);
     if (HAK_LIKELY(block != NULL))
         return block;
@@ -108,7 +109,7 @@ static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const 
                           : ((plain_form)runtime)(size, tag);
 }
 
-static void *new_or_null(size_t size, size_t alignment, const void *tag) {
+void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
     void *block = allocate(size, alignment);
     if (HAK_LIKELY(block != NULL))
         return block;
@@ -117,32 +118,25 @@ static void *new_or_null(size_t size, size_t alignment, const void *tag) {
 
 /* ---- the operators ---- */
 
-/* Production has no use for the name of the operator. */
-HAK_INLINE void *named(void *block, enum hak_family family) {
-    if (HAK_GUARD)
-        hak_guard_name(block, family);
-    return block;
-}
-
 #define OPERATOR_NEW(id, mangled, family)                                                          \
     HAK_EXPORT void *id(size_t size) __asm__(mangled);                                             \
     void *id(size_t size) {                                                                        \
-        return named(new_or_throw(size, 0), family);                                               \
+        return hak_cxx_named(hak_cxx_new(size, 0), family);                                        \
     }
 #define OPERATOR_NEW_NOTHROW(id, mangled, family)                                                  \
     HAK_EXPORT void *id(size_t size, const void *tag) __asm__(mangled);                            \
     void *id(size_t size, const void *tag) {                                                       \
-        return named(new_or_null(size, 0, tag), family);                                           \
+        return hak_cxx_named(hak_cxx_new_or_null(size, 0, tag), family);                           \
     }
 #define OPERATOR_NEW_ALIGNED(id, mangled, family)                                                  \
     HAK_EXPORT void *id(size_t size, size_t alignment) __asm__(mangled);                           \
     void *id(size_t size, size_t alignment) {                                                      \
-        return named(new_or_throw(size, alignment), family);                                       \
+        return hak_cxx_named(hak_cxx_new(size, alignment), family);                                \
     }
 #define OPERATOR_NEW_ALIGNED_NOTHROW(id, mangled, family)                                          \
     HAK_EXPORT void *id(size_t size, size_t alignment, const void *tag) __asm__(mangled);          \
     void *id(size_t size, size_t alignment, const void *tag) {                                     \
-        return named(new_or_null(size, alignment, tag), family);                                   \
+        return hak_cxx_named(hak_cxx_new_or_null(size, alignment, tag), family);                   \
     }
 
 OPERATOR_NEW(cxx_new, "_Znwm", HAK_FROM_NEW)

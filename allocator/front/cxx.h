@@ -1,0 +1,21 @@
+/* What all forms of operator new do, with and without exceptions. Alignment 0: 16 bytes are enough.
+ */
+#ifndef HAK_FRONT_CXX_H
+#define HAK_FRONT_CXX_H
+
+#include "base/attributes.h"
+#include "guard/guard.h"
+
+#include <stddef.h>
+
+void *hak_cxx_new(size_t size, size_t alignment);
+void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
+
+/* Production has no use for the name of the operator. */
+HAK_INLINE void *hak_cxx_named(void *block, enum hak_family family) {
+    if (HAK_GUARD)
+        hak_guard_name(block, family);
+    return block;
+}
+
+#endif
