@@ -22,9 +22,15 @@ def result_of(tree: Tree, found: VersusResult) -> Result:
         date=found.created[:10],
         processor=_processor(),
         commit=_commit(tree),
-        verdict=f"{SPEED[found.speed.verdict]}; {MEMORY[found.memory.verdict]}",
+        verdict=_verdict(found),
         figures=_figures(found),
     )
+
+
+def _verdict(found: VersusResult) -> str:
+    """Return what is shown of speed and memory, and which workload breaks the memory limit."""
+    words = [SPEED[found.speed.verdict], MEMORY[found.memory.verdict]]
+    return "; ".join([*words, *(() if found.guard.holds else (found.guard.reason,))])
 
 
 def _figures(found: VersusResult) -> str:
