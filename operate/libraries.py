@@ -118,7 +118,10 @@ def usual_roots() -> list[Path]:
     """Return where libraries are looked for: the tree of this command, that around, prefixes."""
     own = Path(__file__).resolve().parents[1]
     here = [one for one in (Path.cwd(), *Path.cwd().parents) if is_tree(one) and _trusted(one)]
-    return [own, *here, *map(Path, dict.fromkeys((sys.prefix, *PREFIXES)))]
+    prefixes = [sys.prefix, *PREFIXES]
+    if own.name == "hakmem" and own.parent.name == "lib":  # as packages have it
+        prefixes.insert(0, str(own.parents[1]))
+    return [own, *here, *map(Path, dict.fromkeys(prefixes))]
 
 
 def _trusted(tree: Path) -> bool:

@@ -17,6 +17,7 @@ from pipeline.commands.health import health_command
 from pipeline.commands.history import history_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
+from pipeline.commands.package import package_command
 from pipeline.commands.profiles import init_command, profiles_command
 from pipeline.commands.prune import prune_command
 from pipeline.commands.record import record_command
@@ -88,6 +89,7 @@ for _command in (
     bundle_command,
     install_command,
     uninstall_command,
+    package_command,
     profiles_command,
     init_command,
     record_command,

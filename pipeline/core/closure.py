@@ -23,7 +23,7 @@ SILENT = frozenset({"pipeline.core.console", "pipeline.core.errors", "pipeline.c
 def closure_digest(module: str) -> str:
     """Return the digest of ``module`` and of all modules of the pipeline that it imports."""
     root = own_root()
-    return digest_value({name: _digest(_file(root, name)) for name in closure(root, module)})
+    return digest_value({name: _digest(module_file(root, name)) for name in closure(root, module)})
 
 
 class _Memory:
@@ -67,10 +67,10 @@ def closure(root: Path, module: str) -> list[str]:
     found, waiting, memory = set[str](), [module], _memory(root)
     while waiting:
         name = waiting.pop()
-        if name in found or name in SILENT or not _file(root, name).is_file():
+        if name in found or name in SILENT or not module_file(root, name).is_file():
             continue
         found.add(name)
-        waiting += memory.imports(_file(root, name))
+        waiting += memory.imports(module_file(root, name))
     memory.keep()
     return sorted(found)
 
@@ -98,7 +98,8 @@ def _imported(node: ast.AST) -> Iterator[str]:
             yield from _imported(child)
 
 
-def _file(root: Path, module: str) -> Path:
+def module_file(root: Path, module: str) -> Path:
+    """Return the file of a module, which need not exist."""
     place = root.joinpath(*module.split("."))
     package = place / "__init__.py"
     return package if package.is_file() else place.with_suffix(".py")

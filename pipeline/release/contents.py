@@ -32,9 +32,9 @@ LISTS = ("hot.txt", "cold.txt")
 # From lib/ to include/ in a version; the same place as in a prefix.
 LIB_TO_INCLUDE = "../include"
 _PACKAGE_FILES = {
-    "hakmem-config.cmake": "lib/cmake/hakmem",
-    "hakmem-config-version.cmake": "lib/cmake/hakmem",
-    "hakmem.pc": "lib/pkgconfig",
+    "hakmem-config.cmake": "cmake/hakmem",
+    "hakmem-config-version.cmake": "cmake/hakmem",
+    "hakmem.pc": "pkgconfig",
 }
 
 
@@ -75,7 +75,7 @@ def write_contents(room: Path, root: Path, product: Product, version: str) -> No
         (room / name).chmod(0o755)
     link = room / f"{LIBRARY}.debug"
     link.symlink_to(debug_place(product.library).relative_to(link.parent.relative_to(room)))
-    _write_package_files(room, root, version)
+    write_package_files(room / "lib", root, version, LIB_TO_INCLUDE)
 
 
 def kind_place(kind: str) -> str:
@@ -104,11 +104,14 @@ def write_sums(room: Path) -> None:
     (room / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
-def _write_package_files(room: Path, root: Path, version: str) -> None:
-    """Fill in the templates that CMake's own install rules use as well (cmake/install.cmake)."""
+def write_package_files(lib: Path, root: Path, version: str, to_include: str) -> None:
+    """Fill in the templates that CMake's own install rules use as well (cmake/install.cmake).
+
+    ``lib`` is the folder of the libraries; ``to_include`` leads from there to the header.
+    """
     for name, folder in _PACKAGE_FILES.items():
         text = (root / "cmake" / f"{name}.in").read_text(encoding="utf-8")
         text = text.replace("@HAKMEM_VERSION@", version)
-        text = text.replace("@HAKMEM_LIB_TO_INCLUDE@", LIB_TO_INCLUDE)
-        (room / folder).mkdir(parents=True, exist_ok=True)
-        (room / folder / name).write_text(text, encoding="utf-8")
+        text = text.replace("@HAKMEM_LIB_TO_INCLUDE@", to_include)
+        (lib / folder).mkdir(parents=True, exist_ok=True)
+        (lib / folder / name).write_text(text, encoding="utf-8")

@@ -61,6 +61,11 @@ def check_elf(library: Path, expected: frozenset[str]) -> list[Check]:
     return [*_identity(file), *_safety(file), *_exports(file, expected)]
 
 
+def needed_glibc(library: Path) -> tuple[int, ...]:
+    """Return the newest version of glibc that a library asks for, such as (2, 34)."""
+    return max(_read(library).glibc, default=(2, 17))
+
+
 def family_names(definitions: Path) -> frozenset[str]:
     """Return the names of libc and C++ that the library replaces (front/family.def)."""
     return frozenset(re.findall(r"^HAK_FAMILY\((\w+)\)", definitions.read_text("utf-8"), re.M))

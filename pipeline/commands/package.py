@@ -1,0 +1,46 @@
+"""``pipeline package``: Debian packages of a published version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.commands.options import profile_option
+from pipeline.commands.versions import complete_version
+
+
+@click.command("package")
+@profile_option
+@click.argument("version", required=False, shell_complete=complete_version)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("dist/packages"),
+    show_default=True,
+    help="The folder that the packages are written to.",
+)
+def package_command(profile: str, version: str | None, output: Path) -> None:
+    """Make Debian packages of a published version; nothing is compiled or fetched.
+
+    They are libhakmem, libhakmem-dev, libhakmem-dbg and hakmem-tools. VERSION is a name (a unique
+    beginning will do) or a folder; without it, the current version.
+
+    \b
+    Examples:
+      pipeline package --profile mixed -o /tmp/packages
+      apt install /tmp/packages/libhakmem_*.deb /tmp/packages/hakmem-tools_*.deb
+    """
+    from pipeline.core.errors import ArtifactError
+    from pipeline.core.paths import Tree
+    from pipeline.release.debian import Source, build
+    from pipeline.release.version import resolve
+
+    tree = Tree.here()
+    found = resolve(tree, profile, version)
+    damaged = found.damaged_files()
+    if damaged:
+        raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
+    for file in build(Source(tree.root, found), output):
+        click.echo(file)
