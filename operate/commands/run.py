@@ -17,7 +17,7 @@ from pipeline.core.preload import check_preloadable
 from pipeline.core.spelling import did_you_mean
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
-_KNOWN = re.compile(rb"HAKMEM_[A-Z0-9_]+(?=\0)")
+_KNOWN = re.compile(rb"HAKMEM_[A-Z0-9_]+(?==?\0)")
 _PREFIX = "HAKMEM_"
 _EXAMPLES = """\
 Options of the library are words like purge-delay=100, before the program: docs/options.md.

@@ -45,7 +45,7 @@ def library(compile_c: Compile) -> Path:
     """A library that serves malloc, as far as the command can see: its names and options."""
     text = (
         "#include <stddef.h>\nextern void *__libc_malloc(size_t); extern void __libc_free(void *);"
-        'const char option[] = "HAKMEM_PURGE_DELAY";'
+        'const char option[] = "HAKMEM_PURGE_DELAY\\0HAKMEM_STATS_SOCKET=";'
         "void *malloc(size_t n) { return __libc_malloc(n); } void free(void *p) { __libc_free(p); }"
     )
     return compile_c(text, "-shared", "-fPIC", name="libhakmem.so")

@@ -22,11 +22,12 @@ __all__ = ["compile_c", "library"]
 
 def test_the_program_has_the_library_in_front_and_its_options(library: Path) -> None:
     done = hakmem(
-        *("run", "--library", str(library), "--", "purge-delay=7", "--", "env"),
+        *("run", "--library", str(library), "--", "purge-delay=7", "stats-socket=/s", "--", "env"),
         LD_PRELOAD="/nowhere/other.so",
     )
     assert f"LD_PRELOAD={library}:/nowhere/other.so" in done.stdout.splitlines()
     assert "HAKMEM_PURGE_DELAY=7" in done.stdout.splitlines()
+    assert "HAKMEM_STATS_SOCKET=/s" in done.stdout.splitlines()
 
 
 def test_exit_code_and_signals_are_the_programs(library: Path) -> None:
