@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_page_is_made_from_the_sources() -> None:
-    """``.venv/bin/python -m pipeline.core.messages > docs/messages.md`` mends it."""
-    assert (ROOT / "docs" / "messages.md").read_text(encoding="utf-8") == page(ROOT)
+    text = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+    assert text == page(ROOT), "python -m pipeline.core.messages > docs/messages.md makes it anew"
 
 
 def test_a_command_has_what_it_shares_with_others_too() -> None:
