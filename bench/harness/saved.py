@@ -14,8 +14,8 @@ _PAGE = """\
 # Allocators compared on {day}
 
 **For people who choose an allocator, or changed this one.** Here you see what `bench/compare`
-measured on one machine that day. [benchmarks.md](../benchmarks.md) explains rows and columns;
-[{samples}]({samples}) has every sample.{ours}
+measured on one machine that day. [benchmarks.md](../benchmarks.md) explains rows and columns.
+[Every sample]({samples}) lies beside this page.{ours}
 
 {tables}"""
 

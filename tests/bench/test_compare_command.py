@@ -161,4 +161,5 @@ def test_a_saved_comparison_has_a_page_and_the_next_one_does_not_replace_it(
     assert [row["name"] for row in found["rows"]] == ["calloc/1t"]
     assert f"({name}.json)" in page
     assert "| calloc/1t |" in page
+    assert all(len(line) <= 130 for line in page.splitlines() if not line.startswith("|"))
     assert found["environment"]["processor"] in page
