@@ -13,9 +13,9 @@ import click
 def release_command(version: str, dry_run: bool) -> None:
     """Release the sources of this tree as VERSION, three numbers such as 0.2.0.
 
-    What stands under "Unreleased" in CHANGELOG.md becomes the notes. VERSION, pyproject.toml and
-    CHANGELOG.md are changed and committed, and the commit gets the annotated tag vVERSION. Nothing
-    is pushed. Libraries are published by `pipeline build`.
+    What stands under "Unreleased" in CHANGELOG.md becomes the notes. VERSION, CHANGELOG.md,
+    pyproject.toml and the recipes of packaging/ are changed and committed, and the commit gets the
+    annotated tag vVERSION. Nothing is pushed. Libraries are published by `pipeline build`.
 
     \b
     Examples:

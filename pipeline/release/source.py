@@ -11,9 +11,13 @@ from pipeline.core.files import replace_text
 from pipeline.core.process import run
 from pipeline.release.commit import commit_of
 
-CHANGELOG, VERSION, PROJECT = "CHANGELOG.md", "VERSION", "pyproject.toml"
+CHANGELOG, VERSION = "CHANGELOG.md", "VERSION"
+NAMING = ("pyproject.toml", "packaging/rust/Cargo.toml", "packaging/vcpkg/hakmem/vcpkg.json")
+"""Files of other tools that name the version, on a line of its own."""
+
 UNRELEASED = "## Unreleased"
 LIMIT_S = 60.0
+_LINE = re.compile(r"""^( *"?version"? ?[=:] )"[^"]*\"""", re.M)
 _NUMBERS = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 
@@ -62,10 +66,10 @@ def carry_out_release(root: Path, release: SourceRelease, date: str) -> None:
     heading = f"{UNRELEASED}\n\n## {release.version} ({date})"
     replace_text(root / CHANGELOG, changelog.replace(UNRELEASED, heading, 1))
     replace_text(root / VERSION, f"{release.version}\n")
-    project = (root / PROJECT).read_text(encoding="utf-8")
-    named = re.sub(r'^version = "[^"]*"', f'version = "{release.version}"', project, flags=re.M)
-    replace_text(root / PROJECT, named)
-    _git(root, "commit", "--quiet", "-m", f"Release {release.version}", CHANGELOG, VERSION, PROJECT)
+    for name in NAMING:
+        text = (root / name).read_text(encoding="utf-8")
+        replace_text(root / name, _LINE.sub(rf'\g<1>"{release.version}"', text, count=1))
+    _git(root, "commit", "-q", "-m", f"Release {release.version}", CHANGELOG, VERSION, *NAMING)
     message = f"hakmem {release.version}\n\n{release.notes}"
     _git(root, "tag", "--annotate", "--cleanup=verbatim", release.tag, "-m", message)
 

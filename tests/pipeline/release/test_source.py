@@ -30,6 +30,12 @@ target-version = "py311"
 """
 
 
+RECIPES = {
+    "packaging/rust/Cargo.toml": '[package]\nversion = "0.1.0"\nedition = "2021"\n',
+    "packaging/vcpkg/hakmem/vcpkg.json": '{\n  "name": "x",\n  "version": "0.1.0"\n}\n',
+}
+
+
 def git(root: Path, *arguments: str) -> str:
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
     return run(["git", "-C", root, *who, *arguments], timeout_s=60).stdout
@@ -40,6 +46,9 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text(CHANGES, encoding="utf-8")
     (tmp_path / "VERSION").write_text("0.1.0\n", encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    for name, text in RECIPES.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "config", "user.name", "A")
     git(tmp_path, "config", "user.email", "a@example.org")
@@ -56,6 +65,8 @@ def test_a_release_has_version_notes_and_tag(tree: Path) -> None:
     project = (tree / "pyproject.toml").read_text(encoding="utf-8")
     assert 'version = "0.2.0" # as in VERSION' in project
     assert 'target-version = "py311"' in project
+    for name, text in RECIPES.items():
+        assert (tree / name).read_text(encoding="utf-8") == text.replace("0.1.0", "0.2.0")
     changes = (tree / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## Unreleased\n\n## 0.2.0 (2026-02-03)\n\n### Added\n" in changes
     assert git(tree, "status", "--porcelain") == ""

@@ -1,0 +1,96 @@
+"""The recipes of packaging/ say what the tree says; those whose tools are here build and run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from made import ROOT
+
+RECIPES = ROOT / "packaging"
+VERSION = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+OPTION = re.compile(r"-DHAKMEM_(\w+)=")
+
+
+def text(name: str) -> str:
+    return (RECIPES / name).read_text(encoding="utf-8")
+
+
+def options_of_cmake() -> set[str]:
+    files = (ROOT / "CMakeLists.txt", ROOT / "allocator" / "CMakeLists.txt")
+    return set(re.findall(r"option\(HAKMEM_(\w+)", "".join(f.read_text("utf-8") for f in files)))
+
+
+def test_recipes_have_the_version_of_the_tree() -> None:
+    assert tomllib.loads(text("rust/Cargo.toml"))["package"]["version"] == VERSION
+    assert json.loads(text("vcpkg/hakmem/vcpkg.json"))["version"] == VERSION
+
+
+def test_recipes_name_options_that_there_are() -> None:
+    named = set(OPTION.findall(text("vcpkg/hakmem/portfile.cmake")))
+    assert named and named <= options_of_cmake()
+    rust = re.search(r"for part in \[(.*)\]", text("rust/build.rs"))
+    assert rust and set(re.findall(r"\w+", rust[1])) <= options_of_cmake()
+
+
+def test_the_conan_recipe_takes_what_a_build_needs() -> None:
+    tree = ast.parse(text("conan/conanfile.py"))
+    words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    for pattern in ("CMakeLists.txt", "VERSION", "LICENSE", "allocator/*", "cmake/*"):
+        assert pattern in words
+        assert list(ROOT.glob(pattern))
+    assert {"BENCH", "TRAINING", "TESTS"} <= words & options_of_cmake()
+
+
+def test_the_image_copies_packages_that_are_made() -> None:
+    copied = re.findall(r"([\w-]+)_\*\.deb", text("container/Containerfile"))
+    made = (ROOT / "pipeline/release/debian.py").read_text(encoding="utf-8")
+    assert copied == ["libhakmem", "hakmem-tools"]
+    assert all(f'"{name}"' in made for name in copied)
+
+
+def test_the_rust_crate_declares_what_the_header_has() -> None:
+    header = (ROOT / "allocator/include/hakmem.h").read_text(encoding="utf-8")
+    declared = re.findall(r"fn (hak_\w+)\(", text("rust/src/lib.rs"))
+    assert declared and all(f"{name}(" in header for name in declared)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo here")
+def test_a_rust_program_allocates_by_hakmem(tmp_path: Path) -> None:
+    crate = tmp_path / "tree" / "packaging" / "rust"
+    shutil.copytree(RECIPES / "rust", crate)
+    for name in ("CMakeLists.txt", "VERSION", "allocator", "cmake"):
+        (tmp_path / "tree" / name).symlink_to(ROOT / name)
+    done = subprocess.run(
+        ["cargo", "test", "--offline", "--target-dir", tmp_path / "target"],
+        cwd=crate,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["hakmem", "static"])
+def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\ninclude(FetchContent)\n"
+        f'FetchContent_Declare(hakmem SOURCE_DIR "{ROOT}")\nFetchContent_MakeAvailable(hakmem)\n'
+        f'add_executable(main "{ROOT}/tests/package/main.c")\n'
+        f"target_link_libraries(main PRIVATE hakmem::{target})\n",
+        encoding="utf-8",
+    )
+    build = tmp_path / "build"
+    configure = ["-S", str(tmp_path), "-B", str(build)]
+    for argv in (configure, ["--build", str(build), "--target", "main"]):
+        subprocess.run(["cmake", *argv], check=True, capture_output=True)
+    done = subprocess.run([build / "main"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{VERSION}\n")
