@@ -1,6 +1,7 @@
 #include "front/refill.h"
 
 #include "base/classes.h"
+#include "base/probe.h"
 #include "bin/bin.h"
 #include "heap/owner.h"
 #include "large/large.h"
@@ -10,6 +11,7 @@
 #include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "remote/chain.h"
+#include "stats/stats.h"
 #include "thread/thread.h"
 
 #include <errno.h>
@@ -47,7 +49,7 @@ static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
     hak_purge_all(heap);
     void *block = take(heap, cls);
     if (block == NULL)
-        errno = ENOMEM;
+        hak_count_refusal(hak_classes[cls].size);
     return block;
 }
 
@@ -60,7 +62,7 @@ static void *allocate(hak_heap *heap, unsigned cls) {
 static HAK_COLD void *allocate_borrowed(size_t size) {
     hak_heap *heap = hak_heap_borrow();
     if (heap == NULL) {
-        errno = ENOMEM;
+        hak_count_refusal(size);
         return NULL;
     }
     void *block = allocate(heap, class_for(heap, size));
@@ -75,6 +77,7 @@ static inline void *refill(hak_heap *heap, size_t size) {
         return block;
     bool was_armed = heap->bins[cls].malloc_is_armed;
     block = allocate(heap, cls);
+    HAK_PROBE_OF_CLASS(refill, cls, block);
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
@@ -109,6 +112,7 @@ static inline void retire(hak_heap *heap, unsigned cls, void *block) {
     if (hak_armed_push(heap, cls, block))
         return;
     HAK_TALLY(heap, cls, retire);
+    HAK_PROBE_OF_CLASS(retire, cls, block);
     hak_disarm(heap, cls);
     hak_bin_give(heap, cls, block);
     hak_purge_tick(heap, cls);

@@ -149,7 +149,7 @@ static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, boo
         run = try_to_take(pages, align_pages, zeroed);
     }
     if (run == NULL)
-        errno = ENOMEM;
+        hak_count_refusal(pages << HAK_PAGE_SHIFT);
     return run;
 }
 
@@ -201,8 +201,8 @@ static void make_zero(hak_slab *run, size_t size) {
         memset((void *)run->start, 0, size);
 }
 
-static void *out_of_memory(void) {
-    errno = ENOMEM;
+static void *out_of_memory(size_t size) {
+    hak_count_refusal(size);
     return NULL;
 }
 
@@ -219,7 +219,7 @@ static bool is_beyond(size_t size, size_t align) {
 
 static void *allocate_apart(size_t size, size_t align) {
     void *block = hak_apart_take(size, align);
-    return block != NULL ? block : out_of_memory();
+    return block != NULL ? block : out_of_memory(size);
 }
 
 /* The run still has the contents of its last block. NULL: none fits, and the cache is empty now. */
@@ -232,7 +232,7 @@ static hak_slab *take_cached(size_t pages) {
 
 void *hak_large_allocate(size_t size, size_t align, bool zero) {
     if (size > PTRDIFF_MAX)
-        return out_of_memory();
+        return out_of_memory(size);
     if (hak_apart_wants(size, align))
         return allocate_apart(size, align);
     bool zeroed = false;
@@ -240,7 +240,7 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
     hak_slab *run = take_cached(align_pages == 1 ? pages : 0);
     if (run == NULL)
-        run = is_beyond(size, align) ? out_of_memory() : take(pages, align_pages, &zeroed);
+        run = is_beyond(size, align) ? out_of_memory(size) : take(pages, align_pages, &zeroed);
     if (run == NULL)
         return NULL;
     begin(run, size);

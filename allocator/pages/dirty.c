@@ -1,6 +1,7 @@
 #include "pages/dirty.h"
 
 #include "base/bits.h"
+#include "base/probe.h"
 #include "os/os.h"
 #include "pages/dense.h"
 #include "pages/note.h"
@@ -61,6 +62,7 @@ static size_t purge_run(run r) {
     hak_pages_claim(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
+    HAK_PROBE(purge, start, bytes);
     bool given = lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
     HAK_COUNT(purge_calls, 1);
     hak_lock_take(&hak_segment_lock);

@@ -1,6 +1,7 @@
 #include "pages/range.h"
 
 #include "base/bits.h"
+#include "base/probe.h"
 #include "os/os.h"
 #include "pages/room.h"
 #include "policy/policy.h"
@@ -261,6 +262,7 @@ static void hand_out(hak_range *r, size_t end) {
         r->segments[i].range = r;
     r->segments_fresh = end;
     hak_rooms_note(r, from * HAK_PAGES_PER_SEGMENT, (end - from) * HAK_PAGES_PER_SEGMENT, false);
+    HAK_PROBE(growth, r->base + from * HAK_SEGMENT_SIZE, (end - from) * HAK_SEGMENT_SIZE);
     HAK_COUNT(segments_made, end - from);
 }
 

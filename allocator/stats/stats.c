@@ -1,3 +1,13 @@
 #include "stats/stats.h"
 
+#include "base/probe.h"
+
+#include <errno.h>
+
 hak_stats hak_events;
+
+void hak_count_refusal(size_t size) {
+    HAK_COUNT(refusals, 1);
+    HAK_PROBE(refusal, size, HAK_COUNTED(refusals));
+    errno = ENOMEM;
+}

@@ -15,6 +15,9 @@ typedef struct hak_stats {
 
 extern HAK_HIDDEN hak_stats hak_events;
 
+/* A request for so many bytes ends with NULL: sets errno to ENOMEM. */
+HAK_COLD void hak_count_refusal(size_t size);
+
 #define HAK_COUNT(name, by)                                                                        \
     atomic_fetch_add_explicit(&hak_events.name, (size_t)(by), memory_order_relaxed)
 #define HAK_COUNTED(name) atomic_load_explicit(&hak_events.name, memory_order_relaxed)

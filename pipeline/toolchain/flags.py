@@ -155,6 +155,7 @@ STRIP: Flags = (
         "symbols, and relocations that only BOLT wanted; by llvm-objcopy, because GNU strip "
         "breaks what BOLT has written",
     ),
+    Flag("--keep-section=.note.stapsdt", "where the probes are: docs/probes.md"),
 )
 
 

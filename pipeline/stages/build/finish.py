@@ -16,6 +16,7 @@ from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import STRIP, spelled, texts
+from pipeline.toolchain.probes import require_probes
 
 STAGE = "finish"
 UNSTRIPPED = "unstripped.so"
@@ -59,6 +60,7 @@ def split_debug(shop: Workshop, stage: str, room: Path) -> None:
             )
         except ChildError as error:
             raise BuildError(error.message, log=error.log) from error
+    require_probes(room / LIBRARY, room / UNSTRIPPED)
     before, after = (room / UNSTRIPPED).stat().st_size, (room / LIBRARY).stat().st_size
     if after >= before:
         raise ArtifactError(f"llvm-objcopy did not strip anything from {room / LIBRARY}")
