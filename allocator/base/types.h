@@ -125,7 +125,9 @@ typedef struct hak_segment {
 } HAK_LINE_ALIGNED hak_segment;
 
 /* The tables of a range; HAK_TABLE_ABOVE has the upper levels of the rooms, the guard alone has
- * records. */
+ * records, hardened builds alone have marks: one table for each shift (pages/mark.h). */
+enum { HAK_MARK_TABLES = 4 };
+#define HAK_MARK_SHIFT(table) (4 + 2 * (table)) /* of 16, 64, 256, 1024 bytes */
 enum hak_table {
     HAK_TABLE_CLASSES,
     HAK_TABLE_OWNERS,
@@ -135,7 +137,8 @@ enum hak_table {
     HAK_TABLE_ROOMS,
     HAK_TABLE_ABOVE,
     HAK_TABLE_RECORDS,
-    HAK_TABLES
+    HAK_TABLE_MARKS,
+    HAK_TABLES = HAK_TABLE_MARKS + HAK_MARK_TABLES * HAK_HARDENED
 };
 
 /* Address space for pages, and the tables that describe them. Once the range is published `limit`
@@ -211,6 +214,7 @@ struct hak_heap {
     void **top[HAK_CLASSES]; /* at the start: the load of it is a byte shorter */
     void **end[HAK_CLASSES];
     void *hand[HAK_HAND ? HAK_CLASSES : 1];
+    uintptr_t marks[HAK_CLASSES * HAK_HARDENED]; /* pages/mark.h */
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 

@@ -3,6 +3,7 @@
  * cooperate it is `if (HAK_GUARD)` or an empty inline twin, which leaves no instruction behind.
  *
  *   production   what is published
+ *   hardened     production that ends at wrong frees at once: pages/mark.h
  *   guard        finds misuse: guard/
  *   research     counts, and can send every call to libc: research/ */
 #ifndef HAK_BASE_VARIANT_H
@@ -10,6 +11,9 @@
 
 #ifndef HAK_GUARD
 #define HAK_GUARD 0
+#endif
+#ifndef HAK_HARDENED
+#define HAK_HARDENED 0
 #endif
 #ifndef HAK_RESEARCH
 #define HAK_RESEARCH 0
@@ -38,12 +42,14 @@
 #define HAK_VARIANT_NAME "guard"
 #elif HAK_RESEARCH
 #define HAK_VARIANT_NAME "research"
+#elif HAK_HARDENED
+#define HAK_VARIANT_NAME "hardened"
 #else
 #define HAK_VARIANT_NAME "production"
 #endif
 
-_Static_assert(HAK_GUARD + HAK_RESEARCH <= 1, "a library is a guard or a research build, not both");
-_Static_assert(HAK_WRAPPED <= HAK_GUARD + HAK_RESEARCH, "production wraps nothing");
+_Static_assert(HAK_GUARD + HAK_RESEARCH + HAK_HARDENED <= 1, "a library is of one variant");
+_Static_assert(HAK_WRAPPED <= HAK_GUARD + HAK_RESEARCH, "other builds wrap nothing");
 
 #if HAK_WRAPPED
 #include "base/core_names.h"

@@ -7,6 +7,7 @@
 #include "large/large.h"
 #include "magazine/arm.h"
 #include "pages/epoch.h"
+#include "pages/mark.h"
 #include "pages/range.h"
 #include "pages/run_cache.h"
 #include "reclaim/purge.h"
@@ -67,7 +68,7 @@ static HAK_COLD void *allocate_borrowed(size_t size) {
     }
     void *block = allocate(heap, class_for(heap, size));
     hak_heap_return();
-    return block;
+    return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
 }
 
 static inline void *refill(hak_heap *heap, size_t size) {
@@ -91,7 +92,7 @@ void *hak_refill(size_t size) {
     hak_owner_enters(heap);
     void *block = refill(heap, size);
     hak_owner_leaves(heap);
-    return block;
+    return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
 }
 
 /* ---- retire ---- */
@@ -104,11 +105,15 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
         hak_large_free(NULL, block);
         return;
     }
+    if (HAK_HARDENED)
+        hak_mark_back_anywhere(block);
     hak_chains_add(&chain, hak_owner_of(block), block);
     hak_chains_send(&chain);
 }
 
 static inline void retire(hak_heap *heap, unsigned cls, void *block) {
+    if (HAK_HARDENED)
+        hak_mark_back_anywhere(block);
     if (hak_armed_push(heap, cls, block))
         return;
     HAK_TALLY(heap, cls, retire);

@@ -5,6 +5,7 @@
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "large/large.h"
+#include "pages/mark.h"
 #include "pages/range.h"
 
 #include <errno.h>
@@ -83,11 +84,15 @@ static HAK_DOOR void *resize_odd(void *block, size_t size) {
     size_t room = hak_classes[hak_class_of(block)].size;
     if (room == 0)
         return resize_large(block, size);
+    if (HAK_HARDENED)
+        hak_mark_must_be_out("realloc", block);
     return fits(room, size) ? block : move_small(block, size, room);
 }
 
 HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
     size_t room = hak_classes[hak_class_in(&hak_ranges[0], block)].size;
+    if (HAK_HARDENED && HAK_LIKELY(room != 0))
+        hak_mark_must_be_out("realloc", block);
     if (HAK_LIKELY(fits(room, size)))
         return block;
     if (HAK_LIKELY(room != 0 && size != 0)) {
@@ -107,9 +112,11 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     if (block == NULL)
         return 0;
     unsigned cls = hak_class_of(block);
-    if (cls != HAK_CLASS_NONE)
-        return hak_classes[cls].size;
-    return hak_large_size(block, "malloc_usable_size");
+    if (cls == HAK_CLASS_NONE)
+        return hak_large_size(block, "malloc_usable_size");
+    if (HAK_HARDENED)
+        hak_mark_must_be_out("malloc_usable_size", block);
+    return hak_classes[cls].size;
 }
 
 HAK_EXPORT void hak_free_sized(void *block, size_t size) {

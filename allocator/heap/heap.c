@@ -7,6 +7,7 @@
 #include "magazine/mode.h"
 #include "os/secret.h"
 #include "pages/heap_room.h"
+#include "pages/mark.h"
 #include "pages/run_cache.h"
 #include "slab/slab.h"
 #include "stats/stats.h"
@@ -26,11 +27,11 @@ static hak_seat *make_seat(void) {
 /* Makes the heap of a seat that has none. False: out of memory. */
 static bool make_heap(hak_seat *seat) {
     hak_heap *heap = seat->heap;
-    if (!hak_heap_room_open(seat))
+    if (!hak_heap_room_open(seat) || (HAK_HARDENED && !hak_marks_tell(heap)))
         return false;
     heap->seat = seat;
-    hak_magazines_lay_out(heap);
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
+    hak_magazines_lay_out(heap);
     HAK_COUNT(heaps_made, 1);
     return true;
 }

@@ -15,6 +15,7 @@
 
 #include "base/types.h"
 #include "hot/ahead.h"
+#include "pages/mark.h"
 #include "thread/thread.h"
 
 HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls) {
@@ -44,14 +45,15 @@ HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls) {
 /* NULL when the slow path is to be asked: the magazine is empty, or nearly. */
 HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
     void *block = HAK_HAND ? hak_hand_pop(heap, cls) : hak_array_pop(heap, cls);
-    if (HAK_LIKELY(block != NULL))
-        HAK_TALLY(heap, cls, pop);
-    return block;
+    if (HAK_UNLIKELY(block == NULL))
+        return NULL;
+    HAK_TALLY(heap, cls, pop);
+    return hak_mark_out(heap, cls, block);
 }
 
 HAK_INLINE bool hak_array_push(hak_heap *heap, unsigned cls, void *block) {
     void **top = heap->top[cls];
-    if (HAK_UNLIKELY(top == heap->end[cls] || HAK_READ_SHARED(*top) == block))
+    if (HAK_UNLIKELY(top == heap->end[cls] || (!HAK_HARDENED && HAK_READ_SHARED(*top) == block)))
         return false;
     HAK_WRITE_SHARED(top[1], block);
     HAK_WRITE_SHARED(heap->top[cls], top + 1);
@@ -60,7 +62,7 @@ HAK_INLINE bool hak_array_push(hak_heap *heap, unsigned cls, void *block) {
 
 HAK_INLINE bool hak_hand_push(hak_heap *heap, unsigned cls, void *block) {
     void **top = heap->top[cls], *newest = heap->hand[cls];
-    if (HAK_UNLIKELY(top == heap->end[cls] || newest == block))
+    if (HAK_UNLIKELY(top == heap->end[cls] || (!HAK_HARDENED && newest == block)))
         return false;
     HAK_WRITE_SHARED(*top, newest);
     heap->hand[cls] = block;
@@ -68,11 +70,13 @@ HAK_INLINE bool hak_hand_push(hak_heap *heap, unsigned cls, void *block) {
     return true;
 }
 
-/* False, and nothing happened: the magazine is full, or the block is the one freed last. */
+/* False, and nothing happened: the magazine is full, or the block is the one freed last (which its
+ * mark says in hardened builds). */
 HAK_INLINE bool hak_magazine_push(hak_heap *heap, unsigned cls, void *block) {
     if (!(HAK_HAND ? hak_hand_push(heap, cls, block) : hak_array_push(heap, cls, block)))
         return false;
     HAK_TALLY(heap, cls, push);
+    hak_mark_back(heap, cls, block);
     return true;
 }
 

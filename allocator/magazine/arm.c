@@ -2,6 +2,7 @@
 
 #include "base/classes.h"
 #include "magazine/magazine.h"
+#include "pages/range.h"
 
 #include <string.h>
 
@@ -39,7 +40,8 @@ void hak_lead_malloc_away(hak_heap *heap, unsigned cls) {
 }
 
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls) {
-    lead_sizes(heap, cls, cls);
+    if (!HAK_HARDENED || hak_range_count() <= 1) /* pages/mark.h */
+        lead_sizes(heap, cls, cls);
 }
 
 void hak_arm_malloc(hak_heap *heap, unsigned cls) {

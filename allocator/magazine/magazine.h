@@ -12,6 +12,7 @@
 #define HAK_MAGAZINE_MAGAZINE_H
 
 #include "magazine/arm.h"
+#include "pages/range.h"
 
 /* Makes all magazines of a new heap small and empty. */
 void hak_magazines_lay_out(hak_heap *heap);
@@ -58,6 +59,8 @@ HAK_INLINE void hak_magazine_set_top(hak_heap *heap, unsigned cls, void **top) {
     heap->top[cls] = top;
     if (HAK_HAND)
         heap->hand[cls] = *top;
+    if (HAK_HARDENED && cls != HAK_CLASS_NONE && hak_range_count() > 1)
+        hak_lead_malloc_away(heap, cls); /* pages/mark.h */
 }
 
 /* Puts a block into a magazine that has room. */

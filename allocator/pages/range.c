@@ -8,7 +8,8 @@
 #include "stats/stats.h"
 
 enum {
-    TABLE_STEP = HAK_GUARD ? 8 : 64, /* segments for which tables are mapped at a time: 128 MiB */
+    /* Segments for which tables are mapped at a time: 128 MiB, or 16 where tables are large. */
+    TABLE_STEP = HAK_GUARD || HAK_HARDENED ? 8 : 64,
     TRIES = 8,          /* places, each free but once in a million: other libraries plan, too */
     SMALLEST = 8,       /* segments in a first reservation worth having */
     SHARE_OF_LIMIT = 4, /* a reservation takes at most 1/4 of a limited address space */
@@ -74,6 +75,8 @@ static size_t bytes_each(enum hak_table table) {
         [HAK_TABLE_ROOMS] = sizeof(hak_room),
         [HAK_TABLE_RECORDS] = HAK_PAGES_PER_SEGMENT * HAK_RECORD_BYTES * HAK_GUARD,
     };
+    if (table >= HAK_TABLE_MARKS)
+        return (HAK_SEGMENT_SIZE >> HAK_MARK_SHIFT(table - HAK_TABLE_MARKS)) * sizeof(uint16_t);
     return bytes[table];
 }
 
@@ -81,6 +84,8 @@ static size_t bytes_each(enum hak_table table) {
  * of its rooms are small, and there from the beginning. */
 static size_t table_size(enum hak_table table, size_t segments, size_t most) {
     size_t bytes = table == HAK_TABLE_ABOVE ? hak_rooms_above(most) : bytes_each(table) * segments;
+    if (table >= HAK_TABLE_MARKS)
+        bytes += HAK_CACHE_LINE; /* marks begin within the first line */
     return hak_round_up(bytes, hak_os_page_size());
 }
 
@@ -308,6 +313,15 @@ static void purge_part(const hak_range *r, void *table, size_t bytes, size_t fir
     purge_within((uintptr_t)table + first * bytes, (uintptr_t)table + end * bytes);
 }
 
+/* The last marks of a segment lie in the first line of the next one's. */
+static void purge_marks(const hak_range *r, size_t first, size_t end) {
+    bool alone = first == 0 || holds_nothing(r, first - 1);
+    for (enum hak_table table = HAK_TABLE_MARKS; table < HAK_TABLES; table++) {
+        uintptr_t start = r->tables[table].start, bytes = bytes_each(table);
+        purge_within(start + first * bytes + (alone ? 0 : HAK_CACHE_LINE), start + end * bytes);
+    }
+}
+
 void hak_range_expect_slab(const hak_slab *slab) {
     hak_range *r = hak_range_of((void *)slab->start);
     size_t page = (size_t)(slab - r->slabs), last = page + slab->pages - 1;
@@ -335,4 +349,5 @@ void hak_range_purge_tables(hak_range *r, size_t first_page, size_t end_page) {
     purge_part(r, r->slabs, sizeof(hak_slab) * HAK_PAGES_PER_SEGMENT, first, end);
     if (HAK_GUARD)
         purge_part(r, *r->records, HAK_RECORD_BYTES * HAK_PAGES_PER_SEGMENT, first, end);
+    purge_marks(r, first, end);
 }

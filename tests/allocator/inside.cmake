@@ -12,7 +12,8 @@ endif()
 function(configure_inside target)
   target_include_directories(${target} PRIVATE ${library_folder} PUBLIC ${library_folder}/include)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0
-    HAK_VERSION="${PROJECT_VERSION}" $<$<STREQUAL:${HAKMEM_VARIANT},guard>:HAK_GUARD=1>
+    HAK_VERSION="${PROJECT_VERSION}" $<$<STREQUAL:${HAKMEM_VARIANT},hardened>:HAK_HARDENED=1>
+    $<$<STREQUAL:${HAKMEM_VARIANT},guard>:HAK_GUARD=1>
     $<$<STREQUAL:${HAKMEM_VARIANT},research>:HAK_RESEARCH=1>)
   target_compile_options(${target} PRIVATE -O1 -g ${keep_calls} -Wno-unused-function ${ARGN})
 endfunction()

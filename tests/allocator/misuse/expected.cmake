@@ -2,10 +2,11 @@
 # Every program has its row here and every row its program; the test folder checks that, and
 # docs/misuse.md is made from this list.
 #
-#   misuse(PROGRAM "what it does" PRODUCTION end GUARD end)
+#   misuse(PROGRAM "what it does" PRODUCTION end [HARDENED end] GUARD end)
 #
+# Hardened builds end like production where the row does not say otherwise, research builds always.
 # An end is `unnoticed`, `fault` (SIGSEGV, without a word), or three words: the line "hakmem: <what>: <function>(<address>): <why>", of
-# which <what> and <why> are regular expressions. Research builds end like production.
+# which <what> and <why> are regular expressions.
 set(foreign "no allocation of this process returned it")
 set(inside_large "inside a large block, not its start")
 set(not_a_start "not the start of a block")
@@ -24,10 +25,13 @@ macro(after_free variable byte size)
 endmacro()
 
 function(misuse program does)
-  cmake_parse_arguments(PARSE_ARGV 2 ends "" "" "PRODUCTION;GUARD")
+  cmake_parse_arguments(PARSE_ARGV 2 ends "" "" "PRODUCTION;HARDENED;GUARD")
+  if(NOT DEFINED ends_HARDENED)
+    set(ends_HARDENED ${ends_PRODUCTION})
+  endif()
   set(expected_programs ${expected_programs} ${program} PARENT_SCOPE)
   set(does_${program} "${does}" PARENT_SCOPE)
-  foreach(build PRODUCTION GUARD)
+  foreach(build PRODUCTION HARDENED GUARD)
     string(TOLOWER ${build} lower)
     list(LENGTH ends_${build} words)
     if(ends_${build} STREQUAL "unnoticed")
@@ -49,7 +53,7 @@ function(misuse program does)
   endforeach()
 endfunction()
 
-# The same end in both builds.
+# The same end in all builds.
 macro(misuse_everywhere program does)
   misuse(${program} "${does}" PRODUCTION ${ARGN} GUARD ${ARGN})
 endmacro()
@@ -79,6 +83,7 @@ misuse_everywhere(realloc_interior_large "realloc inside a large block"
                   "invalid pointer" realloc "${inside_large}")
 misuse(free_never_handed_out "free of a block that malloc never returned"
        PRODUCTION "double free" free "its slab is a new one by now"
+       HARDENED "invalid free" free "the block was never handed out"
        GUARD "invalid free" free "the block was never handed out")
 
 misuse(double_free_now "second free, at once"
@@ -102,6 +107,27 @@ misuse(realloc_freed_large "realloc of a freed large block"
        PRODUCTION "double free" realloc "${pages_free}" GUARD "double free" realloc "${is_free}")
 misuse(realloc_cached "realloc of a freed large block of 1 MiB, which its thread keeps"
        PRODUCTION "double free" realloc "${pages_free}" GUARD "double free" realloc "${is_free}")
+
+# Small blocks of which the program frees no more: a magazine has them, and its slabs say nothing.
+misuse(double_free_interleaved "second free, after one other, and the block is wanted again"
+       PRODUCTION unnoticed HARDENED "double free" free "${is_free}" GUARD "double free" free "${is_free}")
+misuse(double_free_two_threads "second free of a block that lies in another thread's cache"
+       PRODUCTION unnoticed HARDENED "double free" free "${is_free}" GUARD "double free" free "${is_free}")
+misuse(free_interior_once "free inside a small block, and no other of its size"
+       PRODUCTION unnoticed HARDENED "invalid free" free "${not_a_start}"
+       GUARD "invalid free" free "${not_a_start}")
+misuse(free_misaligned_small "free of a small block's second byte"
+       PRODUCTION unnoticed HARDENED "invalid free" free "${not_a_start}"
+       GUARD "invalid free" free "${not_a_start}")
+misuse(realloc_interior_small "realloc inside a small block"
+       PRODUCTION unnoticed HARDENED "invalid free" realloc "${not_a_start}"
+       GUARD "invalid free" realloc "${not_a_start}")
+misuse(realloc_freed_small "realloc of a freed small block"
+       PRODUCTION unnoticed HARDENED "double free" realloc "${is_free}"
+       GUARD "double free" realloc "${is_free}")
+misuse(usable_size_freed "malloc_usable_size of a freed small block"
+       PRODUCTION unnoticed HARDENED "double free" malloc_usable_size "${is_free}"
+       GUARD "double free" malloc_usable_size "${is_free}")
 
 behind(why 24 24)
 misuse(overflow_small "a byte behind a small block, into its slack"

@@ -1,0 +1,71 @@
+#include "pages/mark.h"
+
+#include "base/classes.h"
+#include "base/fatal.h"
+#include "pages/range.h"
+#include "pages/segment.h"
+
+/* Blocks of a class begin at least as far apart. */
+static unsigned table_of(unsigned cls) {
+    unsigned table = 0;
+    while (table + 1 < HAK_MARK_TABLES && hak_classes[cls].size >> HAK_MARK_SHIFT(table + 1) != 0)
+        table++;
+    return table;
+}
+
+static uintptr_t marks_in(const hak_range *r, unsigned cls) {
+    unsigned table = table_of(cls), shift = HAK_MARK_SHIFT(table);
+    uintptr_t start = r->tables[HAK_TABLE_MARKS + table].start;
+    return start - (r->base >> shift) * sizeof(uint16_t) + shift;
+}
+
+/* The first range has to be there. */
+static bool begin(void) {
+    hak_lock_take(&hak_segment_lock);
+    bool begun = hak_range_count() != 0 || hak_range_add(1) != NULL;
+    hak_lock_give(&hak_segment_lock);
+    return begun;
+}
+
+bool hak_marks_tell(hak_heap *heap) {
+    if (!begin())
+        return false;
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        heap->marks[cls] = marks_in(&hak_ranges[0], cls);
+    return true;
+}
+
+static uint16_t *mark_of(const void *block) {
+    const hak_range *r = hak_range_of(block);
+    return hak_mark_by(marks_in(r, hak_class_in(r, block)), block);
+}
+
+void *hak_mark_out_anywhere(void *block) {
+    if (block != NULL)
+        *mark_of(block) = hak_mark_for(block);
+    return block;
+}
+
+_Noreturn static void refuse(const char *function, const void *block) {
+    const hak_slab *slab = hak_run_of(block);
+    size_t size = hak_classes[slab->cls].size, offset = (uintptr_t)block - slab->start;
+    if (offset % size != 0)
+        hak_fatal("invalid free", function, block, "not the start of a block");
+    if (offset / size >= slab->carved)
+        hak_fatal("invalid free", function, block, "the block was never handed out");
+    hak_fatal("double free", function, block, "the block is free already");
+}
+
+void hak_mark_refuse(const void *block) {
+    refuse("free", block);
+}
+
+void hak_mark_must_be_out(const char *function, const void *block) {
+    if (HAK_UNLIKELY(*mark_of(block) != hak_mark_for(block)))
+        refuse(function, block);
+}
+
+void hak_mark_back_anywhere(const void *block) {
+    hak_mark_must_be_out("free", block);
+    *mark_of(block) = 0;
+}

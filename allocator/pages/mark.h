@@ -1,0 +1,65 @@
+/* Hardened builds: a mark of two bytes for each place where a block of a class can begin says
+ * whether the program has the block that begins there, and where exactly. malloc writes it; free
+ * takes from it what malloc wrote, and nothing may be left.
+ *
+ *   blocks of 80 bytes:  | out           | free          | out           |     ...
+ *   places of 64 bytes:  |           |           |           |           |     ...
+ *   marks:                 0x0001      0           0x00a1                      start + 1, cut off
+ *
+ * So a second free, a free inside a block and one of what was never handed out are found by free
+ * itself, before a block can be handed out twice. A place is the largest of 16, 64, 256 and 1024
+ * bytes that no two blocks of the class begin in: marks of large blocks lie close together. They
+ * are no bits, because threads that free neighbours at once would lose some. Where all blocks are
+ * free all marks are zero, as in a table that was never touched: their memory may be purged.
+ *
+ * malloc marks in the first range alone, and does not ask whether the block lies there: where there
+ * are several ranges it always comes to its slow path. In other builds the functions do nothing. */
+#ifndef HAK_PAGES_MARK_H
+#define HAK_PAGES_MARK_H
+
+#include "base/types.h"
+
+/* One word says where the marks of a class are: the address that they would have if the first range
+ * began at 0, and their shift in its lowest six bits, which the address itself has 0. So the
+ * processor shifts by the word as it is. */
+HAK_INLINE uint16_t *hak_mark_by(uintptr_t marks, const void *block) {
+    return (uint16_t *)marks + ((uintptr_t)block >> (marks % 64));
+}
+
+HAK_INLINE uint16_t hak_mark_for(const void *block) {
+    return (uint16_t)((uintptr_t)block + 1);
+}
+
+/* A block of a slab of the first range is handed out: returns it. */
+HAK_INLINE void *hak_mark_out(const hak_heap *heap, unsigned cls, void *block) {
+    if (HAK_HARDENED)
+        *hak_mark_by(heap->marks[cls], block) = hak_mark_for(block);
+    return block;
+}
+
+/* The same for a slab of any range; NULL is allowed. */
+void *hak_mark_out_anywhere(void *block);
+
+/* Ends the program: the address lies in a slab, but the program has no block that begins there. */
+_Noreturn void hak_mark_refuse(const void *block);
+
+/* What was handed out comes back, to a slab of the first range; or the program ends. */
+HAK_INLINE void hak_mark_back(const hak_heap *heap, unsigned cls, const void *block) {
+    if (!HAK_HARDENED)
+        return;
+    uint16_t *mark = hak_mark_by(heap->marks[cls], block);
+    *mark = (uint16_t)(*mark - hak_mark_for(block));
+    if (HAK_UNLIKELY(*mark != 0))
+        hak_mark_refuse(block);
+}
+
+/* The same for a slab of any range. */
+void hak_mark_back_anywhere(const void *block);
+
+/* Ends the program unless it has a block that begins here, in a slab of any range. */
+void hak_mark_must_be_out(const char *function, const void *block);
+
+/* Tells a new heap where the marks are. False: out of memory. */
+bool hak_marks_tell(hak_heap *heap);
+
+#endif
