@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from pipeline.core.paths import Tree
 
 SUITES = (
-    *("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "research"),
+    *("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "hardened", "research"),
     *("musl", "aarch64", "aarch64-lse", "fuzz", "pytest"),
 )
 ONLY_FULL = ("aarch64-lse", "fuzz")
-VARIANTS = ("guard", "research")
+VARIANTS = ("guard", "hardened", "research")
 FUZZER = "fuzz"
-# Research builds differ from production by a wrapper and by counters; what looks at the core's
-# life in a process is not repeated.
+# Research builds differ from production by a wrapper and by counters, hardened ones by a table; what
+# looks at the core's life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
+HARDENED_LABELS = "unit|interface|stress|misuse"
 # What a second compiler cannot change: options, tables and real programs.
 NOT_OF_THE_COMPILER = "options|preload|valgrind|docs"
 SLOW = "slow"
@@ -241,6 +242,9 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         "tidy": lambda: _tidy(root),
         "gcc": lambda: _gcc(root, full),
         "guard": lambda: _tested("guard", llvm("clang"), root, slow),
+        "hardened": lambda: _tested(
+            "hardened", llvm("clang"), root, ("-L", HARDENED_LABELS, *slow)
+        ),
         "research": lambda: _tested(
             "research", llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
         ),
