@@ -29,7 +29,7 @@ SUITES = (
 ONLY_FULL = ("aarch64-lse", "fuzz")
 VARIANTS = ("guard", "hardened", "research")
 FUZZER = "fuzz"
-# Research builds differ from production by a wrapper and by counters, hardened ones by a table; what
+# Research builds differ from production by a wrapper and counters, hardened ones by a table; what
 # looks at the core's life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
 HARDENED_LABELS = "unit|interface|stress|misuse"
