@@ -14,6 +14,7 @@ from pipeline.commands.doctor import doctor_command
 from pipeline.commands.experiment import experiment_group
 from pipeline.commands.fleet import import_command, sample_command
 from pipeline.commands.health import health_command
+from pipeline.commands.heap import heap_command
 from pipeline.commands.history import history_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
@@ -96,6 +97,7 @@ for _command in (
     sample_command,
     import_command,
     trace_group,
+    heap_command,
     tune_command,
     verify_command,
     health_command,

@@ -10,7 +10,7 @@ from pipeline.core.paths import Tree
 ROOT = Tree.here().root
 STAGES = ("build", "pgo", "bolt", "proof", "tuning", "publish")
 ORDER = (
-    *("core", "toolchain", "trace", "profile", "geometry", "release", "judge", "evidence"),
+    *("core", "toolchain", "trace", "heap", "profile", "geometry", "release", "judge", "evidence"),
     *("layout", "fleet", "report", "review", "tune", "apps"),
     *(f"stages.{room}" for room in STAGES),
     *("stages", "versus", "experiment", "run", "rebuild", "commands", "cli", "__main__"),

@@ -1,0 +1,66 @@
+"""A heap profile as one self-contained HTML page: a flame graph as inline SVG, and the top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pipeline.heap.text import SHOWN_FUNCTIONS, signed_size
+from pipeline.heap.tree import Node, Sums, functions, tree
+from pipeline.trace.words import share
+
+WIDTH, ROW = 1200, 18
+NARROWEST = 0.5
+"""Boxes that are narrower are left out: nobody could see them."""
+LETTER = 6.2
+"""Width of a letter in the boxes."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A call in the flame graph: what it says, and where it lies."""
+
+    left: float
+    top: int
+    width: float
+    label: str
+    title: str
+    tone: int
+
+
+def render_page(name: str, kind: str, facts: list[tuple[str, str]], sums: Sums) -> str:
+    """Return the page; what shrank is in the table, not in the flame graph."""
+    environment = Environment(
+        loader=PackageLoader("pipeline.heap", "."), undefined=StrictUndefined, autoescape=True
+    )
+    environment.globals.update(size=signed_size, share=share)
+    root = tree((stack, value) for stack, value in sums.items() if value > 0)
+    found = list(boxes(root, root.total, 0.0, 0))
+    return environment.get_template("page.html.j2").render(
+        name=name,
+        kind=kind,
+        facts=facts,
+        boxes=found,
+        width=WIDTH,
+        height=ROW * (1 + max((box.top // ROW for box in found), default=0)) + 2,
+        row=ROW,
+        whole=sum(sums.values()),
+        functions=functions(sums)[:SHOWN_FUNCTIONS],
+    )
+
+
+def boxes(node: Node, whole: float, left: float, depth: int) -> Iterator[Box]:
+    """Yield a box for each call, callers above what they call, as wide as its bytes."""
+    width = WIDTH * node.total / whole if whole else 0.0
+    if width < NARROWEST:
+        return
+    letters = int((width - 6) / LETTER)
+    label = node.name if len(node.name) <= letters else f"{node.name[: letters - 1]}…"
+    title = f"{node.name}: {signed_size(node.total)}, {share(node.total, whole)}"
+    tone = sum(node.name.encode()) % 4
+    yield Box(left, depth * ROW, width, label if letters > 3 else "", title, tone)
+    for call in node.sorted_calls():
+        yield from boxes(call, whole, left, depth + 1)
+        left += WIDTH * call.total / whole

@@ -1,0 +1,112 @@
+"""Reading a heap profile: the text that gperftools writes ("heap_v2"), and pprof reads."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import DataError
+
+_COUNTS = r"\s*(\d+):\s*(\d+)\s*\[\s*(\d+):\s*(\d+)\]\s*@"
+_HEAD = re.compile(rf"heap profile:{_COUNTS}\s*heap_v2/(\d+)\s*")
+_SITE = re.compile(rf"{_COUNTS}((?:\s+0x[0-9a-fA-F]+)*)\s*")
+_LOST = re.compile(r"# lost samples: (\d+)\s*")
+_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ..x. ([0-9a-f]+) \S+ \d+\s+(/.*)")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A call stack, innermost call first, and how many bytes it stands for, as estimated."""
+
+    stack: tuple[int, ...]
+    live: float
+    allocated: float
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Where code of a file lay in the process."""
+
+    start: int
+    end: int
+    offset: int
+    file: Path
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One profile: a sample in ``rate`` bytes in the mean; ``lost`` ones found no room."""
+
+    rate: int
+    samples: int
+    lost: int
+    sites: tuple[Site, ...]
+    mappings: tuple[Mapping, ...]
+
+
+def read(path: Path) -> Profile:
+    """Return the profile in a file; DataError names the line that is wrong."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError as error:
+        raise DataError(
+            f"{path}: {error.strerror}", hint="is it a file that you may read?"
+        ) from None
+    head = _HEAD.fullmatch(lines[0]) if lines else None
+    if head is None or int(head[5]) == 0:
+        raise DataError(
+            f"{path} is no heap profile: its first line names no heap_v2 and no rate",
+            hint="give a file in the format of gperftools' heap profiles",
+        )
+    rate, rest = int(head[5]), enumerate(lines[1:], start=2)
+    lost, sites = _sites(path, rest, rate)
+    return Profile(rate, int(head[3]), lost, tuple(sites), tuple(_mappings(rest)))
+
+
+def _sites(path: Path, lines: Iterable[tuple[int, str]], rate: int) -> tuple[int, list[Site]]:
+    """Return the samples lost, and the sites up to the list of mappings, which must come."""
+    lost, sites = 0, list[Site]()
+    for number, line in lines:
+        if line == "MAPPED_LIBRARIES:":
+            return lost, sites
+        if found := _SITE.fullmatch(line):
+            sites.append(_site(found, rate))
+        elif found := _LOST.fullmatch(line):
+            lost = int(found[1])
+        elif line.strip():
+            raise DataError(
+                f"{path}:{number}: neither a site nor the list of mappings",
+                hint="is the file whole? Let the program write it again",
+            )
+    raise DataError(
+        f"{path} ends before its list of mappings",
+        hint="the file was cut; let the program write it again",
+    )
+
+
+def _site(found: re.Match[str], rate: int) -> Site:
+    live, live_bytes, count, count_bytes = (int(found[n]) for n in range(1, 5))
+    return Site(
+        tuple(int(word, 16) for word in found[5].split()),
+        estimate(live, live_bytes, rate),
+        estimate(count, count_bytes, rate),
+    )
+
+
+def estimate(count: int, sampled: int, rate: int) -> float:
+    """Return how many bytes ``count`` samples of ``sampled`` bytes stand for.
+
+    A block of n bytes is a sample with the chance 1 - exp(-n / rate), if samples are Poisson's.
+    """
+    return -sampled / math.expm1(-sampled / count / rate) if count and sampled else 0.0
+
+
+def _mappings(lines: Iterable[tuple[int, str]]) -> Iterator[Mapping]:
+    """Yield those that hold code of a file, as /proc/PID/maps has them."""
+    for _number, line in lines:
+        if found := _MAPPING.fullmatch(line):
+            start, end, offset = (int(found[n], 16) for n in (1, 2, 3))
+            yield Mapping(start, end, offset, Path(found[4].removesuffix(" (deleted)")))

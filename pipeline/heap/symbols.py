@@ -1,0 +1,100 @@
+"""Names for addresses of a process that has ended: from the files that were mapped there."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from pipeline.core.errors import ChildError, PipelineError, ToolError
+from pipeline.core.process import run
+from pipeline.heap import read
+from pipeline.toolchain.find import INSTALL_HINT, llvm_folders
+
+TOOLS = ("llvm-addr2line", "addr2line")
+LIMIT_S = 300.0
+
+Names = Mapping[int, tuple[str, ...]]
+"""Addresses and their functions, innermost first: several where calls were inlined."""
+
+
+def names(profile: read.Profile) -> Names:
+    """Return the functions of all addresses of a profile; an address has at least one."""
+    found: dict[int, tuple[str, ...]] = {
+        address: (f"{address:#x}",) for site in profile.sites for address in site.stack
+    }
+    tool = _tool()
+    by_file: dict[Path, list[tuple[int, int]]] = defaultdict(list)
+    for address in found:
+        # What is on a stack is where a call returns to: the call lies before it.
+        mapping = next((m for m in profile.mappings if m.start <= address - 1 < m.end), None)
+        if mapping is not None:
+            by_file[mapping.file].append((address, address - 1 - mapping.start + mapping.offset))
+    for file, places in by_file.items():
+        found |= _names_in(tool, file, places)
+    return found
+
+
+def _tool() -> Path:
+    """Return llvm-addr2line, which reads separate debug files by build id, or binutils' own."""
+    try:
+        for folder in llvm_folders():
+            if (folder / TOOLS[0]).exists():
+                return folder / TOOLS[0]
+    except PipelineError:
+        pass
+    for name in TOOLS:
+        if path := shutil.which(name):
+            return Path(path)
+    raise ToolError("neither llvm-addr2line nor addr2line is there", hint=INSTALL_HINT)
+
+
+def _names_in(
+    tool: Path, file: Path, places: Sequence[tuple[int, int]]
+) -> dict[int, tuple[str, ...]]:
+    """Name addresses, given with their offsets in ``file``; file and offset where it tells none."""
+    plain: dict[int, tuple[str, ...]] = {a: (f"{file.name}+{o:#x}",) for a, o in places}
+    try:
+        linked = _linked(file, [offset for _address, offset in places])
+        answers = _ask(tool, file, linked)
+    except (OSError, ELFError, ChildError):
+        return plain
+    return {
+        address: answer or plain[address]
+        for (address, _offset), answer in zip(places, answers, strict=True)
+    }
+
+
+def _linked(file: Path, offsets: Iterable[int]) -> list[int]:
+    """Return the addresses that the linker gave to what stands at offsets in a file."""
+    with file.open("rb") as stream:
+        loads = [s.header for s in ELFFile(stream).iter_segments("PT_LOAD")]
+    return [
+        next((o - h.p_offset + h.p_vaddr for h in loads if 0 <= o - h.p_offset < h.p_filesz), 0)
+        for o in offsets
+    ]
+
+
+def _ask(tool: Path, file: Path, addresses: Sequence[int]) -> list[tuple[str, ...]]:
+    """Return the functions at each address; none where there is no symbol."""
+    with tempfile.NamedTemporaryFile("w", suffix=".addresses") as asked:
+        asked.write("".join(f"{address:#x}\n" for address in addresses))
+        asked.flush()
+        said = run(
+            [tool, "-a", "-f", "-i", "-C", "-e", file], stdin=Path(asked.name), timeout_s=LIMIT_S
+        ).stdout
+    answers: list[list[str]] = []
+    # An address, then pairs of lines: a function, and where it stands in the sources.
+    lines = iter(said.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            answers.append([])
+        else:
+            answers[-1].append(line)
+            next(lines, None)
+    return [tuple(name for name in answer if name != "??") for answer in answers]

@@ -1,0 +1,204 @@
+"""``pipeline heap``: reading, naming, sums, and what the command shows."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+
+from pipeline.core.errors import DataError
+from pipeline.heap.html import boxes
+from pipeline.heap.read import estimate, read
+from pipeline.heap.text import call_tree, folded, top
+from pipeline.heap.tree import Stack, What, by_stack, functions, growth, tree
+
+ROOT = Path(__file__).resolve().parents[3]
+HERE = Path(__file__).parent
+HEAD = "heap profile: 3: 3000 [5: 5000] @ heap_v2/1024\n# lost samples: 2\n"
+SITES = "1: 1048576 [2: 2097152] @ 0x10 0x20\n1: 1048576 [1: 1048576] @ 0x30 0x20 0x20\n"
+TAIL = """
+MAPPED_LIBRARIES:
+10-20 r--p 00000000 00:00 0 /a
+20-40 r-xp 00001000 fe:01 7 /a b (deleted)
+"""
+NAMES = {0x10: ("inner", "caller"), 0x20: ("main",), 0x30: ("other",)}
+
+
+def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run ``pipeline`` as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "a.heap"
+    path.write_text(HEAD + SITES + TAIL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc") or shutil.which("clang") or "clang-22"
+    program = tmp_path_factory.mktemp("heap") / "profiled"
+    source = HERE / "profiled.c"
+    subprocess.run([compiler, "-O1", "-g", "-w", "-o", program, source], check=True)
+    return program
+
+
+def write(program: Path, path: Path, leaks: str, keeps: str) -> None:
+    subprocess.run([program, path, leaks, keeps], check=True)
+
+
+def test_a_profile_is_read(written: Path) -> None:
+    profile = read(written)
+    assert (profile.rate, profile.samples, profile.lost) == (1024, 5, 2)
+    assert [site.stack for site in profile.sites] == [(0x10, 0x20), (0x30, 0x20, 0x20)]
+    assert [round(site.live) for site in profile.sites] == [1048576, 1048576]
+    (mapping,) = profile.mappings  # where code lies, alone
+    assert (mapping.start, mapping.end, mapping.offset) == (0x20, 0x40, 0x1000)
+    assert mapping.file == Path("/a b")
+
+
+@pytest.mark.parametrize("size", [16, 1000, 4096, 100_000])
+def test_estimates_come_near_the_truth(size: int) -> None:
+    """Blocks are drawn as the library draws them; six standard errors, and a fixed seed."""
+    rate, blocks, random = 4096, 20_000, Random(7)
+    chance = -math.expm1(-size / rate)
+    samples = sum(random.random() < chance for _ in range(blocks))
+    truth = blocks * size
+    error = size * math.sqrt(blocks * chance * (1 - chance)) / chance
+    assert abs(estimate(samples, samples * size, rate) - truth) <= 6 * error + 1e-6 * truth
+
+
+def test_no_sample_stands_for_nothing() -> None:
+    assert estimate(0, 0, 1024) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no heap profile"),
+        ("heap_v2/524288\n", "is no heap profile"),
+        (HEAD.replace("/1024", "/0") + TAIL, "is no heap profile"),
+        (HEAD + "1: 2 [3: x] @ 0x1\n" + TAIL, ":3: neither a site"),
+        (HEAD + SITES, "ends before its list of mappings"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "bad.heap"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as refused:
+        read(path)
+    assert words in refused.value.message
+    assert refused.value.hint
+
+
+def test_sums_by_stack_and_function(written: Path) -> None:
+    profile = read(written)
+    live = by_stack(profile, NAMES, What.LIVE)
+    mebi = 1 << 20
+    assert {stack: round(value) for stack, value in live.items()} == {
+        ("main", "caller", "inner"): mebi,
+        ("main", "main", "other"): mebi,
+    }
+    found = {one.name: (round(one.own), round(one.total)) for one in functions(live)}
+    assert found["main"] == (0, 2 * mebi)  # it calls itself: once
+    assert found["inner"] == (mebi, mebi)
+    allocated = by_stack(profile, NAMES, What.ALLOCATED)
+    assert round(allocated["main", "caller", "inner"]) == 2 * mebi
+
+
+def test_growth_has_what_came_and_what_went() -> None:
+    before: dict[Stack, float] = {("a",): 4.0, ("b",): 5.0, ("c",): 6.0}
+    after: dict[Stack, float] = {("a",): 7.0, ("b",): 5.0, ("d",): 1.0}
+    grown = growth(before, after)
+    assert grown == {("a",): 3.0, ("c",): -6.0, ("d",): 1.0}
+    assert folded(grown) == "a 3\nd 1\n"
+    assert "-6 B" in top(grown)
+    assert [line.split()[-1] for line in call_tree(grown).splitlines()] == ["all", "c", "a", "d"]
+
+
+def test_what_cancels_out_is_not_left_out_of_the_tree() -> None:
+    shown = call_tree({("f", "a"): 100.0, ("f", "b"): -100.0, ("g",): 2.0, ("h", "x"): 0.1})
+    assert [line.split()[-1] for line in shown.splitlines()][:4] == ["all", "g", "f", "a"]
+    assert "calls below 0.5% of all: 1" in shown
+
+
+def test_boxes_lie_within_their_callers() -> None:
+    sums = {("m", "a", "x"): 30.0, ("m", "a"): 10.0, ("m", "b"): 60.0, ("t",): 1e-9}
+    found = {b.title.split(":")[0]: b for b in boxes(tree(sums.items()), 100.0, 0.0, 0)}
+    assert set(found) == {"all", "m", "a", "b", "x"}
+    assert {name: round(box.width) for name, box in found.items()} == {
+        **{"all": 1200, "m": 1200},
+        **{"a": 480, "b": 720, "x": 360},
+    }
+    assert found["b"].left == 0 and round(found["a"].left) == round(found["x"].left) == 720
+    assert found["all"].top < found["m"].top < found["a"].top < found["x"].top
+
+
+def test_functions_of_a_real_program_are_named(profiled: Path, tmp_path: Path) -> None:
+    """It is position independent: its addresses are others in each run, and its names the same."""
+    first, later = tmp_path / "1.heap", tmp_path / "2.heap"
+    write(profiled, first, "1: 1000000 [1: 1000000]", "2: 4000000 [3: 6000000]")
+    write(profiled, later, "9: 9000000 [9: 9000000]", "2: 4000000 [7: 14000000]")
+    lines = pipeline("heap", first, "--show", "folded").stdout.splitlines()
+    assert Counter(lines) == Counter(["main;leaks 1000000", "main;keeps 4000000"])
+    grown = pipeline("heap", first, later, "--show", "folded").stdout
+    assert grown == "main;leaks 8000000\n"
+    grown = pipeline("heap", first, later, "--show", "folded", "--what", "allocated").stdout
+    assert grown == "main;keeps 8000000\nmain;leaks 8000000\n"
+    shown = pipeline("heap", later).stdout
+    assert "12.4 MiB" in shown
+    tree_lines = pipeline("heap", later, "--show", "tree").stdout.splitlines()
+    assert [line.split()[-1] for line in tree_lines[-4:]] == ["all", "main", "leaks", "keeps"]
+
+
+def test_a_file_that_is_gone_leaves_name_and_offset(profiled: Path, tmp_path: Path) -> None:
+    copy, path = tmp_path / "gone", tmp_path / "a.heap"
+    shutil.copy2(profiled, copy)
+    write(copy, path, "1: 1000000 [1: 1000000]", "0: 0 [0: 0]")
+    copy.unlink()
+    line = pipeline("heap", path, "--show", "folded").stdout
+    assert line.startswith("gone+0x") and line.endswith(" 1000000\n")
+
+
+def test_page_is_self_contained(profiled: Path, tmp_path: Path) -> None:
+    path, page = tmp_path / "a.heap", tmp_path / "page.html"
+    write(profiled, path, "1: 1000000 [1: 1000000]", "2: 4000000 [3: 6000000]")
+    assert pipeline("heap", path, "--html", page).returncode == 0
+    text = page.read_text(encoding="utf-8")
+    for outside in ("http://", "https://", "src=", "href=", "@import", "<script"):
+        assert outside not in text
+    graph = ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
+    titles = [title.text or "" for title in graph.iter("title")]
+    assert [title.split(":")[0] for title in titles] == ["all", "main", "keeps", "leaks"]
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    path, page = tmp_path / "a.heap", tmp_path / "page.html"
+    path.write_text(
+        HEAD
+        + "1: 1000000 [1: 1000000] @ 0x25\n\nMAPPED_LIBRARIES:\n"
+        + "20-40 r-xp 00000000 fe:01 7 /no/<script>\n",
+        encoding="utf-8",
+    )
+    assert pipeline("heap", path, "--html", page).returncode == 0
+    assert "<script" not in page.read_text(encoding="utf-8")
+    assert "&lt;script&gt;+0x4" in page.read_text(encoding="utf-8")
+
+
+def test_the_command_refuses_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "bad.heap"
+    path.write_text("nothing\n", encoding="utf-8")
+    done = pipeline("heap", path)
+    assert done.returncode != 0
+    assert "is no heap profile" in done.stderr and "what to do" in done.stderr
