@@ -3,7 +3,7 @@
 # programs are led to them by support/hak_names.h.
 option(HAKMEM_TEST_SANITIZERS "Build and run the sanitizer tests" ON)
 set(threaded_programs stress/shadow_model stress/ring_of_threads stress/remote_frees
-    stress/large_churn process/fork_from_threads)
+    stress/large_churn stress/statistics_meanwhile process/fork_from_threads)
 set(sanitized_programs ${threaded_programs} stress/orphaned_blocks unit/alignments
     unit/calloc_is_zero)
 
