@@ -1,10 +1,10 @@
 /* Options while the program runs: hak_policy_set, hak_policy_get, mallopt. */
+#include "base/libc_malloc.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "reclaim/steer.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 
 HAK_EXPORT int hak_policy_set(const char *name, const char *value) {

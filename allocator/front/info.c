@@ -1,6 +1,6 @@
 /* What the allocator tells about itself, and malloc_trim and hak_purge. */
 #include "base/fatal.h"
-#include "base/mallinfo.h"
+#include "base/libc_malloc.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"

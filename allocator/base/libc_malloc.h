@@ -1,12 +1,14 @@
-/* The structures of mallinfo and mallinfo2, also where libc has neither (musl): with the members
- * that glibc gives them, so that a program which declares them itself can call the functions. */
-#ifndef HAK_BASE_MALLINFO_H
-#define HAK_BASE_MALLINFO_H
+/* libc's <malloc.h>, and what glibc's has in addition, also where libc lacks it (musl): a program
+ * that declares these itself can call the functions. */
+#ifndef HAK_BASE_LIBC_MALLOC_H
+#define HAK_BASE_LIBC_MALLOC_H
 
 #include <malloc.h>
 #include <stddef.h>
 
 #ifndef __GLIBC__
+#define M_TRIM_THRESHOLD (-1) /* of mallopt */
+
 struct mallinfo {
     int arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
