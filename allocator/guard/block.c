@@ -293,9 +293,9 @@ static void *move(void *block, hak_facts facts, size_t size) {
     return moved;
 }
 
-/* The block stays in place if the new size fits, and uses half of its room or more. Else it moves,
- * and whoever still uses the old pointer is found. If no new block can be had, a smaller size still
- * works: the block shrinks in place. */
+/* The block moves, and whoever still uses the old pointer is found. A large one stays in place if
+ * the new size fits, and uses half of its room or more: to copy it at each step would take too
+ * long. If no new block can be had, a size that fits still works in place. */
 void *hak_guard_resize(void *block, size_t size) {
     hak_place place = hak_place_of(block);
     hak_facts facts = facts_in_use(place, block, "realloc");
@@ -303,9 +303,10 @@ void *hak_guard_resize(void *block, size_t size) {
     if (is_mismatched(&claim, facts))
         hak_refuse_claim(block, &claim, facts);
     check_fence(place, block, "realloc", facts);
-    bool stays = fits(place.run, size) && size >= hak_place_room(place.run) / 2;
+    bool can_stay = size <= facts.size || fits(place.run, size);
+    bool stays = is_large(place.run) && can_stay && size >= hak_place_room(place.run) / 2;
     void *moved = stays ? NULL : move(block, facts, size);
-    if (moved != NULL || (!stays && size > facts.size))
+    if (moved != NULL || !can_stay)
         return moved;
     resize_in_place(place, block, facts, size);
     return block;

@@ -171,6 +171,11 @@ misuse(read_after_free_large "read from a large block after its free"
 after_free(why 10 100)
 misuse(write_after_realloc "write by a pointer from before realloc"
        PRODUCTION unnoticed GUARD "use after free" free "${why}")
+misuse(write_after_realloc_by_one "the same, where realloc asked for one byte more"
+       PRODUCTION unnoticed GUARD "use after free" free "${why}")
+after_free(why 10 50000)
+misuse(write_after_realloc_medium "the same, a block of some pages and one byte less"
+       PRODUCTION unnoticed GUARD "use after free" free "${why}")
 after_free(why 0 64)
 misuse(write_to_freed_by_other "write to blocks that another thread freed, over the links to their owner"
        PRODUCTION "heap corruption" free "a block was written to after its free"
