@@ -162,6 +162,23 @@ def test_functions_of_a_real_program_are_named(profiled: Path, tmp_path: Path) -
     assert [line.split()[-1] for line in tree_lines[-4:]] == ["all", "main", "leaks", "keeps"]
 
 
+@pytest.mark.slow
+def test_pprof_reads_the_same(profiled: Path, tmp_path: Path) -> None:
+    """Estimates and names are those of the pprof that comes with Go."""
+    if shutil.which("go") is None:
+        pytest.skip("there is no go, which brings pprof")
+    path = tmp_path / "a.heap"
+    write(profiled, path, "1: 1000 [1: 1000]", "2: 40000 [3: 60000]")
+    command = ["go", "tool", "pprof", "-top", "-unit=B", "-sample_index=inuse_space"]
+    said = subprocess.run([*command, profiled, path], check=True, capture_output=True, text=True)
+    rows = [line.split() for line in said.stdout.splitlines() if line.endswith(("leaks", "keeps"))]
+    theirs = {row[5]: int(row[0].removesuffix("B")) for row in rows}
+    ours = pipeline("heap", path, "--show", "folded").stdout.splitlines()
+    assert {f"main;{name}": value for name, value in theirs.items()} == {
+        stack: pytest.approx(int(value), abs=1) for stack, value in map(str.split, ours)
+    }
+
+
 def test_a_file_that_is_gone_leaves_name_and_offset(profiled: Path, tmp_path: Path) -> None:
     copy, path = tmp_path / "gone", tmp_path / "a.heap"
     shutil.copy2(profiled, copy)
