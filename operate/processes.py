@@ -66,6 +66,11 @@ class Process:
         pairs = (entry.partition("=") for entry in self.text("environ").split("\0"))
         return {name: value for name, _, value in pairs if name}
 
+    def variables_are_gone(self) -> bool:
+        """Tell whether the program wrote its title over them, as redis, nginx and postgres do."""
+        text = self.text("environ")
+        return bool(text) and "=" not in text.split("\0", 1)[0]
+
     def is_secure(self) -> bool:
         """Tell whether it was started in secure mode (setuid), in which variables do not count."""
         data = (self.folder / "auxv").read_bytes()
@@ -92,6 +97,19 @@ class Process:
             always = ""
         return [path for path in re.split(r"[ :\n]+", f"{named} {always}") if path]
 
+    def _preloaded(self, objects: dict[str, Elf]) -> list[str]:
+        """Return what was preloaded, by names of files.
+
+        Where the variables are gone, these are the mapped files with a malloc that nothing needs;
+        the dynamic linker maps what comes first at the highest address.
+        """
+        if not self.variables_are_gone():
+            return [self._real_name(path) for path in self.preloads()]
+        needed = {name for elf in objects.values() for name in elf.needed}
+        serving = [path for path, elf in objects.items() if elf.exported >= allocators.SERVES]
+        names = {path: {Path(path).name, objects[path].soname} for path in serving}
+        return [Path(path).name for path in reversed(serving) if not names[path] & needed]
+
     def search_order(self) -> Iterator[tuple[str, Elf]]:
         """Yield its objects in the order in which the dynamic linker looks for a name.
 
@@ -101,7 +119,7 @@ class Process:
         by_name = {elf.soname: path for path, elf in objects.items()}
         by_name |= {Path(path).name: path for path in objects}
         by_name[self.program()] = self.program()
-        queue = [self.program(), *(self._real_name(path) for path in self.preloads())]
+        queue = [self.program(), *self._preloaded(objects)]
         while queue:
             path = by_name.get(queue.pop(0), "")
             if path in objects:

@@ -99,8 +99,10 @@ def others(process: Process, mapped: list[str], server: str) -> list[str]:
     return found
 
 
-def options(process: Process) -> dict[str, str]:
-    """Return the options it was started with; none count in secure mode."""
+def options(process: Process) -> dict[str, str] | None:
+    """Return the options it was started with; none count in secure mode. None: nobody knows."""
+    if process.variables_are_gone():
+        return None
     if process.is_secure():
         return {}
     pairs = process.variables().items()
@@ -122,12 +124,18 @@ def lines(found: dict[str, Any]) -> list[str]:
         *_library_rows(found["library"]),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: the loader refused it") for one in found["preload_failed"]),
-        ("options", " ".join(f"{n}={v}" for n, v in found["options"].items()) or "none set"),
+        ("options", _options(found["options"])),
         *_rows("huge pages", found["huge_pages"]),
         *_rows("memory", found["memory"]),
         *_rows("limits", found["limits"]),
     ]
     return [f"{name:<19} {text}" for name, text in rows]
+
+
+def _options(known: dict[str, str] | None) -> str:
+    if known is None:
+        return "unknown: the program wrote over its environment"
+    return " ".join(f"{name}={value}" for name, value in known.items()) or "none set"
 
 
 def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:

@@ -109,6 +109,19 @@ def test_a_library_that_is_loaded_and_not_first(
     assert found["other_allocators"] == [f"mimalloc ({other})"]
 
 
+def test_a_program_that_writes_over_its_environment(compile_c: Compile, library: Path) -> None:
+    text = "#include <stdio.h>\n#include <string.h>\nextern char **environ;"
+    text += "int main(void) { for (char **e = environ; *e; e++) memset(*e, 0, strlen(*e));"
+    text += "int c; while ((c = getchar()) != EOF) { putchar(c); fflush(stdout); } return 0; }"
+    with running(compile_c(text), LD_PRELOAD=str(library)) as pid:
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    assert code == 0
+    assert found["malloc_from"] == str(library)
+    assert found["options"] is None
+    assert "unknown: the program wrote over its environment" in said
+
+
 def test_a_preload_that_failed_is_named(echo: Path) -> None:
     with running(echo, LD_PRELOAD="/nowhere/libhakmem.so") as pid:
         code, found = facts(pid)
