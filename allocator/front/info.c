@@ -136,7 +136,7 @@ static HAK_AT_LOAD void start_at_load(void) {
     hak_policy_start(environ); /* glibc would hand it over, musl does not */
     hak_thread_start_process();
     hak_server_start(environ, hak_stats_prometheus, hak_stats_json);
-    if (hak_policy_now()->conf_signal != 0)
+    if (!hak_policy_is_standard())
         hak_steer_start();
 }
 

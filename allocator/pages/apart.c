@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "os/os.h"
+#include "pages/press.h"
 #include "policy/policy.h"
 
 /* Where the blocks are noted, by their starts:
@@ -143,11 +144,29 @@ static size_t forget(const void *block) {
 }
 
 static void *noted(void *block, size_t size) {
-    if (block != NULL)
+    if (block != NULL) {
         note(block, size);
-    else
+    } else {
         expect_one_less();
+        hak_quota_give_apart(size);
+    }
     return block;
+}
+
+/* Whether so many bytes more may be had. */
+static bool is_granted(size_t size) {
+    hak_press_for(size >> HAK_PAGE_SHIFT);
+    return hak_quota_take_apart(size);
+}
+
+/* An entry, and the bytes. */
+static bool expect(size_t size) {
+    if (!is_granted(size))
+        return false;
+    bool expected = expect_one();
+    if (!expected)
+        hak_quota_give_apart(size);
+    return expected;
 }
 
 /* ---- the interface ---- */
@@ -171,7 +190,7 @@ static void *mapped(size_t size, size_t align) {
 
 void *hak_apart_take(size_t size, size_t align) {
     size = whole_pages(size);
-    return expect_one() ? noted(mapped(size, align), size) : NULL;
+    return expect(size) ? noted(mapped(size, align), size) : NULL;
 }
 
 size_t hak_apart_size(const void *block) {
@@ -185,6 +204,7 @@ bool hak_apart_give(void *block) {
         return false;
     hak_os_unmap(block, size);
     expect_one_less();
+    hak_quota_give_apart(size);
     return true;
 }
 
@@ -195,11 +215,13 @@ static size_t generous(size_t size) {
 
 /* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. */
 static void *remap(void *block, size_t size) {
-    size_t before = forget(block);
-    if (before == 0)
+    if (!is_granted(size))
         return NULL;
-    void *moved = hak_os_remap(block, before, size);
-    note(moved != NULL ? moved : block, moved != NULL ? size : before);
+    size_t before = forget(block);
+    void *moved = before != 0 ? hak_os_remap(block, before, size) : NULL;
+    if (before != 0)
+        note(moved != NULL ? moved : block, moved != NULL ? size : before);
+    hak_quota_give_apart(moved != NULL ? before : size);
     return moved;
 }
 
@@ -211,18 +233,18 @@ void *hak_apart_resize(void *block, size_t size) {
     return moved != NULL ? moved : remap(block, whole_pages(size));
 }
 
+static void *move_out(const hak_slab *run, size_t size) {
+    size_t length = (size_t)run->pages << HAK_PAGE_SHIFT;
+    return expect(size) ? noted(hak_os_move_out((void *)run->start, length, size), size) : NULL;
+}
+
 /* Those that became too long for a range may use up the mappings that the system allows. */
 void *hak_apart_take_over(const hak_slab *run, size_t size) {
     bool is_one_of_few = atomic_load_explicit(&taken, memory_order_relaxed) < MOST_MOVED;
-    if (HAK_GUARD || !is_one_of_few || !expect_one())
+    if (HAK_GUARD || !is_one_of_few)
         return NULL;
-    void *start = (void *)run->start;
-    size_t length = (size_t)run->pages << HAK_PAGE_SHIFT, more = generous(size);
-    void *block = hak_os_move_out(start, length, more);
-    if (block != NULL)
-        return noted(block, more);
-    size = whole_pages(size);
-    return noted(hak_os_move_out(start, length, size), size);
+    void *block = move_out(run, generous(size));
+    return block != NULL ? block : move_out(run, whole_pages(size));
 }
 
 /* ---- all of them ---- */

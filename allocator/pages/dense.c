@@ -2,6 +2,7 @@
 
 #include "os/os.h"
 #include "pages/excess.h"
+#include "pages/quota.h"
 #include "pages/range.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
@@ -67,7 +68,7 @@ static bool deserves(const hak_range *r, size_t index) {
 }
 
 void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
-    if (hak_policy_now()->huge_pages != HAK_HUGE_DENSE)
+    if (hak_policy_now()->huge_pages != HAK_HUGE_DENSE || hak_quota_is_near(pages))
         return;
     if (pages >= HAK_HUGE_PAGES) {
         hak_dense_leave(r, first, count);

@@ -11,6 +11,8 @@
 #include "policy/policy.h"
 #include "stats/stats.h"
 
+hak_lock hak_purge_lock;
+
 enum { LONGEST = 32 }; /* segments purged by one call: 64 MiB, some milliseconds */
 
 /* ---- runs of dirty pages, across segments ---- */

@@ -3,7 +3,11 @@
 #define HAK_PAGES_DIRTY_H
 
 #include "base/types.h"
+#include "os/lock.h"
 #include "pages/dirty_list.h"
+
+/* One purge at a time. Taken before the registry lock and the segment lock. */
+extern HAK_HIDDEN hak_lock hak_purge_lock;
 
 /* Which dirty pages go: those that were dirty already at the last such visit, or all. */
 enum hak_dirty_which { HAK_DIRTY_AGED, HAK_DIRTY_ALL };

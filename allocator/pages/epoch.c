@@ -6,7 +6,6 @@
 #include "pages/spare.h"
 #include "policy/policy.h"
 
-hak_lock hak_purge_lock;
 static _Atomic uint64_t epoch_ends_ms;
 static _Atomic uint32_t epoch;
 static _Atomic bool expected; /* something was freed or left over since the epoch began */

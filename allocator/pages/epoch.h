@@ -5,7 +5,7 @@
 #define HAK_PAGES_EPOCH_H
 
 #include "base/types.h"
-#include "os/lock.h"
+#include "pages/dirty.h" /* the purge lock */
 
 /* Called when something was freed that may go back to the system. Starts an epoch if none runs, and
  * purges at once if very much waits (pages/excess.h). */
@@ -24,9 +24,6 @@ void hak_epoch_hasten(uint64_t milliseconds);
 bool hak_purge_is_pending(void);
 
 /* ---- for reclaim/purge.c ---- */
-
-/* One purge at a time. Taken before the registry lock and the segment lock. */
-extern HAK_HIDDEN hak_lock hak_purge_lock;
 
 /* When the epoch ends; 0: none runs, nothing waits. */
 uint64_t hak_epoch_ends_ms(void);

@@ -3,6 +3,7 @@
 #include "base/geometry.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "pages/quota.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 
@@ -51,6 +52,8 @@ size_t hak_excess_borrowed(void) {
 }
 
 bool hak_excess_borrow(size_t pages) {
+    if (hak_quota_is_near(0))
+        return false;
     size_t dirty = hak_pages_dirty() + atomic_fetch_add(&borrowed, pages) + pages;
     if (dirty <= allowed(hak_pages_used()) && hak_policy_now()->purge_delay_ms != 0)
         return true;
@@ -65,6 +68,8 @@ void hak_excess_give_back(size_t pages) {
 
 size_t hak_excess_pages(void) {
     size_t dirty = hak_pages_dirty() + hak_excess_borrowed(), used = hak_pages_used();
+    if (hak_quota_is_near(0))
+        return hak_quota_with(0) - hak_limit.lowest;
     if (dirty <= allowed(used) || !hak_lock_try(&lock))
         return 0;
     bool rare = is_rare(used);

@@ -1,9 +1,11 @@
 #include "pages/mend.h"
 
 #include "base/geometry.h"
+#include "pages/apart.h"
 #include "pages/dense.h"
 #include "pages/dirty_list.h"
 #include "pages/note.h"
+#include "pages/quota.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
@@ -55,8 +57,17 @@ static void mend_all(void) {
     hak_spare_mend();
 }
 
+/* Another thread may have been about to map one. */
+static void count_apart(void) {
+    size_t bytes;
+    hak_apart_count(&bytes);
+    hak_quota_set_apart(bytes);
+}
+
 void hak_pages_after_fork_in_child(void) {
     bool was_held = hak_lock_inherit(&hak_segment_lock);
     if (hak_locks_held == 0 && (free_noted() || was_held))
         mend_all();
+    if (hak_locks_held == 0)
+        count_apart();
 }

@@ -4,6 +4,7 @@
 #include "pages/dense.h"
 #include "pages/excess.h"
 #include "pages/home.h"
+#include "pages/press.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
@@ -76,7 +77,7 @@ static hak_slab *take(unsigned home, size_t pages, size_t align, bool *zeroed) {
     hak_slab *head = NULL;
     hak_lock_take(&hak_segment_lock);
     place p = find(home, pages, align);
-    if (p.range != NULL) {
+    if (p.range != NULL && !hak_quota_refuses(p.range, p.page, pages)) {
         hak_dense_choose(p.range, p.page, pages, pages);
         size_t touched = hak_pages_claim(p.range, p.page, pages);
         head = head_at(p, pages);
@@ -90,8 +91,12 @@ static hak_slab *take(unsigned home, size_t pages, size_t align, bool *zeroed) {
 }
 
 hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) {
+    hak_press_for(pages);
     hak_slab *head = take(home, pages, align, zeroed);
-    return head != NULL || !hak_spare_release() ? head : take(home, pages, align, zeroed);
+    if (HAK_LIKELY(head != NULL) || !hak_spare_release())
+        return head;
+    hak_press_for(pages);
+    return take(home, pages, align, zeroed);
 }
 
 static void give(hak_slab *head, bool zeroed, bool aged) {
@@ -117,8 +122,9 @@ void hak_run_give_aged(hak_slab *head) {
 bool hak_run_extend(hak_slab *head, size_t pages) {
     hak_range *r = hak_range_of((void *)head->start);
     size_t behind = (size_t)(head - r->slabs) + head->pages, more = pages - head->pages;
+    hak_press_for(more);
     hak_lock_take(&hak_segment_lock);
-    bool is_free = hak_pages_are_free(r, behind, more);
+    bool is_free = hak_pages_are_free(r, behind, more) && !hak_quota_refuses(r, behind, more);
     if (is_free) {
         hak_dense_choose(r, behind, more, pages);
         head->touched += (uint32_t)hak_pages_claim(r, behind, more);

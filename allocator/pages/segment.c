@@ -123,6 +123,13 @@ bool hak_pages_are_free(const hak_range *r, size_t first, size_t count) {
     return true;
 }
 
+size_t hak_pages_dirty_within(const hak_range *r, size_t first, size_t count) {
+    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT, dirty = 0;
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+        dirty += count_pages(hak_segment_dirty(&r->segments[i]) & mask_within(i, first, count));
+    return dirty;
+}
+
 void hak_pages_age(hak_range *r, size_t first, size_t count) {
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)

@@ -31,6 +31,10 @@ const hak_policy *hak_policy_now(void) {
     return atomic_load_explicit(&current, memory_order_acquire);
 }
 
+bool hak_policy_is_standard(void) {
+    return hak_policy_now() == &standard_policy;
+}
+
 static void copy_fields(hak_policy *to, const hak_policy *from) {
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
         unsigned long value = atomic_load_explicit(hak_policy_at(from, i), memory_order_relaxed);

@@ -26,6 +26,9 @@ typedef struct hak_policy {
 /* The snapshot in force. Never NULL; any thread, any time. For one field: not to be kept. */
 const hak_policy *hak_policy_now(void);
 
+/* Nothing has been set, anywhere: these are the defaults of the build. */
+bool hak_policy_is_standard(void);
+
 /* All of one snapshot. */
 HAK_COLD void hak_policy_copy(hak_policy *to);
 

@@ -3,6 +3,7 @@
 #include "bin/drain.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
+#include "limits/limit.h"
 #include "magazine/arm.h"
 #include "os/lock.h"
 #include "os/os.h"
@@ -94,6 +95,7 @@ static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
     hak_steer_serve();
+    hak_limit_look(now);
     if (end_some(now, steps))
         hak_epoch_start(now);
     else

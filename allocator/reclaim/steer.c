@@ -1,6 +1,7 @@
 #include "reclaim/steer.h"
 
 #include "base/fatal.h"
+#include "limits/limit.h"
 #include "os/os.h"
 #include "pages/epoch.h"
 #include "policy/policy.h"
@@ -8,6 +9,7 @@
 #include <stdatomic.h>
 
 void hak_steer(void) {
+    hak_limit_update();
     hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
     hak_purge_expect();
 }
@@ -24,6 +26,7 @@ static void ask(int signal) {
 }
 
 void hak_steer_start(void) {
+    hak_limit_update();
     unsigned long signal = hak_policy_now()->conf_signal;
     if (signal != 0 && !hak_os_on_signal((int)signal, ask))
         hak_message((const char *const[]){
@@ -33,8 +36,10 @@ void hak_steer_start(void) {
 }
 
 static HAK_COLD void read_again(void) {
-    if (hak_policy_read_again())
-        hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
+    if (!hak_policy_read_again())
+        return;
+    hak_limit_update();
+    hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
 }
 
 void hak_steer_serve(void) {

@@ -8,8 +8,9 @@
  * thread, without a lock. */
 HAK_COLD void hak_steer(void);
 
-/* Lets the signal of HAKMEM_CONF_SIGNAL, if there is one, ask for the file of HAKMEM_CONF to be
- * read again: it is, when a thread next ends an epoch, which happens at its next slow path. Once.
+/* Reads limits of memory. And lets the signal of HAKMEM_CONF_SIGNAL, if there is one, ask for the
+ * file of HAKMEM_CONF to be read again: it is, when a thread next ends an epoch, which happens at
+ * its next slow path. Once.
  */
 HAK_COLD void hak_steer_start(void);
 

@@ -1,0 +1,69 @@
+#include "limits/limit.h"
+
+#include "base/fatal.h"
+#include "limits/cgroup.h"
+#include "policy/policy.h"
+
+enum { LOOK_MS = 1000 };
+
+HAK_EARLY hak_limits hak_limit = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+_Atomic bool hak_limit_moves;
+
+static size_t share_of(size_t all, unsigned long percent) {
+    return all == SIZE_MAX ? SIZE_MAX : all / 100 * percent + all % 100 * percent / 100;
+}
+
+static size_t bytes_of(unsigned long value, size_t granted) {
+    if (value == 0)
+        return SIZE_MAX;
+    return (value & HAK_SHARE) != 0 ? share_of(granted, value & ~HAK_SHARE) : value;
+}
+
+static size_t pages_of(size_t bytes) {
+    return bytes == SIZE_MAX ? SIZE_MAX : bytes >> HAK_PAGE_SHIFT;
+}
+
+static void set(size_t soft, size_t hard) {
+    atomic_store_explicit(&hak_limit.soft, soft, memory_order_relaxed);
+    atomic_store_explicit(&hak_limit.hard, hard, memory_order_relaxed);
+    atomic_store_explicit(&hak_limit.lowest, soft < hard ? soft : hard, memory_order_relaxed);
+}
+
+static bool is_share(unsigned long value) {
+    return (value & HAK_SHARE) != 0;
+}
+
+/* Where memory is short all that is in use counts as too much. */
+static bool is_short(unsigned long percent) {
+    return percent != 0 && hak_cgroup_pressure() >= percent;
+}
+
+/* Returns what the cgroup grants; SIZE_MAX where nobody asks. */
+static size_t update(void) {
+    hak_policy policy;
+    hak_policy_copy(&policy);
+    bool shares = is_share(policy.soft_limit) || is_share(policy.hard_limit);
+    size_t granted = shares ? hak_cgroup_limit() : SIZE_MAX;
+    size_t soft = is_short(policy.pressure) ? 0 : pages_of(bytes_of(policy.soft_limit, granted));
+    set(soft, pages_of(bytes_of(policy.hard_limit, granted)));
+    atomic_store_explicit(&hak_limit_moves, shares || policy.pressure != 0, memory_order_relaxed);
+    if (shares && granted == SIZE_MAX && policy.quiet == 0)
+        return 0;
+    return granted;
+}
+
+void hak_limit_update(void) {
+    if (update() == 0)
+        hak_message(
+            (const char *const[]){"hakmem: no cgroup limits this process's memory: shares of "
+                                  "it limit nothing",
+                                  NULL});
+}
+
+void hak_limit_look_again(uint64_t now) {
+    static uint64_t next_ms;
+    if (now < next_ms)
+        return;
+    next_ms = now + LOOK_MS;
+    update();
+}

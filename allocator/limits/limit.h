@@ -1,0 +1,32 @@
+/* The limits of memory in force: HAKMEM_SOFT_LIMIT, HAKMEM_HARD_LIMIT, HAKMEM_PRESSURE. Whoever
+ * takes pages compares one word; pages/quota.h says what counts. */
+#ifndef HAK_LIMITS_LIMIT_H
+#define HAK_LIMITS_LIMIT_H
+
+#include "base/attributes.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In pages; SIZE_MAX: none. Words that are written together, but read one by one. */
+typedef struct hak_limits {
+    _Atomic size_t lowest; /* of the other two */
+    _Atomic size_t soft, hard;
+} hak_limits;
+extern HAK_HIDDEN hak_limits hak_limit;
+
+/* As the policy says now. Any thread. */
+HAK_COLD void hak_limit_update(void);
+
+/* The same at the end of an epoch, where a limit may have changed without the policy: a share of
+ * the cgroup's, or memory that is short. Once a second at most. Under the purge lock. */
+HAK_COLD void hak_limit_look_again(uint64_t now);
+extern HAK_HIDDEN _Atomic bool hak_limit_moves;
+HAK_INLINE void hak_limit_look(uint64_t now) {
+    if (HAK_UNLIKELY(atomic_load_explicit(&hak_limit_moves, memory_order_relaxed)))
+        hak_limit_look_again(now);
+}
+
+#endif

@@ -1,0 +1,41 @@
+#include "pages/quota.h"
+
+#include "base/bits.h"
+#include "pages/segment.h"
+
+static _Atomic size_t apart; /* pages; a part of one counts whole */
+
+static size_t pages_of(size_t bytes) {
+    return (bytes + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
+}
+
+size_t hak_quota_with(size_t pages) {
+    return hak_pages_used() + hak_pages_dirty() +
+           atomic_load_explicit(&apart, memory_order_relaxed) + pages;
+}
+
+static bool is_beyond(size_t pages) {
+    return hak_quota_with(pages) > atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
+}
+
+bool hak_quota_forbids(const hak_range *r, size_t first, size_t count) {
+    return is_beyond(count - hak_pages_dirty_within(r, first, count));
+}
+
+/* Under the lock under which other pages are taken: two that would be too much do not both go. */
+bool hak_quota_take_apart(size_t bytes) {
+    hak_lock_take(&hak_segment_lock);
+    bool granted = !is_beyond(pages_of(bytes));
+    if (granted)
+        atomic_fetch_add_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+    hak_lock_give(&hak_segment_lock);
+    return granted;
+}
+
+void hak_quota_give_apart(size_t bytes) {
+    atomic_fetch_sub_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+}
+
+void hak_quota_set_apart(size_t bytes) {
+    atomic_store_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+}

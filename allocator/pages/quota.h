@@ -1,0 +1,34 @@
+/* What counts against the limits of memory (limits/limit.h): pages of slabs and of large blocks,
+ * whether they were touched or not; free pages that memory stands behind; blocks apart. Not what
+ * the library needs for itself: heaps and tables. */
+#ifndef HAK_PAGES_QUOTA_H
+#define HAK_PAGES_QUOTA_H
+
+#include "base/types.h"
+#include "limits/limit.h"
+
+/* Pages that count now, and these. */
+size_t hak_quota_with(size_t pages);
+
+/* Whether they are more than a limit. Where there is none: one compare. */
+HAK_INLINE bool hak_quota_is_near(size_t pages) {
+    size_t lowest = atomic_load_explicit(&hak_limit.lowest, memory_order_relaxed);
+    return HAK_UNLIKELY(lowest != SIZE_MAX) && hak_quota_with(pages) > lowest;
+}
+
+/* Under the segment lock: whether the hard limit forbids to take these free pages. Those of them
+ * that memory stands behind count already. */
+HAK_COLD bool hak_quota_forbids(const hak_range *r, size_t first, size_t count);
+HAK_INLINE bool hak_quota_refuses(const hak_range *r, size_t first, size_t count) {
+    size_t hard = atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
+    return HAK_UNLIKELY(hard != SIZE_MAX) && hak_quota_forbids(r, first, count);
+}
+
+/* Bytes more, or less, in blocks apart. False: the hard limit forbids it, nothing happened. */
+bool hak_quota_take_apart(size_t bytes);
+void hak_quota_give_apart(size_t bytes);
+
+/* In a forked child: so many bytes are in blocks apart. */
+void hak_quota_set_apart(size_t bytes);
+
+#endif
