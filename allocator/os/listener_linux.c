@@ -157,7 +157,7 @@ bool hak_listener_is_open(void) {
 void hak_listener_close(void) {
     int saved_errno = errno;
     struct stat now;
-    if (owner == getpid() && hak_call_lstat(address.sun_path, &now) == 0 &&
+    if (owner != 0 && owner == getpid() && hak_call_lstat(address.sun_path, &now) == 0 &&
         now.st_dev == file.device && now.st_ino == file.inode)
         hak_call_unlink(address.sun_path);
     errno = saved_errno;
