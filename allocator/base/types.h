@@ -215,6 +215,7 @@ struct hak_heap {
     void **end[HAK_CLASSES];
     void *hand[HAK_HAND ? HAK_CLASSES : 1];
     uintptr_t marks[HAK_CLASSES * HAK_HARDENED]; /* pages/mark.h */
+    uint64_t order[HAK_HARDENED];                /* random numbers: slab/slab.c */
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
+#include "os/secret.h"
 #include "pages/dense.h"
 #include "pages/epoch.h"
 #include "pages/range.h"
@@ -211,12 +212,35 @@ static void note_taken(hak_heap *heap, hak_slab *slab, size_t taken) {
         hak_slab_unlink(heap, slab);
 }
 
+/* A number from 0 to below - 1. Source: Vigna, "An experimental exploration of Marsaglia's xorshift
+ * generators, scrambled" (2016): xorshift64*. */
+static size_t random_below(hak_heap *heap, size_t below) {
+    uint64_t x = *heap->order != 0 ? *heap->order : (hak_secret ^ (uintptr_t)heap) | 1;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *heap->order = x;
+    return (size_t)(((x * UINT64_C(0x2545f4914f6cdd1d)) >> 32) * below >> 32);
+}
+
+/* Hardened builds: what lies beside a block cannot be foreseen. */
+static void shuffle(hak_heap *heap, void **slots, size_t count) {
+    for (size_t left = count; left > 1; left--) {
+        size_t other = random_below(heap, left);
+        void *block = slots[other];
+        slots[other] = slots[left - 1];
+        slots[left - 1] = block;
+    }
+}
+
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want) {
     size_t left = take_fresh(slab, slots, take_freed(slab, slots, want));
     size_t taken = want - left;
     note_taken(heap, slab, taken);
     if (left != 0)
         memmove(slots, slots + left, taken * sizeof slots[0]);
+    if (HAK_HARDENED)
+        shuffle(heap, slots, taken);
     return taken;
 }
 
