@@ -20,6 +20,10 @@ HAK_INLINE int hak_call_open(const char *path) {
 HAK_INLINE ssize_t hak_call_read(int fd, void *to, size_t size) {
     return syscall(SYS_read, fd, to, size);
 }
+/* From its beginning. */
+HAK_INLINE ssize_t hak_call_read_again(int fd, void *to, size_t size) {
+    return syscall(SYS_pread64, fd, to, size, (off_t)0);
+}
 HAK_INLINE int hak_call_close(int fd) {
     return (int)syscall(SYS_close, fd);
 }

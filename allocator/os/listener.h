@@ -28,8 +28,9 @@ bool hak_listener_is_open(void);
 /* Removes the file, if it is still ours. */
 void hak_listener_close(void);
 
-/* In a forked child: the parent alone goes on listening. */
-void hak_listener_after_fork_in_child(void);
+/* Closes all that is still ours, and leaves the file. In a forked child, too: the parent alone goes
+ * on listening. */
+void hak_listener_drop(void);
 
 /* What comes from there, up to an empty line or `size` - 1 bytes, with a NUL behind. False: nothing
  * of that came until `ends_us`, by the clock of hak_os_now_us. */
@@ -37,8 +38,11 @@ bool hak_socket_read(hak_socket from, char *text, size_t size, uint64_t ends_us)
 bool hak_socket_write(hak_socket to, const char *text, size_t length, uint64_t ends_us);
 void hak_socket_close(hak_socket s);
 
+/* Once, before hak_listener_is_last_thread. False: the system does not tell of threads. */
+bool hak_listener_watch_threads(void);
+
 /* True when no thread of the program is left but the caller: the main thread has ended, too. Or
  * when the system does not say. */
-bool hak_os_is_last_thread(void);
+bool hak_listener_is_last_thread(void);
 
 #endif

@@ -18,6 +18,7 @@ static hak_socket listener = {.fd = -1};
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static hak_socket file; /* that of the path: its inode is another one than the socket's */
 static pid_t owner;
+static hak_socket stat_file = {.fd = -1}; /* of /proc; open all the time, for its high number */
 
 /* ---- descriptors ---- */
 
@@ -163,10 +164,12 @@ void hak_listener_close(void) {
     errno = saved_errno;
 }
 
-void hak_listener_after_fork_in_child(void) {
+void hak_listener_drop(void) {
     if (is_same(listener))
         hak_call_close(listener.fd);
-    listener = none;
+    if (is_same(stat_file))
+        hak_call_close(stat_file.fd);
+    listener = stat_file = none;
     owner = 0;
 }
 
@@ -241,16 +244,21 @@ static const char *behind_name(const char *text) {
 
 /* The number of threads is the 20th field; the main thread, which has ended, counts until the end.
  */
-bool hak_os_is_last_thread(void) {
+bool hak_listener_is_last_thread(void) {
     char text[512];
-    int stat = hak_call_open("/proc/self/stat");
-    ssize_t length = stat >= 0 ? hak_call_read(stat, text, sizeof text - 1) : 0;
-    if (stat >= 0)
-        hak_call_close(stat);
+    ssize_t length =
+        is_same(stat_file) ? hak_call_read_again(stat_file.fd, text, sizeof text - 1) : 0;
     text[length > 0 ? length : 0] = '\0';
     const char *rest = behind_name(text);
     if (rest == NULL)
         return true;
     const char *threads = field(rest, 18);
     return field(rest, 1)[0] == 'Z' && threads[0] <= '2' && threads[1] == ' ';
+}
+
+bool hak_listener_watch_threads(void) {
+    int saved_errno = errno;
+    stat_file = remember(raise_number(hak_call_open("/proc/self/stat")));
+    errno = saved_errno;
+    return !hak_listener_is_last_thread();
 }

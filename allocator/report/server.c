@@ -105,11 +105,12 @@ static void body(void) {
         hak_socket next = hak_listener_wait(LOOK_MS);
         if (next.fd >= 0)
             serve(next);
-        else if (hak_os_is_last_thread())
+        else if (hak_listener_is_last_thread())
             break;
         hak_socket_close(next);
     }
     hak_listener_close();
+    hak_listener_drop();
 }
 
 static hak_os_thread server;
@@ -123,14 +124,13 @@ static const char *value_in(char *const environment[]) {
 
 /* NULL: it answers. */
 static const char *start_server(const char *path) {
-    if (hak_os_is_last_thread())
+    if (!hak_listener_watch_threads())
         return "/proc cannot be read";
     const char *why = hak_listener_open(path);
     if (why != NULL)
         return why;
     server = (hak_os_thread){body, "hakmem-stats"};
-    if (pthread_atfork(NULL, NULL, hak_listener_after_fork_in_child) == 0 &&
-        hak_os_start_thread(&server))
+    if (pthread_atfork(NULL, NULL, hak_listener_drop) == 0 && hak_os_start_thread(&server))
         return NULL;
     hak_listener_close();
     return "no thread can be started";
@@ -143,9 +143,11 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     of_prometheus = (answer){"text/plain; version=0.0.4; charset=utf-8", prometheus};
     of_json = (answer){"application/json", json};
     const char *why = start_server(path);
-    if (why != NULL)
-        hak_message((const char *const[]){"hakmem: ", variable, path,
-                                          ": no statistics there: ", why, NULL});
+    if (why == NULL)
+        return;
+    hak_listener_drop();
+    hak_message(
+        (const char *const[]){"hakmem: ", variable, path, ": no statistics there: ", why, NULL});
 }
 
 void hak_server_end(void) {

@@ -68,11 +68,15 @@ def _leaves_traces(done: subprocess.CompletedProcess[str], folder: Path) -> bool
     return bool(done.stderr or found)
 
 
+@pytest.mark.parametrize(
+    "option", [{"HAKMEM_STATS_AT_EXIT": "1"}, {"HAKMEM_STATS_SOCKET": "not/absolute"}]
+)
 def test_options_of_the_library_are_ignored(
-    built: Sandbox, as_nobody: Caller, tmp_path: Path
+    option: dict[str, str], built: Sandbox, as_nobody: Caller, tmp_path: Path
 ) -> None:
+    """Elsewhere each of them has the library write to stderr."""
     library = (built.current / "lib" / "libhakmem.so").resolve()
-    done = as_nobody(library, {"HAKMEM_STATS_AT_EXIT": "1"})
+    done = as_nobody(library, option)
     assert not _leaves_traces(done, tmp_path)
 
 

@@ -37,11 +37,20 @@ static void *nothing(void *unused) {
     return unused;
 }
 
+/* Those that the library has opened have high numbers. */
+static int count_high(void) {
+    int count = 0;
+    for (int fd = 512; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
 static void fork_one(void) {
     CHECK(count_sockets() == 1);
     pid_t child = fork();
     if (child == 0) {
         CHECK_THAT(count_sockets() == 0, "%d sockets in the child", count_sockets());
+        CHECK_THAT(count_high() == 0, "%d files in the child", count_high());
         exit(0); /* handlers of the library run, too */
     }
     child_must_succeed(child);
@@ -86,6 +95,8 @@ static void do_as_told(char what, char **arguments) {
         fork_one();
     if (what == 'c')
         close_all();
+    if (what == 'n')
+        CHECK_THAT(count_high() == 0, "%d files", count_high());
     if (what == 's')
         takes_no_signals();
     if (what == 'e')
@@ -328,7 +339,9 @@ static void the_last_thread_ends_the_process(void) {
 /* ---- what is in the way ---- */
 
 static void is_refused(const char *path, const char *why) {
-    const char *text = says(start_at(path));
+    program p = start_at(path);
+    CHECK(tell(p, 'n') == 'n');
+    const char *text = says(p);
     CHECK_THAT(strstr(text, "no statistics there") && strstr(text, why), "%s: '%s'", path, text);
 }
 
