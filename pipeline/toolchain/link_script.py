@@ -13,7 +13,7 @@ NEVER = ".text.never"
 # The rest lies where the linker puts it. Relocated data begins on a page, not in the middle of one.
 _SCRIPT = """\
 SECTIONS {{
-  .rodata : {{ *(.rodata .rodata.*) }}
+  .rodata : {{ *(.rodata .rodata.* .stapsdt.base) }}
   .init : {{ *(.init) }}
   .fini : {{ *(.fini) }}
   .plt : {{ *(.plt) }}
