@@ -57,6 +57,7 @@
 
 /* A function that runs when the library is loaded, before those without a priority. */
 #define HAK_AT_LOAD __attribute__((constructor(101)))
+#define HAK_LATE_AT_LOAD __attribute__((constructor))
 #define HAK_AT_UNLOAD __attribute__((destructor(101)))
 
 /* For small variables that every process writes at its start, or at its first malloc: the dynamic

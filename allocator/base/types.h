@@ -52,7 +52,8 @@ enum hak_run_kind {
     HAK_RUN_SLAB,
     HAK_RUN_SLAB_TAIL,
     HAK_RUN_LARGE,
-    HAK_RUN_CACHED /* free, in the cache of a heap: pages/run_cache.h */
+    HAK_RUN_CACHED, /* free, in the cache of a heap: pages/run_cache.h */
+    HAK_RUN_SAMPLED /* a large block that a heap profile knows: sampling/sites.h */
 };
 
 /* Free runs that a heap keeps, and their pages. */
@@ -241,6 +242,9 @@ struct hak_heap {
     _Atomic bool busy;                 /* its owner is on a slow path */
     _Atomic uint8_t claim;             /* enum hak_claim; both: heap/owner.h */
     bool robbed;                       /* a reclaimer has it for itself: reclaim/reclaim.h */
+    bool samples;                      /* malloc is counted: sampling/sampling.h; */
+    int64_t sample_left;               /* bytes until the next sample, ... */
+    uint64_t sample_seed;              /* ... and how far it will be to the one after it */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */

@@ -1,10 +1,12 @@
 /* What the allocator tells about itself, and malloc_trim and hak_purge. */
 #include "base/fatal.h"
 #include "base/libc_malloc.h"
+#include "front/profile.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
+#include "sampling/dump.h"
 #include "reclaim/purge.h"
 #include "reclaim/steer.h"
 #include "report/figures.h"
@@ -140,8 +142,14 @@ static HAK_AT_LOAD void start_at_load(void) {
         hak_steer_start();
 }
 
+/* After the constructors that tell the unwinder of a static program where its tables are. */
+static HAK_LATE_AT_LOAD void begin_profile(void) {
+    hak_profile_begin(environ);
+}
+
 static HAK_AT_UNLOAD void print_at_exit(void) {
     hak_server_end();
     if (hak_policy_now()->stats_at_exit != 0)
         hak_malloc_stats();
+    hak_profile_write_next();
 }

@@ -3,7 +3,9 @@
 #include "base/classes.h"
 #include "base/probe.h"
 #include "bin/bin.h"
+#include "front/profile.h"
 #include "heap/owner.h"
+#include "hot/magazine.h"
 #include "large/large.h"
 #include "magazine/arm.h"
 #include "pages/epoch.h"
@@ -12,6 +14,7 @@
 #include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "remote/chain.h"
+#include "sampling/sampling.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
 
@@ -85,10 +88,35 @@ static inline void *refill(hak_heap *heap, size_t size) {
     return block;
 }
 
+static void *take_counted(hak_heap *heap, size_t size) {
+    unsigned cls = hak_sampling_class(size);
+    void *block = hak_sampling_is_due(heap, size) ? hak_large_sample(size) : NULL;
+    if (block != NULL || hak_malloc_is_led_away(heap, cls))
+        return block;
+    return hak_magazine_pop(heap, cls);
+}
+
+/* While a heap samples each malloc comes here. */
+static HAK_COLD void *refill_counted(hak_heap *heap, size_t size) {
+    hak_profile_look();
+    hak_owner_enters(heap);
+    bool counted = hak_sampling_adopt(heap);
+    hak_owner_leaves(heap);
+    void *block = counted ? take_counted(heap, size) : NULL;
+    if (block != NULL)
+        return block;
+    hak_owner_enters(heap);
+    block = refill(heap, size);
+    hak_owner_leaves(heap);
+    return block;
+}
+
 void *hak_refill(size_t size) {
     hak_heap *heap = hak_heap_self();
     if (HAK_UNLIKELY(heap == NULL))
         return allocate_borrowed(size);
+    if (HAK_UNLIKELY(hak_sampling_ever()))
+        return refill_counted(heap, size);
     hak_owner_enters(heap);
     void *block = refill(heap, size);
     hak_owner_leaves(heap);

@@ -79,6 +79,19 @@ int hak_malloc_info(int options,
 size_t hak_stats_json(char *buffer, size_t size);
 size_t hak_stats_prometheus(char *buffer, size_t size);
 
+/* ---- heap profiles: docs/heap-profiles.md ---- */
+
+/* Counts what is asked for, one sample for each `rate` bytes in the mean (0: 524,288), or with
+ * another rate from now on. Returns 0, ENOMEM or ENOTSUP (guard and hardened). Threads begin when
+ * they next come to a slow path. Never stops by itself. */
+int hak_profile_start(size_t rate);
+/* What lives stays known, so that a later profile can tell of it. */
+void hak_profile_stop(void);
+/* Writes a profile, which pprof reads, to a file that only its owner may read; replaces an older
+ * one when it is whole. Returns 0, EINVAL (never started) or the errno of the system. Allocates
+ * nothing. */
+int hak_profile_dump(const char *path);
+
 /* ---- memory and checks ---- */
 
 /* Empties the calling thread's magazines and gives all free pages of the process back to the

@@ -5,6 +5,7 @@
 #include "heap/owner.h"
 #include "magazine/arm.h"
 #include "os/os.h"
+#include "os/stack.h"
 #include "pages/apart.h"
 #include "pages/dirty.h"
 #include "pages/epoch.h"
@@ -16,6 +17,8 @@
 #include "pages/spare.h"
 #include "policy/policy.h"
 #include "reclaim/purge.h"
+#include "sampling/sampling.h"
+#include "sampling/sites.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
 
@@ -44,6 +47,10 @@ static size_t bytes_in(const hak_slab *run) {
  * of its run is address space, for growing in place. */
 static size_t usable(const hak_slab *run) {
     return hak_round_up(run->large_size, hak_os_page_size());
+}
+
+static bool is_large(const hak_slab *run) {
+    return run->kind == HAK_RUN_LARGE || run->kind == HAK_RUN_SAMPLED;
 }
 
 /* Makes the run a large block. */
@@ -83,6 +90,8 @@ static void tick_by_owner(void) {
  * thread that comes rarely always finds a new time, and so looks at each block. */
 void hak_large_look(hak_heap *heap) {
     uint64_t seen = hak_seen_at_ms(heap);
+    if (HAK_UNLIKELY(hak_sampling_ever()))
+        hak_sampling_adopt(heap);
     hak_purge_tick(heap, HAK_CLASS_NONE);
     bool same = hak_seen_at_ms(heap) == seen && hak_purge_is_pending();
     unsigned every = same ? 2 * heap->look_every + 1U : 0;
@@ -230,7 +239,7 @@ static hak_slab *take_cached(size_t pages) {
     return run;
 }
 
-void *hak_large_allocate(size_t size, size_t align, bool zero) {
+static void *allocate(size_t size, size_t align, bool zero) {
     if (size > PTRDIFF_MAX)
         return out_of_memory(size);
     if (hak_apart_wants(size, align))
@@ -248,6 +257,55 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
         make_zero(run, size);
     tick_by_owner();
     return (void *)run->start;
+}
+
+/* ---- samples ---- */
+
+/* The block is a sample, or goes on being one with another size. */
+static HAK_COLD void note_sample(void *block, size_t size) {
+    hak_stack stack;
+    hak_slab *run = hak_run_of(block);
+    stack.depth = hak_os_stack(stack.frames, HAK_STACK_MOST);
+    if (run != NULL)
+        run->kind = HAK_RUN_SAMPLED;
+    hak_sites_begin(block, size, &stack);
+}
+
+/* Of a block apart, there is no run: whether it is a sample the sites know. */
+static void end_sample(hak_slab *run, const void *block) {
+    if (run != NULL && run->kind != HAK_RUN_SAMPLED)
+        return;
+    hak_sites_end(block);
+    if (run != NULL)
+        run->kind = HAK_RUN_LARGE;
+}
+
+static HAK_COLD bool sample_is_due(size_t bytes) {
+    hak_heap *heap = enter();
+    bool due = heap != NULL && hak_sampling_adopt(heap) && hak_sampling_is_due(heap, bytes);
+    leave(heap);
+    return due;
+}
+
+static HAK_COLD void *allocate_counted(size_t size, size_t align, bool zero) {
+    bool due = sample_is_due(size);
+    void *block = allocate(size, align, zero);
+    if (due && block != NULL)
+        note_sample(block, size);
+    return block;
+}
+
+void *hak_large_sample(size_t size) {
+    void *block = allocate(size, 1, false);
+    if (block != NULL)
+        note_sample(block, size);
+    return block;
+}
+
+void *hak_large_allocate(size_t size, size_t align, bool zero) {
+    if (HAK_UNLIKELY(hak_sampling_ever()))
+        return allocate_counted(size, align, zero);
+    return allocate(size, align, zero);
 }
 
 /* Calls stand at the end alone (tail calls), so the compiler saves no registers. */
@@ -271,7 +329,7 @@ static const hak_slab *covering_run(const hak_range *r, size_t page) {
     for (size_t back = page + 1; back-- > 0;) {
         const hak_slab *run = &r->slabs[back];
         if (run->kind != HAK_RUN_FREE)
-            return run->kind == HAK_RUN_LARGE && back + run->pages > page ? run : NULL;
+            return is_large(run) && back + run->pages > page ? run : NULL;
     }
     return NULL;
 }
@@ -305,7 +363,7 @@ static hak_slab *find(const void *block, const char *function) {
     hak_slab *run = hak_run_of(block);
     if (run == NULL)
         return NULL;
-    if (run->kind != HAK_RUN_LARGE || run->start != (uintptr_t)block)
+    if (!is_large(run) || run->start != (uintptr_t)block)
         refuse_pointer(block, function);
     return run;
 }
@@ -324,6 +382,8 @@ size_t hak_large_size(const void *block, const char *function) {
 
 void hak_large_free(hak_heap *heap, void *block) {
     hak_slab *run = find(block, "free");
+    if (HAK_UNLIKELY(hak_sampling_ever()))
+        end_sample(run, block);
     if (run != NULL) {
         give(heap, run, false);
         tick(heap);
@@ -406,7 +466,7 @@ static void *resize_apart(void *block, size_t size) {
     return copy;
 }
 
-void *hak_large_resize(void *block, size_t size) {
+static void *resize(void *block, size_t size) {
     hak_slab *run = find(block, "realloc");
     if (run == NULL)
         return resize_apart(block, size);
@@ -422,4 +482,22 @@ void *hak_large_resize(void *block, size_t size) {
         tick_by_owner();
     }
     return block;
+}
+
+/* A block of n bytes that grows to m has been a sample with the chance of n, and gets that of the
+ * m - n that come: together the chance of m. */
+static HAK_COLD void *resize_counted(void *block, size_t size) {
+    size_t before = hak_large_size(block, "realloc");
+    bool was_sample = hak_sites_end(block);
+    bool due = size > before && sample_is_due(size - before);
+    void *resized = resize(block, size);
+    if (was_sample || (due && resized != NULL))
+        note_sample(resized != NULL ? resized : block, resized != NULL ? size : before);
+    return resized;
+}
+
+void *hak_large_resize(void *block, size_t size) {
+    if (HAK_UNLIKELY(hak_sampling_ever()))
+        return resize_counted(block, size);
+    return resize(block, size);
 }

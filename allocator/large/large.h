@@ -9,6 +9,9 @@
 HAK_DOOR void *hak_large_allocate(size_t size, size_t align, bool zero);
 /* The same for malloc, of any size above HAK_MEDIUM_MAX. */
 HAK_DOOR void *hak_large_malloc(size_t size);
+/* A block for a heap profile: `size` is at most HAK_MEDIUM_MAX and counted already. NULL: out of
+ * memory. */
+void *hak_large_sample(size_t size);
 
 /* Frees a large block; any other pointer ends the program with its name. By the owner of the heap
  * (NULL: by a thread that has none). */

@@ -34,8 +34,8 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 void *hak_armed_pop(hak_heap *heap, unsigned cls);
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
 
-/* Away: from now on malloc comes to the slow path for all sizes of the class. Back: no more. Called
- * by the owner. */
+/* Away: from now on malloc comes to the slow path for all sizes of the class. Back: no more. While
+ * a heap samples, all sizes stay away. Called by the owner. */
 void hak_lead_malloc_away(hak_heap *heap, unsigned cls);
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls);
 
@@ -55,6 +55,11 @@ void hak_disarm(hak_heap *heap, unsigned cls);
 /* When the owner last came to a slow path while something waited; 0: never. Any thread. */
 HAK_INLINE uint64_t hak_seen_at_ms(const hak_heap *heap) {
     return atomic_load_explicit(&heap->seen_at_ms, memory_order_relaxed);
+}
+
+/* The owner wants to see the next malloc of the class, or all of them while it sheds. */
+HAK_INLINE bool hak_malloc_is_led_away(const hak_heap *heap, unsigned cls) {
+    return heap->bins[cls].malloc_is_armed || heap->bins[cls].mode == HAK_SHEDDING;
 }
 
 HAK_INLINE bool hak_is_armed(const hak_heap *heap, unsigned cls) {

@@ -16,6 +16,8 @@
 #include "reclaim/background.h"
 #include "reclaim/purge.h"
 #include "reclaim/trim.h"
+#include "sampling/dump.h"
+#include "sampling/sites.h"
 
 #include <unistd.h>
 
@@ -64,6 +66,8 @@ static void after_fork_in_child(void) {
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
     hak_policy_after_fork_in_child();
+    hak_sites_after_fork_in_child();
+    hak_profile_after_fork_in_child();
     hak_lock_inherit(&start_lock);
 }
 

@@ -1,0 +1,85 @@
+#include "front/profile.h"
+
+#include "base/fatal.h"
+#include "heap/owner.h"
+#include "include/hakmem.h"
+#include "os/os.h"
+#include "policy/policy.h"
+#include "sampling/dump.h"
+#include "sampling/sampling.h"
+#include "thread/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+static _Atomic bool wanted;
+
+/* A loop that its magazine serves comes to no slow path: the caller's own is counted from here. */
+static void adopt_own(void) {
+    hak_heap *heap = hak_heap_self();
+    if (heap == NULL)
+        return;
+    hak_owner_enters(heap);
+    hak_sampling_adopt(heap);
+    hak_owner_leaves(heap);
+}
+
+HAK_EXPORT int hak_profile_start(size_t rate) {
+    if (HAK_GUARD || HAK_HARDENED)
+        return ENOTSUP;
+    if (!hak_sampling_start(rate != 0 ? rate : hak_policy_now()->profile_rate))
+        return ENOMEM;
+    adopt_own();
+    return 0;
+}
+
+HAK_EXPORT void hak_profile_stop(void) {
+    hak_sampling_stop();
+}
+
+HAK_EXPORT int hak_profile_dump(const char *path) {
+    return hak_profile_write(path);
+}
+
+void hak_profile_look(void) {
+    if (atomic_load_explicit(&wanted, memory_order_relaxed) &&
+        atomic_exchange_explicit(&wanted, false, memory_order_relaxed))
+        hak_profile_write_next();
+}
+
+static void on_signal(int number) {
+    (void)number;
+    atomic_store_explicit(&wanted, true, memory_order_relaxed);
+}
+
+static void watch_signal(int number) {
+    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    if (number != 0 && sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(number, &action, NULL);
+}
+
+static HAK_COLD void begin_at(const char *prefix) {
+    if (*prefix != '/') {
+        hak_message((const char *const[]){"hakmem: HAKMEM_PROFILE_HEAP=", prefix,
+                                          " is no absolute path; no heap profile is made", NULL});
+        return;
+    }
+    hak_profile_set_prefix(prefix);
+    if (hak_profile_start(0) != 0)
+        hak_message((const char *const[]){
+            "hakmem: no heap profile: out of memory, or a guard or hardened build", NULL});
+    else
+        watch_signal((int)hak_policy_now()->profile_signal);
+}
+
+void hak_profile_begin(char *const environment[]) {
+    static const char name[] = "HAKMEM_PROFILE_HEAP=";
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (strncmp(*environment, name, sizeof name - 1) == 0) {
+            if (!hak_os_is_privileged())
+                begin_at(*environment + sizeof name - 1);
+            return;
+        }
+}

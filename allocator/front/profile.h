@@ -1,0 +1,12 @@
+/* Heap profiles that the environment asks for. */
+#ifndef HAK_FRONT_PROFILE_H
+#define HAK_FRONT_PROFILE_H
+
+/* Starts when HAKMEM_PROFILE_HEAP has an absolute path; ignored in privileged programs. At load,
+ * once. */
+void hak_profile_begin(char *const environment[]);
+
+/* Writes a profile if the signal has come. On a slow path, under no lock. */
+void hak_profile_look(void);
+
+#endif

@@ -1,0 +1,76 @@
+#include "os/stack.h"
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OWN = 24 }; /* frames of ours that may lie between the program and the unwinder */
+
+#if __has_include(<execinfo.h>)
+#include <execinfo.h>
+
+static unsigned unwind(void **frames, unsigned most) {
+    int found = backtrace(frames, (int)most);
+    return found > 0 ? (unsigned)found : 0;
+}
+#else
+static unsigned unwind(void **frames, unsigned most) {
+    (void)frames, (void)most;
+    return 0;
+}
+#endif
+
+/* Where this library lies; nowhere when it is a part of the program. */
+static uintptr_t own_start, own_end;
+
+static bool holds(const struct dl_phdr_info *object, uintptr_t address, uintptr_t *end) {
+    bool found = false;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        uintptr_t from = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+        uintptr_t to = from + object->dlpi_phdr[i].p_memsz;
+        if (object->dlpi_phdr[i].p_type != PT_LOAD)
+            continue;
+        found |= address >= from && address < to;
+        *end = to;
+    }
+    return found;
+}
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *number) {
+    (void)size;
+    uintptr_t end = 0;
+    bool is_program = (*(unsigned *)number)++ == 0;
+    if (!holds(object, (uintptr_t)&hak_os_stack, &end))
+        return 0;
+    own_start = is_program ? 0 : object->dlpi_addr;
+    own_end = is_program ? 0 : end;
+    return 1;
+}
+
+void hak_os_stack_start(void) {
+    void *frame[1];
+    unsigned number = 0;
+    dl_iterate_phdr(look_at, &number);
+    unwind(frame, 1);
+}
+
+static bool is_own(const void *frame) {
+    return (uintptr_t)frame >= own_start && (uintptr_t)frame < own_end;
+}
+
+/* The unwinder of a static program allocates at its first search, under a lock of its own. */
+unsigned hak_os_stack(void **frames, unsigned most) {
+    static HAK_TLS bool busy;
+    void *all[128];
+    if (busy)
+        return 0;
+    busy = true;
+    unsigned found = unwind(all, most + OWN < 128 ? most + OWN : 128), own = 0, kept = 0;
+    busy = false;
+    while (own < found && is_own(all[own]))
+        own++;
+    for (; own + kept < found && kept < most; kept++)
+        frames[kept] = all[own + kept];
+    return kept;
+}

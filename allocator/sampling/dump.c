@@ -1,0 +1,112 @@
+#include "sampling/dump.h"
+
+#include "base/fatal.h"
+#include "os/lock.h"
+#include "os/out.h"
+#include "sampling/sampling.h"
+#include "sampling/sites.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* In memory that every process has: a stack may be as small as a signal's. */
+static hak_out out;
+static hak_lock lock;
+static char prefix[PATH_MAX];
+static _Atomic unsigned last; /* number of a file of this process */
+
+typedef struct sums {
+    uint64_t live, live_bytes, allocated, allocated_bytes;
+} sums;
+
+static void add(const hak_site *site, void *context) {
+    sums *all = context;
+    all->live += site->live;
+    all->live_bytes += site->live_bytes;
+    all->allocated += site->allocated;
+    all->allocated_bytes += site->allocated_bytes;
+}
+
+/* "live: bytes [allocated: bytes] @", as gperftools has it. */
+static void write_counts(const sums *of) {
+    hak_out_number(&out, of->live);
+    hak_out_text(&out, ": ");
+    hak_out_number(&out, of->live_bytes);
+    hak_out_text(&out, " [");
+    hak_out_number(&out, of->allocated);
+    hak_out_text(&out, ": ");
+    hak_out_number(&out, of->allocated_bytes);
+    hak_out_text(&out, "] @");
+}
+
+static void write_site(const hak_site *site, void *context) {
+    (void)context;
+    sums of = {0};
+    add(site, &of);
+    write_counts(&of);
+    for (unsigned i = 0; i < site->stack.depth; i++) {
+        hak_out_text(&out, " ");
+        hak_out_address(&out, site->stack.frames[i]);
+    }
+    hak_out_text(&out, "\n");
+}
+
+static void write_all(void) {
+    sums all = {0};
+    hak_sites_each(add, &all);
+    hak_out_text(&out, "heap profile: ");
+    write_counts(&all);
+    hak_out_text(&out, " heap_v2/");
+    hak_out_number(&out, hak_sampling_rate());
+    hak_out_text(&out, "\n# lost samples: ");
+    hak_out_number(&out, hak_sites_lost());
+    hak_out_text(&out, "\n");
+    hak_sites_each(write_site, NULL);
+    hak_out_text(&out, "\nMAPPED_LIBRARIES:\n");
+    hak_out_copy(&out, "/proc/self/maps");
+}
+
+int hak_profile_write(const char *path) {
+    if (!hak_sampling_ever())
+        return EINVAL;
+    hak_lock_take(&lock);
+    if (hak_out_open(&out, path))
+        write_all();
+    int error = hak_out_close(&out);
+    hak_lock_give(&lock);
+    return error;
+}
+
+void hak_profile_set_prefix(const char *text) {
+    size_t length = strlen(text);
+    if (length < sizeof prefix)
+        memcpy(prefix, text, length + 1);
+}
+
+static size_t append(char *path, size_t at, const char *text) {
+    size_t length = strlen(text);
+    memcpy(path + at, text, length + 1);
+    return at + length;
+}
+
+void hak_profile_write_next(void) {
+    enum { ENDING = 64 };
+    char path[PATH_MAX + ENDING], digits[21];
+    if (prefix[0] == '\0' || !hak_sampling_ever())
+        return;
+    size_t at = append(path, 0, prefix);
+    at = append(path, append(path, at, "."), hak_decimal((unsigned)getpid(), digits));
+    at = append(path, append(path, at, "."), hak_decimal(++last, digits));
+    append(path, at, ".heap");
+    int error = hak_profile_write(path);
+    if (error != 0)
+        hak_message((const char *const[]){"hakmem: no heap profile at ", path, ": error ",
+                                          hak_decimal((unsigned)error, digits), NULL});
+}
+
+void hak_profile_after_fork_in_child(void) {
+    hak_lock_inherit(&lock);
+    last = 0;
+}

@@ -1,0 +1,160 @@
+#include "sampling/sites.h"
+
+#include "os/lock.h"
+#include "os/os.h"
+
+#include <string.h>
+
+enum { SITES = 8192, LIVE = 65536, MOST_LIVE = LIVE / 4 * 3, LONGEST = 64 };
+
+typedef struct live {
+    uintptr_t block; /* 0: none */
+    size_t size;
+    uint32_t site;
+} live;
+
+static hak_site *sites;
+static live *blocks;
+static size_t live_count;
+static uint64_t lost;
+static hak_lock lock;
+
+bool hak_sites_open(void) {
+    hak_lock_take(&lock);
+    if (sites == NULL) {
+        size_t page = hak_os_page_size();
+        size_t sites_size = (SITES * sizeof *sites + page - 1) / page * page;
+        size_t live_size = (LIVE * sizeof *blocks + page - 1) / page * page;
+        char *both = hak_os_map(sites_size + live_size, 1);
+        if (both != NULL)
+            blocks = (live *)(both + sites_size);
+        sites = (hak_site *)both;
+    }
+    hak_lock_give(&lock);
+    return sites != NULL;
+}
+
+/* The size with its first four binary digits alone. */
+static size_t rounded(size_t size) {
+    unsigned digits = size != 0 ? 64 - (unsigned)__builtin_clzl(size) : 0;
+    return digits > 4 ? size >> (digits - 4) << (digits - 4) : size;
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
+    return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_of(size_t size, const hak_stack *stack) {
+    uint64_t hash = mixed(size, stack->depth);
+    for (unsigned i = 0; i < stack->depth; i++)
+        hash = mixed(hash, (uintptr_t)stack->frames[i]);
+    return hash;
+}
+
+static bool is_that(const hak_site *site, size_t size, const hak_stack *stack) {
+    return site->size == size && site->stack.depth == stack->depth &&
+           memcmp(site->stack.frames, stack->frames, stack->depth * sizeof(void *)) == 0;
+}
+
+/* SITES: there is no room near its place. */
+static uint32_t site_for(size_t size, const hak_stack *stack) {
+    uint64_t hash = hash_of(size, stack);
+    for (uint32_t i = 0; i < LONGEST; i++) {
+        hak_site *site = &sites[(hash + i) % SITES];
+        if (site->allocated == 0 && site->live == 0) {
+            site->size = size;
+            site->stack = *stack;
+        }
+        if (is_that(site, size, stack))
+            return (uint32_t)(site - sites);
+    }
+    return SITES;
+}
+
+static size_t place_of(uintptr_t block) {
+    return mixed(block, 0) % LIVE;
+}
+
+/* Where the block stands, or the empty place where it would. */
+static size_t find(uintptr_t block) {
+    size_t at = place_of(block);
+    while (blocks[at].block != 0 && blocks[at].block != block)
+        at = (at + 1) % LIVE;
+    return at;
+}
+
+static bool add(uintptr_t block, size_t size, uint32_t site) {
+    if (live_count >= MOST_LIVE)
+        return false;
+    size_t at = find(block);
+    live_count += blocks[at].block == 0;
+    blocks[at] = (live){block, size, site};
+    return true;
+}
+
+/* What stands behind a gap moves into it, unless its own place lies behind the gap. Source: Knuth,
+ * The Art of Computer Programming 3, section 6.4, algorithm R. */
+static void take_out(size_t gap) {
+    for (size_t at = (gap + 1) % LIVE; blocks[at].block != 0; at = (at + 1) % LIVE)
+        if ((at - place_of(blocks[at].block)) % LIVE >= (at - gap) % LIVE) {
+            blocks[gap] = blocks[at];
+            gap = at;
+        }
+    blocks[gap].block = 0;
+    live_count--;
+}
+
+void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
+    hak_lock_take(&lock);
+    uint32_t site = site_for(rounded(size), stack);
+    bool lives = site != SITES && add((uintptr_t)block, size, site);
+    lost += !lives;
+    if (site != SITES) {
+        sites[site].allocated++;
+        sites[site].allocated_bytes += size;
+        sites[site].live += lives;
+        sites[site].live_bytes += lives ? size : 0;
+    }
+    hak_lock_give(&lock);
+}
+
+bool hak_sites_end(const void *block) {
+    hak_lock_take(&lock);
+    size_t at = find((uintptr_t)block);
+    bool known = blocks[at].block != 0;
+    if (known) {
+        sites[blocks[at].site].live--;
+        sites[blocks[at].site].live_bytes -= blocks[at].size;
+        take_out(at);
+    }
+    hak_lock_give(&lock);
+    return known;
+}
+
+void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context) {
+    for (size_t i = 0; sites != NULL && i < SITES; i++) {
+        hak_lock_take(&lock);
+        hak_site copy = sites[i];
+        hak_lock_give(&lock);
+        if (copy.allocated != 0)
+            visit(&copy, context);
+    }
+}
+
+uint64_t hak_sites_lost(void) {
+    hak_lock_take(&lock);
+    uint64_t count = lost;
+    hak_lock_give(&lock);
+    return count;
+}
+
+/* Found held, the tables may be half changed: the child begins with empty ones. */
+void hak_sites_after_fork_in_child(void) {
+    if (!hak_lock_inherit(&lock) || sites == NULL)
+        return;
+    memset(sites, 0, SITES * sizeof *sites);
+    memset(blocks, 0, LIVE * sizeof *blocks);
+    live_count = 0;
+    lost = 0;
+}

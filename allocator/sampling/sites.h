@@ -1,0 +1,47 @@
+/* Sites: where sampled blocks were asked for, how often, and which of them live.
+ *
+ *   live   | block -> site |       | block -> site |  ...      one for each sample that is not freed
+ *   sites  | size, stack: allocated, live          |  ...      one for each call stack and size,
+ *                                                              sizes within 1/8 taken together
+ *
+ * Both are tables of a fixed size, mapped at the first start and filled as far as they are used:
+ * 2.5 MiB for 8,192 sites, 1.5 MiB for 65,536 blocks. What finds no room is counted as lost. One
+ * lock for all, taken for each sample and at its end; nothing is called under it. */
+#ifndef HAK_SAMPLING_SITES_H
+#define HAK_SAMPLING_SITES_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HAK_STACK_MOST = 32 };
+typedef struct hak_stack {
+    unsigned depth;
+    void *frames[HAK_STACK_MOST];
+} hak_stack;
+
+typedef struct hak_site {
+    size_t size; /* the least of its blocks' */
+    uint64_t allocated, live, allocated_bytes, live_bytes;
+    hak_stack stack;
+} hak_site;
+
+/* Maps the tables, once. False: out of memory. Any thread. */
+bool hak_sites_open(void);
+
+/* A block of `size` bytes that was asked for here is a sample; and it is one no more. False: it was
+ * none. Any thread. */
+void hak_sites_begin(const void *block, size_t size, const hak_stack *stack);
+bool hak_sites_end(const void *block);
+
+/* Calls `visit` with a copy of each site; samples may come and go meanwhile. */
+void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context);
+
+/* Samples that found no room. */
+uint64_t hak_sites_lost(void);
+
+void hak_sites_after_fork_in_child(void);
+
+#endif
