@@ -70,9 +70,9 @@ static const char *skip_blanks(const char *at) {
  * is no name and no value. Returns its length. */
 static size_t copy(char to[TEXT], const char *from, const char *end) {
     from = skip_blanks(from);
-    while (end > from && is_blank(end[-1]))
-        end--;
     size_t length = end > from ? (size_t)(end - from) : 0;
+    while (length > 0 && is_blank(from[length - 1]))
+        length--;
     length = length < TEXT - 1 ? length : TEXT - 1;
     memcpy(to, from, length);
     to[length] = '\0';
@@ -157,9 +157,7 @@ bool hak_conf_read_file(const char *path, hak_policy *draft) {
     bool believed = hak_os_read_trusted(path, text, sizeof text, &why) >= 0;
     if (believed) {
         char source[HAK_CONF_PATH + 2];
-        size_t length = strlen(path);
-        memcpy(source, path, length);
-        memcpy(source + length, ": ", 3);
+        stpcpy(stpcpy(source, path), ": ");
         hak_conf_read(source, text, draft);
     } else {
         complain(draft, (const char *const[]){"hakmem: ", path, " ", why, "; not read", NULL});

@@ -24,7 +24,7 @@ static const char known[] =
 #undef HAK_OPTION
 
 bool hak_name_is_known(const char *name, size_t length) {
-    for (const char *at = known; *at != '\0'; at += strlen(at) + 1)
+    for (const char *at = known; at < known + sizeof known - 1; at += strlen(at) + 1)
         if (strncmp(at, name, length) == 0 && at[length] == '\0')
             return true;
     return false;

@@ -28,8 +28,8 @@ static void add_class(totals *t, const hak_snapshot *s, unsigned cls) {
     t->slab_bytes += pages << HAK_PAGE_SHIFT;
     t->returned_bytes += hak_returned_blocks(c) * class->size;
     t->fresh_bytes += hak_fresh_blocks(s, cls) * class->size;
-    t->tail_bytes += hak_slabs_of(c) *
-                     (((size_t)class->pages << HAK_PAGE_SHIFT) - class->capacity * class->size);
+    t->tail_bytes += hak_slabs_of(c) * (((size_t)class->pages << HAK_PAGE_SHIFT) -
+                                        (size_t)class->capacity * class->size);
     t->rounding_bytes += hak_rounding_guess(s, cls);
 }
 

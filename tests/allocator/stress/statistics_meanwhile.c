@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static _Atomic(void *) shared[BLOCKS];
 static _Atomic int left = THREADS;
 
 static size_t size_of(uint64_t random) {
-    return random % 16 == 0 ? 65537 + random % 300000 : 1 + random % 20000;
+    return random % 16 == 0 ? 65537 + random % 300000 : 16 + random % 20000;
 }
 
 static void *live(void *unused) {
