@@ -7,7 +7,7 @@
 
 enum { OWN = 24 }; /* frames of ours that may lie between the program and the unwinder */
 
-#if __has_include(<execinfo.h>)
+#ifdef __GLIBC__ /* musl has no unwinder */
 #include <execinfo.h>
 
 static unsigned unwind(void **frames, unsigned most) {
