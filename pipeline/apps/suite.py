@@ -71,7 +71,8 @@ def find_library(tree: Tree) -> Path:
     mixed = [path for path in published if path.parents[2].name == "mixed"]
     if published:
         return [*mixed, *published][0]
-    built = list(tree.root.glob("build/*/lib/libhakmem.so"))
+    places = [tree.root / "build" / preset / "lib/libhakmem.so" for preset in ("clang", "gcc")]
+    built = [path for path in places if path.exists()]
     if not built:
         raise UsageError(
             "there is no library to test",

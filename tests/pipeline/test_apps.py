@@ -310,7 +310,7 @@ def test_with_the_guard_an_app_may_take_more_and_leave_out_what_misuses_memory()
         (["--library", "README.md"], "--library is for --apps alone"),
         (["--set", "HAKMEM_PURGE_DELAY=0"], "--set is for --apps alone"),
         (["--variant", "guard"], "--variant is for --apps alone"),
-        (["--apps", "--variant", "fast"], "'fast' is not one of 'guard', 'research'"),
+        (["--apps", "--variant", "fast"], "'fast' is not one of 'guard', 'hardened'"),
         (
             ["--apps", "--variant", "guard", "--library", "README.md"],
             "--library and --variant do not go together",
