@@ -265,6 +265,7 @@ def _before(versions: list[Version], now: Version | None) -> Version:
         older = [one for one in older if marks.rejection(one) is None]
     if not older:
         raise VersionError(
-            "there is no older version to go back to", hint="see `.venv/bin/pipeline list`"
+            "there is no older version to go back to",
+            hint="leave LD_PRELOAD out, or publish another version: see `.venv/bin/pipeline list`",
         )
     return older[0]

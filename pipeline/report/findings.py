@@ -55,8 +55,10 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
     verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
     unclear = verdicts.count(Verdict.INCONCLUSIVE)
     if unclear:
-        what = f"{unclear} of {len(workloads)} workloads are undecided by themselves"
-        yield _doubt(what, "their intervals reach across a margin", "workloads")
+        verb = "is" if unclear == 1 else "are"
+        what = f"{unclear} of {len(workloads)} workloads {verb} undecided alone"
+        why = "the interval of a single workload is wider than that of all, and crosses a margin"
+        yield _doubt(what, why, "workloads")
 
 
 def _counts(result: VerifyResult) -> Iterator[Finding]:

@@ -11,6 +11,9 @@ from pipeline.core.spelling import did_you_mean
 from pipeline.profile.schema import Profile, Program
 from pipeline.toolchain.symbols import SymbolLists
 
+# A line that begins with a type, a name, parameters, a body.
+_DEFINITION = re.compile(r"^[A-Za-z_][^;={}()]*?\b(\w+)\([^;{}]*\) *\{", re.M)
+
 
 def check_names(tree: Tree, profile: Profile, lists: SymbolLists) -> None:
     """Raise ProfileError for a program without a source, or a symbol that no source speaks of."""
@@ -44,6 +47,12 @@ def _check_symbols(place: str, symbols: Iterable[str], words: Collection[str]) -
             hint=did_you_mean(unknown[0], words)
             or "was it renamed? a name must be that of a definition, not of an alias",
         )
+
+
+def defined_functions(tree: Tree) -> set[str]:
+    """Return the functions that the library's sources define, also those that are inlined."""
+    texts = [path.read_text("utf-8") for path in (tree.root / "allocator").rglob("*.[ch]")]
+    return {name for text in texts for name in _DEFINITION.findall(text)}
 
 
 def _words(tree: Tree) -> set[str]:

@@ -13,6 +13,7 @@ from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError, ProfileError
 from pipeline.core.store import Notes
 from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.check_names import defined_functions
 from pipeline.stages.build.compile import cmake_build, take_library
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Library, Workshop
@@ -136,7 +137,11 @@ def _never(shop: Workshop, setup: Setup, profile: ProfileData | None, flavour: F
 
 
 def _refuse_unknown(shop: Workshop, setup: Setup, known: set[str]) -> None:
-    """Raise ProfileError for a listed name that no source defines: the linker would not say it."""
+    """Raise ProfileError for a listed name that no source defines: the linker would not say it.
+
+    A small function may be inlined before anything is counted, and is in no profile then.
+    """
+    known = known | defined_functions(shop.tree)
     for name, listed in (("hot.txt", setup.lists.hot), ("cold.txt", setup.lists.cold)):
         unknown = [symbol for symbol in listed if symbol not in known]
         if unknown:
