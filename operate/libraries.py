@@ -4,6 +4,9 @@ TREE/dist/PROFILE/current/lib/libhakmem.so         with manifest.json beside lib
 PREFIX/lib/libhakmem.so                            with PREFIX/share/hakmem/manifest.json
 PREFIX/lib/TRIPLET/libhakmem.so                    the same, as Debian packages have it
 .../lib/CPU/libhakmem.so                           for one kind of processor
+
+A hardened library is dist/PROFILE+hardened/current/lib/libhakmem-hardened.so, and below a prefix
+lib/libhakmem-hardened.so with share/hakmem-hardened/manifest.json.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from typing import Any
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.home import is_tree
 from pipeline.core.processor import nearest
+from pipeline.core.variant import PRODUCTION, VARIANTS, share_folder, shared_name
 
-FILE, MANIFEST, DEFAULT_PROFILE = "libhakmem.so", "manifest.json", "mixed"
+MANIFEST, DEFAULT_PROFILE = "manifest.json", "mixed"
 PREFIXES = ("/usr/local", "/usr", "/opt/hakmem")
 _FOLDERS = ("lib", "lib/*-linux-gnu", "lib/*-linux-musl", "lib64")
 
@@ -53,23 +57,29 @@ class Library:
 
     def beside(self) -> list[str]:
         """Return the kinds of processors that have a library of their own beside this one."""
-        return sorted(file.parent.name for file in self.path.parent.glob(f"*/{FILE}"))
+        return sorted(file.parent.name for file in self.path.parent.glob(f"*/{self.path.name}"))
 
     def for_cpu(self, kind: str) -> Library:
         """Return the library for one kind of processor."""
-        return Library(self.path.parent / kind / FILE, self.manifest, kind)
+        return Library(self.path.parent / kind / self.path.name, self.manifest, kind)
 
 
-def find(profile: str | None, cpu: str | None, this_cpu: str, roots: Sequence[Path]) -> Library:
-    """Return the library for a profile and a kind of processor.
+def find(
+    profile: str | None,
+    cpu: str | None,
+    this_cpu: str,
+    roots: Sequence[Path],
+    variant: str = PRODUCTION,
+) -> Library:
+    """Return the library of a variant for a profile and a kind of processor.
 
     ``cpu`` is what was asked for: a kind, "any", or None for what fits ``this_cpu`` best.
     """
-    found = [*published(roots)]
+    found = [*published(roots, variant)]
     fitting = [one for one in found if profile in (None, one.profile)]
     fitting.sort(key=lambda one: profile is None and one.profile != DEFAULT_PROFILE)
     if not fitting:
-        raise _nothing(profile, found)
+        raise _nothing(profile, found, variant)
     return choose(fitting[0], cpu, this_cpu)
 
 
@@ -100,18 +110,22 @@ def named(path: Path) -> Library:
 def around(path: Path) -> Iterator[Library]:
     """Yield what is published in the version or prefix that a library lies in."""
     for folder in [*path.resolve().parents][:4]:
-        for manifest in (folder / MANIFEST, folder / "share" / "hakmem" / MANIFEST):
-            for general in _libraries(folder, manifest):
-                yield general
-                yield from (general.for_cpu(kind) for kind in general.beside())
+        for variant in VARIANTS:
+            for manifest in (folder / MANIFEST, folder / share_folder(variant) / MANIFEST):
+                for general in _libraries(folder, manifest, variant):
+                    yield general
+                    yield from (general.for_cpu(kind) for kind in general.beside())
 
 
-def published(roots: Sequence[Path]) -> Iterator[Library]:
-    """Yield the libraries of trees and prefixes, in the order of ``roots``."""
+def published(roots: Sequence[Path], variant: str) -> Iterator[Library]:
+    """Yield the libraries of trees and prefixes that are of a variant, in the order of ``roots``.
+
+    They are told by their names: no library of another variant has the same.
+    """
     for root in roots:
         for folder in sorted(root.glob("dist/*/current")):
-            yield from _libraries(folder, folder / MANIFEST)
-        yield from _libraries(root, root / "share" / "hakmem" / MANIFEST)
+            yield from _libraries(folder, folder / MANIFEST, variant)
+        yield from _libraries(root, root / share_folder(variant) / MANIFEST, variant)
 
 
 def usual_roots() -> list[Path]:
@@ -129,21 +143,22 @@ def _trusted(tree: Path) -> bool:
     return tree.stat().st_uid in (0, os.geteuid())
 
 
-def _libraries(root: Path, manifest: Path) -> Iterator[Library]:
+def _libraries(root: Path, manifest: Path, variant: str) -> Iterator[Library]:
     try:
         said = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     for pattern in _FOLDERS if isinstance(said, dict) else ():
         for folder in sorted(root.glob(pattern)):
-            if (folder / FILE).is_file():
-                yield Library((folder / FILE).absolute(), said)
+            if (folder / shared_name(variant)).is_file():
+                yield Library((folder / shared_name(variant)).absolute(), said)
 
 
-def _nothing(profile: str | None, found: Sequence[Library]) -> VersionError:
+def _nothing(profile: str | None, found: Sequence[Library], variant: str) -> VersionError:
     there = ", ".join(sorted({one.profile for one in found})) or "none"
     which = f"for profile {profile!r} " if profile else ""
+    kind, option = ("", "") if variant == PRODUCTION else (f"{variant} ", f" --variant {variant}")
     return VersionError(
-        f"no library {which}is published here or installed; there is: {there}",
-        hint="`pipeline build`, `pipeline install`, or name a file by --library",
+        f"no {kind}library {which}is published here or installed; there is: {there}",
+        hint=f"`pipeline build{option}`, `pipeline install{option}`, or name a file by --library",
     )

@@ -99,7 +99,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     The same bytes carry the verdict that the bundle brings; other bytes are judged anew. What
     differs and is not ``allowed`` is refused: ToolError or DataError.
     """
-    check_writable(shop.tree.dist(shop.profile.name))
+    check_writable(shop.tree.dist(shop.line))
     setup = imported_setup(shop, imported)
     early = refuse_others(_differences(shop, setup, imported.bundle), allowed)
     if early:  # it will be judged: ask before anything is built

@@ -24,6 +24,7 @@ from pipeline.stages.pgo.static import static
 from pipeline.stages.pgo.train import train
 from pipeline.stages.proof.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.cost import cost
 from pipeline.stages.proof.evidence import gather
 from pipeline.stages.proof.verify import verify
 from pipeline.stages.publish.publish import Published, check_writable, passes, publish
@@ -33,7 +34,7 @@ from pipeline.stages.tuning.tune import tune
 
 def build(shop: Workshop) -> Published:
     """Run all stages in order and return what was published; with ALL, for each kind once."""
-    check_writable(shop.tree.dist(shop.profile.name))
+    check_writable(shop.tree.dist(shop.line))
     if shop.options.branch_stacks:
         require_branch_stacks(shop)
     if shop.options.cpu != ALL:
@@ -83,7 +84,7 @@ def make(shop: Workshop) -> Release:
 
     Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
     pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
-    choice of what is judged), slowdown, verify, layout-null.
+    choice of what is judged), slowdown, verify, layout-null, cost (of what is not production).
     """
     setup = configure(shop)
     plain = baseline(shop, setup)
@@ -109,7 +110,13 @@ def make(shop: Workshop) -> Release:
         chain = [last, full]
         chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
-    evidence = gather(shop, setup, plain, chain, chosen, verdict)
     return Release(
-        chosen.candidate, archive, profile, training.factors, verdict, evidence, setup.geometry
+        chosen.candidate,
+        archive,
+        profile,
+        training.factors,
+        verdict,
+        gather(shop, setup, plain, chain, chosen, verdict),
+        setup.geometry,
+        cost=cost(shop, setup, plain, chosen.candidate.library),
     )

@@ -15,6 +15,7 @@ from pipeline.core import processor
 from pipeline.core.errors import UnfitError, UsageError
 from pipeline.core.preload import check_preloadable
 from pipeline.core.spelling import did_you_mean
+from pipeline.core.variant import PRODUCTION, VARIANTS
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _KNOWN = re.compile(rb"HAKMEM_[A-Z0-9_]+(?==?\0)")
@@ -26,6 +27,7 @@ Examples:
   hakmem run -- redis-server redis.conf
   hakmem run --profile server -- purge-delay=100 huge-pages=1 -- nginx
   hakmem run --show -- python3 app.py     # what would be done
+  hakmem run --variant hardened -- nginx  # docs/hardening.md
 
 Exit codes: those of the program; 126 and 127 as a shell has them; else docs/exit-codes.md."""
 
@@ -35,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "hakmem run [options] [--] [NAME=VALUE ...] [--] PROGRAM [ARGUMENT ...]"
     parser.add_argument("--profile", help="of what is published, the library for this workload")
     parser.add_argument("--cpu", help='for this kind of processor, or "any"; default: this one')
+    parser.add_argument("--variant", choices=VARIANTS, default=PRODUCTION, help="which build of it")
     parser.add_argument("--library", type=Path, metavar="FILE", help="this file, and no other")
     parser.add_argument("--show", action="store_true", help="print what would be done, do nothing")
     parser.add_argument("--quiet", "-q", action="store_true", help="no remarks")
@@ -123,7 +126,7 @@ def _library(args: argparse.Namespace, this_cpu: str) -> Library:
     if args.library is not None:
         return libraries.named(args.library)
     cpu = args.cpu if args.cpu is None else processor.require_known(args.cpu)
-    return libraries.find(args.profile, cpu, this_cpu, libraries.usual_roots())
+    return libraries.find(args.profile, cpu, this_cpu, libraries.usual_roots(), args.variant)
 
 
 def _remark(lines: Iterable[str]) -> None:

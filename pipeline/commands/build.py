@@ -11,7 +11,7 @@ import click
 from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
     cpu_or_all_option,
-    profile_option,
+    line_option,
     scheduler_option,
     verbose_option,
     wait_option,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("build")
-@profile_option
+@line_option
 @click.option("--quick", is_flag=True, help="Short training and judging, under 2 minutes.")
 @click.option("--thorough", is_flag=True, help="Judge until it is clear, however long that takes.")
 @click.option(
@@ -99,8 +99,12 @@ def build_command(
         raise click.UsageError("--cpu all is not tuned: search first, with `pipeline tune`")
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
+    from pipeline.core.variant import PRODUCTION, split_line
     from pipeline.stages.build.workshop import Options
 
+    variant = split_line(profile)[1]
+    if variant != PRODUCTION and tune_budget_s is not None:
+        raise click.UsageError("the geometry is chosen for production: tune without --variant")
     redo = frozenset(NAMES[NAMES.index(start) :]) if start else frozenset()
     options = Options(
         quick=quick,
@@ -114,6 +118,7 @@ def build_command(
         scheduler=scheduler,
         verify_s=verify_s,
         cpu=cpu,
+        variant=variant,
     )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
@@ -122,11 +127,12 @@ def build_command(
 def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: bool) -> None:
     import time
 
+    from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
     from pipeline.run import build
 
     started = time.monotonic()
-    profile = load_profile(tree, name)
+    profile = load_profile(tree, split_line(name)[0])
     _refuse_unknown(profile, options.allow_regression)
     with open_workshop(tree, profile, options, console, wait=wait) as shop:
         published = build(shop)
@@ -154,12 +160,13 @@ def open_workshop(
     from pipeline.core.errors import BuildInterrupted
     from pipeline.core.lock import tree_lock
     from pipeline.core.store import Store
+    from pipeline.core.variant import line_of
     from pipeline.stages.build.workshop import Workshop
     from pipeline.toolchain.find import find_toolchain
 
     tools = find_toolchain()
     with tree_lock(tree.state, wait=wait, say=console.say):
-        store = Store(tree.artifacts(profile.name))
+        store = Store(tree.artifacts(line_of(profile.name, options.variant)))
         store.clear_rooms()
         try:
             yield Workshop(tree, profile, tools, store, console, options)

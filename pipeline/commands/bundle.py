@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option, verbose_option
+from pipeline.commands.options import line_option, verbose_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
     from pipeline.profile.schema import Profile
     from pipeline.release.bundle import Bundle
+    from pipeline.release.version import Version
 
 
 @click.group("bundle")
@@ -21,7 +22,7 @@ def bundle_command() -> None:
 
 
 @bundle_command.command("export")
-@profile_option
+@line_option
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option(
     "--output",
@@ -64,7 +65,7 @@ def export_command(
             hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
         )
     data = pack(found)
-    target = output or Path(f"hakmem-{found.manifest['profile']}-{found.name}.tar.gz")
+    target = output or Path(f"{_file_name(found)}.tar.gz")
     if not target.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {target.parent}", hint="make it, or write elsewhere")
     with replacing(target) as fresh:
@@ -132,10 +133,18 @@ def import_command(
         quick or bundle.quick,
         allow_neutral=allow_neutral or bundle.allow_neutral,
         allow_regression=bundle.allow_regression,
+        variant=bundle.variant,
     )
     with open_workshop(Tree.here(), profile, options, console, wait=True) as shop:
         published = rebuild(shop, take_in(shop.store, file), frozenset(allow))
     conclude(console, published, time.monotonic() - started)
+
+
+def _file_name(version: Version) -> str:
+    """Return the usual name of a version's bundle: hakmem-PROFILE[+VARIANT]-VERSION."""
+    from pipeline.core.variant import line_of
+
+    return f"hakmem-{line_of(version.manifest['profile'], version.variant)}-{version.name}"
 
 
 def _look_into(file: Path) -> tuple[Bundle, Profile]:

@@ -29,7 +29,7 @@ NOTHING = "nothing published"
     "-p",
     metavar="NAME",
     shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml.  [default: mixed]",
+    help="Profile: training/profiles/NAME.toml, or NAME+hardened.  [default: mixed]",
 )
 @click.option("--all", "every", is_flag=True, help="All profiles, each with its current version.")
 @click.argument("version", required=False, shell_complete=complete_version)
@@ -74,6 +74,7 @@ def _rows(
     tree: Tree, profile: str, wish: str | None, every: bool, line: StageLine
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each health program; of a profile without a version one that says so."""
+    from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
     from pipeline.profile.schema import Command
     from pipeline.release.version import current, resolve
@@ -81,7 +82,7 @@ def _rows(
     if every and current(tree.dist(profile)) is None:
         yield dict(zip(HEADINGS, (profile, None, None, NOTHING, "", None), strict=True))
         return
-    loaded, found = load_profile(tree, profile), resolve(tree, profile, wish)
+    loaded, found = load_profile(tree, split_line(profile)[0]), resolve(tree, profile, wish)
     logs = tree.logs(profile) / "health"
     for one in loaded.verifying:
         if isinstance(one, Command):

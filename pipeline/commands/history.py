@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import line_option
 
 if TYPE_CHECKING:
     from pipeline.report.history import History
@@ -16,7 +16,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("history")
-@profile_option
+@line_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
 @click.option("--html", type=_FILE, metavar="FILE", help="Write a page with charts and the table.")
 @click.option("--svg", type=_FILE, metavar="FILE", help="Write the charts alone.")

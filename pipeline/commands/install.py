@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import alone_variant_option, line_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _place_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("install")
-@profile_option
+@line_option
 @click.argument("version", required=False, shell_complete=complete_version)
 @_place_options
 @click.option("--force", is_flag=True, help="Overwrite files that others have put there.")
@@ -47,6 +47,7 @@ def install_command(
 
     VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
     What was installed stands in PREFIX/share/hakmem/installed.json; an older version is replaced.
+    A hardened version lies beside production: libhakmem-hardened, share/hakmem-hardened/.
 
     \b
     Examples:
@@ -67,7 +68,7 @@ def install_command(
             f"{found.name} is damaged: {', '.join(damaged)}",
             hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
         )
-    place = Place(prefix, destdir.absolute() if destdir else None)
+    place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
     refused = read_marks(found.folder.parent).rejection(found)
     if refused is not None:
         raise VersionError(
@@ -91,7 +92,8 @@ def install_command(
 
 @click.command("uninstall")
 @_place_options
-def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool) -> None:
+@alone_variant_option
+def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant: str) -> None:
     """Remove what `pipeline install` has installed, and say what.
 
     Files that were changed since are kept and named.
@@ -103,7 +105,7 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool) -> None
     """
     from pipeline.release.install import Place, carry_out, plan_removal
 
-    plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None))
+    plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None, variant))
     _tell(plan, dry_run)
     for name in plan.keep:
         click.echo(f"kept, because it was changed: {plan.place.root / name}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import line_option, profile_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def layout_command() -> None:
 
 
 @layout_command.command("check")
-@profile_option
+@line_option
 @_subject
 @click.option("--verbose", "-v", is_flag=True, help="Also show what is fine.")
 def check_command(profile: str, version: str | None, verbose: bool) -> int:
@@ -93,7 +93,7 @@ def propose_command(profile: str, version: str | None, data: str | None, write: 
 
 
 @layout_command.command("show")
-@profile_option
+@line_option
 @_subject
 def show_command(profile: str, version: str | None) -> None:
     """Print where each function lies, how large and how hot it is.

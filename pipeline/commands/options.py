@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline.core.variant import PRODUCTION, VARIANTS
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -76,15 +78,48 @@ def _known_processor(
     return None if name is None else require_known(name)
 
 
-profile_option = click.option(
+def _take_variant(context: click.Context, _parameter: click.Parameter, variant: str | None) -> None:
+    """Make the profile that the command gets the name of a line of versions."""
+    from pipeline.core.errors import UsageError
+    from pipeline.core.variant import line_of, split_line
+
+    profile, named = split_line(context.params["profile"])
+    if named not in VARIANTS:
+        raise UsageError(f"there is no variant {named!r}", hint=f"one of: {', '.join(VARIANTS)}")
+    context.params["profile"] = line_of(profile, variant or named)
+
+
+_VARIANT: dict[str, Any] = {
+    "type": click.Choice(VARIANTS),
+    "help": "Which build: production, or hardened beside it (docs/hardening.md).",
+}
+_profile = click.option(
     "--profile",
     "-p",
     default="mixed",
     show_default=True,
     metavar="NAME",
+    is_eager=True,
     shell_complete=complete_profile,
     help="Profile: training/profiles/NAME.toml.",
 )
+_variant = click.option("--variant", expose_value=False, callback=_take_variant, **_VARIANT)
+
+
+def profile_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--profile`` for one that knows nothing of variants."""
+    return _profile(command)
+
+
+def line_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command ``--profile`` and ``--variant``; its ``profile`` is the name of a line.
+
+    That is the profile's name for production, and ``PROFILE+VARIANT`` for what is beside it.
+    """
+    return _profile(_variant(command))
+
+
+alone_variant_option = click.option("--variant", default=PRODUCTION, show_default=True, **_VARIANT)
 
 
 def _known_processor_or_all(

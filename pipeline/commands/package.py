@@ -32,14 +32,20 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
       pipeline package --profile mixed -o /tmp/packages
       apt install /tmp/packages/libhakmem_*.deb /tmp/packages/hakmem-tools_*.deb
     """
-    from pipeline.core.errors import ArtifactError
+    from pipeline.core.errors import ArtifactError, UsageError
     from pipeline.core.paths import Tree
+    from pipeline.core.variant import PRODUCTION
     from pipeline.release.debian import Source, build
     from pipeline.release.version import resolve
 
     tree = Tree.here()
     found = resolve(tree, profile, version)
     damaged = found.damaged_files()
+    if found.variant != PRODUCTION:
+        raise UsageError(
+            f"{found.name} is {found.variant}, and packages are made of production",
+            hint=f"`.venv/bin/pipeline install --variant {found.variant}` installs it",
+        )
     if damaged:
         raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
     for file in build(Source(tree.root, found), output):

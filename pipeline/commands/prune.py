@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import line_option
 
 
 @click.command("prune")
-@profile_option
+@line_option
 @click.option(
     "--keep",
     type=click.IntRange(min=1),

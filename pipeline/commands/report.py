@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def complete_wish(
 
 
 @click.command("report")
-@profile_option
+@line_option
 @click.argument("version", required=False, shell_complete=complete_wish)
 @click.option(
     "--against",
@@ -87,7 +87,7 @@ def report_command(
 
 
 @click.command("diff")
-@profile_option
+@line_option
 @click.argument("older", shell_complete=complete_wish)
 @click.argument("newer", required=False, shell_complete=complete_wish)
 @click.option(
@@ -161,6 +161,7 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     from pipeline.commands.build import open_workshop
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
+    from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
     from pipeline.stages.proof.direct import judge_directly
@@ -168,7 +169,9 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     tree = Tree.here()
     console = BuildConsole(Console(stderr=True))
     options = Options(quick=quick)
-    with open_workshop(tree, load_profile(tree, profile), options, console, wait=True) as shop:
+    with open_workshop(
+        tree, load_profile(tree, split_line(profile)[0]), options, console, wait=True
+    ) as shop:
         return judge_directly(shop, older, newer)
 
 

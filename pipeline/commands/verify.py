@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@profile_option
+@line_option
 @click.argument("path", required=False, shell_complete=complete_version)
 def verify_command(profile: str, path: str | None) -> int:
     """Check a published version or a library file: checksums, manifest, ELF properties.

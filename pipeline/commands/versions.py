@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_profile, profile_option
+from pipeline.commands.options import complete_profile, line_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -57,7 +57,7 @@ def list_command(profile: str | None) -> None:
     from pipeline.release.version import require_published
 
     tree = Tree.here()
-    names = [_known(profile)] if profile else _profiles_published(tree)
+    names = _lines_of(tree, profile) if profile else _profiles_published(tree)
     rows: list[tuple[str, ...]] = [HEADINGS]
     for name in names:
         require_published(tree.dist(name), name)
@@ -66,6 +66,16 @@ def list_command(profile: str | None) -> None:
         widths = (max(map(len, column)) for column in zip(*rows, strict=True))
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def _lines_of(tree: Tree, profile: str) -> list[str]:
+    """Return the profile, and its variants of which something is published."""
+    from pipeline.core.variant import VARIANTS, line_of
+    from pipeline.release.version import published
+
+    others = [line_of(profile, variant) for variant in VARIANTS[1:]]
+    there = [line for line in others if published(tree.dist(line))]
+    return there if there and not published(tree.dist(profile)) else [_known(profile), *there]
 
 
 def _profiles_published(tree: Tree) -> list[str]:
@@ -99,7 +109,7 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
 
 
 @click.command("rollback")
-@profile_option
+@line_option
 @click.option(
     "--to",
     "wish",
@@ -152,7 +162,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
 
 
 @click.command("unpin")
-@profile_option
+@line_option
 def unpin_command(profile: str) -> None:
     """Let builds move `current` again to what was rolled back.
 
@@ -180,7 +190,7 @@ def unpin_command(profile: str) -> None:
 
 
 @click.command("reject")
-@profile_option
+@line_option
 @click.argument("wish", metavar="VERSION", shell_complete=complete_version)
 @click.option("--reason", required=True, metavar="TEXT", help="Why, in a sentence; it is kept.")
 def reject_command(profile: str, wish: str, reason: str) -> None:
@@ -234,10 +244,11 @@ def _describe(version: Version) -> tuple[str, ...]:
 def _known(profile: str) -> str:
     """Return the profile's name; ProfileError if there is neither a file nor a version of it."""
     from pipeline.core.paths import Tree
+    from pipeline.core.variant import split_line
     from pipeline.profile.load import require_profile
 
     if not Tree.here().dist(profile).exists():
-        require_profile(Tree.here(), profile)
+        require_profile(Tree.here(), split_line(profile)[0])
     return profile
 
 

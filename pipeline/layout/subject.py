@@ -9,13 +9,14 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
+from pipeline.core.variant import split_line
 from pipeline.layout.check import CALLS, HOTTEST_BLOCKS, Promise, vanished
 from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
 from pipeline.profile.load import load_profile
 from pipeline.release.contents import FDATA, PROFDATA
-from pipeline.release.version import LIBRARY, MANIFEST, Version, resolve
+from pipeline.release.version import MANIFEST, Version, resolve
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 from pipeline.toolchain.text_map import find_debug_file, read_text_map
@@ -80,7 +81,7 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
     ``fdata`` takes the place of the version's own profile. VersionError, ProfileError or
     ArtifactError if something is not there.
     """
-    layout = load_profile(tree, profile).layout.name
+    layout = load_profile(tree, split_line(profile)[0]).layout.name
     lists = tree.layout(layout)
     path = Path(wish) if wish else None
     if path is not None and path.is_file() and path.name != MANIFEST:
@@ -88,7 +89,8 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
     version = resolve(tree, profile, wish)
     if not version.library.is_file():
         raise ArtifactError(
-            f"{version.folder} has no {LIBRARY}", hint="name the folder of a published version"
+            f"{version.folder} has no {version.place}",
+            hint="name the folder of a published version",
         )
     edges = fdata or _own(version, FDATA)
     short = fdata is None and bool(version.manifest.get("quick"))

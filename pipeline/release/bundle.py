@@ -20,16 +20,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.core.digest import digest_bytes
 from pipeline.core.errors import ArtifactError, DataError
+from pipeline.core.variant import PRODUCTION
 from pipeline.release.contents import (
-    ARCHIVE,
     CONTEXT_PROFDATA,
     FACTORS,
     FDATA,
     GEOMETRY,
     LISTS,
     PROFDATA,
+    archive_place,
 )
-from pipeline.release.version import LIBRARY, MANIFEST, PROFILE, Version
+from pipeline.release.version import MANIFEST, PROFILE, Version
 from pipeline.toolchain.find import LLVM_PARTS
 
 BUNDLE, VERDICT = "bundle.json", "verdict.json"
@@ -62,6 +63,7 @@ class Bundle(BaseModel):
     schema_version: Literal[1] = 1
     profile: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
     version: str
+    variant: str = Field(PRODUCTION, pattern="^(production|hardened)$")
     quick: bool
     allow_neutral: bool
     allow_regression: tuple[str, ...] = ()
@@ -102,6 +104,7 @@ def describe(version: Version, files: dict[str, str]) -> Bundle:
         return Bundle(
             profile=manifest["profile"],
             version=version.name,
+            variant=version.variant,
             quick=manifest["quick"],
             allow_neutral=manifest["verdict"]["allow_neutral"],
             allow_regression=tuple(manifest["verdict"].get("allow_regression", ())),
@@ -113,8 +116,8 @@ def describe(version: Version, files: dict[str, str]) -> Bundle:
                 if name in ("static", *_stages(step, files))
             },
             tools={name: tools[name] for name in LLVM_PARTS},
-            library=manifest["files"][LIBRARY],
-            archive=manifest["files"][ARCHIVE],
+            library=manifest["files"][version.place],
+            archive=manifest["files"][archive_place(version.variant)],
             files=files,
         )
     except (KeyError, TypeError, ValidationError) as error:

@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 
 from pipeline.core.errors import ArtifactError, PipelineError
 from pipeline.core.paths import Tree
-from pipeline.release.contents import ARCHIVE, HEADER
+from pipeline.release.contents import HEADER, archive_place
 from pipeline.release.elf_rules import Check, check_elf, family_names, header_names
 from pipeline.release.version import MANIFEST, SUMS, Version
 from pipeline.toolchain.elf import UNREADABLE
@@ -32,7 +32,7 @@ def check_version(tree: Tree, version: Version) -> list[Check]:
     return [
         *_checksums(version),
         *_manifest(version),
-        *_archive(version.folder / ARCHIVE),
+        *_archive(version.folder / archive_place(version.variant)),
         *_debug(version.library),
         *_library(tree, version, version.library),
         *(check for path in version.beside() for check in _beside(tree, version, path)),

@@ -9,7 +9,9 @@ lib/cmake/hakmem/, lib/pkgconfig/     find_package(hakmem), pkg-config hakmem
 include/hakmem.h
 profile/                              profiles, weights, symbol lists, geometry it was compiled by
 
-Beside these stand the records of publish: manifest, verdict, reports, checksums.
+Beside these stand the records of publish: manifest, verdict, reports, checksums. The libraries of
+another variant than production are called libhakmem-VARIANT, and nothing is for linking with them
+but the archive.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.core.digest import digest_file
-from pipeline.release.version import LIBRARY, PROFILE, SUMS
+from pipeline.core.variant import PRODUCTION, shared_name, stem
+from pipeline.release.version import PROFILE, SUMS, library_place
 from pipeline.toolchain.elf import read_build_id
 
-ARCHIVE = "lib/libhakmem.a"
 HEADER = "include/hakmem.h"
 PROFDATA, FDATA, FACTORS = "hakmem.profdata", "bolt.fdata", "factors.json"
 CONTEXT_PROFDATA = "context.profdata"  # both training passes; only where the second was used
@@ -50,6 +52,7 @@ class Product:
     archive: Path
     profile: Mapping[str, Path]
     beside: Mapping[str, tuple[Path, Path]] = field(default_factory=dict)
+    variant: str = PRODUCTION
 
 
 def write_contents(room: Path, root: Path, product: Product, version: str) -> None:
@@ -57,30 +60,37 @@ def write_contents(room: Path, root: Path, product: Product, version: str) -> No
 
     ``version`` is the library's, such as 0.1.0.
     """
+    place = library_place(product.variant)
     files = {
-        LIBRARY: product.library,
-        ARCHIVE: product.archive,
+        place: product.library,
+        archive_place(product.variant): product.archive,
         HEADER: root / "allocator" / "include" / "hakmem.h",
         str(debug_place(product.library)): product.debug,
         **{f"{PROFILE}/{name}": path for name, path in product.profile.items()},
     }
     for kind, (library, debug) in product.beside.items():
-        place = kind_place(kind)
-        files |= {place: library, str(debug_place(library, Path(place).parent)): debug}
+        own = kind_place(kind, product.variant)
+        files |= {own: library, str(debug_place(library, Path(own).parent)): debug}
     for name, source in files.items():
         target = room / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    for name in (LIBRARY, *map(kind_place, product.beside)):
+    for name in (place, *(kind_place(kind, product.variant) for kind in product.beside)):
         (room / name).chmod(0o755)
-    link = room / f"{LIBRARY}.debug"
+    link = room / f"{place}.debug"
     link.symlink_to(debug_place(product.library).relative_to(link.parent.relative_to(room)))
-    write_package_files(room / "lib", root, version, LIB_TO_INCLUDE)
+    if product.variant == PRODUCTION:  # programs are linked with it, whatever they run with
+        write_package_files(room / "lib", root, version, LIB_TO_INCLUDE)
 
 
-def kind_place(kind: str) -> str:
+def archive_place(variant: str) -> str:
+    """Return where the static library of a variant lies in a version."""
+    return f"lib/{stem(variant)}.a"
+
+
+def kind_place(kind: str, variant: str) -> str:
     """Return where the library for one kind of processor lies in a version."""
-    return f"lib/{kind}/{Path(LIBRARY).name}"
+    return f"lib/{kind}/{shared_name(variant)}"
 
 
 def debug_place(library: Path, folder: Path = Path("lib")) -> Path:

@@ -22,9 +22,10 @@ from pipeline.core.closure import imports, module_file
 from pipeline.core.errors import ArtifactError
 from pipeline.core.files import replacing
 from pipeline.core.process import run
-from pipeline.release.contents import ARCHIVE, HEADER, write_package_files
+from pipeline.core.variant import PRODUCTION
+from pipeline.release.contents import HEADER, archive_place, write_package_files
 from pipeline.release.elf_rules import needed_glibc
-from pipeline.release.version import LIBRARY, MANIFEST, Version
+from pipeline.release.version import MANIFEST, Version
 
 ARCHITECTURE, TRIPLET = "amd64", "x86_64-linux-gnu"  # what the pipeline publishes for
 TOOLS = "usr/lib/hakmem"
@@ -147,14 +148,15 @@ def _library(source: Source, room: Path) -> None:
 
 def _dev(source: Source, room: Path) -> None:
     folder = source.version.folder
-    _copy(folder / ARCHIVE, room / source.lib / Path(ARCHIVE).name)
+    archive = folder / archive_place(PRODUCTION)
+    _copy(archive, room / source.lib / archive.name)
     _copy(folder / HEADER, room / "usr" / HEADER)
     number = source.version.name.partition("-")[0]
     write_package_files(room / source.lib, source.root, number, "../../include")
 
 
 def _debug(source: Source, room: Path) -> None:
-    for file in sorted((source.version.folder / Path(LIBRARY).parent).rglob("*.debug")):
+    for file in sorted((source.version.library.parent).rglob("*.debug")):
         if ".build-id" in file.parts:
             place = file.parts[file.parts.index(".build-id") :]
             _copy(file, room.joinpath("usr/lib/debug", *place))

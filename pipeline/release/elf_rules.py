@@ -14,9 +14,9 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from pipeline.core.errors import ArtifactError
+from pipeline.core.variant import LIBRARY_NAMES, PRODUCTION, shared_name
 from pipeline.toolchain.elf import UNREADABLE, ElfFacts, read_facts
 
-SONAME = "libhakmem.so"
 # Debian 12 has this one; a library that needs a newer glibc does not start there.
 NEWEST_GLIBC = (2, 36)
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2"}
@@ -58,7 +58,8 @@ def check_elf(library: Path, expected: frozenset[str]) -> list[Check]:
     ArtifactError if it is no ELF file at all.
     """
     file = _read(library)
-    return [*_identity(file), *_safety(file), *_exports(file, expected)]
+    wanted = library.name if library.name in LIBRARY_NAMES else shared_name(PRODUCTION)
+    return [*_identity(file, wanted), *_safety(file), *_exports(file, expected)]
 
 
 def needed_glibc(library: Path) -> tuple[int, ...]:
@@ -77,11 +78,11 @@ def header_names(header: Path) -> frozenset[str]:
     return frozenset(re.findall(r"\b(hak_\w+)\(", text))
 
 
-def _identity(file: _File) -> Iterator[Check]:
+def _identity(file: _File, wanted: str) -> Iterator[Check]:
     what = f"{file.kind} {file.machine}"
     yield Check("a shared library for x86-64", what == "ET_DYN EM_X86_64", what)
     soname = file.tag("DT_SONAME")
-    yield Check(f"soname is {SONAME}", soname == [SONAME], ", ".join(soname) or "none")
+    yield Check(f"soname is {wanted}", soname == [wanted], ", ".join(soname) or "none")
     yield Check("has a build-id", len(file.facts.build_id) == 40, file.facts.build_id or "none")
     needed = file.tag("DT_NEEDED")
     yield Check("needs libc alone", set(needed) <= NEEDED, ", ".join(needed))

@@ -2,7 +2,8 @@
 
 Each file is written beside its place and renamed into it, the library last: a program that starts
 meanwhile finds the old one or the new one, never half of it. ``share/hakmem/installed.json`` says
-what was installed; only files that it lists, and that are as they were, are replaced or removed.
+what was installed, ``share/hakmem-VARIANT/`` of what is not production. Only files that it lists,
+and that are as they were, are replaced or removed.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipeline.core.digest import digest_bytes, digest_file
 from pipeline.core.errors import ArtifactError, UsageError, VersionError
 from pipeline.core.files import replace_text, replacing
-from pipeline.release.version import LIBRARY, MANIFEST, Version
+from pipeline.core.variant import LIBRARY_NAMES, PRODUCTION, share_folder
+from pipeline.release.version import MANIFEST, Version
 
-RECORD = "share/hakmem/installed.json"
-# What a version's folder has and a prefix gets; the rest are records of the build.
-FOLDERS = ("lib", "include")
+RECORD = "installed.json"
+# What a version's folder has and a prefix gets; the rest are records of the build. The header is
+# production's, as all are alike.
+FOLDERS = {PRODUCTION: ("lib", "include")}
+BESIDE = ("lib",)
 
 
 class Installed(BaseModel):
@@ -39,10 +43,14 @@ class Installed(BaseModel):
 
 @dataclass(frozen=True)
 class Place:
-    """Where files go: ``prefix`` as programs will see it, below ``destdir`` for packagers."""
+    """Where files go: ``prefix`` as programs will see it, below ``destdir`` for packagers.
+
+    Each variant has a record of its own, so they are installed and removed apart.
+    """
 
     prefix: Path
     destdir: Path | None = None
+    variant: str = PRODUCTION
 
     @property
     def root(self) -> Path:
@@ -51,9 +59,19 @@ class Place:
             return self.prefix
         return self.destdir / self.prefix.relative_to(self.prefix.anchor)
 
+    @property
+    def share(self) -> str:
+        """The folder below the prefix with what is known of what is installed."""
+        return share_folder(self.variant)
+
+    @property
+    def record(self) -> str:
+        """The file below the prefix that says what was installed."""
+        return f"{self.share}/{RECORD}"
+
     def installed(self) -> Installed | None:
         """Return the record of what is installed, or None; ArtifactError if it is damaged."""
-        path = self.root / RECORD
+        path = self.root / self.record
         if not path.is_file():
             return None
         try:
@@ -70,7 +88,7 @@ class Place:
             return ""
         if record.version == version.name:
             return f"{record.version} is installed there already"
-        before, now = _created(self.root / "share" / "hakmem" / MANIFEST), version.created
+        before, now = _created(self.root / self.share / MANIFEST), version.created
         if not before or not now:
             return f"{record.version} is installed there, of unknown age"
         age = "newer than" if before > now else "older than"
@@ -90,6 +108,7 @@ class Plan:
 def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
     """Return what an installation would do; UsageError if it would overwrite files of others."""
     _check_prefix(place)
+    assert place.variant == version.variant, "a record would say the wrong thing"
     files = dict(_files(version))
     old = place.installed()
     ours = old.files if old else {}
@@ -114,28 +133,32 @@ def plan_removal(place: Place) -> Plan:
     record = place.installed()
     if record is None:
         raise VersionError(
-            f"nothing of hakmem is installed below {place.root} (no {RECORD})",
+            f"nothing of hakmem is installed below {place.root} (no {place.record})",
             hint="name the --prefix (and --destdir) that it was installed with",
         )
     mine = [name for name in record.files if _unchanged(place, name, record.files)]
     changed = [name for name in record.files if name not in mine and _there(place.root / name)]
-    return Plan(place, {}, (*mine, RECORD), tuple(changed))
+    return Plan(place, {}, (*mine, place.record), tuple(changed))
 
 
 def carry_out(plan: Plan, version: Version | None) -> None:
     """Do what a plan says; ``version`` is what gets installed, None for a removal."""
     root = plan.place.root
-    for name in sorted(plan.write, key=lambda name: name == LIBRARY):
+    for name in sorted(plan.write, key=_is_library):
         _put(plan.write[name], root / name)
     if version is not None:
         digests = {name: _digest(root / name) for name in plan.write}
         record = Installed(
             version=version.name, prefix=str(plan.place.prefix), files=digests
         ).model_dump()
-        replace_text(root / RECORD, json.dumps(record, indent=1, sort_keys=True) + "\n")
+        replace_text(root / plan.place.record, json.dumps(record, indent=1, sort_keys=True) + "\n")
     for name in plan.remove:
         (root / name).unlink(missing_ok=True)
         _drop_empty_folders((root / name).parent, root)
+
+
+def _is_library(name: str) -> bool:
+    return Path(name).name in LIBRARY_NAMES
 
 
 def _created(manifest: Path) -> str:
@@ -147,11 +170,11 @@ def _created(manifest: Path) -> str:
 
 
 def _files(version: Version) -> Iterator[tuple[str, Path]]:
-    for folder in FOLDERS:
+    for folder in FOLDERS.get(version.variant, BESIDE):
         for path in sorted((version.folder / folder).rglob("*")):
             if path.is_symlink() or path.is_file():
                 yield str(path.relative_to(version.folder)), path
-    yield f"share/hakmem/{MANIFEST}", version.folder / MANIFEST
+    yield f"{share_folder(version.variant)}/{MANIFEST}", version.folder / MANIFEST
 
 
 def _check_prefix(place: Place) -> None:
@@ -167,7 +190,7 @@ def _put(source: Path, target: Path) -> None:
             fresh.symlink_to(source.readlink())
         else:
             shutil.copyfile(source, fresh)
-            fresh.chmod(0o755 if source.name == Path(LIBRARY).name else 0o644)
+            fresh.chmod(0o755 if _is_library(source.name) else 0o644)
 
 
 def _digest(path: Path) -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.core.errors import ArtifactError
 from pipeline.core.files import replace_text
-from pipeline.release.version import LIBRARY, Version
+from pipeline.release.version import Version
 
 MARKS = "marks.json"
 MODES = ("quick", "default", "thorough")
@@ -120,7 +120,7 @@ def _mode(version: Version) -> str:
 def _mark(version: Version, reason: str = "") -> Mark:
     try:
         manifest = version.manifest
-        library, inputs = manifest.get("files", {}).get(LIBRARY), manifest.get("inputs")
+        library, inputs = manifest.get("files", {}).get(version.place), manifest.get("inputs")
     except ArtifactError:  # a damaged version may be marked as well
         library = inputs = None
     since = datetime.now(UTC).isoformat(timespec="seconds")

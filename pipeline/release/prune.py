@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError, SpaceError
 from pipeline.core.files import replace_text
+from pipeline.core.variant import split_line
 from pipeline.release.install import Place
 from pipeline.release.marks import read_marks
 from pipeline.release.version import Version, published
@@ -86,7 +87,7 @@ def _reasons(dist: Path) -> dict[str, str]:
         for one in read_marks(dist).aside
     }
     for root in _roots(dist):
-        version = _installed(root)
+        version = _installed(root, split_line(dist.name)[1])
         if version:
             found[version] = f"it is installed below {root}"
     for link in dist.glob("*"):
@@ -99,9 +100,9 @@ def _roots(dist: Path) -> Iterable[Path]:
     return {*USUAL, *map(Path, _places(dist))}
 
 
-def _installed(root: Path) -> str | None:
+def _installed(root: Path, variant: str) -> str | None:
     """Return the version that is installed below ``root``; ArtifactError if nobody can tell."""
-    record = Place(root).installed()
+    record = Place(root, variant=variant).installed()
     return record.version if record else None
 
 

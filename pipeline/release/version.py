@@ -1,4 +1,8 @@
-"""Published versions under ``dist/<profile>/``: which there are, and which one is meant."""
+"""Published versions under ``dist/<profile>/``: which there are, and which one is meant.
+
+Those of another variant than production lie in ``dist/<profile>+<variant>/``; what is said of a
+profile here holds for such a line as well.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, VersionError
 from pipeline.core.files import replacing, sync
 from pipeline.core.paths import Tree
+from pipeline.core.variant import PRODUCTION, VARIANTS, shared_name
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
-LIBRARY = "lib/libhakmem.so"
 PROFILE = "profile"
 
 
@@ -32,7 +36,18 @@ class Version:
     @property
     def library(self) -> Path:
         """The shared library."""
-        return self.folder / LIBRARY
+        return self.folder / self.place
+
+    @property
+    def place(self) -> str:
+        """Where the shared library lies in the folder."""
+        return library_place(self.variant)
+
+    @property
+    def variant(self) -> str:
+        """Production, or what is published beside it: as its library is called."""
+        there = (one for one in VARIANTS if (self.folder / library_place(one)).is_file())
+        return next(there, PRODUCTION)
 
     def beside(self) -> list[Path]:
         """Return the libraries for single kinds of processors, in lib/CPU/, sorted."""
@@ -97,6 +112,11 @@ class Version:
             return None
         pairs = [line.partition("  ") for line in lines]
         return {name: digest for digest, _, name in pairs}
+
+
+def library_place(variant: str) -> str:
+    """Return where the shared library of a variant lies in a version."""
+    return f"lib/{shared_name(variant)}"
 
 
 def published(dist: Path) -> list[Version]:

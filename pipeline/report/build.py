@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
+from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.report.code import function_rows
@@ -64,7 +66,8 @@ class Inputs:
     ``receipts`` are by stage, in order. ``evidence`` and ``facts`` are None where nothing was
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
     says of a rebuild what it was made from; None for a build with its own training. ``geometry``
-    is None where nobody has said it, and so are ``cut_for`` and ``source``.
+    is None where nobody has said it, and so are ``cut_for`` and ``source``. ``cost`` is what a
+    variant costs against production.
     """
 
     receipts: Mapping[str, Receipt]
@@ -76,6 +79,8 @@ class Inputs:
     geometry: tuple[Difference, ...] | None = None
     cut_for: str | None = None
     source: Source | None = None
+    variant: str = PRODUCTION
+    cost: Cost | None = None
 
 
 def report_model(
@@ -100,6 +105,8 @@ def report_model(
         geometry=inputs.geometry,
         cut_for=inputs.cut_for,
         source=inputs.source,
+        variant=inputs.variant,
+        cost=inputs.cost,
         times=all_times(result.throughput),
         allow_neutral=allow_neutral,
         programs=_programs(receipts),

@@ -7,8 +7,10 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from pipeline.core.processor import ANY, nearest
+from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
+from pipeline.judge.cost import Cost
 from pipeline.judge.model import Record, VerifyResult
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
@@ -219,7 +221,8 @@ class ReportModel(Record):
     where its code could not be read. ``origin`` says of a rebuild what it was made from.
     ``geometry`` has what is cut otherwise than the default: none where all is as there, None where
     the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
-    where it holds for all.
+    where it holds for all. ``variant`` is production or what is published beside it, and ``cost``
+    what that costs against production's library; None where it was not measured.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -245,12 +248,20 @@ class ReportModel(Record):
     geometry: tuple[Difference, ...] | None = None
     cut_for: str | None = None
     source: Source | None = None
+    variant: str = PRODUCTION
+    cost: Cost | None = None
     times: tuple[WorkloadTimes, ...] = ()
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]
     training: Training | None
     layout: Layout | None
+
+    @property
+    def title(self) -> str:
+        """What this version is, as the heading of a report."""
+        beside = "" if self.variant == PRODUCTION else f", {self.variant}"
+        return f"hakmem {self.version}, profile {self.profile}{beside}"
 
     @property
     def made_for(self) -> str | None:

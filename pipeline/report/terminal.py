@@ -11,11 +11,11 @@ from rich.text import Text
 
 from pipeline.core.console import BuildConsole
 from pipeline.geometry.model import Difference
-from pipeline.judge.headline import headline, memory_of, speed_of
+from pipeline.judge.headline import memory_of, speed_of
 from pipeline.judge.model import VerifyResult, WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
-from pipeline.report.view import slowest_first
+from pipeline.report.view import opening, slowest_first
 
 # Else readers divide the two columns, and wonder.
 PAIRED = "throughput: medians of each side, and the median ratio of the pairs, which is what counts"
@@ -57,7 +57,7 @@ def render_terminal(model: ReportModel, console: Console) -> None:
             what = Text(finding.what, style="bold red")
             console.print(Text.assemble("regression: ", what, f": {finding.detail}"))
     console.print(_sentence(model))
-    console.print(headline(model.verify), highlight=False, markup=False)
+    console.print(opening(model), highlight=False, markup=False)
     if model.made_for:
         console.print(model.made_for, markup=False, highlight=False)
 
@@ -84,7 +84,7 @@ def _programs(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> 
 
 def as_text(model: ReportModel) -> str:
     """Return the same with the version as heading and, if there is one, the version before."""
-    head = f"hakmem {model.version}, profile {model.profile}, {text.day(model.verify.created)}"
+    head = f"{model.title}, {text.day(model.verify.created)}"
     console = _console()
     console.print(head, markup=False, highlight=False)
     render_terminal(model, console)

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from pipeline.core.variant import PRODUCTION
 from pipeline.judge.headline import headline, memory_of, speed_of
 from pipeline.judge.keys import compare
 from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
@@ -69,10 +70,20 @@ def values(model: ReportModel) -> dict[str, Any]:
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
-        "headline": headline(model.verify),
+        "headline": opening(model),
         "example": example_line(model),
         "commands": commands(model),
     }
+
+
+def opening(model: ReportModel) -> str:
+    """Return the verdict in words; of a variant also what its baseline is, and what it costs."""
+    said = headline(model.verify)
+    if model.variant == PRODUCTION:
+        return said
+    cost = model.cost.sentence if model.cost else "What it costs against production is unknown."
+    kind = model.variant
+    return f"{kind.capitalize()}; its baseline is the plain {kind} build. {said} {cost}"
 
 
 def slowest_first(model: ReportModel) -> list[WorkloadThroughput]:

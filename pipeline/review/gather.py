@@ -10,7 +10,7 @@ from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
 from pipeline.judge import VerifyResult
 from pipeline.profile.load import load_profile
-from pipeline.release.version import LIBRARY
+from pipeline.release.version import Version
 from pipeline.report.compare import compare_versions
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
@@ -32,8 +32,8 @@ def read_build(tree: Tree, profile: str, folder: Path) -> Build:
     """Return the build whose report lies in ``folder``; ArtifactError if its library is gone."""
     report = read_report(folder)
     places = (
-        folder / LIBRARY,
-        tree.dist(profile) / report.version / LIBRARY,
+        Version(folder).library,
+        Version(tree.dist(profile) / report.version).library,
         Path(report.verify.tuned.path),
     )
     library = next((path for path in places if path.is_file()), None)

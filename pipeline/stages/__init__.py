@@ -24,5 +24,6 @@ NAMES = (
     "slowdown",
     "verify",
     "layout-null",
+    "cost",
     "publish",
 )

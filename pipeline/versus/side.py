@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pipeline.core.errors import UsageError
 from pipeline.core.paths import Tree
+from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
-from pipeline.release.version import LIBRARY, resolve
+from pipeline.release.version import Version, resolve
 
 # A comma ends the library where a variable follows it: a value may have commas.
 _VARIABLE = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
@@ -33,7 +34,8 @@ def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
     """Return the side that ``words`` name: LIBRARY[,NAME=VALUE...].
 
     LIBRARY is a file, the folder of a version, or a version's name: ``current``, VERSION (a unique
-    beginning will do), PROFILE:current or PROFILE:VERSION. UsageError or VersionError otherwise.
+    beginning will do), PROFILE:current or PROFILE:VERSION, where PROFILE may be PROFILE+hardened.
+    UsageError or VersionError otherwise.
     """
     wish, *variables = _VARIABLE.split(words)
     env = dict(one.split("=", 1) for one in variables)
@@ -42,8 +44,8 @@ def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
 
 def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     path = Path(wish)
-    if (path / LIBRARY).is_file():
-        return wish, (path / LIBRARY).resolve()
+    if (library := Version(path).library).is_file():
+        return wish, library.resolve()
     if path.is_file():
         return wish, path.resolve()
     if "/" in wish or path.suffix == ".so":
@@ -52,7 +54,7 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
             hint="give the path of a libhakmem.so, the folder of a version, or a version's name",
         )
     named, colon, version = wish.rpartition(":")
-    if colon and named not in (known := profile_names(tree)):
+    if colon and split_line(named)[0] not in (known := profile_names(tree)):
         raise UsageError(f"there is no profile {named!r}", hint=f"one of: {', '.join(known)}")
     found = resolve(tree, named or profile, version)
     return f"{named or profile}:{found.name}", found.library

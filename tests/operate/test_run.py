@@ -156,6 +156,38 @@ def test_an_installed_library_is_found(tmp_path: Path, library: Path) -> None:
     assert libraries.named(found.path).profile == "mixed"
 
 
+def test_the_variant_chooses_among_trees_and_prefixes(tmp_path: Path, library: Path) -> None:
+    publish(tmp_path / "dist", library, "mixed", "x86-64")
+    with pytest.raises(VersionError, match="no hardened library") as refused:
+        libraries.find(None, None, "other", [tmp_path], "hardened")
+    assert "pipeline build --variant hardened" in str(refused.value.hint)
+    version = publish(tmp_path / "dist", library, "mixed+hardened", "x86-64", "intel-haswell")
+    for folder in ("lib", "lib/intel-haswell"):
+        (version / folder / "libhakmem.so").rename(version / folder / "libhakmem-hardened.so")
+
+    def found(variant: str) -> str:
+        one = libraries.find(None, None, "intel-haswell", [tmp_path], variant)
+        return str(one.path.relative_to(tmp_path / "dist"))
+
+    assert found("production") == "mixed/current/lib/libhakmem.so"
+    own = "mixed+hardened/current/lib/intel-haswell/libhakmem-hardened.so"
+    assert found("hardened") == own
+    assert libraries.named(tmp_path / "dist" / own).cpu == "intel-haswell"
+
+
+def test_an_installed_variant_is_found_beside_production(tmp_path: Path, library: Path) -> None:
+    for name in ("hakmem", "hakmem-hardened"):
+        (tmp_path / "share" / name).mkdir(parents=True)
+        said = json.dumps({"profile": "mixed", "version": name})
+        (tmp_path / "share" / name / "manifest.json").write_text(said, encoding="utf-8")
+        (tmp_path / "lib").mkdir(exist_ok=True)
+        shutil.copy2(library, tmp_path / "lib" / f"lib{name}.so")
+    for variant, name in (("production", "hakmem"), ("hardened", "hakmem-hardened")):
+        one = libraries.find(None, None, "other", [tmp_path], variant)
+        assert (one.path.name, one.version) == (f"lib{name}.so", name)
+        assert libraries.named(one.path).version == name
+
+
 def test_a_library_that_the_processor_cannot_run_is_refused() -> None:
     old = Processor("intel-nehalem", "an old one", frozenset(["cx16", "popcnt", "ssse3"]))
     library = Library(Path("/x/libhakmem.so"), {"processor": {"march": "x86-64-v3"}})

@@ -184,3 +184,29 @@ def test_published_library_passes_the_allocators_tests(quick: Sandbox, tmp_path:
     done = process.run(["ctest", "--test-dir", tmp_path, "-j", "2", *labels])
     assert "100% tests passed" in done.stdout
     assert int(done.stdout.split(" tests failed out of ")[1].split()[0]) > 30
+
+
+def test_hardened_is_published_beside_production(fresh: Sandbox) -> None:
+    """From the same profile: first alone, then with what it costs against production."""
+    dist = fresh.root / "dist"
+    code, output = fresh.build("--quick", "--variant", "hardened")
+    assert code == 0, output
+    assert "production is not published" in output
+    assert not (dist / "tiny").joinpath("current").exists()
+    code, output = fresh.build("--quick")
+    assert code == 0, output
+    production = (dist / "tiny" / "current").resolve()
+    code, output = fresh.build("--quick", "--variant", "hardened")
+    assert code == 0, output
+    assert "bolt: unchanged" in output
+    assert f"Against production {production.name}: speed " in " ".join(output.split())
+    assert (dist / "tiny" / "current").resolve() == production
+    hardened = (dist / "tiny+hardened" / "current").resolve()
+    assert (hardened / "lib" / "libhakmem-hardened.so").is_file()
+    assert not (hardened / "lib" / "libhakmem.so").exists()
+    said = json.loads((hardened / "manifest.json").read_text(encoding="utf-8"))
+    assert (said["profile"], said["variant"]) == ("tiny", "hardened")
+    code, output = fresh.run("report", "-p", "tiny", "--variant", "hardened")
+    assert code == 0 and f"hakmem {hardened.name}, profile tiny, hardened" in output
+    code, output = fresh.run("verify", "-p", "tiny+hardened")
+    assert code == 0, output

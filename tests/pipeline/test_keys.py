@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
 from pipeline.core.closure import closure, closure_digest
+from pipeline.core.console import BuildConsole
 from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
+from pipeline.core.store import Store
+from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
-from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain import identity
 from pipeline.toolchain.identity import Identities
 
@@ -117,6 +122,27 @@ def test_commands_of_the_training_are_in_its_key(
     assert first["gone"] == "missing"
     python.write_text("#!/bin/sh\n:\n", encoding="utf-8")
     assert workloads.command_keys(shop_of(tmp_path), [command]) != first
+
+
+def test_the_variant_is_in_the_key_of_every_stage(tmp_path: Path) -> None:
+    def shop(variant: str) -> Workshop:
+        profile = load_profile(Tree(ROOT), "mixed")
+        console = BuildConsole(Console(file=io.StringIO()))
+        options = Options(variant=variant)
+        store = Store(tmp_path)
+        return Workshop(Tree(tmp_path), profile, cast(Any, None), store, console, options)
+
+    def work(room: Path, _line: object) -> dict[str, str]:
+        (room / "file").write_text("x", encoding="utf-8")
+        return {}
+
+    made = [
+        shop(variant).do("baseline", {"sources": "same"}, work, summary=lambda _: "")
+        for variant in ("production", "hardened")
+    ]
+    assert made[0].receipt.key != made[1].receipt.key
+    assert shop("hardened").line == "mixed+hardened"
+    assert shop("hardened").log("train", "a").is_relative_to(Tree(tmp_path).logs("mixed+hardened"))
 
 
 def test_what_was_measured_is_of_this_machine() -> None:

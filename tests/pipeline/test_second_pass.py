@@ -16,7 +16,7 @@ from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
 from pipeline.stages.build.baseline import Baseline, baseline
 from pipeline.stages.build.configure import Setup, configure
-from pipeline.stages.build.finish import DEBUG, UNSTRIPPED, finish
+from pipeline.stages.build.finish import UNSTRIPPED, finish
 from pipeline.stages.build.record import record
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.stages.pgo.context import context
@@ -73,7 +73,7 @@ def test_a_build_without_bolt_is_stripped_and_has_its_debug_file(
     assert ".rela.text" not in names
     assert ".gnu_debuglink" in names
     assert ready.path.stat().st_size < ready.artifact.path(UNSTRIPPED).stat().st_size / 2
-    assert ready.artifact.path(DEBUG).exists()
+    assert ready.artifact.path("libhakmem.so.debug").exists()
     assert read_text_map(ready.path).find("hak_malloc") is not None  # by way of the debug file
     found = finish(replace(shop, store=Store(shop.store.folder)), linked)
     assert not found.artifact.fresh

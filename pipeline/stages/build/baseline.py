@@ -65,7 +65,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
             for folder in PROGRAM_FOLDERS
             for path in _programs(build / folder)
         ]
-        library = take_library(build, room)
+        library = take_library(shop, build, room)
         facts = check_library(library, shop.log(STAGE, "probe"))
         return {
             "build_id": facts.build_id,

@@ -55,6 +55,7 @@ def cmake_build(
         "CMAKE_C_FLAGS": shlex.join([*compile_flags, *code_flags(geometry)]),
         "CMAKE_SHARED_LINKER_FLAGS": shlex.join(link_flags),
         "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld",
+        "HAKMEM_VARIANT": shop.options.variant,
         "HAKMEM_TESTS": "OFF",
         "HAKMEM_BENCH": "OFF",
         "HAKMEM_TRAINING": "OFF",
@@ -94,9 +95,9 @@ def _refuse_changed(shop: Workshop) -> None:
         )
 
 
-def take_library(build: Path, room: Path) -> Path:
+def take_library(shop: Workshop, build: Path, room: Path) -> Path:
     """Move the library out of a build folder into the room and drop the folder."""
-    built = build / "lib" / LIBRARY
+    built = build / "lib" / shop.published_name
     require_content(built, "the library")
     target = room / LIBRARY
     shutil.move(built, target)
@@ -127,7 +128,7 @@ def build_plain(
         options=options,
         geometry=geometry,
     )
-    return take_library(build, room)
+    return take_library(shop, build, room)
 
 
 def library_sources(shop: Workshop) -> list[str]:

@@ -20,7 +20,6 @@ from pipeline.toolchain.probes import require_probes
 
 STAGE = "finish"
 UNSTRIPPED = "unstripped.so"
-DEBUG = f"{LIBRARY}.debug"
 OBJCOPY_LIMIT_S = 60.0
 
 
@@ -43,12 +42,17 @@ def finish(shop: Workshop, library: Library) -> Library:
     return shop.library(made)
 
 
+def debug_name(shop: Workshop) -> str:
+    """Return the name of the debug file, which stands in the library: beside it as published."""
+    return f"{shop.published_name}.debug"
+
+
 def split_debug(shop: Workshop, stage: str, room: Path) -> None:
     """Make the stripped library and its debug file, tied together by a link and the build-id."""
-    objcopy = shop.tools.path("llvm-objcopy")
+    objcopy, debug = shop.tools.path("llvm-objcopy"), debug_name(shop)
     steps = (
-        ["--only-keep-debug", UNSTRIPPED, DEBUG],
-        [*texts(STRIP), f"--add-gnu-debuglink={DEBUG}", UNSTRIPPED, LIBRARY],
+        ["--only-keep-debug", UNSTRIPPED, debug],
+        [*texts(STRIP), f"--add-gnu-debuglink={debug}", UNSTRIPPED, LIBRARY],
     )
     for number, arguments in enumerate(steps, start=1):
         try:

@@ -14,6 +14,7 @@ from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
+from pipeline.core.variant import PRODUCTION, line_of, shared_name
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
 from pipeline.toolchain.identity import Identities
@@ -40,6 +41,7 @@ class Options:
     all else, None for none; ``scheduler`` is who measures for it. ``verify_s`` are seconds of
     timed runs for the verdict, and for each half of the judge's check of itself, in place of the
     profile's. ``cpu`` is the kind of processor that the library is for: None is this machine's.
+    ``variant`` is production, or what is published beside it.
     """
 
     quick: bool = False
@@ -53,6 +55,7 @@ class Options:
     scheduler: str | None = None
     verify_s: float | None = None
     cpu: str | None = None
+    variant: str = PRODUCTION
 
     @property
     def processor(self) -> str:
@@ -69,6 +72,7 @@ class Options:
             *(word for name in self.allow_regression for word in ("--allow-regression", name)),
             *(word for name, s in times if s is not None for word in (name, f"{s:g}s")),
             *(("--cpu", self.cpu) if self.cpu else ()),
+            *(("--variant", self.variant) if self.variant != PRODUCTION else ()),
         )
 
     @property
@@ -91,6 +95,16 @@ class Workshop:
     """The sources by kind, as their digests stand in keys; empty before they were read."""
 
     @property
+    def line(self) -> str:
+        """The line of versions that this build belongs to: profile and variant."""
+        return line_of(self.profile.name, self.options.variant)
+
+    @property
+    def published_name(self) -> str:
+        """The name that the library is published under. In artifacts all are libhakmem.so."""
+        return shared_name(self.options.variant)
+
+    @property
     def chain(self) -> bool:
         """Whether the chain of builds, random layouts and real programs are measured."""
         return self.profile.gate.chain and not self.options.quick
@@ -105,7 +119,7 @@ class Workshop:
 
     def log(self, stage: str, name: str) -> Path:
         """Return the path of a child process log of this profile."""
-        return self.tree.logs(self.profile.name) / stage / f"{name}.log"
+        return self.tree.logs(self.line) / stage / f"{name}.log"
 
     def do(
         self, stage: str, parts: Parts, work: Work, *, summary: Callable[[Notes], str]
@@ -114,7 +128,7 @@ class Workshop:
 
         ``summary`` turns the receipt's notes into the few words that the console shows.
         """
-        keyed = {**parts, "recipe": _recipe(work)}
+        keyed = {**parts, "variant": self.options.variant, "recipe": _recipe(work)}
         found = None if stage in self.options.redo else self.store.find(stage, keyed)
         if self.options.explain:
             self.console.say(f"{stage}: {self._reason(stage, keyed, found)}")

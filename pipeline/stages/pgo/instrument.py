@@ -77,7 +77,7 @@ def _build(
             link_flags=texts(*link_flags, **names),
             geometry=setup.geometry,
         )
-        library = take_library(build, room)
+        library = take_library(shop, build, room)
         bias.unlink()
         check_library(library, shop.log(stage, "probe"))
         return {"bytes": library.stat().st_size}

@@ -15,6 +15,7 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ChildError, DataError
 from pipeline.core.process import run
 from pipeline.core.store import Artifact, Notes
+from pipeline.core.variant import PRODUCTION
 from pipeline.release.contents import PROFDATA
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.train import Training
@@ -38,13 +39,15 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
     """Merge the raw profiles by their factors. DataError if nothing usable is left.
 
     ``first`` is the profile of the first pass, when ``training`` is the second. Profiles from
-    elsewhere are part of the first.
+    elsewhere are part of the first, in production.
     """
     from pipeline.fleet.merging import read_origin
 
     stage = SECOND if first else STAGE
     imported = shop.tree.imported(shop.profile.name) / PROFDATA
-    taken = first is None and imported.exists()
+    # Counts from elsewhere are of production's code.
+    foreign = shop.options.variant != PRODUCTION
+    taken = first is None and not foreign and imported.exists()
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
         "factors": training.factors,

@@ -14,6 +14,7 @@ from pipeline.core.console import StageLine
 from pipeline.core.errors import ArtifactError, ChildError
 from pipeline.core.process import run
 from pipeline.core.store import Artifact, Notes, require_content
+from pipeline.core.variant import stem
 from pipeline.stages.build.compile import cmake_build
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Workshop
@@ -67,7 +68,7 @@ def static(shop: Workshop, setup: Setup, profile: ProfileData) -> Archive:
             options={"CMAKE_AR": str(shop.tools.path("llvm-ar"))},
             geometry=setup.geometry,
         )
-        built = build / "lib" / ARCHIVE
+        built = build / "lib" / f"{stem(shop.options.variant)}.a"
         require_content(built, "the static library")
         shutil.move(built, room / ARCHIVE)
         _probe(shop, room / ARCHIVE, build)

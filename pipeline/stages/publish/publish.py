@@ -48,8 +48,7 @@ from pipeline.release.version import (
     point_current,
 )
 from pipeline.report.text import change as percent
-from pipeline.stages.build.compile import LIBRARY
-from pipeline.stages.build.finish import DEBUG
+from pipeline.stages.build.finish import debug_name
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import VERDICT, Verdict
 from pipeline.stages.publish.release import Release
@@ -81,7 +80,7 @@ class Published:
     def library(self) -> Path:
         """The library as a user preloads it: by way of ``current``, if this version is that."""
         name = self.folder.name if self.stays else CURRENT
-        return self.folder.parent / name / "lib" / LIBRARY
+        return self.folder.parent / name / Version(self.folder).place
 
     @property
     def beside(self) -> list[Path]:
@@ -110,7 +109,7 @@ def publish(shop: Workshop, release: Release) -> Published:
     A version that was rolled back does not come back by itself, and one that was rejected is
     refused. A folder that is published and whole is not written again.
     """
-    dist, version = shop.tree.dist(shop.profile.name), _version(shop, release)
+    dist, version = shop.tree.dist(shop.line), _version(shop, release)
     folder = dist / version
     _refuse_rejected(dist, release, inputs_of(shop, release))
     if STAGE not in shop.options.redo and _is_current(folder):
@@ -251,9 +250,10 @@ def _product(shop: Workshop, release: Release) -> Product:
     profile_file = (release.inputs or shop.tree.profiles) / f"{shop.profile.name}.toml"
     return Product(
         library=release.candidate.library.path,
-        debug=release.candidate.library.artifact.path(DEBUG),
+        debug=release.candidate.library.artifact.path(debug_name(shop)),
         archive=release.archive.path,
-        beside={_kind(one): _files_of(one) for one in release.beside},
+        variant=shop.options.variant,
+        beside={_kind(one): _files_of(shop, one) for one in release.beside},
         profile={
             PROFDATA: release.profile.path,
             **_further_profiles(release),
@@ -268,9 +268,9 @@ def _kind(release: Release) -> str:
     return release.geometry.processor if release.geometry else ANY
 
 
-def _files_of(release: Release) -> tuple[Path, Path]:
+def _files_of(shop: Workshop, release: Release) -> tuple[Path, Path]:
     library = release.candidate.library
-    return library.path, library.artifact.path(DEBUG)
+    return library.path, library.artifact.path(debug_name(shop))
 
 
 def _geometry_file(shop: Workshop, release: Release) -> dict[str, Path]:
@@ -307,6 +307,7 @@ def _write_manifest(
     manifest = {
         "schema_version": MANIFEST_VERSION,
         "profile": shop.profile.name,
+        "variant": shop.options.variant,
         "version": version,
         "library_version": shop.tree.version,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -340,7 +341,7 @@ def _processor(release: Release) -> dict[str, str | None]:
 def _beside(shop: Workshop, release: Release) -> dict[str, Any]:
     """Return what the manifest says of a library for one kind of processor."""
     return {
-        "library": kind_place(_kind(release)),
+        "library": kind_place(_kind(release), shop.options.variant),
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release),
         "step": release.candidate.name,

@@ -15,6 +15,7 @@ from pipeline.stages.proof.verify import Verdict
 if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence
     from pipeline.geometry.model import Geometry
+    from pipeline.judge.cost import Cost
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Release:
     tells in ``rebuilt_from`` which bundle that was and what was different there. ``evidence`` puts
     the evidence together when it is asked for; it is None where none was gathered, and
     ``geometry`` where the library is cut as the default.
-    ``beside`` are libraries for single kinds of processors, each judged by itself.
+    ``beside`` are libraries for single kinds of processors, each judged by itself. ``cost`` is what
+    a variant costs against production, where that was measured.
     """
 
     candidate: Candidate
@@ -39,4 +41,5 @@ class Release:
     geometry: Geometry | None = None
     beside: tuple[Release, ...] = ()
     inputs: Path | None = None
+    cost: Cost | None = None
     rebuilt_from: dict[str, Any] | None = None

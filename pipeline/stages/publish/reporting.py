@@ -41,7 +41,7 @@ def make_report(
     """Gather what the report of a judged build says; the version before it is compared with."""
     from pipeline.report.build import Inputs, report_model
 
-    older = version_before(shop.tree.dist(shop.profile.name), version)
+    older = version_before(shop.tree.dist(shop.line), version)
     previous, reason = _previous(older)
     return report_model(
         profile=shop.profile.name,
@@ -59,6 +59,8 @@ def make_report(
             geometry=_geometry(shop, release),
             source=_source(shop, release),
             cut_for=release.geometry.processor if release.geometry else ANY,
+            variant=shop.options.variant,
+            cost=release.cost,
         ),
     )
 
@@ -98,7 +100,7 @@ def keep_report(shop: Workshop, model: ReportModel) -> Path:
 
 def reports_folder(shop: Workshop) -> Path:
     """Return the folder with the reports of a profile's judged builds."""
-    return shop.tree.reports(shop.profile.name)
+    return shop.tree.reports(shop.line)
 
 
 def version_before(dist: Path, version: str) -> Version | None:
@@ -155,7 +157,7 @@ def _baseline(shop: Workshop, release: Release) -> Path:
 
 def _contract(shop: Workshop, tuned: Build, lists: Path) -> tuple[Finding, ...]:
     """Hold the library against the lists, as `pipeline layout check` does."""
-    excuse = excuse_for(shop.profile.name, shop.profile.layout.name, shop.options.quick)
+    excuse = excuse_for(shop.line, shop.profile.layout.name, shop.options.quick)
     subject = Subject(shop.tree, tuned.library, tuned.edges, lists, excuse)
     return tuple(check_layout(subject.text, subject.promise()))
 

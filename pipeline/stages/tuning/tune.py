@@ -127,7 +127,7 @@ def _is_cut(shop: Workshop, base: Geometry) -> bool:
 
 
 def _folder(shop: Workshop) -> Path:
-    return shop.tree.artifacts(shop.profile.name) / STAGE
+    return shop.tree.artifacts(shop.line) / STAGE
 
 
 def _progress(shop: Workshop, line: StageLine) -> Say:
