@@ -21,19 +21,6 @@ static void append(line *to, const char *text) {
     to->length += length;
 }
 
-static void append_address(line *to, const void *address) {
-    static const char digits[] = "0123456789abcdef";
-    char text[2 + 2 * sizeof(void *) + 1] = "0x";
-    uintptr_t value = (uintptr_t)address;
-    size_t at = sizeof text - 1;
-    do {
-        text[--at] = digits[value & 15];
-        value >>= 4;
-    } while (value != 0);
-    append(to, "0x");
-    append(to, text + at);
-}
-
 static void send_line(line *l) {
     l->text[l->length++] = '\n';
     ssize_t written = write(STDERR_FILENO, l->text, l->length);
@@ -48,13 +35,14 @@ void hak_message(const char *const parts[]) {
 }
 
 void hak_fatal(const char *what, const char *function, const void *address, const char *why) {
+    char digits[19];
     line l = {0};
     append(&l, "hakmem: ");
     append(&l, what);
     append(&l, ": ");
     append(&l, function);
     append(&l, "(");
-    append_address(&l, address);
+    append(&l, hak_hexadecimal((uintptr_t)address, digits));
     append(&l, ")");
     if (why != NULL) {
         append(&l, ": ");
@@ -71,5 +59,17 @@ const char *hak_decimal(unsigned long long value, char buffer[21]) {
         *--at = (char)('0' + value % 10);
         value /= 10;
     } while (value != 0);
+    return at;
+}
+
+const char *hak_hexadecimal(unsigned long long value, char buffer[19]) {
+    char *at = buffer + 18;
+    *at = '\0';
+    do {
+        *--at = "0123456789abcdef"[value & 15];
+        value >>= 4;
+    } while (value != 0);
+    *--at = 'x';
+    *--at = '0';
     return at;
 }

@@ -14,5 +14,7 @@ HAK_COLD void hak_message(const char *const parts[]);
 
 /* Decimal text of `value` in `buffer` (at least 21 bytes); returns where it starts. */
 const char *hak_decimal(unsigned long long value, char buffer[21]);
+/* The same in hexadecimal digits, after "0x". */
+const char *hak_hexadecimal(unsigned long long value, char buffer[19]);
 
 #endif

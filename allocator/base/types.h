@@ -242,9 +242,12 @@ struct hak_heap {
     _Atomic bool busy;                 /* its owner is on a slow path */
     _Atomic uint8_t claim;             /* enum hak_claim; both: heap/owner.h */
     bool robbed;                       /* a reclaimer has it for itself: reclaim/reclaim.h */
-    bool samples;                      /* malloc is counted: sampling/sampling.h; */
+    bool counted;                      /* each malloc comes by: sampling/sampling.h; ... */
+    bool samples;                      /* ... for a heap profile, with large blocks */
+    unsigned counts_as;                /* what was in force when it last looked */
     int64_t sample_left;               /* bytes until the next sample, ... */
-    uint64_t sample_seed;              /* ... and how far it will be to the one after it */
+    int64_t trap_left;                 /* ... blocks until the next one in the pool of traps, ... */
+    uint64_t sample_seed;              /* ... and how far it will be to those after them */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */

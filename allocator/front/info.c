@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "base/libc_malloc.h"
 #include "front/profile.h"
+#include "front/guard_sample.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
@@ -13,6 +14,7 @@
 #include "report/formats.h"
 #include "report/server.h"
 #include "thread/thread.h"
+#include "trap/trap.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,6 +51,7 @@ HAK_EXPORT size_t hak_stats_prometheus(char *buffer, size_t size) {
 HAK_EXPORT int hak_validate(void) {
     if (HAK_GUARD)
         hak_guard_sweep();
+    hak_trap_check();
     return hak_usage_is_valid();
 }
 
@@ -144,6 +147,7 @@ static HAK_AT_LOAD void start_at_load(void) {
 
 /* After the constructors that tell the unwinder of a static program where its tables are. */
 static HAK_LATE_AT_LOAD void begin_profile(void) {
+    hak_trap_begin();
     hak_profile_begin(environ);
 }
 

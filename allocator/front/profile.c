@@ -16,8 +16,7 @@
 
 static _Atomic bool wanted;
 
-/* A loop that its magazine serves comes to no slow path: the caller's own is counted from here. */
-static void adopt_own(void) {
+void hak_profile_adopt(void) {
     hak_heap *heap = hak_heap_self();
     if (heap == NULL)
         return;
@@ -31,7 +30,7 @@ HAK_EXPORT int hak_profile_start(size_t rate) {
         return ENOTSUP;
     if (!hak_sampling_start(rate != 0 ? rate : hak_policy_now()->profile_rate))
         return ENOMEM;
-    adopt_own();
+    hak_profile_adopt();
     return 0;
 }
 
@@ -52,6 +51,7 @@ void hak_profile_look(void) {
 static void on_signal(int number) {
     (void)number;
     atomic_store_explicit(&wanted, true, memory_order_relaxed);
+    hak_counting_changes();
 }
 
 static void watch_signal(int number) {

@@ -9,4 +9,7 @@ void hak_profile_begin(char *const environment[]);
 /* Writes a profile if the signal has come. On a slow path, under no lock. */
 void hak_profile_look(void);
 
+/* A loop that its magazine serves comes to no slow path: the caller's own is counted from here. */
+void hak_profile_adopt(void);
+
 #endif

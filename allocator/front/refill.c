@@ -17,6 +17,7 @@
 #include "sampling/sampling.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
+#include "trap/trap.h"
 
 #include <errno.h>
 
@@ -88,39 +89,62 @@ static inline void *refill(hak_heap *heap, size_t size) {
     return block;
 }
 
-static void *take_counted(hak_heap *heap, size_t size) {
-    unsigned cls = hak_sampling_class(size);
-    void *block = hak_sampling_is_due(heap, size) ? hak_large_sample(size) : NULL;
-    if (block != NULL || hak_malloc_is_led_away(heap, cls))
-        return block;
-    return hak_magazine_pop(heap, cls);
-}
-
-/* While a heap samples each malloc comes here. */
-static HAK_COLD void *refill_counted(hak_heap *heap, size_t size) {
-    hak_profile_look();
-    hak_owner_enters(heap);
-    bool counted = hak_sampling_adopt(heap);
-    hak_owner_leaves(heap);
-    void *block = counted ? take_counted(heap, size) : NULL;
-    if (block != NULL)
-        return block;
-    hak_owner_enters(heap);
-    block = refill(heap, size);
-    hak_owner_leaves(heap);
-    return block;
-}
-
-void *hak_refill(size_t size) {
-    hak_heap *heap = hak_heap_self();
-    if (HAK_UNLIKELY(heap == NULL))
-        return allocate_borrowed(size);
-    if (HAK_UNLIKELY(hak_sampling_ever()))
-        return refill_counted(heap, size);
+static inline void *refill_by_owner(hak_heap *heap, size_t size) {
     hak_owner_enters(heap);
     void *block = refill(heap, size);
     hak_owner_leaves(heap);
     return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
+}
+
+/* The pool of traps is full at times, and takes no block that is longer than a page. */
+static void *take_picked(enum hak_pick pick, size_t size, bool right) {
+    return pick == HAK_PICK_SAMPLE ? hak_large_sample(size)
+           : pick == HAK_PICK_TRAP ? hak_trap_take(size, right)
+                                   : NULL;
+}
+
+static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
+    hak_profile_look();
+    hak_owner_enters(heap);
+    enum hak_pick pick = hak_sampling_pick(heap);
+    bool right = hak_sampling_toss(heap);
+    hak_owner_leaves(heap);
+    void *block = take_picked(pick, size, right);
+    return block != NULL ? block : refill_by_owner(heap, size);
+}
+
+/* While a heap is counted each malloc comes here. */
+static HAK_DOOR void *refill_counted(hak_heap *heap, size_t size) {
+    if (HAK_UNLIKELY(!hak_sampling_passes(heap, size)))
+        return refill_picked(heap, size);
+    unsigned cls = hak_sampling_class(size);
+    if (HAK_LIKELY(!hak_malloc_is_led_away(heap, cls))) {
+        void *block = hak_magazine_pop(heap, cls);
+        if (HAK_LIKELY(block != NULL))
+            return block;
+    }
+    return refill_by_owner(heap, size);
+}
+
+static inline void *refill_anyhow(hak_heap *heap, size_t size) {
+    if (HAK_UNLIKELY(hak_sampling_changed(heap)))
+        return refill_picked(heap, size);
+    if (HAK_UNLIKELY(heap->counted))
+        return refill_counted(heap, size);
+    return refill_by_owner(heap, size);
+}
+
+/* The first of a thread. */
+static HAK_COLD void *refill_first(size_t size) {
+    hak_heap *heap = hak_heap_self();
+    return heap != NULL ? refill_anyhow(heap, size) : allocate_borrowed(size);
+}
+
+void *hak_refill(size_t size) {
+    hak_heap *heap = hak_this_thread.owned;
+    if (HAK_UNLIKELY(heap == NULL))
+        return refill_first(size);
+    return refill_anyhow(heap, size);
 }
 
 /* ---- retire ---- */

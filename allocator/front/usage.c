@@ -22,6 +22,8 @@ static void add_large(hak_usage *usage, const hak_snapshot *s) {
     usage->blocks += s->large_blocks - s->large_guarded + s->apart_blocks;
     usage->large = s->large_bytes - s->large_guarded_bytes + s->apart_bytes;
     usage->used += usage->large;
+    usage->blocks += s->trap_blocks;
+    usage->used += s->trap_bytes;
 }
 
 void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {

@@ -6,7 +6,7 @@
 #include "guard/quarantine.h"
 #include "guard/record.h"
 #include "guard/refuse.h"
-#include "os/guard.h"
+#include "os/fault.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "pages/range.h"

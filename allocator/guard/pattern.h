@@ -2,10 +2,10 @@
 #ifndef HAK_GUARD_PATTERN_H
 #define HAK_GUARD_PATTERN_H
 
+#include "base/bytes.h"
 #include "os/secret.h"
 
-#include <stddef.h>
-#include <string.h>
+#include <stdint.h>
 
 /* What a freed block is filled with: read as a pointer it is none of x86-64's. */
 enum { HAK_FREED_BYTE = 0xdb };
@@ -15,17 +15,6 @@ enum { HAK_FREED_BYTE = 0xdb };
 static inline int hak_canary(const void *block) {
     uint64_t mixed = ((uintptr_t)block ^ hak_secret) * UINT64_C(0x9e3779b97f4a7c15);
     return (int)(1 + (mixed >> 32) % 255);
-}
-
-/* Offset of the first byte that is not `value`; `size` when all are. */
-static inline size_t hak_first_other(const void *start, int value, size_t size) {
-    const unsigned char *bytes = start;
-    if (size == 0 || (bytes[0] == value && memcmp(bytes, bytes + 1, size - 1) == 0))
-        return size;
-    size_t i = 0;
-    while (bytes[i] == value)
-        i++;
-    return i;
 }
 
 #endif

@@ -21,6 +21,7 @@
 #include "sampling/sites.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
+#include "trap/trap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -368,11 +369,20 @@ static hak_slab *find(const void *block, const char *function) {
     return run;
 }
 
+/* Blocks outside of all ranges: those of the sampled guard, and those apart. */
 static size_t size_apart(const void *block, const char *function) {
-    size_t size = hak_apart_size(block);
+    size_t size;
+    if (hak_trap_size(block, function, &size))
+        return size;
+    size = hak_apart_size(block);
     if (size == 0)
         refuse_outside(block, function);
     return size;
+}
+
+static void give_apart(void *block, const char *function) {
+    if (!hak_trap_give(block) && !hak_apart_give(block))
+        refuse_outside(block, function);
 }
 
 size_t hak_large_size(const void *block, const char *function) {
@@ -387,8 +397,8 @@ void hak_large_free(hak_heap *heap, void *block) {
     if (run != NULL) {
         give(heap, run, false);
         tick(heap);
-    } else if (!hak_apart_give(block)) {
-        refuse_outside(block, "free");
+    } else {
+        give_apart(block, "free");
     }
 }
 
@@ -461,8 +471,7 @@ static void *resize_apart(void *block, size_t size) {
     if (copy == NULL)
         return size <= before ? block : NULL;
     memcpy(copy, block, before < size ? before : size);
-    if (!hak_apart_give(block))
-        refuse_outside(block, "realloc");
+    give_apart(block, "realloc");
     return copy;
 }
 

@@ -40,7 +40,7 @@ void hak_lead_malloc_away(hak_heap *heap, unsigned cls) {
 }
 
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls) {
-    bool stays = heap->samples || (HAK_HARDENED && hak_range_count() > 1); /* pages/mark.h */
+    bool stays = heap->counted || (HAK_HARDENED && hak_range_count() > 1); /* pages/mark.h */
     lead_sizes(heap, cls, stays ? HAK_CLASS_NONE : cls);
 }
 

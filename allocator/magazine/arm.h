@@ -35,7 +35,7 @@ void *hak_armed_pop(hak_heap *heap, unsigned cls);
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block);
 
 /* Away: from now on malloc comes to the slow path for all sizes of the class. Back: no more. While
- * a heap samples, all sizes stay away. Called by the owner. */
+ * a heap is counted, all sizes stay away. Called by the owner. */
 void hak_lead_malloc_away(hak_heap *heap, unsigned cls);
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls);
 

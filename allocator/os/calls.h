@@ -37,6 +37,12 @@ HAK_INLINE int hak_call_fstat(int fd, struct stat *found) {
 HAK_INLINE int hak_call_lstat(const char *path, struct stat *found) {
     return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, AT_SYMLINK_NOFOLLOW);
 }
+HAK_INLINE int hak_call_protect(void *start, size_t size, int access) {
+    return (int)syscall(SYS_mprotect, start, size, (long)access);
+}
+HAK_INLINE int hak_call_signal_self(int number) {
+    return (int)syscall(SYS_tgkill, (long)getpid(), (long)gettid(), (long)number);
+}
 HAK_INLINE int hak_call_poll(struct pollfd *wanted, unsigned ms) {
     struct timespec most = {ms / 1000, (long)(ms % 1000) * 1000000};
     return (int)syscall(SYS_ppoll, wanted, 1, &most, NULL, (size_t)8);

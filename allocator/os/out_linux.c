@@ -71,14 +71,8 @@ void hak_out_number(hak_out *out, uint64_t value) {
 }
 
 void hak_out_address(hak_out *out, const void *address) {
-    char text[18] = "0x";
-    unsigned at = 2;
-    for (int shift = 60; shift >= 0; shift -= 4) {
-        unsigned digit = ((uintptr_t)address >> shift) & 15;
-        if (at > 2 || digit != 0 || shift == 0)
-            text[at++] = "0123456789abcdef"[digit];
-    }
-    put(out, text, at);
+    char digits[19];
+    hak_out_text(out, hak_hexadecimal((uintptr_t)address, digits));
 }
 
 void hak_out_copy(hak_out *out, const char *path) {

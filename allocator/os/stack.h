@@ -4,6 +4,8 @@
 
 #include "base/attributes.h"
 
+#include <stdint.h>
+
 /* Loads what the unwinder needs, which allocates. Once, before the first hak_os_stack. */
 void hak_os_stack_start(void);
 
@@ -11,5 +13,13 @@ void hak_os_stack_start(void);
  * no unwinder. Those in this library are left out, unless it is a part of the program. Takes some
  * microseconds; allocates nothing after hak_os_stack_start. Any thread. */
 unsigned hak_os_stack(void **frames, unsigned most);
+
+/* Where a return address lies: bytes into a function (NULL: not known) and a file (NULL: the same),
+ * as the dynamic linker knows them. After hak_os_stack_start. */
+typedef struct hak_os_place {
+    const char *function, *file;
+    uintptr_t into, at;
+} hak_os_place;
+hak_os_place hak_os_place_of(const void *frame);
 
 #endif

@@ -1,5 +1,6 @@
 #include "os/stack.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,8 +49,17 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *number) {
     return 1;
 }
 
+/* Looked up at the start alone: a name in the library's own list costs every process. */
+static union {
+    void *data;
+    int (*call)(const void *address, Dl_info *found);
+} find_place;
+#pragma weak dlsym /* there is none in a program that is linked statically as a whole */
+
 void hak_os_stack_start(void) {
     void *frame[1];
+    if (dlsym != NULL)
+        find_place.data = dlsym(RTLD_DEFAULT, "dladdr");
     unsigned number = 0;
     dl_iterate_phdr(look_at, &number);
     unwind(frame, 1);
@@ -73,4 +83,17 @@ unsigned hak_os_stack(void **frames, unsigned most) {
     for (; own + kept < found && kept < most; kept++)
         frames[kept] = all[own + kept];
     return kept;
+}
+
+/* A return address may be the first byte behind a function that never returns. */
+hak_os_place hak_os_place_of(const void *frame) {
+    Dl_info found;
+    hak_os_place place = {.at = (uintptr_t)frame};
+    if (find_place.data == NULL || find_place.call((const char *)frame - 1, &found) == 0)
+        return place;
+    place.file = found.dli_fname;
+    place.at -= (uintptr_t)found.dli_fbase;
+    place.function = found.dli_sname;
+    place.into = found.dli_sname != NULL ? (uintptr_t)frame - (uintptr_t)found.dli_saddr : 0;
+    return place;
 }

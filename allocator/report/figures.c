@@ -34,9 +34,10 @@ static void add_class(totals *t, const hak_snapshot *s, unsigned cls) {
 }
 
 static totals total_of(const hak_snapshot *s) {
-    totals t = {.live_blocks = s->large_blocks - s->large_guarded + s->apart_blocks,
-                .live_bytes = s->large_bytes - s->large_guarded_bytes + s->apart_bytes,
-                .guarded_bytes = s->large_guarded_bytes};
+    totals t = {
+        .live_blocks = s->large_blocks - s->large_guarded + s->apart_blocks + s->trap_blocks,
+        .live_bytes = s->large_bytes - s->large_guarded_bytes + s->apart_bytes + s->trap_bytes,
+        .guarded_bytes = s->large_guarded_bytes};
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         add_class(&t, s, cls);
     return t;

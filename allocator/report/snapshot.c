@@ -14,6 +14,7 @@
 #include "pages/spare.h"
 #include "remote/chain.h"
 #include "report/text.h"
+#include "trap/trap.h"
 
 #include <string.h>
 
@@ -113,6 +114,7 @@ void hak_snapshot_take(hak_snapshot *s) {
     HAK_RACING_READS_END();
     add_between(s);
     s->apart_blocks = hak_apart_count(&s->apart_bytes);
+    s->trap_blocks = hak_trap_count(&s->trap_bytes);
 }
 
 /* ---- resident memory ---- */

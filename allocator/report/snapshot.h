@@ -33,6 +33,7 @@ typedef struct hak_snapshot {
     size_t large_blocks, large_bytes, large_usable, large_pages, huge_blocks, huge_bytes;
     size_t large_guarded, large_guarded_bytes; /* among them, in guard builds */
     size_t apart_blocks, apart_bytes;
+    size_t trap_blocks, trap_bytes; /* of the sampled guard */
     size_t cached_runs, cached_pages, spare_runs, spare_pages;
     size_t heaps[HAK_HEAP_STATES];
 } hak_snapshot;

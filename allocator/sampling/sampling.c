@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-_Atomic(unsigned) hak_sampling;
-static _Atomic uint64_t rate_now;
-static uint8_t class_of_small[HAK_SMALL_STEPS], class_of_medium[HAK_MEDIUM_STEPS];
+_Atomic(unsigned) hak_sampling, hak_counting;
+static _Atomic uint64_t rate_now, trap_rate; /* of traps, 0: none */
+uint8_t hak_counted_small[HAK_SMALL_STEPS], hak_counted_medium[HAK_MEDIUM_STEPS];
 
 /* ---- distances ---- */
 
@@ -38,18 +38,47 @@ static double minus_ln(double x) {
     return -(exponent * ln2 + 2 * s * (1 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7)))));
 }
 
-static int64_t distance(hak_heap *heap) {
+enum { FOREVER_SHIFT = 62 };
+static const int64_t forever = INT64_C(1) << FOREVER_SHIFT;
+
+/* Without a rate nothing is ever due. */
+static int64_t distance(hak_heap *heap, uint64_t rate) {
     double uniform = ((double)(draw(heap) >> 11) + 1) * 0x1p-53;
-    double far = minus_ln(uniform) * (double)hak_sampling_rate();
-    return far < 0x1p62 ? (int64_t)far : INT64_MAX / 2;
+    double far = minus_ln(uniform) * (double)rate;
+    return rate != 0 && far < 0x1p62 ? (int64_t)far : forever;
+}
+
+static int64_t sample_distance(hak_heap *heap) {
+    return distance(heap, heap->samples ? hak_sampling_rate() : 0);
+}
+
+static int64_t trap_distance(hak_heap *heap) {
+    return distance(heap, atomic_load_explicit(&trap_rate, memory_order_relaxed));
+}
+
+bool hak_sampling_toss(hak_heap *heap) {
+    return draw(heap) >> 63 != 0;
 }
 
 bool hak_sampling_is_due(hak_heap *heap, size_t bytes) {
-    heap->sample_left -= (int64_t)(bytes < (size_t)1 << 62 ? bytes : (size_t)1 << 62);
+    heap->sample_left -= bytes < (size_t)forever ? (int64_t)bytes : forever;
     if (HAK_LIKELY(heap->sample_left >= 0))
         return false;
-    heap->sample_left = distance(heap);
-    return true;
+    heap->sample_left = sample_distance(heap);
+    return heap->samples;
+}
+
+enum hak_pick hak_sampling_pick(hak_heap *heap) {
+    if (hak_sampling_changed(heap)) {
+        hak_sampling_adopt(heap);
+    } else if (heap->sample_left < 0) {
+        heap->sample_left = sample_distance(heap);
+        return heap->samples ? HAK_PICK_SAMPLE : HAK_PICK_NONE;
+    } else if (heap->trap_left < 0) {
+        heap->trap_left = trap_distance(heap);
+        return HAK_PICK_TRAP;
+    }
+    return HAK_PICK_NONE;
 }
 
 /* ---- on and off ---- */
@@ -58,50 +87,75 @@ uint64_t hak_sampling_rate(void) {
     return atomic_load_explicit(&rate_now, memory_order_relaxed);
 }
 
+void hak_counting_changes(void) {
+    atomic_fetch_add_explicit(&hak_counting, 1, memory_order_release);
+}
+
+static void prepare(void) {
+    hak_os_stack_start();
+    hak_classes_fill(hak_counted_small, hak_counted_medium);
+}
+
 bool hak_sampling_start(uint64_t rate) {
     if (!hak_sites_open())
         return false;
-    hak_os_stack_start();
-    hak_classes_fill(class_of_small, class_of_medium);
+    prepare();
     atomic_store_explicit(&rate_now, rate, memory_order_relaxed);
     atomic_store_explicit(&hak_sampling, HAK_SAMPLING_ON, memory_order_release);
+    hak_counting_changes();
     return true;
 }
 
 void hak_sampling_stop(void) {
-    if (hak_sampling_ever())
-        atomic_store_explicit(&hak_sampling, HAK_SAMPLING_OFF, memory_order_release);
+    if (!hak_sampling_ever())
+        return;
+    atomic_store_explicit(&hak_sampling, HAK_SAMPLING_OFF, memory_order_release);
+    hak_counting_changes();
 }
 
+void hak_sampling_start_traps(uint64_t rate) {
+    prepare();
+    atomic_store_explicit(&trap_rate, rate, memory_order_relaxed);
+    hak_counting_changes();
+}
+
+/* ---- heaps ---- */
+
 static HAK_COLD void begin_counting(hak_heap *heap) {
-    heap->samples = true;
+    heap->counted = true;
     heap->sample_seed =
         (uint64_t)hak_secret ^ (uint64_t)(uintptr_t)heap ^ UINT64_C(0x9e3779b97f4a7c15);
-    heap->sample_left = distance(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_lead_malloc_away(heap, cls);
-    hak_run_cache_empty(heap, false);
 }
 
 static HAK_COLD void end_counting(hak_heap *heap) {
-    heap->samples = false;
+    heap->counted = false;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (!hak_malloc_is_led_away(heap, cls))
             hak_lead_malloc_back(heap, cls);
 }
 
-bool hak_sampling_adopt(hak_heap *heap) {
-    bool on = atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
-    if (HAK_LIKELY(heap->samples == on))
-        return on;
-    if (on)
+/* Distances have no memory, so those that are drawn again are as good as the ones before. */
+static HAK_COLD void adopt(hak_heap *heap) {
+    bool samples = atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
+    bool counted = samples || atomic_load_explicit(&trap_rate, memory_order_relaxed) != 0;
+    if (counted && !heap->counted)
         begin_counting(heap);
-    else
+    if (!counted && heap->counted)
         end_counting(heap);
-    return on;
+    if (samples && !heap->samples)
+        hak_run_cache_empty(heap, false);
+    heap->samples = samples;
+    heap->sample_left = sample_distance(heap);
+    heap->trap_left = trap_distance(heap);
 }
 
-unsigned hak_sampling_class(size_t size) {
-    return size <= HAK_SMALL_MAX ? class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT]
-                                 : class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
+bool hak_sampling_adopt(hak_heap *heap) {
+    unsigned now = hak_counting_now();
+    if (HAK_UNLIKELY(heap->counts_as != now)) {
+        heap->counts_as = now;
+        adopt(heap);
+    }
+    return heap->samples;
 }

@@ -18,6 +18,7 @@
 #include "reclaim/trim.h"
 #include "sampling/dump.h"
 #include "sampling/sites.h"
+#include "trap/trap.h"
 
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ static void after_fork_in_child(void) {
     hak_purge_after_fork_in_child();
     hak_policy_after_fork_in_child();
     hak_sites_after_fork_in_child();
+    hak_trap_after_fork_in_child();
     hak_profile_after_fork_in_child();
     hak_lock_inherit(&start_lock);
 }

@@ -1,0 +1,95 @@
+#include "trap/report.h"
+
+#include "base/fatal.h"
+#include "os/stack.h"
+#include "os/thread.h"
+#include "trap/pool.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WAIT_MS = 2000 };
+
+/* ---- lines ---- */
+
+static void write_frame(unsigned number, const void *frame) {
+    char digits[21], address[19], into[19], at[19];
+    hak_os_place place = hak_os_place_of(frame);
+    hak_message((const char *const[]){
+        "    #", hak_decimal(number, digits), " ", hak_hexadecimal((uintptr_t)frame, address), " ",
+        place.function != NULL ? place.function : "?", place.function != NULL ? "+" : "",
+        place.function != NULL ? hak_hexadecimal(place.into, into) : "", " (",
+        place.file != NULL ? place.file : "?", "+", hak_hexadecimal(place.at, at), ")", NULL});
+}
+
+static void write_stack(const char *what, const hak_trap_event *event) {
+    char digits[21];
+    hak_message((const char *const[]){
+        "  ", what, " in thread ", hak_decimal((unsigned)event->thread, digits),
+        event->stack.depth != 0 ? ":" : ", with no call stack", NULL});
+    for (unsigned i = 0; i < event->stack.depth; i++)
+        write_frame(i, event->stack.frames[i]);
+}
+
+/* Where an address lies, seen from a block: "8 bytes behind". */
+static const char *position(const char *address, size_t slot, size_t *distance) {
+    const char *start = hak_trap_start(slot), *end = start + hak_traps.slots[slot].size;
+    *distance = (size_t)(address < start ? start - address
+                         : address < end ? address - start
+                                         : address - end);
+    return address < start ? " bytes in front of a block of "
+           : address < end ? " bytes inside a block of "
+                           : " bytes behind a block of ";
+}
+
+static void write_report(const char *what, const char *function, const void *address, size_t slot) {
+    const hak_trap_slot *s = &hak_traps.slots[slot];
+    bool is_freed = hak_trap_state_of(slot) < HAK_TRAP_LIVE && s->freed.thread != 0;
+    char place[19], far[21], size[21];
+    size_t distance;
+    const char *where = position(address, slot, &distance);
+    hak_trap_event here = {.thread = gettid()};
+    here.stack.depth = hak_os_stack(here.stack.frames, HAK_STACK_MOST);
+    hak_message((const char *const[]){
+        "hakmem: ", what, ": ", function, "(", hak_hexadecimal((uintptr_t)address, place),
+        "): ", hak_decimal(distance, far), where, hak_decimal(s->size, size),
+        is_freed ? " bytes that was freed" : " bytes", NULL});
+    write_stack("found", &here);
+    write_stack("allocated", &s->allocated);
+    if (is_freed)
+        write_stack("freed", &s->freed);
+}
+
+/* ---- one report ---- */
+
+/* A second thread waits until the first has ended the program. The same one comes by again where
+ * the program's own handler returns from a fault. */
+static void report(const char *what, const char *function, const void *address, size_t slot) {
+    static _Atomic int reporter;
+    int nobody = 0, self = gettid();
+    if (atomic_compare_exchange_strong(&reporter, &nobody, self)) {
+        write_report(what, function, address, slot);
+        return;
+    }
+    if (nobody != self)
+        hak_os_sleep_ms(WAIT_MS);
+    abort();
+}
+
+void hak_trap_end(const char *what, const char *function, const void *address, size_t slot) {
+    report(what, function, address, slot);
+    abort();
+}
+
+void hak_trap_explain(const void *address) {
+    if (!hak_trap_holds(address))
+        return;
+    size_t slot = hak_trap_slot_at(address);
+    const char *start = hak_trap_start(slot);
+    if (!hak_trap_was_used(slot))
+        return;
+    if (hak_trap_state_of(slot) < HAK_TRAP_LIVE)
+        report("use after free", "access", address, slot);
+    else
+        report((const char *)address < start ? "underflow" : "overflow", "access", address, slot);
+}

@@ -1,0 +1,146 @@
+#include "trap/trap.h"
+
+#include "base/bits.h"
+#include "base/bytes.h"
+#include "os/fault.h"
+#include "os/os.h"
+#include "os/stack.h"
+#include "trap/pool.h"
+#include "trap/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CANARY = 0xca, STEP = 16 };
+
+static void note(hak_trap_event *event) {
+    event->thread = gettid();
+    event->stack.depth = hak_os_stack(event->stack.frames, HAK_STACK_MOST);
+}
+
+/* ---- canaries ---- */
+
+static void fill(size_t slot) {
+    const hak_trap_slot *s = &hak_traps.slots[slot];
+    char *page = hak_trap_page(slot);
+    size_t end = s->offset + s->size;
+    memset(page, CANARY, s->offset);
+    memset(page + end, CANARY, hak_traps.page - end);
+}
+
+/* The byte nearest in front of the block, or behind it, that was written to; NULL: none. */
+static const char *find_damage(size_t slot) {
+    const hak_trap_slot *s = &hak_traps.slots[slot];
+    const char *page = hak_trap_page(slot);
+    size_t end = s->offset + s->size, room = hak_traps.page - end;
+    size_t at = hak_first_other(page + end, CANARY, room);
+    if (at != room)
+        return page + end + at;
+    at = hak_first_other(page, CANARY, s->offset);
+    return at != s->offset ? page + at : NULL;
+}
+
+static void check(size_t slot, const char *function) {
+    const char *damage = find_damage(slot);
+    if (damage != NULL)
+        hak_trap_end(damage < hak_trap_start(slot) ? "underflow" : "overflow", function, damage,
+                     slot);
+}
+
+/* ---- blocks ---- */
+
+/* Not before the first block: by then the program has set up handlers of its own, which come after
+ * ours. */
+static void watch_faults(void) {
+    static _Atomic bool watched;
+    if (!atomic_load(&watched) && !atomic_exchange(&watched, true))
+        hak_os_watch_faults(hak_trap_explain);
+}
+
+void *hak_trap_take(size_t size, bool right) {
+    watch_faults();
+    size_t slot = size <= hak_traps.page ? hak_trap_claim() : HAK_TRAP_SLOTS;
+    if (slot == HAK_TRAP_SLOTS)
+        return NULL;
+    hak_trap_slot *s = &hak_traps.slots[slot];
+    if (!hak_os_unprotect(hak_trap_page(slot), hak_traps.page)) {
+        hak_trap_retire(slot);
+        return NULL;
+    }
+    size_t room = hak_round_up(size != 0 ? size : 1, STEP);
+    s->size = (uint32_t)size;
+    s->offset = right ? (uint32_t)(hak_traps.page - room) : 0;
+    fill(slot);
+    note(&s->allocated);
+    hak_trap_pass(slot, HAK_TRAP_BUSY, HAK_TRAP_LIVE);
+    return hak_trap_start(slot);
+}
+
+/* Somebody may just be looking at its canary. */
+static bool pass_when_checked(size_t slot, enum hak_trap_state to) {
+    while (hak_trap_state_of(slot) == HAK_TRAP_CHECKED)
+        HAK_PAUSE();
+    return hak_trap_pass(slot, HAK_TRAP_LIVE, to);
+}
+
+static bool was_freed(const void *block, size_t slot) {
+    return hak_trap_state_of(slot) < HAK_TRAP_LIVE && hak_trap_was_used(slot) &&
+           hak_trap_start(slot) == block;
+}
+
+static _Noreturn void refuse(const void *block, const char *function, size_t slot,
+                             const char *when_freed) {
+    hak_trap_end(was_freed(block, slot) ? when_freed : "invalid pointer", function, block, slot);
+}
+
+bool hak_trap_give(void *block) {
+    if (!hak_trap_holds(block))
+        return false;
+    size_t slot = hak_trap_slot_at(block);
+    if (hak_trap_start(slot) != block || !pass_when_checked(slot, HAK_TRAP_BUSY))
+        refuse(block, "free", slot, "double free");
+    check(slot, "free");
+    note(&hak_traps.slots[slot].freed);
+    hak_os_protect(hak_trap_page(slot), hak_traps.page);
+    hak_os_purge(hak_trap_page(slot), hak_traps.page);
+    hak_trap_retire(slot);
+    return true;
+}
+
+bool hak_trap_size(const void *block, const char *function, size_t *size) {
+    if (!hak_trap_holds(block))
+        return false;
+    size_t slot = hak_trap_slot_at(block);
+    if (hak_trap_start(slot) != block || hak_trap_state_of(slot) < HAK_TRAP_LIVE)
+        refuse(block, function, slot, "use after free");
+    *size = hak_traps.slots[slot].size;
+    return true;
+}
+
+/* ---- all of them ---- */
+
+void hak_trap_check(void) {
+    for (size_t slot = 0; hak_traps.start != 0 && slot < HAK_TRAP_SLOTS; slot++)
+        if (hak_trap_pass(slot, HAK_TRAP_LIVE, HAK_TRAP_CHECKED)) {
+            check(slot, "hak_validate");
+            hak_trap_pass(slot, HAK_TRAP_CHECKED, HAK_TRAP_LIVE);
+        }
+}
+
+size_t hak_trap_count(size_t *bytes) {
+    size_t count = 0;
+    *bytes = 0;
+    for (size_t slot = 0; hak_traps.start != 0 && slot < HAK_TRAP_SLOTS; slot++)
+        if (hak_trap_state_of(slot) >= HAK_TRAP_LIVE) {
+            count++;
+            *bytes += hak_traps.slots[slot].size;
+        }
+    return count;
+}
+
+/* Nobody looks at canaries in the child yet. */
+void hak_trap_after_fork_in_child(void) {
+    for (size_t slot = 0; hak_traps.start != 0 && slot < HAK_TRAP_SLOTS; slot++)
+        hak_trap_pass(slot, HAK_TRAP_CHECKED, HAK_TRAP_LIVE);
+}
