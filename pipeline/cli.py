@@ -18,6 +18,7 @@ from pipeline.commands.heap import heap_command
 from pipeline.commands.history import history_command
 from pipeline.commands.install import install_command, uninstall_command
 from pipeline.commands.layout import layout_command
+from pipeline.commands.learn import learn_command
 from pipeline.commands.package import package_command
 from pipeline.commands.profiles import init_command, profiles_command
 from pipeline.commands.prune import prune_command
@@ -99,6 +100,7 @@ for _command in (
     trace_group,
     heap_command,
     tune_command,
+    learn_command,
     verify_command,
     health_command,
 ):

@@ -179,7 +179,7 @@ class Tuner:
                     f"measured on the training; alone: {describe(standings[name])}; "
                     f"all changes together, by fresh runs: {together}"
                 )
-            geometry = _with_worth(geometry, self._moves[name].reason, worth)
+            geometry = with_worth(geometry, self._moves[name].reason, worth)
         return geometry
 
 
@@ -206,7 +206,7 @@ def describe(standing: Standing) -> str:
     )
 
 
-def _with_worth(geometry: Geometry, reason: str, worth: str) -> Geometry:
+def with_worth(geometry: Geometry, reason: str, worth: str) -> Geometry:
     """Return the geometry with ``worth`` wherever ``reason`` is why."""
     constants = tuple(
         one.model_copy(update={"worth": worth}) if one.why == reason else one

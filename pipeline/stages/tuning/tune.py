@@ -75,7 +75,7 @@ def tune(
             moves = proposals(evidence, base)
             say(f"{len(moves)} changes to try")
             threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
-            builder = _Builder(shop, setup, say)
+            builder = CandidateBuilder(shop, setup, say)
             benches = _benches(shop, setup, plain, threads)
             ground = _ground(shop, plain, benches, builder(base), budget_s)
             measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
@@ -144,7 +144,7 @@ def _progress(shop: Workshop, line: StageLine) -> Say:
     return say
 
 
-class _Builder:
+class CandidateBuilder:
     """Compiles candidates as the baseline, each geometry once for these sources.
 
     Functions start on cache lines, as in the tuned library: their alignment is one of the moves.

@@ -1,0 +1,127 @@
+"""The rules: what figures of production suggest, as moves of the geometry with their reasons.
+
+A rule is a guess, as the moves of `pipeline tune` are: the judge says whether it pays. So there is
+one threshold for all of them, low enough that little is missed: a tenth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pipeline.geometry.model import Geometry
+from pipeline.geometry.rules import check
+from pipeline.learn.figures import Figures
+from pipeline.tune.move import Move, constant, depths, slabs
+
+NOTABLE = 0.1
+"""A share of less than a tenth is left alone."""
+
+DENSE_FROM = 18 << 20
+"""Bytes from which the library itself looks at huge pages (option HAKMEM_HUGE_PAGES)."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A move, and the option that tries the same in a running program, where there is one."""
+
+    move: Move
+    option: str = ""
+
+
+def proposals(figures: Figures, base: Geometry) -> list[Proposal]:
+    """Return what the ``figures`` suggest, as far as it is legal and changes ``base``."""
+    found = [one for rule in RULES for one in rule(figures, base)]
+    return [one for one in found if _sensible(one.move, base)]
+
+
+def _sensible(move: Move, base: Geometry) -> bool:
+    changed = move.change(base)
+    return changed.digest != base.digest and not check(changed)
+
+
+def _option(base: Geometry, name: str, value: int, reason: str) -> Proposal:
+    """Return the proposal of another default of the option ``name``, such as purge_delay."""
+    move = constant(base, f"default_{name}", value, reason)
+    legal = move.name.rpartition("=")[2]
+    return Proposal(move, f"HAKMEM_{name.upper()}={legal}")
+
+
+def _purge_sooner(figures: Figures, base: Geometry) -> Iterator[Proposal]:
+    part = figures.part("dirty_bytes", "process_resident_bytes")
+    if part >= NOTABLE:
+        delay = base.value("default_purge_delay")
+        reason = f"{part:.0%} of resident memory are free pages that wait {delay} ms for the purge"
+        yield _option(base, "purge_delay", delay // 5, reason)
+
+
+def _purge_later(figures: Figures, base: Geometry) -> Iterator[Proposal]:
+    if figures.purge_faults >= NOTABLE:
+        purged, faults = (figures.counters[n] for n in ("purged_pages", "minor_page_faults_total"))
+        reason = (
+            f"{purged:,} pages of 64 KiB were purged while there were {faults:,} page faults: up "
+            f"to {figures.purge_faults:.0%} of these may be for memory that was purged too soon"
+        )
+        delay = base.value("default_purge_delay")
+        yield _option(base, "purge_delay", max(delay, 50) * 6, reason)
+
+
+def _retire_less(figures: Figures, base: Geometry) -> Iterator[Proposal]:
+    retired = figures.grown("runs_given", "runs_taken")
+    if retired >= NOTABLE:
+        taken, given = (figures.counters[name] for name in ("runs_taken", "runs_given"))
+        warm = base.value("warm_slabs")
+        reason = (
+            f"{given:,} runs of pages were retired while {taken:,} were taken: more empty slabs "
+            f"than {warm} of a class may be worth keeping"
+        )
+        yield Proposal(constant(base, "warm_slabs", warm * 4, reason))
+
+
+def _smaller_magazines(figures: Figures, base: Geometry) -> Iterator[Proposal]:
+    part = figures.part("magazine_bytes", "process_resident_bytes")
+    if part >= NOTABLE:
+        reason = f"{part:.0%} of resident memory are free blocks in the magazines of threads"
+        yield Proposal(constant(base, "deep_bytes", base.value("deep_bytes") // 8, reason))
+        yield Proposal(depths("shallow-magazines", lambda one: one.depth > 2, 1 / 4, reason))
+
+
+def _smaller_slabs(figures: Figures, base: Geometry) -> Iterator[Proposal]:
+    all_slabs = figures.gauges.get("slab_bytes", 0.0)
+    pages = {one.size: one.pages for one in base.classes}
+    empty = [
+        room
+        for room in figures.rooms
+        if room.free_share >= 0.5 and pages.get(room.size, 1) > 1 and room.free > 0
+    ]
+    free = sum(room.free for room in empty)
+    if all_slabs and free / all_slabs >= NOTABLE:
+        sizes = {room.size for room in empty}
+        reason = (
+            f"the slabs of {len(empty)} classes are more than half free and hold "
+            f"{free / all_slabs:.0%} of all slab memory so: half the pages in each"
+        )
+        yield Proposal(slabs("narrow-slabs", lambda one: one.size in sizes, 1 / 2, reason))
+
+
+def _huge_pages(figures: Figures, base: Geometry) -> Iterator[Proposal]:
+    """Propose huge pages where memory is full and large, and none where it is half empty."""
+    committed, empty = figures.gauges.get("committed_bytes", 0.0), figures.free_in_slabs
+    if committed < DENSE_FROM:
+        return
+    advised = figures.part("huge_page_advised_bytes", "committed_bytes")
+    reason = f"{empty:.0%} of the slabs are free, and {advised:.0%} of memory may have huge pages"
+    if empty < NOTABLE and advised < 1 - NOTABLE:
+        yield _option(base, "huge_pages", 2, reason)
+    if empty >= 0.5 and advised >= NOTABLE:
+        yield _option(base, "huge_pages", 1, reason)
+
+
+RULES: tuple[Callable[[Figures, Geometry], Iterator[Proposal]], ...] = (
+    _purge_sooner,
+    _purge_later,
+    _retire_less,
+    _smaller_magazines,
+    _smaller_slabs,
+    _huge_pages,
+)

@@ -1,0 +1,81 @@
+"""Samples: what hak_stats_json said, from files or from the sockets of running processes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline.core.errors import UsageError
+
+Look = Callable[[int], dict[str, Any]]
+
+
+class _Told(BaseModel):
+    """Base of what the library tells: a newer library may tell more."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ClassSample(_Told):
+    """One size class. A block is out when it is not in its slab."""
+
+    size: int
+    slab_bytes: int
+    slabs: int
+    returned_blocks: int
+    fresh_blocks: int
+
+
+class Sample(_Told):
+    """One answer of the library. A figure that it does not know is None."""
+
+    hakmem: str
+    process: int
+    figures: dict[str, int | None]
+    events: dict[str, int]
+    classes: tuple[ClassSample, ...]
+
+
+def read_samples(files: Sequence[Path]) -> list[Sample]:
+    """Return the samples in ``files``, in order: each has one JSON text or several in a row."""
+    return [sample for file in files for sample in _in_file(file)]
+
+
+def _in_file(file: Path) -> Iterator[Sample]:
+    try:
+        text = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+    if not text:
+        raise UsageError(f"{file} is empty", hint="write the answers of hak_stats_json into it")
+    decoder = json.JSONDecoder()
+    while text:
+        try:
+            found, end = decoder.raw_decode(text)
+            yield Sample.model_validate(found)
+        except (json.JSONDecodeError, ValidationError) as error:
+            raise UsageError(
+                f"{file} is no statistics of hakmem: {str(error).splitlines()[0]}",
+                hint="docs/statistics.md says how to ask for them",
+            ) from error
+        text = text[end:].lstrip()
+
+
+def watch(
+    pids: Sequence[int],
+    count: int,
+    interval_s: float,
+    look: Look,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[dict[str, Any]]:
+    """Ask each process ``count`` times, ``interval_s`` apart; yield every answer as it comes."""
+    for number in range(count):
+        if number:
+            sleep(interval_s)
+        for pid in pids:
+            yield look(pid)

@@ -1,0 +1,68 @@
+"""Samples are read as the library wrote them, and smoothed: one odd moment decides nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from learn_support import EMPTYING, GROWING, recorded
+
+from pipeline.core.errors import UsageError
+from pipeline.learn.figures import smooth
+from pipeline.learn.samples import Sample, read_samples, watch
+
+
+def test_recorded_statistics_are_told_as_ratios() -> None:
+    figures = smooth(recorded())
+    assert (figures.processes, figures.samples) == (2, 12)
+    assert (figures.counters["runs_given"], figures.counters["runs_taken"]) == (4204, 12224)
+    assert figures.grown("runs_given", "runs_taken") == pytest.approx(4204 / 12224)
+    assert 0 < figures.free_in_slabs < 0.05
+    assert figures.purge_faults == 1.0
+    assert sum(room.bytes for room in figures.rooms) == pytest.approx(
+        figures.gauges["slab_bytes"], rel=0.2
+    )
+
+
+def test_one_odd_sample_moves_no_gauge() -> None:
+    plain = read_samples([GROWING])
+    odd = plain[2].model_copy(update={"figures": {**plain[2].figures, "dirty_bytes": 1 << 40}})
+    before, after = smooth(plain), smooth([*plain[:2], odd, *plain[3:]])
+    assert after.gauges["dirty_bytes"] < 1 << 30
+    assert before.gauges["live_bytes"] == after.gauges["live_bytes"]
+
+
+def test_a_process_that_began_anew_counts_no_negative_growth() -> None:
+    plain = read_samples([GROWING])
+    again = smooth([*plain, *plain])
+    assert again.counters["runs_taken"] == 2 * smooth(plain).counters["runs_taken"]
+
+
+def test_what_the_library_does_not_know_is_left_out() -> None:
+    figures = smooth(read_samples([EMPTYING]))
+    assert "quarantine_bytes" not in figures.gauges
+    assert figures.part("quarantine_bytes", "live_bytes") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "is empty"), ("{", "is no statistics"), ('{"hakmem": "1"}', "is no statistics")],
+)
+def test_a_file_that_is_no_statistics_is_named(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "some.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=f"some.json {says}"):
+        read_samples([file])
+
+
+def test_each_process_is_asked_as_often_as_wished_and_at_the_pace_wished() -> None:
+    slept: list[float] = []
+    told = watch([7, 8], 3, 1.5, lambda pid: {"process": pid}, slept.append)
+    assert [one["process"] for one in told] == [7, 8, 7, 8, 7, 8]
+    assert slept == [1.5, 1.5]
+
+
+def test_a_newer_library_may_tell_more() -> None:
+    first = json.loads(GROWING.read_text(encoding="utf-8").splitlines()[0])
+    assert Sample.model_validate({**first, "new": 1}).hakmem == first["hakmem"]

@@ -1,0 +1,61 @@
+"""The command: what goes together, a dry run that writes nothing, and a real run of seconds."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import Sandbox
+from learn_support import EMPTYING, GROWING
+
+from pipeline.cli import cli
+from pipeline.core.errors import ExitCode
+from pipeline.core.paths import Tree
+from pipeline.core.processor import machine
+from pipeline.geometry.load import load_geometry
+
+STATS = ("--stats", str(GROWING), "--stats", str(EMPTYING))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "either --pid PID or --stats FILE"),
+        ((*STATS, "--pid", "1"), "either --pid PID or --stats FILE"),
+        ((*STATS, "--keep", "x"), "--keep goes with --pid"),
+        ((*STATS, "--dry-run", "--write"), "--write goes without --dry-run"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words: tuple[str, ...], says: str) -> None:
+    result = CliRunner().invoke(cli, ["learn", *words])
+    assert result.exit_code == ExitCode.USAGE
+    assert says in result.output
+
+
+def test_a_dry_run_says_the_proposals_with_their_figures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cli.main(["learn", "-p", "mixed", "--cpu", "any", *STATS, "--dry-run"], standalone_mode=False)
+    said = "".join(capsys.readouterr())
+    assert "12 samples of 2 processes" in said
+    assert "proposal: warm_slabs=4: 4,204 runs of pages were retired" in said
+
+
+@pytest.mark.e2e
+def test_a_real_run_writes_only_what_the_judge_lets_pass(built: Sandbox, tmp_path: Path) -> None:
+    shutil.copytree(built.root, tmp_path / "tree", symlinks=True)
+    sandbox = Sandbox(tmp_path / "tree")
+    tree, here = Tree(sandbox.root), machine().name
+    before = load_geometry(tree, "tiny", here)
+    words = ("learn", "--profile", "tiny", *STATS, "--budget", "30s")
+    code, said = sandbox.run(*words)
+    assert code == 0, said
+    assert "warm_slabs=4: " in said
+    assert load_geometry(tree, "tiny", here) == before, "without --write nothing is written"
+    code, said = sandbox.run(*words, "--write")
+    assert code == 0, said
+    assert tree.geometry("tiny", here).exists() == ("\nwritten: " in said), said
+    assert "result: nothing pays" in said or "\nwritten: " in said
+    load_geometry(tree, "tiny", here)  # refuses what is not legal
