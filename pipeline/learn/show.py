@@ -19,7 +19,7 @@ def summary(figures: Figures) -> list[str]:
     waits = [f"{figures.part(name, resident):.0%} {word}" for name, word in WAITING.items()]
     retired = figures.grown("runs_given", "runs_taken")
     return [
-        f"{figures.samples} samples of {figures.processes} processes",
+        f"samples: {figures.samples}; processes: {figures.processes}",
         f"occupancy: {1 - figures.free_in_slabs:.0%} of slab memory is out; of resident memory "
         f"{', '.join(waits)}",
         f"traffic: {retired:.0%} as many runs retired as taken; {figures.purge_faults:.0%} of page "

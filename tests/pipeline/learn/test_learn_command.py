@@ -39,7 +39,7 @@ def test_a_dry_run_says_the_proposals_with_their_figures(
 ) -> None:
     cli.main(["learn", "-p", "mixed", "--cpu", "any", *STATS, "--dry-run"], standalone_mode=False)
     said = "".join(capsys.readouterr())
-    assert "12 samples of 2 processes" in said
+    assert "samples: 12; processes: 2" in said
     assert "proposal: warm_slabs=4: 4,204 runs of pages were retired" in said
 
 
