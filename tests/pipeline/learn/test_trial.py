@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def run(
         return Path("/some/libhakmem.so")
 
     monkeypatch.setattr(trial, "compare", compare)
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda **_: "/nowhere")
     outcome = Trial(BASE, build, request_of(["loop"]), "mixed", lambda _: None).run(wanted)
     return outcome, asked
 
