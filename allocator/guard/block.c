@@ -44,25 +44,34 @@ static bool is_large(const hak_slab *run) {
     return run->kind == HAK_RUN_LARGE;
 }
 
-/* Where the canary of a block of `size` bytes ends, counted from its start. */
-static size_t end_of(const hak_slab *run, size_t size) {
+/* A large block of no bytes ends at its wall. */
+static size_t least_canary(const hak_slab *run, hak_facts facts) {
+    return is_large(run) && facts.size == 0 ? 0 : hak_policy_now()->guard_canary;
+}
+
+/* Where the canary behind a block ends, counted from its start. */
+static size_t end_of(const hak_slab *run, hak_facts facts) {
     if (!is_large(run))
         return hak_place_room(run);
-    return hak_round_up(size + hak_policy_now()->guard_canary, hak_os_page_size());
+    size_t bytes = hak_front_of(run, facts) + facts.size + least_canary(run, facts);
+    return hak_round_up(bytes, hak_os_page_size());
 }
 
-static bool fits(const hak_slab *run, size_t size) {
-    size_t room = hak_place_room(run), canary = hak_policy_now()->guard_canary;
-    return size < room && room - size >= canary && end_of(run, size) <= room;
+static bool fits(const hak_slab *run, hak_facts facts) {
+    size_t room = hak_place_room(run);
+    size_t more = hak_front_of(run, facts) + least_canary(run, facts);
+    return more <= room && facts.size <= room - more && end_of(run, facts) <= room;
 }
 
-/* Writes the canary, and puts a wall of inaccessible pages behind a large block. The system may
- * refuse one more mapping: then the block has no wall. */
-static void fence(const hak_slab *run, void *block, size_t size) {
-    size_t end = end_of(run, size);
-    memset((char *)block + size, hak_canary(block), end - size);
+/* Writes the canary on both sides, and puts a wall of inaccessible pages behind a large block. The
+ * system may refuse one more mapping: then the block has no wall. */
+static void fence(const hak_slab *run, char *start, hak_facts facts) {
+    size_t front = hak_front_of(run, facts), end = end_of(run, facts);
+    size_t behind = front + facts.size;
+    memset(start, hak_canary(start), front);
+    memset(start + behind, hak_canary(start), end - behind);
     if (is_large(run))
-        hak_os_protect((char *)block + end, hak_place_size(run) - end);
+        hak_os_protect(start + end, hak_place_size(run) - end);
 }
 
 static bool unfence(const hak_slab *run) {
@@ -74,51 +83,60 @@ static bool is_still(hak_place place, hak_facts facts) {
     return memcmp(&now, &facts, sizeof now) == 0;
 }
 
+static char *first_damaged(char *from, char *to, int canary) {
+    return from + hak_first_other(from, canary, (size_t)(to - from));
+}
+
 /* Another thread may free the block meanwhile, and its slab may go back to its segment. Pages
  * without a slab have room for 0 bytes. So an end that lies before the size of the block says that
  * this has happened. */
-size_t hak_find_overflow(hak_place place, const void *block, hak_facts facts) {
-    size_t end = end_of(place.run, facts.size);
-    if (HAK_UNLIKELY(end < facts.size))
-        return HAK_NO_OVERFLOW;
-    size_t length = end - facts.size;
-    size_t at = hak_first_other((const char *)block + facts.size, hak_canary(block), length);
-    bool is_damaged = HAK_UNLIKELY(at != length) && is_still(place, facts);
-    return is_damaged ? facts.size + at : HAK_NO_OVERFLOW;
+const void *hak_find_overflow(hak_place place, hak_facts facts) {
+    char *block = place.start + hak_front_of(place.run, facts);
+    char *behind = block + facts.size, *end = place.start + end_of(place.run, facts);
+    if (HAK_UNLIKELY(end < behind))
+        return NULL;
+    int canary = hak_canary(place.start);
+    char *at = first_damaged(place.start, block, canary);
+    if (at == block)
+        at = first_damaged(behind, end, canary);
+    return HAK_UNLIKELY(at != end) && is_still(place, facts) ? at : NULL;
 }
 
 static void check_fence(hak_place place, const void *block, const char *function, hak_facts facts) {
-    size_t at = hak_find_overflow(place, block, facts);
-    if (HAK_UNLIKELY(at != HAK_NO_OVERFLOW))
+    const void *at = hak_find_overflow(place, facts);
+    if (HAK_UNLIKELY(at != NULL))
         hak_refuse_overflow(block, function, facts, at);
 }
 
 /* ---- back to the core ---- */
 
-static void check_pattern(unsigned cls, const void *block, hak_facts facts) {
-    size_t room = hak_place_room(hak_run_of(block));
-    size_t at = cls != HAK_CLASS_NONE ? hak_first_other(block, HAK_FREED_BYTE, room) : room;
+static void check_pattern(unsigned cls, hak_place place, hak_facts facts) {
+    if (cls == HAK_CLASS_NONE)
+        return;
+    size_t room = hak_place_room(place.run);
+    size_t at = hak_first_other(place.start, HAK_FREED_BYTE, room);
     if (HAK_UNLIKELY(at != room))
-        hak_refuse_written(block, "free", facts, at);
+        hak_refuse_written(place.start + hak_front_of(place.run, facts), "free", facts,
+                           place.start + at);
 }
 
-bool hak_stays(unsigned cls, void *block) {
-    check_pattern(cls, block,
-                  atomic_load_explicit(hak_place_of(block).record, memory_order_relaxed));
+bool hak_stays(unsigned cls, void *start) {
+    hak_place place = hak_place_at(start);
+    check_pattern(cls, place, atomic_load_explicit(place.record, memory_order_relaxed));
     return true;
 }
 
 /* Gives a block from the quarantine back to the core. If the system refuses to make the pages of a
  * large block accessible again, the block is never used again. */
-void hak_let_go(unsigned cls, void *block) {
-    hak_place place = hak_place_of(block);
+void hak_let_go(unsigned cls, void *start) {
+    hak_place place = hak_place_at(start);
     hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
-    check_pattern(cls, block, facts);
+    check_pattern(cls, place, facts);
     if (is_large(place.run) && !unfence(place.run))
         return;
     facts.life = HAK_GONE;
     atomic_store_explicit(place.record, facts, memory_order_release);
-    hak_core_free(block);
+    hak_core_free(start);
 }
 
 /* Takes the memory of a large block, and access to it: whoever touches it now faults. True: both
@@ -128,31 +146,58 @@ static bool seal(const hak_slab *run) {
            hak_os_protect((void *)run->start, hak_place_size(run));
 }
 
-static void keep_back(const hak_slab *run, void *block) {
+static void keep_back(const hak_slab *run, void *start) {
     unsigned cls = run->cls;
     if (!is_large(run))
-        memset(block, HAK_FREED_BYTE, hak_place_room(run));
+        memset(start, HAK_FREED_BYTE, hak_place_room(run));
     bool stays = hak_keeps(cls) && (!is_large(run) || seal(run));
-    void *other = stays ? hak_keep_back(cls, block) : block;
+    void *other = stays ? hak_keep_back(cls, start) : start;
     if (other != NULL)
         hak_let_go(cls, other);
 }
 
 /* ---- from the core ---- */
 
-/* Returns the size with room for the canary. Nothing is added to a size that no system can grant:
- * the sum could wrap around. */
-static size_t padded(const hak_wish *wish) {
+/* The program says what alignment it wants; the core takes the next power of two. */
+static unsigned alignment_bit(const hak_wish *wish) {
+    return wish->alignment > 1 ? hak_highest_bit(wish->alignment - 1) + 1 : 0;
+}
+
+static hak_facts facts_for(const hak_wish *wish) {
+    return (hak_facts){.life = HAK_IN_USE,
+                       .family = wish->family & 3u,
+                       .alignment = alignment_bit(wish) & 63u,
+                       .size = wish->size & ((UINT64_C(1) << 48) - 1)};
+}
+
+/* Blocks of no bytes may not be touched at all; with HAKMEM_GUARD_PAGES each block has pages of its
+ * own, which fault after its free. More alignment than a page leaves no room in front. */
+static bool wants_pages(const hak_wish *wish) {
+    bool each = hak_policy_now()->guard_pages != 0;
+    return (wish->size == 0 || each) && wish->size <= HAK_MEDIUM_MAX &&
+           wish->alignment <= hak_os_page_size();
+}
+
+/* What is added to a size: room for the canary on both sides, the wall, and what it may grow by. */
+static size_t extra(const hak_wish *wish) {
+    size_t page = hak_os_page_size(), front = (size_t)1 << alignment_bit(wish);
     size_t more = wish->spare + hak_policy_now()->guard_canary;
-    if (wish->size > HAK_MEDIUM_MAX)
-        more += hak_os_page_size();
-    return wish->size <= PTRDIFF_MAX ? wish->size + more : wish->size;
+    more += front > HAK_MIN_ALIGN && front <= page ? front : HAK_MIN_ALIGN;
+    return more + (wants_pages(wish) || wish->size > HAK_MEDIUM_MAX ? page : 0);
+}
+
+/* Nothing is added to a size that no system can grant: the sum could wrap around. */
+static size_t padded(const hak_wish *wish) {
+    if (wish->size > PTRDIFF_MAX)
+        return wish->size;
+    size_t size = wish->size + extra(wish);
+    return wants_pages(wish) && size <= HAK_MEDIUM_MAX ? HAK_MEDIUM_MAX + 1 : size;
 }
 
 static void *ask(const hak_wish *wish, size_t size) {
-    void *block = wish->from(wish->alignment, size);
-    if (block != NULL || errno != ENOMEM || wish->size > PTRDIFF_MAX)
-        return block;
+    void *start = wish->from(wish->alignment, size);
+    if (start != NULL || errno != ENOMEM || wish->size > PTRDIFF_MAX)
+        return start;
     hak_kept_each(NULL, hak_let_go);
     return wish->from(wish->alignment, size);
 }
@@ -161,10 +206,10 @@ static void *ask(const hak_wish *wish, size_t size) {
  * its wall, and is asked for again. */
 static void *obtain(const hak_wish *wish) {
     size_t size = padded(wish);
-    void *block = ask(wish, size);
-    if (block == NULL || fits(hak_run_of(block), wish->size))
-        return block;
-    hak_core_free(block);
+    void *start = ask(wish, size);
+    if (start == NULL || fits(hak_run_of(start), facts_for(wish)))
+        return start;
+    hak_core_free(start);
     return ask(wish, size + hak_os_page_size());
 }
 
@@ -172,35 +217,28 @@ static void *obtain(const hak_wish *wish) {
  * kept, since another one of the class may have less. */
 static void *obtain_at_random(const hak_wish *wish) {
     for (;;) {
-        void *block = obtain(wish);
-        if (block == NULL || wish->alignment > HAK_MIN_ALIGN)
-            return block;
-        void *other = hak_shuffle(hak_run_of(block)->cls, block);
+        void *start = obtain(wish);
+        if (start == NULL || wish->alignment > HAK_MIN_ALIGN)
+            return start;
+        void *other = hak_shuffle(hak_run_of(start)->cls, start);
         if (other != NULL)
             return other;
     }
 }
 
-static hak_facts facts_for(const hak_wish *wish, hak_facts before) {
-    unsigned alignment = wish->alignment != 0 ? hak_highest_bit(wish->alignment) : 0;
-    return (hak_facts){.life = HAK_IN_USE,
-                       .family = wish->family & 3u,
-                       .alignment = alignment & 63u,
-                       .turn = (before.turn + 1u) & 63u,
-                       .size = wish->size & ((UINT64_C(1) << 48) - 1)};
-}
-
 void *hak_guard_allocate(const hak_wish *wish) {
     start();
-    void *block = obtain_at_random(wish);
-    if (block == NULL)
+    char *first = obtain_at_random(wish);
+    if (first == NULL)
         return NULL;
-    hak_place place = hak_place_of(block);
+    hak_place place = hak_place_at(first);
+    hak_facts facts = facts_for(wish);
+    char *block = first + hak_front_of(place.run, facts);
     if (wish->zero)
         memset(block, 0, wish->size);
-    fence(place.run, block, wish->size);
-    hak_facts before = atomic_load_explicit(place.record, memory_order_relaxed);
-    atomic_store_explicit(place.record, facts_for(wish, before), memory_order_release);
+    fence(place.run, first, facts);
+    facts.turn = (atomic_load_explicit(place.record, memory_order_relaxed).turn + 1u) & 63u;
+    atomic_store_explicit(place.record, facts, memory_order_release);
     return block;
 }
 
@@ -246,7 +284,7 @@ void hak_guard_free(void *block, const hak_claim *claim) {
     freed.life = HAK_KEPT_BACK;
     if (!become(place.record, facts, freed))
         hak_refuse_place(block, claim->function, place);
-    keep_back(place.run, block);
+    keep_back(place.run, place.start);
     errno = saved_errno;
 }
 
@@ -270,12 +308,11 @@ static void *any_block(size_t alignment, size_t size) {
     return hak_core_malloc(size);
 }
 
-static void resize_in_place(hak_place place, void *block, hak_facts facts, size_t size) {
-    hak_facts resized = facts;
-    resized.size = size & ((UINT64_C(1) << 48) - 1);
+static void resize_in_place(hak_place place, const void *block, hak_facts facts,
+                            hak_facts resized) {
     if (is_large(place.run))
         unfence(place.run);
-    fence(place.run, block, size);
+    fence(place.run, place.start, resized);
     if (!become(place.record, facts, resized))
         hak_refuse_place(block, "realloc", place);
 }
@@ -295,7 +332,8 @@ static void *move(void *block, hak_facts facts, size_t size) {
 
 /* The block moves, and whoever still uses the old pointer is found. A large one stays in place if
  * the new size fits, and uses half of its room or more: to copy it at each step would take too
- * long. If no new block can be had, a size that fits still works in place. */
+ * long, unless HAKMEM_GUARD_PAGES asks for all that can be found. If no new block can be had, a
+ * size that fits still works in place. */
 void *hak_guard_resize(void *block, size_t size) {
     hak_place place = hak_place_of(block);
     hak_facts facts = facts_in_use(place, block, "realloc");
@@ -303,11 +341,14 @@ void *hak_guard_resize(void *block, size_t size) {
     if (is_mismatched(&claim, facts))
         hak_refuse_claim(block, &claim, facts);
     check_fence(place, block, "realloc", facts);
-    bool can_stay = size <= facts.size || fits(place.run, size);
-    bool stays = is_large(place.run) && can_stay && size >= hak_place_room(place.run) / 2;
+    hak_facts resized = facts;
+    resized.size = size & ((UINT64_C(1) << 48) - 1);
+    bool can_stay = facts.size != 0 && size <= PTRDIFF_MAX && fits(place.run, resized);
+    bool stays = is_large(place.run) && can_stay && hak_policy_now()->guard_pages == 0 &&
+                 size >= hak_place_room(place.run) / 2;
     void *moved = stays ? NULL : move(block, facts, size);
     if (moved != NULL || !can_stay)
         return moved;
-    resize_in_place(place, block, facts, size);
+    resize_in_place(place, block, facts, resized);
     return block;
 }

@@ -11,24 +11,50 @@ static hak_record *records_of(const hak_slab *run, const void *block) {
     return (hak_record *)(void *)(*r->records + (size_t)(run - r->slabs) * HAK_RECORD_BYTES);
 }
 
-/* Number of the block of the run that begins at the pointer; -1: none can. */
-static int number_of(const hak_slab *run, const void *block) {
-    uintptr_t offset = (uintptr_t)block - run->start;
-    if (run->kind == HAK_RUN_LARGE)
-        return offset == 0 ? 0 : -1;
-    if (run->kind != HAK_RUN_SLAB)
-        return -1;
-    const hak_class *of = &hak_classes[run->cls];
-    hak_quotient at = hak_divide(offset, of->reciprocal);
-    return at.is_exact && at.index < of->capacity ? (int)at.index : -1;
+/* The block of the run that the address lies in, without a promise that one begins there. */
+static hak_place covering(hak_slab *run, const void *address) {
+    uintptr_t offset = (uintptr_t)address - run->start;
+    hak_place place = {run, NULL, NULL};
+    size_t number = 0;
+    if (run->kind == HAK_RUN_SLAB)
+        number = hak_divide(offset, hak_classes[run->cls].reciprocal).index;
+    else if (run->kind != HAK_RUN_LARGE)
+        return place;
+    if (run->kind == HAK_RUN_SLAB && number >= hak_classes[run->cls].capacity)
+        return place;
+    place.record = &records_of(run, address)[number];
+    place.start = (char *)run->start + number * hak_place_size(run);
+    return place;
+}
+
+/* The block at whose start, or `front` bytes behind it, the address lies. */
+static hak_place place_by(const void *address, bool is_start) {
+    hak_slab *run = hak_run_of(address);
+    hak_place place = run != NULL ? covering(run, address) : (hak_place){NULL, NULL, NULL};
+    if (place.record == NULL)
+        return place;
+    hak_facts facts = atomic_load_explicit(place.record, memory_order_acquire);
+    size_t front = is_start ? 0 : hak_front_of(run, facts);
+    if ((const char *)address != place.start + front)
+        place.record = NULL;
+    return place;
 }
 
 hak_place hak_place_of(const void *block) {
-    hak_place place = {hak_run_of(block), NULL};
-    int number = place.run != NULL ? number_of(place.run, block) : -1;
-    if (number >= 0)
-        place.record = &records_of(place.run, block)[number];
-    return place;
+    return place_by(block, false);
+}
+
+hak_place hak_place_at(const void *start) {
+    return place_by(start, true);
+}
+
+size_t hak_unusual_front(const hak_slab *run, hak_facts facts) {
+    size_t alignment = (size_t)1 << facts.alignment, page = hak_os_page_size();
+    if (alignment > page)
+        return 0;
+    if (facts.size == 0 && run->kind == HAK_RUN_LARGE)
+        return page;
+    return alignment > HAK_MIN_ALIGN ? alignment : HAK_MIN_ALIGN;
 }
 
 size_t hak_place_size(const hak_slab *run) {

@@ -26,13 +26,29 @@ typedef struct hak_facts {
 
 typedef _Atomic(hak_facts) hak_record;
 
-/* Where a pointer points. record is NULL when no block can begin there. */
+/* Where a pointer points. record is NULL when no block can begin there.
+ *
+ *   start            what the program has
+ *   | front: canary | n bytes ... | canary ... |
+ */
 typedef struct hak_place {
     hak_slab *run; /* NULL: the pointer is foreign */
     hak_record *record;
+    char *start; /* the core's block; only with a record */
 } hak_place;
 
+/* By what the program has, or says that it has; by the start of a block of the core. */
 hak_place hak_place_of(const void *block);
+hak_place hak_place_at(const void *start);
+
+/* Bytes between the start of a block and what the program has: a multiple of its alignment, and
+ * none where that is more than a page. A block of no bytes that is large has a whole page there, so
+ * that its end is the wall. */
+size_t hak_unusual_front(const hak_slab *run, hak_facts facts);
+HAK_INLINE size_t hak_front_of(const hak_slab *run, hak_facts facts) {
+    bool is_usual = (size_t)1 << facts.alignment <= HAK_MIN_ALIGN && facts.size != 0;
+    return HAK_LIKELY(is_usual) ? HAK_MIN_ALIGN : hak_unusual_front(run, facts);
+}
 
 /* Bytes of a block, and those among them that may hold data and canary: all of them in a slab, all
  * but the last page of the system in a large block, which stays without access. */

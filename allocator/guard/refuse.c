@@ -67,17 +67,24 @@ void hak_refuse_claim(const void *block, const hak_claim *claim, hak_facts facts
     hak_fatal("mismatched free", claim->function, block, why);
 }
 
-void hak_refuse_overflow(const void *block, const char *function, hak_facts facts, size_t at) {
+/* Which byte it is, seen from the block: behind its end, or in front of it. */
+static void say_byte(char *sentence, const void *block, const void *at) {
+    ptrdiff_t offset = (const char *)at - (const char *)block;
+    say_size(sentence, "byte ", (size_t)(offset < 0 ? -offset : offset),
+             offset < 0 ? " in front was written to" : " was written to");
+}
+
+void hak_refuse_overflow(const void *block, const char *function, hak_facts facts, const void *at) {
     char why[SENTENCE] = "";
-    say_size(why, "byte ", at, " was written to");
+    say_byte(why, block, at);
     say_size(why, ", of a block of ", facts.size, " bytes");
     hak_fatal("overflow", function, block, why);
 }
 
-void hak_refuse_written(const void *block, const char *function, hak_facts facts, size_t at) {
+void hak_refuse_written(const void *block, const char *function, hak_facts facts, const void *at) {
     char why[SENTENCE] = "";
-    say_size(why, "byte ", at, " was written to after the free");
-    say_size(why, " of a block of ", facts.size, " bytes");
+    say_byte(why, block, at);
+    say_size(why, " after the free of a block of ", facts.size, " bytes");
     hak_fatal("use after free", function, block, why);
 }
 
@@ -86,7 +93,7 @@ void hak_refuse_written(const void *block, const char *function, hak_facts facts
 static const char *const how = "access";
 
 static void explain_large(const void *address, const hak_slab *run) {
-    hak_place place = hak_place_of((const void *)run->start);
+    hak_place place = hak_place_at((const void *)run->start);
     if (place.record == NULL)
         return;
     char why[SENTENCE] = "";

@@ -11,12 +11,11 @@ _Noreturn HAK_COLD void hak_refuse_place(const void *block, const char *function
 _Noreturn HAK_COLD void hak_refuse_claim(const void *block, const hak_claim *claim,
                                          hak_facts facts);
 
-/* Byte `at`, counted from the block's start, was written to: behind a block in use, in a block
- * that was freed. */
+/* The byte at `at` was written to: beside a block in use, in a block that was freed. */
 _Noreturn HAK_COLD void hak_refuse_overflow(const void *block, const char *function,
-                                            hak_facts facts, size_t at);
+                                            hak_facts facts, const void *at);
 _Noreturn HAK_COLD void hak_refuse_written(const void *block, const char *function, hak_facts facts,
-                                           size_t at);
+                                           const void *at);
 
 /* Names the fault at an address if the guard made it; returns otherwise. */
 HAK_COLD void hak_explain_fault(const void *address);

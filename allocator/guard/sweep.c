@@ -11,19 +11,18 @@
 typedef struct damage {
     const void *block; /* NULL: none */
     hak_facts facts;
-    size_t at;
+    const void *at;
 } damage;
 
 /* A block that changes hands in the meantime is left alone. */
-static damage look_at(const hak_slab *slab, const void *block) {
-    hak_place place = hak_place_of(block);
+static damage look_at(const hak_slab *slab, const void *start) {
+    hak_place place = hak_place_at(start);
     if (place.record == NULL || place.run != slab)
         return (damage){0};
     hak_facts facts = atomic_load_explicit(place.record, memory_order_acquire);
-    size_t at = HAK_NO_OVERFLOW;
-    if (facts.life == HAK_IN_USE)
-        at = hak_find_overflow(place, block, facts);
-    return (damage){at != HAK_NO_OVERFLOW ? block : NULL, facts, at};
+    const void *at = facts.life == HAK_IN_USE ? hak_find_overflow(place, facts) : NULL;
+    const char *block = place.start + hak_front_of(slab, facts);
+    return (damage){at != NULL ? block : NULL, facts, at};
 }
 
 static damage look_through(const hak_slab *slab) {

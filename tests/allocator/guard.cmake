@@ -7,6 +7,15 @@ function(with_option option)
   endforeach()
 endfunction()
 
+# Each block on pages of its own, where nothing weighs memory.
+foreach(name unit.alignments unit.realloc_contents process.fork_from_threads
+             process.before_main_after_exit interface.cxx_failure)
+  string(REPLACE "." "_" program test_${name})
+  add_test(NAME own_pages.${name} COMMAND ${program})
+  set_tests_properties(own_pages.${name} PROPERTIES LABELS options TIMEOUT ${HAKMEM_TEST_TIMEOUT}
+    ENVIRONMENT "${preloaded};HAKMEM_LIBRARY_PATH=${library_under_test};HAKMEM_GUARD_PAGES=1")
+endforeach()
+
 foreach(option HAKMEM_GUARD_QUARANTINE=0 HAKMEM_GUARD_SHUFFLE=0)
   with_option(${option} unit.no_leak process.after_many_threads interface.hak_names stress.orphaned_blocks stress.remote_frees
               process.limited_start process.limit_lowered_later process.spike_returns process.purge_thread process.thread_end

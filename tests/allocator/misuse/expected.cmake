@@ -154,8 +154,27 @@ misuse(overflow_seen_by_realloc "a byte behind a block that realloc gets"
 behind(why 40 40)
 misuse(overflow_never_freed "a byte behind a block that is never freed"
        PRODUCTION unnoticed GUARD overflow exit "${why}")
-behind(why "[0-9]+" 128)
-misuse(underflow "a byte in front of a small block, and another block in use there" PRODUCTION unnoticed GUARD overflow free "${why}")
+macro(in_front variable byte size)
+  set(${variable} "byte ${byte} in front was written to, of a block of ${size} bytes")
+endmacro()
+in_front(why 1 128)
+misuse(underflow "a byte in front of a small block, and another block in use there"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+in_front(why 1 100)
+misuse(underflow_small "a byte in front of a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+in_front(why 16 100)
+misuse(underflow_by_32 "32 bytes in front of a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+in_front(why 1 50000)
+misuse(underflow_medium "a byte in front of a block of some pages"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+in_front(why 1 1048576)
+misuse(underflow_large "a byte in front of a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
+in_front(why 1 5000)
+misuse(underflow_aligned "a byte in front of a block that is aligned to a page"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+set(why "behind a block of 0 bytes")
+misuse(write_zero_size "write to a block of no bytes" PRODUCTION unnoticed GUARD overflow access "${why}")
+misuse(read_zero_size "read from a block of no bytes" PRODUCTION unnoticed GUARD overflow access "${why}")
 
 after_free(why 50 100)
 misuse(write_after_free "write to a small block after its free"
@@ -167,6 +186,14 @@ set(why "in a block of 1048576 bytes that was freed")
 misuse(write_after_free_large "write to a large block after its free"
        PRODUCTION unnoticed GUARD "use after free" access "${why}")
 misuse(read_after_free_large "read from a large block after its free"
+       PRODUCTION unnoticed GUARD "use after free" access "${why}")
+set(why "in a block of 100 bytes that was freed")
+misuse(read_after_free "read from a small block after its free, with `HAKMEM_GUARD_PAGES=1`"
+       PRODUCTION unnoticed GUARD "use after free" access "${why}")
+misuse(read_after_realloc "read by a pointer from before realloc, with `HAKMEM_GUARD_PAGES=1`"
+       PRODUCTION unnoticed GUARD "use after free" access "${why}")
+set(why "in a block of 200000 bytes that was freed")
+misuse(write_after_realloc_large "write to a large block by such a pointer, with `HAKMEM_GUARD_PAGES=1`"
        PRODUCTION unnoticed GUARD "use after free" access "${why}")
 after_free(why 10 100)
 misuse(write_after_realloc "write by a pointer from before realloc"

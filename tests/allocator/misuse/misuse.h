@@ -23,6 +23,17 @@ static inline void allocate_neighbours(size_t size) {
         neighbours[i] = malloc(size);
 }
 
+/* Of eight blocks the one with the highest address: what lies in front of it is a block, in use or
+ * not, and nothing of the allocator. */
+static inline void *highest_of_some(size_t size) {
+    uintptr_t highest = 0;
+    for (int i = 0; i < 8; i++) {
+        uintptr_t block = (uintptr_t)malloc(size);
+        highest = block > highest ? block : highest;
+    }
+    return (void *)highest; // NOLINT(performance-no-int-to-ptr)
+}
+
 static inline void free_neighbours(void) {
     for (int i = 0; i < NEIGHBOURS; i++)
         free(neighbours[i]);

@@ -43,7 +43,7 @@ static bool holds(size_t count, size_t size, size_t least_percent) {
 
 /* The same number fits again, up to what lies in magazines and in slabs of other classes. */
 static void sizes_come_and_go(void) {
-    static const size_t sizes[] = {100, 1000, 5000, 60000, 125000, MIB, 10 * MIB, 300};
+    static const size_t sizes[] = {120, 1000, 5000, 60000, 125000, MIB, 10 * MIB, 300};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t first = fill(sizes[i]);
         CHECK_THAT(holds(first, sizes[i], 70), "%zu blocks of %zu", first, sizes[i]);
