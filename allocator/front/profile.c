@@ -7,6 +7,7 @@
 #include "policy/policy.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
+#include "sampling/sites.h"
 #include "thread/thread.h"
 
 #include <errno.h>
@@ -43,8 +44,9 @@ HAK_EXPORT int hak_profile_dump(const char *path) {
 }
 
 void hak_profile_look(void) {
-    if (atomic_load_explicit(&wanted, memory_order_relaxed) &&
-        atomic_exchange_explicit(&wanted, false, memory_order_relaxed))
+    bool asked = atomic_load_explicit(&wanted, memory_order_relaxed) &&
+                 atomic_exchange_explicit(&wanted, false, memory_order_relaxed);
+    if (hak_sites_take_peak() || asked)
         hak_profile_write_next();
 }
 
@@ -70,8 +72,10 @@ static HAK_COLD void begin_at(const char *prefix) {
     if (hak_profile_start(0) != 0)
         hak_message((const char *const[]){
             "hakmem: no heap profile: out of memory, or a guard or hardened build", NULL});
-    else
+    else {
+        hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
         watch_signal((int)hak_policy_now()->profile_signal);
+    }
 }
 
 void hak_profile_begin(char *const environment[]) {

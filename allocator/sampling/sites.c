@@ -2,6 +2,7 @@
 
 #include "os/lock.h"
 #include "os/os.h"
+#include "sampling/sampling.h"
 
 #include <string.h>
 
@@ -18,6 +19,13 @@ static live *blocks;
 static size_t live_count;
 static uint64_t lost;
 static hak_lock lock;
+
+/* What the live samples stand for, roughly, and what it must exceed for the next profile at a peak.
+ */
+enum { FIRST_PEAK = 64 };
+static uint64_t stands_for, next_peak = UINT64_MAX;
+static unsigned peak_percent;
+static _Atomic bool peak_reached;
 
 bool hak_sites_open(void) {
     hak_lock_take(&lock);
@@ -105,11 +113,41 @@ static void take_out(size_t gap) {
     live_count--;
 }
 
+/* ---- peaks ---- */
+
+/* A sample stands for the rate, or for itself where it is longer. The rate may be another one when
+ * the block ends. */
+static void weigh(size_t size, bool begins) {
+    uint64_t rate = hak_sampling_rate(), weight = size > rate ? size : rate;
+    stands_for = begins ? stands_for + weight : stands_for > weight ? stands_for - weight : 0;
+    if (stands_for <= next_peak)
+        return;
+    next_peak = stands_for + stands_for / 100 * peak_percent;
+    atomic_store_explicit(&peak_reached, true, memory_order_relaxed);
+    hak_counting_changes();
+}
+
+void hak_sites_watch_peak(unsigned percent) {
+    hak_lock_take(&lock);
+    peak_percent = percent;
+    next_peak = percent != 0 ? FIRST_PEAK * hak_sampling_rate() : UINT64_MAX;
+    hak_lock_give(&lock);
+}
+
+bool hak_sites_take_peak(void) {
+    return atomic_load_explicit(&peak_reached, memory_order_relaxed) &&
+           atomic_exchange_explicit(&peak_reached, false, memory_order_relaxed);
+}
+
+/* ---- samples ---- */
+
 void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
     hak_lock_take(&lock);
     uint32_t site = site_for(rounded(size), stack);
     bool lives = site != SITES && add((uintptr_t)block, size, site);
     lost += !lives;
+    if (lives)
+        weigh(size, true);
     if (site != SITES) {
         sites[site].allocated++;
         sites[site].allocated_bytes += size;
@@ -126,6 +164,7 @@ bool hak_sites_end(const void *block) {
     if (known) {
         sites[blocks[at].site].live--;
         sites[blocks[at].site].live_bytes -= blocks[at].size;
+        weigh(blocks[at].size, false);
         take_out(at);
     }
     hak_lock_give(&lock);
@@ -156,5 +195,5 @@ void hak_sites_after_fork_in_child(void) {
     memset(sites, 0, SITES * sizeof *sites);
     memset(blocks, 0, LIVE * sizeof *blocks);
     live_count = 0;
-    lost = 0;
+    lost = stands_for = 0;
 }

@@ -39,6 +39,12 @@ bool hak_sites_end(const void *block);
 /* Calls `visit` with a copy of each site; samples may come and go meanwhile. */
 void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context);
 
+/* Each time the live samples stand for so many percent more than at the last peak, heaps look again
+ * at what is in force, and the question below is answered by yes, once. The first peak is at 64
+ * times the rate. 0: never. */
+void hak_sites_watch_peak(unsigned percent);
+bool hak_sites_take_peak(void);
+
 /* Samples that found no room. */
 uint64_t hak_sites_lost(void);
 

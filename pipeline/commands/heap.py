@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.core.files import replace_text
+from pipeline.core.errors import ExitCode
+from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
     from pipeline.heap.read import Profile
+    from pipeline.heap.tree import Stack, What
 
 _path = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -38,32 +40,80 @@ _path = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="OUT",
     help="Write a page with a flame graph instead.",
 )
-def heap_command(file: Path, later: Path | None, show: str, what: str, html: Path | None) -> None:
+@click.option(
+    "--pprof",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="OUT",
+    help="Write what pprof reads instead: protobuf in gzip, with names.",
+)
+@click.option(
+    "--fail-above",
+    type=click.IntRange(min=0),
+    metavar="BYTES",
+    help="Exit with 19 if more than that is shown: for leaks, in the last profile of a program.",
+)
+def heap_command(
+    file: Path,
+    later: Path | None,
+    show: str,
+    what: str,
+    html: Path | None,
+    pprof: Path | None,
+    fail_above: int | None,
+) -> int:
     """Show a heap profile, or what grew from FILE to LATER."""
-    from pipeline.heap.read import read
-    from pipeline.heap.symbols import names
-    from pipeline.heap.text import call_tree, folded, top
-    from pipeline.heap.tree import What, by_stack, growth
+    from pipeline.heap.tree import What
 
-    profile = read(file)
-    sums = by_stack(profile, names(profile), What(what))
-    if later is not None:
-        profile = read(later)
-        sums = growth(sums, by_stack(profile, names(profile), What(what)))
+    last = later or file
+    profile, sums = _sums(file, later, What(what))
+    if pprof is not None:
+        _write_pprof(pprof, file, later)
     if html is not None:
         from pipeline.heap.html import render_page
 
         kind = f"{what} memory" + (f", growth since {file.name}" if later else "")
-        replace_text(html, render_page((later or file).name, kind, _facts(profile, sums), sums))
-        click.echo(f"wrote {html}")
-        return
+        replace_text(html, render_page(last.name, kind, _facts(profile, sums), sums))
+    for out in filter(None, (pprof, html)):
+        click.echo(f"wrote {out}")
+    if pprof is None and html is None:
+        _show(profile, sums, show)
+    return ExitCode.LIVES if fail_above is not None and sum(sums.values()) > fail_above else 0
+
+
+def _sums(file: Path, later: Path | None, what: What) -> tuple[Profile, dict[Stack, float]]:
+    """Return the later profile, and the bytes of each stack in it, or by how much they grew."""
+    from pipeline.heap.read import read
+    from pipeline.heap.symbols import names
+    from pipeline.heap.tree import by_stack, growth
+
+    profile = read(file)
+    sums = by_stack(profile, names(profile), what)
+    if later is not None:
+        profile = read(later)
+        sums = growth(sums, by_stack(profile, names(profile), what))
+    return profile, sums
+
+
+def _write_pprof(out: Path, file: Path, later: Path | None) -> None:
+    from pipeline.heap.pprof import encode
+    from pipeline.heap.tree import What
+
+    _profile, allocated = _sums(file, later, What.ALLOCATED)
+    profile, live = _sums(file, later, What.LIVE)
+    with replacing(out) as fresh:
+        fresh.write_bytes(encode(allocated, live, profile.rate))
+
+
+def _show(profile: Profile, sums: dict[Stack, float], show: str) -> None:
+    from pipeline.heap.text import call_tree, folded, top
+
     if show != "folded":
         for key, value in _facts(profile, sums):
             click.echo(f"{key:20} {value}")
     click.echo({"top": top, "tree": call_tree, "folded": folded}[show](sums), nl=False)
 
 
-def _facts(profile: Profile, sums: dict[tuple[str, ...], float]) -> list[tuple[str, str]]:
+def _facts(profile: Profile, sums: dict[Stack, float]) -> list[tuple[str, str]]:
     """Return what is known of the later profile, and the sum of what is shown."""
     from pipeline.heap.text import signed_size
 

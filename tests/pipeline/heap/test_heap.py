@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from pipeline.core.errors import DataError
 from pipeline.heap.html import boxes
+from pipeline.heap.pprof import encode
 from pipeline.heap.read import estimate, read
 from pipeline.heap.text import call_tree, folded, top
 from pipeline.heap.tree import Stack, What, by_stack, functions, growth, tree
@@ -219,3 +221,29 @@ def test_the_command_refuses_other_files(tmp_path: Path) -> None:
     done = pipeline("heap", path)
     assert done.returncode != 0
     assert "is no heap profile" in done.stderr and "what to do" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go tool pprof is not there")
+@pytest.mark.parametrize(("kind", "leaked"), [("inuse_space", 1000000), ("alloc_space", 3000000)])
+def test_pprof_reads_what_is_written(
+    profiled: Path, tmp_path: Path, kind: str, leaked: int
+) -> None:
+    heap, out = tmp_path / "1.heap", tmp_path / "1.pb.gz"
+    write(profiled, heap, "1: 1000000 [3: 3000000]", "2: 4000000 [3: 6000000]")
+    assert pipeline("heap", heap, "--pprof", out).returncode == 0
+    command = ["go", "tool", "pprof", "-top", "-unit=B", f"-sample_index={kind}", out]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    (row,) = (line.split() for line in said.splitlines() if line.endswith("leaks"))
+    assert row[0] == f"{leaked}B"
+
+
+def test_pprof_takes_growth_and_stacks_without_names() -> None:
+    plain = gzip.decompress(encode({("a",): 5.0}, {("a",): -1.0, (): 2.0}, 64))
+    assert b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" in plain
+    assert b"?" in plain and encode({}, {}, 1) == encode({}, {}, 1)
+
+
+def test_more_than_allowed_has_an_exit_code(written: Path) -> None:
+    assert pipeline("heap", written, "--fail-above", str(2 << 20)).returncode == 0
+    said = pipeline("heap", written, "--fail-above", str(1 << 20))
+    assert said.returncode == 19 and "by itself" in said.stdout
