@@ -23,6 +23,7 @@ SUBJECTS = {
     "magazines": "Magazines and slabs",
     "remote": "Blocks of other threads",
     "purge": "Giving memory back",
+    "placement": "Where small blocks lie",
     "large": "Runs, large and huge blocks",
     "huge-pages": "Huge pages of the system",
     "robustness": "Robustness, small processes, the guard",
