@@ -231,7 +231,7 @@ def test_pprof_reads_what_is_written(
     heap, out = tmp_path / "1.heap", tmp_path / "1.pb.gz"
     write(profiled, heap, "1: 1000000 [3: 3000000]", "2: 4000000 [3: 6000000]")
     assert pipeline("heap", heap, "--pprof", out).returncode == 0
-    command = ["go", "tool", "pprof", "-top", "-unit=B", f"-sample_index={kind}", out]
+    command = ["go", "tool", "pprof", "-top", "-unit=B", f"-sample_index={kind}", str(out)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     (row,) = (line.split() for line in said.splitlines() if line.endswith("leaks"))
     assert row[0] == f"{leaked}B"
