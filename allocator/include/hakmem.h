@@ -44,6 +44,16 @@ void *hak_pvalloc(size_t size);                         /* and rounded up to one
 /* Bytes that may be used in a block: at least what was asked for. 0 for NULL. */
 size_t hak_malloc_usable_size(const void *block);
 
+/* Bytes that a request of `size` takes up in any case: a program that asks for so many can use them
+ * all. 0 above PTRDIFF_MAX. As jemalloc's nallocx without flags, and macOS' malloc_good_size. */
+size_t hak_good_size(size_t size);
+
+/* Makes a block larger where it lies; it is never moved, and never shrunk. Returns the bytes that
+ * it has then, all of which may be used; where these are fewer than `size`, nothing happened. 0 for
+ * NULL. Only blocks above 64 KiB grow, and none in the guard and research builds. errno is kept.
+ * By one thread at a time for each block, as realloc. As jemalloc's xallocx without flags. */
+size_t hak_resize_in_place(void *block, size_t size);
+
 /* ---- information; approximate while other threads allocate ---- */
 
 struct mallinfo;

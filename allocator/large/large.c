@@ -493,6 +493,18 @@ static void *resize(void *block, size_t size) {
     return block;
 }
 
+/* While blocks are sampled none is widened: it would be counted with the bytes that it had. */
+HAK_COLD size_t hak_large_widen(void *block, size_t size) {
+    const char *function = "hak_resize_in_place";
+    hak_slab *run = find(block, function);
+    if (run == NULL)
+        return size_apart(block, function);
+    bool may = size > usable(run) && size <= PTRDIFF_MAX && !hak_apart_wants(size, 1);
+    if (may && !hak_sampling_ever() && grow_in_place(run, pages_for(size)))
+        run->large_size = size;
+    return usable(run);
+}
+
 /* A block of n bytes that grows to m has been a sample with the chance of n, and gets that of the
  * m - n that come: together the chance of m. */
 static HAK_COLD void *resize_counted(void *block, size_t size) {

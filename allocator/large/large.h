@@ -27,4 +27,8 @@ size_t hak_large_size(const void *block, const char *function);
  * free, else by moving its page tables or its bytes. NULL and errno = ENOMEM: nothing happened. */
 HAK_DOOR void *hak_large_resize(void *block, size_t size);
 
+/* Widens a large block to `size` bytes if the pages behind it are free. Returns the bytes that it
+ * has then: fewer than `size` where nothing happened. */
+HAK_COLD size_t hak_large_widen(void *block, size_t size);
+
 #endif
