@@ -7,7 +7,7 @@
 enum { LINE = 6, PAGE = 12 };
 
 /* First level as in Intel's model 207; the second is that of servers before it, the last one a
- * part of what processes share. The page caches are model 207's for pages of 4 KiB. */
+ * part of what processes share. The TLBs are model 207's for pages of 4 KiB. */
 static const cache SHAPES[LEVELS] = {
     [LEVEL_D1] = {.sets = 64, .ways = 12, .shift = LINE},   /* 48 KiB */
     [LEVEL_L2] = {.sets = 1024, .ways = 16, .shift = LINE}, /* 1 MiB */

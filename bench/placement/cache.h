@@ -1,5 +1,5 @@
-/* Three levels of data cache and two of page tables' caches, least recently used first out. No
- * prefetching: a real processor hides misses whose addresses rise. */
+/* Three levels of data cache and two of TLB (the cache of page tables), least recently used first
+ * out. No prefetching: a real processor hides misses whose addresses rise. */
 #ifndef PLACEMENT_CACHE_H
 #define PLACEMENT_CACHE_H
 

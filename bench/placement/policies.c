@@ -43,7 +43,7 @@ static uint64_t stay_coloured(policy *it, const block *of) {
 }
 
 /* Each slab begins at another of its sixteen pages: slabs that are walked in step do not meet in
- * one set of the page cache. */
+ * one set of the TLB. */
 static uint64_t stay_turned(policy *it, const block *of) {
     uint64_t slab = of->from >> 16, pages = slab * 0x9e3779b97f4a7c15ull >> 60 << 12;
     (void)it;

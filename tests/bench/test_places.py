@@ -111,7 +111,7 @@ def test_freed_places_are_used_again(tools: Path) -> None:
 
 
 def test_first_pages_of_slabs_meet_in_one_set_unless_they_are_turned(tools: Path) -> None:
-    """Ten slabs whose first blocks are read in turn: a set of the page cache has six ways."""
+    """Ten slabs whose first blocks are read in turn: a set of the TLB has six ways."""
 
     def words() -> Iterator[tuple[int, ...]]:
         for slab in range(10):
