@@ -238,7 +238,7 @@ struct hak_heap {
     uint32_t cached_most;              /* ... how many pages they may have together, ... */
     uint32_t cached_room;              /* ... and how many more than they do */
     uint8_t looks_left, look_every;    /* at the clock: large/large.c */
-    const hak_range *large_range;      /* NULL, or that of its home: large/large.c */
+    const hak_range *large_range;      /* NULL, or that of its home: large/take.c */
     _Atomic bool busy;                 /* its owner is on a slow path */
     _Atomic uint8_t claim;             /* enum hak_claim; both: heap/owner.h */
     bool robbed;                       /* a reclaimer has it for itself: reclaim/reclaim.h */

@@ -1,0 +1,65 @@
+#include "large/find.h"
+
+#include "base/fatal.h"
+#include "large/block.h"
+#include "pages/apart.h"
+#include "pages/range.h"
+#include "trap/trap.h"
+
+/* The large run that covers page `page` of r, for the error message; NULL when none does. */
+static const hak_slab *covering_run(const hak_range *r, size_t page) {
+    for (size_t back = page + 1; back-- > 0;) {
+        const hak_slab *run = &r->slabs[back];
+        if (run->kind != HAK_RUN_FREE)
+            return hak_large_is(run) && back + run->pages > page ? run : NULL;
+    }
+    return NULL;
+}
+
+static const char inside[] = "inside a large block, not its start";
+static const char freed[] = "its pages are free already";
+
+static _Noreturn HAK_COLD void refuse_outside(const void *p, const char *function) {
+    enum hak_apart_place place = hak_apart_place_of(p);
+    if (place == HAK_APART_INSIDE)
+        hak_fatal("invalid pointer", function, p, inside);
+    if (place == HAK_APART_FREED)
+        hak_fatal("double free", function, p, freed);
+    hak_fatal("invalid pointer", function, p, "no allocation of this process returned it");
+}
+
+static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *function) {
+    const hak_range *r = hak_range_of(p);
+    if (r == NULL)
+        refuse_outside(p, function);
+    const hak_slab *run = &r->slabs[hak_page_index(r, p)];
+    if (run->kind == HAK_RUN_SLAB || run->kind == HAK_RUN_SLAB_TAIL)
+        hak_fatal("heap corruption", function, p, "class map and slab table disagree");
+    if (covering_run(r, hak_page_index(r, p)) != NULL)
+        hak_fatal("invalid pointer", function, p, inside);
+    hak_fatal("double free", function, p, freed);
+}
+
+hak_slab *hak_large_find(const void *block, const char *function) {
+    hak_slab *run = hak_run_of(block);
+    if (run == NULL)
+        return NULL;
+    if (!hak_large_is(run) || run->start != (uintptr_t)block)
+        refuse_pointer(block, function);
+    return run;
+}
+
+size_t hak_large_size_apart(const void *block, const char *function) {
+    size_t size;
+    if (hak_trap_size(block, function, &size))
+        return size;
+    size = hak_apart_size(block);
+    if (size == 0)
+        refuse_outside(block, function);
+    return size;
+}
+
+void hak_large_give_apart(void *block, const char *function) {
+    if (!hak_trap_give(block) && !hak_apart_give(block))
+        refuse_outside(block, function);
+}

@@ -1,0 +1,32 @@
+#include "large/sample.h"
+
+#include "large/block.h"
+#include "os/stack.h"
+#include "pages/range.h"
+#include "sampling/sampling.h"
+#include "sampling/sites.h"
+
+void hak_large_note_sample(void *block, size_t size) {
+    hak_stack stack;
+    hak_slab *run = hak_run_of(block);
+    stack.depth = hak_os_stack(stack.frames, HAK_STACK_MOST);
+    if (run != NULL)
+        run->kind = HAK_RUN_SAMPLED;
+    hak_sites_begin(block, size, &stack);
+}
+
+/* Of a block apart, there is no run: whether it is a sample the sites know. */
+void hak_large_end_sample(hak_slab *run, const void *block) {
+    if (run != NULL && run->kind != HAK_RUN_SAMPLED)
+        return;
+    hak_sites_end(block);
+    if (run != NULL)
+        run->kind = HAK_RUN_LARGE;
+}
+
+bool hak_large_sample_is_due(size_t bytes) {
+    hak_heap *heap = hak_large_enter();
+    bool due = heap != NULL && hak_sampling_adopt(heap) && hak_sampling_is_due(heap, bytes);
+    hak_large_leave(heap);
+    return due;
+}
