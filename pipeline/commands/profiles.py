@@ -32,8 +32,14 @@ def profiles_command() -> None:
             click.echo(_line(tree, name))
         except ProfileError as error:
             broken.append(error)
+    if any(_is_published(tree, name) for name in profile_names(tree)):
+        click.echo("* is published: `pipeline list` shows its versions")
     if broken:
         raise ProfileError("\n  ".join(e.message for e in broken), hint=broken[0].hint)
+
+
+def _is_published(tree: Tree, name: str) -> bool:
+    return (tree.dist(name) / "current").exists()
 
 
 def _line(tree: Tree, name: str) -> str:
@@ -42,7 +48,7 @@ def _line(tree: Tree, name: str) -> str:
     from pipeline.profile.load import load_profile
 
     profile = load_profile(tree, name)
-    mark = "*" if (tree.dist(name) / "current").exists() else " "
+    mark = "*" if _is_published(tree, name) else " "
     counts = f"{len(profile.training)} train, {len(profile.verifying)} verify"
     geometry = load_geometry(tree, name, machine().name)
     kind = "" if geometry is None or geometry.processor == ANY else f" for {geometry.processor}"

@@ -1,7 +1,8 @@
 """What a person sees while a build runs.
 
 On a terminal each stage has a live line with its time so far and what it does at the moment; else
-each stage prints a plain line when it starts and one when it is done.
+each stage prints a plain line when it starts, one now and then while it works, and one when it is
+done.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from rich.table import Column
 from pipeline.core import process
 
 NAME_WIDTH = 18  # of context-instrument, the longest
+# In a log, a stage says what it does at most once in so many seconds.
+QUIET_S = 20.0
 Say = Callable[[str], None]
 
 
@@ -40,9 +43,10 @@ class StageLine:
 class BuildConsole:
     """Progress and messages of one run, on one rich console."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         """Write to ``console``; whether it is a terminal decides the style."""
         self.rich = console
+        self._clock = clock
         self.live = console.is_terminal
 
     def say(self, text: str) -> None:
@@ -76,16 +80,16 @@ class BuildConsole:
     @contextmanager
     def stage(self, name: str) -> Iterator[StageLine]:
         """Show a stage while it works; its result when it is done; nothing more if it fails."""
-        started = time.monotonic()
+        started = self._clock()
         with self._steps(name) as line:
             yield line
-        self._finished(name, line.result, time.monotonic() - started)
+        self._finished(name, line.result, self._clock() - started)
 
     @contextmanager
     def _steps(self, name: str) -> Iterator[StageLine]:
         if not self.live:
             self.say(f"{name}: started")
-            yield StageLine(lambda _text: None)
+            yield StageLine(self._now_and_then(name))
             return
         # The last column has what is left of the width: it is the one that is cut.
         columns = (
@@ -97,6 +101,19 @@ class BuildConsole:
         with Progress(*columns, console=self.rich, transient=True, expand=True) as progress:
             task = progress.add_task("", total=None)
             yield StageLine(lambda text: progress.update(task, description=text))
+
+    def _now_and_then(self, name: str) -> Say:
+        """Return how to tell steps in a log: a line each QUIET_S at most."""
+        started = last = self._clock()
+
+        def say(text: str) -> None:
+            nonlocal last
+            now = self._clock()
+            if now - last >= QUIET_S:
+                last = now
+                self.say(f"{name}: {text}, after {now - started:.0f} s")
+
+        return say
 
     def _finished(self, name: str, result: str, seconds: float) -> None:
         if self.live:

@@ -7,7 +7,7 @@ import re
 
 from rich.console import Console
 
-from pipeline.core.console import BuildConsole
+from pipeline.core.console import QUIET_S, BuildConsole
 from pipeline.stages import NAMES
 
 LONG = "counting icache-pressure-wide (valgrind, 8 KiB, 8-way, 64 B lines) " * 2
@@ -34,3 +34,29 @@ def test_a_long_step_leaves_the_stage_and_its_time_whole() -> None:
 def test_all_stages_stand_in_one_column() -> None:
     places = {lines_of(name, "")[-2].index(" s  done") for name in NAMES}
     assert len(places) == 1
+
+
+def log_of(times: list[float]) -> list[str]:
+    """Return what a log gets of a stage that makes a step at each of ``times``."""
+    sent, now = io.StringIO(), [0.0]
+    console = BuildConsole(Console(file=sent, force_terminal=False), clock=lambda: now[0])
+    with console.stage("verify") as line:
+        for at in times:
+            now[0] = at
+            line.step(f"pair at {at:g}")
+        line.done("GO")
+    return sent.getvalue().splitlines()
+
+
+def test_a_log_shows_steps_now_and_then() -> None:
+    every_second = [float(second) for second in range(int(2 * QUIET_S) + 5)]
+    assert log_of(every_second) == [
+        "verify: started",
+        "verify: pair at 20, after 20 s",
+        "verify: pair at 40, after 40 s",
+        "verify: done in 44.0 s: GO",
+    ]
+
+
+def test_a_log_shows_no_steps_of_a_short_stage() -> None:
+    assert log_of([1.0, 2.0, QUIET_S - 0.1]) == ["verify: started", "verify: done in 19.9 s: GO"]

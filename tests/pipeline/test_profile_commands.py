@@ -37,6 +37,14 @@ def test_each_profile_has_a_line(fresh: Sandbox) -> None:
     assert lines["tiny"].endswith("small enough for tests")
 
 
+def test_a_star_is_explained_where_there_is_one(fresh: Sandbox) -> None:
+    assert "*" not in fresh.run("profiles")[1]
+    (fresh.root / "dist" / "tiny" / "current").mkdir(parents=True)
+    lines = fresh.run("profiles")[1].splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("*")] == ["tiny", "is"]
+    assert lines[-1].startswith("* is published")
+
+
 def test_a_broken_profile_hides_no_other(fresh: Sandbox) -> None:
     broken = fresh.root / "training" / "profiles" / "broken.toml"
     broken.write_text("name =\n", encoding="utf-8")

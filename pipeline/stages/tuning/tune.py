@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.core.console import StageLine
+from pipeline.core.console import Say
 from pipeline.core.digest import digest_file, digest_tree, digest_value
 from pipeline.core.files import replace_text
 from pipeline.core.processor import ANY
@@ -42,10 +42,6 @@ LEAST_BLOCK_S, MOST_BLOCK_S = 3.0, 30.0
 # A block's share of the budget: a race of 20 moves, combinations and the confirmation are some 60
 # blocks, and compiling takes time as well.
 BLOCK_SHARE = 1 / 70
-# Seconds between two lines of progress where there is no terminal.
-QUIET_S = 20.0
-
-Say = Callable[[str], None]
 
 
 def tune(
@@ -59,7 +55,7 @@ def tune(
     started = time.monotonic()
     traces = training_traces(shop, setup, plain)
     with shop.console.stage(STAGE) as line:
-        say = _progress(shop, line)
+        say = line.step
         say("loading the models")
         from pipeline.tune.engine import engine_for
         from pipeline.tune.evidence import gather
@@ -128,20 +124,6 @@ def _is_cut(shop: Workshop, base: Geometry) -> bool:
 
 def _folder(shop: Workshop) -> Path:
     return shop.tree.artifacts(shop.line) / STAGE
-
-
-def _progress(shop: Workshop, line: StageLine) -> Say:
-    """Return how to tell what happens: on the live line, or now and then as a line of its own."""
-    last = 0.0
-
-    def say(text: str) -> None:
-        nonlocal last
-        line.step(text)
-        if not shop.console.live and time.monotonic() - last > QUIET_S:
-            last = time.monotonic()
-            shop.console.say(f"{STAGE}: {text}")
-
-    return say
 
 
 class CandidateBuilder:
