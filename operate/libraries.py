@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from pipeline.core.errors import UsageError, VersionError
@@ -115,6 +115,25 @@ def around(path: Path) -> Iterator[Library]:
                 for general in _libraries(folder, manifest, variant):
                     yield general
                     yield from (general.for_cpu(kind) for kind in general.beside())
+
+
+def by_digest(path: Path, digest: str) -> Library | None:
+    """Return what a library was that lay at ``path`` and is replaced: whose manifest has its bytes.
+
+    The manifests are those around its place, and of all versions in the usual trees.
+    """
+    for one in (*around(path), *_all_versions(usual_roots())):
+        for name, found in (one.manifest.get("files") or {}).items():
+            if found == digest:
+                kind = PurePath(name).parent.name
+                return Library(path, one.manifest, "any" if kind == "lib" else kind)
+    return None
+
+
+def _all_versions(roots: Sequence[Path]) -> Iterator[Library]:
+    for folder in (one for root in roots for one in sorted(root.glob("dist/*/*"))):
+        for variant in VARIANTS:
+            yield from _libraries(folder, folder / MANIFEST, variant)
 
 
 def published(roots: Sequence[Path], variant: str) -> Iterator[Library]:

@@ -17,6 +17,16 @@ _GONE = " (deleted)"
 PRELOAD_FILE = "etc/ld.so.preload"
 
 
+def is_gone(path: str) -> bool:
+    """Tell whether a mapped file was replaced or removed since."""
+    return path.endswith(_GONE)
+
+
+def file_name(path: str) -> str:
+    """Return the name that a mapped file has or had."""
+    return Path(path.removesuffix(_GONE)).name
+
+
 @dataclass(frozen=True)
 class Process:
     """The folder of a process below /proc."""
@@ -81,10 +91,22 @@ class Process:
         """Return where a file of its own root can be read, also if it is a container's."""
         return self.folder / "root" / path.removesuffix(_GONE).lstrip("/")
 
+    def mapped(self, path: str) -> Path:
+        """Return where the very file that is mapped can be read, also if it was replaced since.
+
+        The kernel keeps such a file as map_files/START-END; to open it needs root's rights.
+        """
+        if not is_gone(path):
+            return self.place(path)
+        ends = (line.split(maxsplit=5) for line in self.text("maps").splitlines())
+        spans = [words[0] for words in ends if len(words) == 6 and words[5] == path]
+        starts = (tuple(f"{int(end, 16):x}" for end in span.split("-")) for span in spans)
+        return self.folder / "map_files" / next(("-".join(one) for one in starts), "none")
+
     def elf(self, path: str) -> Elf | None:
-        """Return what a mapped file says; None if it was replaced or cannot be read."""
+        """Return what a mapped file says; None if it cannot be read."""
         try:
-            return None if path.endswith(_GONE) else read(self.place(path))
+            return read(self.mapped(path))
         except (OSError, NotElf):
             return None
 
@@ -107,8 +129,8 @@ class Process:
             return [self._real_name(path) for path in self.preloads()]
         needed = {name for elf in objects.values() for name in elf.needed}
         serving = [path for path, elf in objects.items() if elf.exported >= allocators.SERVES]
-        names = {path: {Path(path).name, objects[path].soname} for path in serving}
-        return [Path(path).name for path in reversed(serving) if not names[path] & needed]
+        names = {path: {file_name(path), objects[path].soname} for path in serving}
+        return [file_name(path) for path in reversed(serving) if not names[path] & needed]
 
     def search_order(self) -> Iterator[tuple[str, Elf]]:
         """Yield its objects in the order in which the dynamic linker looks for a name.
@@ -117,7 +139,7 @@ class Process:
         """
         objects = {path: elf for path in self.files() if (elf := self.elf(path)) is not None}
         by_name = {elf.soname: path for path, elf in objects.items()}
-        by_name |= {Path(path).name: path for path in objects}
+        by_name |= {file_name(path): path for path in objects}
         by_name[self.program()] = self.program()
         queue = [self.program(), *self._preloaded(objects)]
         while queue:

@@ -10,7 +10,7 @@ from typing import Any
 
 from operate import allocators, libraries, system
 from operate.libraries import Library
-from operate.processes import Process
+from operate.processes import Process, file_name, is_gone
 from pipeline.core.errors import ExitCode
 
 _EXAMPLES = """\
@@ -18,7 +18,7 @@ Examples:
   hakmem check $(pidof redis-server)
   hakmem check --json 1234
 
-Exit codes: 0 malloc is the library's; 18 it is not; else docs/exit-codes.md."""
+Exit codes: 0 malloc is the library's; 18 it is not, or is unknown; else docs/exit-codes.md."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,13 +41,14 @@ def facts(process: Process) -> dict[str, Any]:
     """Return all that is known of a process."""
     mapped, server = process.files(), process.server()
     ours = next((path for path in mapped if allocators.is_ours(path)), None)
+    hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
     return {
         "schema_version": 1,
         "pid": process.pid,
         "program": process.program(),
         "library": None if ours is None else library(process, ours),
-        "serves_malloc": (ours is not None and server == ours) or _is_linked_in(process, server),
-        "malloc_from": server or None,
+        "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
+        "malloc_from": None if hidden else server or None,
         "other_allocators": others(process, mapped, server),
         "options": options(process),
         "preload_failed": missing(process, mapped),
@@ -59,16 +60,32 @@ def facts(process: Process) -> dict[str, Any]:
 
 def library(process: Process, path: str) -> dict[str, Any]:
     """Return what is known of the library: by its file, and the manifest of its bytes."""
-    elf, published = process.elf(path), manifest_of(process.place(path))
+    elf, published = process.elf(path), _published(process, path)
     return {
         "path": path,
-        "replaced_since": elf is None,
+        "replaced_since": is_gone(path),
         "build_id": elf.build_id if elf else None,
         "version": published.version if published else None,
         "profile": published.profile if published else None,
         "level": published.level if published else None,
         "cpu": published.cpu if published else None,
     }
+
+
+def _is_hidden(process: Process, ours: str | None) -> bool:
+    """Tell whether our library is mapped from a file that is gone and that we may not read."""
+    return ours is not None and is_gone(ours) and process.elf(ours) is None
+
+
+def _published(process: Process, path: str) -> Library | None:
+    """Return the published library that has the bytes of a mapped file."""
+    if not is_gone(path):
+        return manifest_of(process.place(path))
+    try:
+        digest = hashlib.sha256(process.mapped(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+    return libraries.by_digest(process.place(path), digest)
 
 
 def manifest_of(file: Path) -> Library | None:
@@ -111,16 +128,15 @@ def options(process: Process) -> dict[str, str] | None:
 
 def missing(process: Process, mapped: list[str]) -> list[str]:
     """Return files of ours that should have been preloaded and are not mapped."""
-    names = {Path(path.removesuffix(" (deleted)")).name for path in mapped}
+    names = {file_name(path) for path in mapped}
     return [p for p in process.preloads() if allocators.is_ours(p) and Path(p).name not in names]
 
 
 def lines(found: dict[str, Any]) -> list[str]:
     """Return the facts as a person reads them."""
-    serves = "yes" if found["serves_malloc"] else "NO"
     rows = [
         ("program", f"{found['program']} ({found['pid']})"),
-        ("malloc is hakmem's", f"{serves}: it comes from {found['malloc_from'] or 'nobody knows'}"),
+        ("malloc is hakmem's", _serves(found)),
         *_library_rows(found["library"]),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: the loader refused it") for one in found["preload_failed"]),
@@ -130,6 +146,18 @@ def lines(found: dict[str, Any]) -> list[str]:
         *_rows("limits", found["limits"]),
     ]
     return [f"{name:<19} {text}" for name, text in rows]
+
+
+def _serves(found: dict[str, Any]) -> str:
+    """Return who serves malloc, as a person reads it."""
+    known = found["library"]
+    if found["serves_malloc"] is None:
+        return "unknown: its file was replaced since, and root alone may read it"
+    if found["serves_malloc"] and known and known["replaced_since"]:
+        named = known["version"] or "version unknown"
+        return f"yes, by a file since replaced, {named}; restart it to get the new one"
+    serves = "yes" if found["serves_malloc"] else "NO"
+    return f"{serves}: it comes from {found['malloc_from'] or 'nobody knows'}"
 
 
 def _options(known: dict[str, str] | None) -> str:
@@ -142,7 +170,7 @@ def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
     if known is None:
         return [("library", "not loaded")]
     named = f"{known['version']}, profile {known['profile']}" if known["version"] else "no manifest"
-    replaced = "; the file was replaced since" if known["replaced_since"] else ""
+    replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [
         ("library", f"{known['path']}{replaced}"),
         ("version", f"{named}, build-id {known['build_id'] or 'unknown'}"),

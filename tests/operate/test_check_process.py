@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import pytest
 from made import Compile, compile_c, hakmem, library, publish
 
 from operate import system
+from operate.commands import check
+from operate.elf import read
 from operate.processes import Process
 from pipeline.core.errors import ExitCode
 
@@ -61,8 +64,6 @@ def test_a_process_with_the_library(tmp_path: Path, library: Path, echo: Path) -
 def test_the_manifest_counts_only_for_its_own_bytes(
     tmp_path: Path, library: Path, echo: Path
 ) -> None:
-    import hashlib
-
     version = publish(tmp_path / "dist", library, "mixed", "x86-64")
     place = version / "lib" / "libhakmem.so"
     manifest = version / "manifest.json"
@@ -80,6 +81,68 @@ def test_the_manifest_counts_only_for_its_own_bytes(
     said["files"] = {"lib/libhakmem.so": "0" * 64}
     manifest.write_text(json.dumps(said), encoding="utf-8")
     assert seen() == (None, None)
+
+
+def _installed(prefix: Path, library: Path, version: str, more: bytes = b"") -> Path:
+    """Install a version as `pipeline install` does: each file is renamed into its place."""
+    place, manifest = prefix / "lib/libhakmem.so", prefix / "share/hakmem/manifest.json"
+    for path in (place, manifest):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    data = library.read_bytes() + more
+    said = {"profile": "mixed", "version": version}
+    files = {"lib/libhakmem.so": hashlib.sha256(data).hexdigest()}
+    manifest.write_text(json.dumps({**said, "files": files}), encoding="utf-8")
+    (prefix / "new").write_bytes(data)
+    (prefix / "new").rename(place)
+    return place
+
+
+def _root_only(pid: int) -> None:
+    """Skip where the kernel shows the bytes of a replaced file to nobody of our rights."""
+    try:
+        next((Path("/proc") / str(pid) / "map_files").iterdir()).read_bytes()
+    except OSError as error:
+        pytest.skip(f"map_files cannot be read here: {error.strerror}")
+
+
+@pytest.mark.parametrize("then", ["upgrade", "same again", "uninstall"])
+def test_a_library_whose_file_was_replaced_still_serves(
+    tmp_path: Path, library: Path, echo: Path, then: str
+) -> None:
+    place = _installed(tmp_path, library, "1.0-old")
+    with running(echo, LD_PRELOAD=str(place)) as pid:
+        _root_only(pid)
+        if then == "uninstall":
+            place.unlink()
+        else:
+            new = ("1.0-new", b"more") if then == "upgrade" else ("1.0-old", b"")
+            _installed(tmp_path, library, *new)
+        code, found = facts(pid)
+        said = hakmem("check", str(pid)).stdout
+    known = found["library"]
+    assert isinstance(known, dict)
+    assert (code, found["serves_malloc"], known["replaced_since"]) == (0, True, True)
+    assert known["build_id"] == read(library).build_id
+    assert known["version"] == ("1.0-old" if then == "same again" else None)
+    assert "yes, by a file since replaced, " in said and "1.0-new" not in said
+
+
+def test_a_replaced_file_that_may_not_be_read_is_unknown_and_never_no(
+    tmp_path: Path, library: Path, echo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = _installed(tmp_path, library, "1.0-old")
+    monkeypatch.setattr(Process, "mapped", _refused)
+    with running(echo, LD_PRELOAD=str(place)) as pid:
+        _installed(tmp_path, library, "1.0-new", b"more")
+        found = check.facts(Process(pid))
+    assert found["serves_malloc"] is None and found["malloc_from"] is None
+    assert found["library"]["version"] is None
+    assert "malloc is hakmem's  unknown: " in "\n".join(check.lines(found))
+
+
+def _refused(process: Process, path: str) -> Path:
+    """Where a replaced file would be, if nobody may read it."""
+    return Path("/nowhere") if path.endswith(" (deleted)") else process.place(path)
 
 
 def test_a_process_without_it(echo: Path) -> None:
