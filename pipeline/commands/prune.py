@@ -29,7 +29,7 @@ def prune_command(profile: str, keep: int, dry_run: bool) -> None:
       pipeline prune --keep 5 --dry-run
       pipeline prune -p mixed --keep 5
     """
-    from pipeline.core.lock import tree_lock
+    from pipeline.core.lock import marks_lock, tree_lock
     from pipeline.core.paths import Tree
     from pipeline.release.prune import carry_out, clear_leftovers, plan_pruning
     from pipeline.release.version import require_published
@@ -38,7 +38,7 @@ def prune_command(profile: str, keep: int, dry_run: bool) -> None:
     tree = Tree.here()
     dist = tree.dist(profile)
     require_published(dist, profile)
-    with tree_lock(tree.state, wait=True, say=click.echo):
+    with tree_lock(tree.state, wait=True, say=click.echo), marks_lock(tree.state):
         plan = plan_pruning(dist, keep)
         for version, why in plan.stay:
             click.echo(f"keeps {version.name}: {why}")

@@ -120,7 +120,8 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
 def rollback_command(profile: str, wish: str | None) -> None:
     """Make an older published version current again, and keep it so.
 
-    A build of the same does not bring back what was rolled back, until `pipeline unpin`.
+    A build of the same does not bring back what was rolled back, until `pipeline unpin`. It does
+    not wait for a build that runs.
 
     \b
     Examples:
@@ -128,14 +129,14 @@ def rollback_command(profile: str, wish: str | None) -> None:
       pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
     """
     from pipeline.core.errors import ArtifactError, VersionError
-    from pipeline.core.lock import tree_lock
+    from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks, set_aside
     from pipeline.release.version import current, point_current, require_published, resolve
 
     tree = Tree.here()
     dist = tree.dist(_known(profile))
-    with tree_lock(tree.state, wait=True, say=click.echo):
+    with marks_lock(tree.state):
         versions, now = require_published(dist, profile), current(dist)
         target = resolve(tree, profile, wish) if wish else _before(versions, now)
         refused = read_marks(dist).rejection(target)
@@ -173,7 +174,7 @@ def unpin_command(profile: str) -> None:
     Example:
       pipeline unpin --profile mixed
     """
-    from pipeline.core.lock import tree_lock
+    from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import lift
     from pipeline.release.version import check_folder
@@ -181,7 +182,7 @@ def unpin_command(profile: str) -> None:
     tree = Tree.here()
     dist = tree.dist(_known(profile))
     check_folder(dist)
-    with tree_lock(tree.state, wait=True, say=click.echo):
+    with marks_lock(tree.state):
         lifted = lift(dist)
     for one in lifted:
         click.echo(f"{one.version} may come back: the next build of the same makes it current")
@@ -204,14 +205,14 @@ def reject_command(profile: str, wish: str, reason: str) -> None:
     Example:
       pipeline reject 0.1.0-3f2a --reason "redis uses 8 % more memory with it"
     """
-    from pipeline.core.lock import tree_lock
+    from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks, reject
     from pipeline.release.version import current, point_current, require_published, resolve
 
     tree = Tree.here()
     dist = tree.dist(_known(profile))
-    with tree_lock(tree.state, wait=True, say=click.echo):
+    with marks_lock(tree.state):
         versions = require_published(dist, profile)
         target, marks = resolve(tree, profile, wish), read_marks(dist)
         others = [one for one in versions if one != target and not marks.rejection(one)]

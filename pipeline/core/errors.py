@@ -50,7 +50,11 @@ class ExitCode(IntEnum):
     VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
     REGRESSION = 16, "the newer of two versions, or B of `versus`, is worse", "read what it says"
     UNFIT = 17, "`hakmem run`: no library can serve this program here", "the message says why"
-    UNUSED = 18, "`hakmem check`: malloc of that process is not the library's, or unknown", "read what it says"
+    UNUSED = (
+        18,
+        "`hakmem check`: malloc of that process is not the library's, or unknown",
+        "read what it says",
+    )
     LIVES = 19, "`pipeline heap --fail-above`: more memory lives than that", "read what it shows"
     INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command again; a build goes on where it was"
 

@@ -1,4 +1,4 @@
-"""One run per tree: a lock that the kernel drops when its holder dies."""
+"""One run per tree, one hand at ``current``: locks that the kernel drops when their holder dies."""
 
 from __future__ import annotations
 
@@ -34,6 +34,18 @@ def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterat
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def marks_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of ``current`` and of the marks, in the tree's state ``folder``.
+
+    Nobody holds it while something is measured: a rollback beside a running build waits for
+    seconds at most. Who needs the lock of the tree as well takes that one first.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "marks-lock"):
+        yield
 
 
 def _describe(holder: Path) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, GateError, SpaceError
 from pipeline.core.files import sync
+from pipeline.core.lock import marks_lock
 from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, by_stage, sync_tree
 from pipeline.geometry.code import CHOICES
@@ -115,11 +116,9 @@ def publish(shop: Workshop, release: Release) -> Published:
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
         return Published(folder, None)
-    aside = _set_aside(dist, release, inputs_of(shop, release))
-    if aside is not None and current(dist) is not None:
-        held = f"{aside.version} was rolled back, and this is built of the same"
-        shop.console.reused(STAGE, held)
-        return Published(dist / aside.version, None, held)
+    if held := _held(dist, release, inputs_of(shop, release)):
+        shop.console.reused(STAGE, str(held.stays))
+        return held
     receipts = [artifact.receipt for artifact in shop.store.used]
     with shop.console.stage(STAGE) as line:
         line.step("writing the report")
@@ -127,15 +126,15 @@ def publish(shop: Workshop, release: Release) -> Published:
         report = keep_report(shop, model)
         _pass_gate(shop, model, release.verdict, report)
         line.step("writing the version")
-        if not Version(folder).is_whole():
-            _write_version(shop, folder, release, receipts, report)
-        require_good(shop.tree, Version(folder))
-        stays = why_current_stays(
-            current(dist), Version(folder), shop.options.mode, _worse_than_current(model)
-        )
-        if stays is None:
-            point_current(Version(folder))
-            lift(dist)
+        with marks_lock(shop.tree.state):
+            _refuse_rejected(dist, release, inputs_of(shop, release))  # since the build began
+            if held := _held(dist, release, inputs_of(shop, release)):
+                line.done(str(held.stays))
+                return held
+            if not Version(folder).is_whole():
+                _write_version(shop, folder, release, receipts, report)
+            require_good(shop.tree, Version(folder))
+            stays = _move_current(shop, Version(folder), model)
         line.done(f"{version}, not current" if stays else version)
     return Published(folder, model, stays)
 
@@ -166,8 +165,24 @@ def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:
         )
 
 
-def _set_aside(dist: Path, release: Release, inputs: str) -> Mark | None:
-    return _known_by(read_marks(dist).aside, release, inputs)
+def _held(dist: Path, release: Release, inputs: str) -> Published | None:
+    """Return what holds instead of this build, if it is a version that was rolled back."""
+    aside = _known_by(read_marks(dist).aside, release, inputs)
+    if aside is None or current(dist) is None:
+        return None
+    held = f"{aside.version} was rolled back, and this is built of the same"
+    return Published(dist / aside.version, None, held)
+
+
+def _move_current(shop: Workshop, version: Version, model: ReportModel) -> str | None:
+    """Make a version current, or return why ``current`` stays."""
+    dist = version.folder.parent
+    worse = _worse_than_current(model)
+    stays = why_current_stays(current(dist), version, shop.options.mode, worse)
+    if stays is None:
+        point_current(version)
+        lift(dist)
+    return stays
 
 
 def _known_by(marks: Sequence[Mark], release: Release, inputs: str) -> Mark | None:

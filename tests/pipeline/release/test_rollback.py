@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.core import lock
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ArtifactError, VersionError
+from pipeline.core.errors import ArtifactError, GateError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
 from pipeline.release.version import Version, current, point_current
+from pipeline.stages.publish import publish
 
 OLD, BAD = "1.0-aa11", "1.0-bb22"
 
@@ -70,6 +75,47 @@ def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
     assert f"{BAD} may come back" in type_("unpin")
     assert read_marks(tree.dist("p")).aside == ()
     assert "nothing of profile 'p' was rolled back" in type_("unpin")
+
+
+@pytest.mark.parametrize(
+    "words", [("rollback",), ("unpin",), ("reject", BAD, "--reason", "redis grows")]
+)
+def test_the_way_back_does_not_wait_for_a_running_build(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    real = lock.tree_lock
+    with real(tree.state, wait=False, say=print):
+        monkeypatch.setattr(lock, "tree_lock", lambda at, **_: real(at, wait=False, say=print))
+        type_(*words)
+    assert current(tree.dist("p")) == version(tree, BAD if words == ("unpin",) else OLD)
+
+
+@pytest.mark.parametrize("words", [("rollback",), ("reject", BAD, "--reason", "redis grows")])
+def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """The command comes while the report is written, after the build's first look at the marks."""
+
+    def while_reporting(*_: object) -> SimpleNamespace:
+        type_(*words)
+        return SimpleNamespace(previous=None)
+
+    monkeypatch.setattr(publish, "make_report", while_reporting)
+    for name in ("keep_report", "_pass_gate", "require_good"):
+        monkeypatch.setattr(publish, name, lambda *_: None)
+    monkeypatch.setattr(publish, "_version", lambda *_: BAD)
+    monkeypatch.setattr(publish, "inputs_of", lambda *_: f"inputs of {BAD}")
+    release = SimpleNamespace(
+        candidate=SimpleNamespace(library=SimpleNamespace(digest="another")), verdict=None
+    )
+    shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
+    shop.options.redo, shop.options.mode = {publish.STAGE}, "default"
+    if words[0] == "reject":
+        with pytest.raises(GateError, match="was rejected"):
+            publish.publish(shop, cast("Any", release))
+    else:
+        assert "was rolled back" in str(publish.publish(shop, cast("Any", release)).stays)
+    assert current(tree.dist("p")) == version(tree, OLD)
 
 
 def test_what_is_gone_back_to_is_no_longer_set_aside(tree: Tree) -> None:
