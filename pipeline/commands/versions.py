@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from pipeline.core.paths import Tree
+    from pipeline.release.marks import Mark
     from pipeline.release.version import Version
 
 
@@ -160,6 +161,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
             f"{now.name} is set aside: a build of the same does not bring it back "
             "until `.venv/bin/pipeline unpin`"
         )
+        _tell_installed(now)
 
 
 @click.command("unpin")
@@ -193,18 +195,21 @@ def unpin_command(profile: str) -> None:
 @click.command("reject")
 @line_option
 @click.argument("wish", metavar="VERSION", shell_complete=complete_version)
-@click.option("--reason", required=True, metavar="TEXT", help="Why, in a sentence; it is kept.")
-def reject_command(profile: str, wish: str, reason: str) -> None:
+@click.option("--reason", default="", metavar="TEXT", help="Why, in a sentence; it is kept.")
+@click.option("--undo", is_flag=True, help="Take back that it was rejected.")
+def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     """Refuse a published version for good, with a reason.
 
     It never becomes current again, nor does a build with the same bytes or of the same sources,
     profile and lists, and it is not installed. Where it is current, the newest version that is not
-    rejected takes its place.
+    rejected takes its place. It does not wait for a build that runs.
 
     \b
-    Example:
+    Examples:
       pipeline reject 0.1.0-3f2a --reason "redis uses 8 % more memory with it"
+      pipeline reject 0.1.0-3f2a --undo          it was not the library's fault
     """
+    from pipeline.core.errors import UsageError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks, reject
@@ -212,9 +217,15 @@ def reject_command(profile: str, wish: str, reason: str) -> None:
 
     tree = Tree.here()
     dist = tree.dist(_known(profile))
+    if undo:
+        _undo_rejection(tree, profile, wish)
+        return
+    if not reason.strip():
+        raise UsageError("a rejection needs a reason", hint='say why: --reason "TEXT"')
     with marks_lock(tree.state):
         versions = require_published(dist, profile)
         target, marks = resolve(tree, profile, wish), read_marks(dist)
+        _require_no_rejection(marks.rejection(target))
         others = [one for one in versions if one != target and not marks.rejection(one)]
         place = _newest_whole(others) if current(dist) == target else None
         reject(target, reason)
@@ -223,6 +234,42 @@ def reject_command(profile: str, wish: str, reason: str) -> None:
     click.echo(f"{target.name} is rejected: {reason}")
     if place is not None:
         click.echo(f"current is now {place.name}")
+    _tell_installed(target)
+
+
+def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
+    """Take a rejection back; ``current`` stays where it is."""
+    from pipeline.core.lock import marks_lock
+    from pipeline.release.marks import accept
+    from pipeline.release.version import resolve
+
+    with marks_lock(tree.state):
+        target = resolve(tree, profile, wish)
+        found = accept(target)
+    if found is None:
+        click.echo(f"{target.name} was not rejected")
+        return
+    click.echo(f"{target.name} is no longer rejected ({found.reason})")
+    click.echo(f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}` makes it current")
+
+
+def _require_no_rejection(found: Mark | None) -> None:
+    """Raise VersionError if a version is rejected already: its reason and date are kept."""
+    from pipeline.core.errors import VersionError
+
+    if found is not None:
+        raise VersionError(
+            f"{found.version} was rejected already on {found.since[:10]}: {found.reason}",
+            hint="for another reason take that back first: `.venv/bin/pipeline reject --undo`",
+        )
+
+
+def _tell_installed(version: Version) -> None:
+    """Say where a version that is refused is still installed."""
+    from pipeline.release.prune import where_installed
+
+    for sentence in where_installed(version):
+        click.echo(sentence)
 
 
 def _describe(version: Version) -> tuple[str, ...]:

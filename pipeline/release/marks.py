@@ -92,6 +92,16 @@ def reject(version: Version, reason: str) -> None:
     )
 
 
+def accept(version: Version) -> Mark | None:
+    """Take back that a version was rejected; return the mark, None if there was none."""
+    dist = version.folder.parent
+    marks, found = read_marks(dist), read_marks(dist).rejection(version)
+    if found is not None:
+        others = tuple(one for one in marks.rejected if one != found)
+        _write(dist, marks.model_copy(update={"rejected": others}))
+    return found
+
+
 def why_current_stays(
     now: Version | None, version: Version, mode: str, worse: tuple[str, ...]
 ) -> str | None:

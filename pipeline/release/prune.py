@@ -41,6 +41,20 @@ def remember_place(dist: Path, place: Place) -> None:
     replace_text(dist / PLACES, json.dumps(places, indent=1) + "\n")
 
 
+def where_installed(version: Version) -> list[str]:
+    """Return a sentence for each prefix that has a version, and for each where nobody can tell."""
+    dist, said = version.folder.parent, []
+    line, variant = dist.name, split_line(dist.name)[1]
+    for root in sorted(_roots(dist)):
+        try:
+            if _installed(root, variant) == version.name:
+                cure = f"`.venv/bin/pipeline install --profile {line} --prefix {root}`"
+                said.append(f"{version.name} is still installed in {root}: {cure}")
+        except ArtifactError as error:
+            said.append(error.message)
+    return said
+
+
 def plan_pruning(dist: Path, keep: int) -> Pruning:
     """Return what pruning to the ``keep`` newest versions would remove.
 

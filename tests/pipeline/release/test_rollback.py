@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.core import lock
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ArtifactError, GateError, VersionError
+from pipeline.core.errors import ArtifactError, GateError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
@@ -136,6 +136,35 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
     point_current(version(tree, "1.0-cc33"))
     type_("rollback")
     assert current(tree.dist("p")) == version(tree, OLD)
+
+
+def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -> None:
+    with pytest.raises(UsageError, match="needs a reason"):
+        type_("reject", BAD, "--reason", " ")
+    type_("reject", BAD, "--reason", "first")
+    before = read_marks(tree.dist("p"))
+    with pytest.raises(VersionError, match=r"was rejected already on .*: first"):
+        type_("reject", BAD, "--reason", "second")
+    assert read_marks(tree.dist("p")) == before
+    assert f"{BAD} is no longer rejected (first)" in type_("reject", BAD, "--undo")
+    assert read_marks(tree.dist("p")).rejected == ()
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert f"{BAD} was not rejected" in type_("reject", BAD, "--undo")
+    type_("rollback", "--to", BAD)
+    assert current(tree.dist("p")) == version(tree, BAD)
+
+
+@pytest.mark.parametrize("words", [("rollback",), ("reject", BAD, "--reason", "redis grows")])
+def test_prefixes_that_still_have_what_is_refused_are_named(
+    tree: Tree, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    prefix, other = tmp_path / "prefix", tmp_path / "other"
+    type_("install", BAD, "--prefix", str(prefix))
+    type_("install", OLD, "--prefix", str(other))
+    said = type_(*words)
+    cure = f"`.venv/bin/pipeline install --profile p --prefix {prefix}`"
+    assert f"{BAD} is still installed in {prefix}: {cure}" in said
+    assert str(other) not in said and current(tree.dist("p")) == version(tree, OLD)
 
 
 def test_the_only_version_is_not_taken_from_those_who_use_it(tree: Tree) -> None:
