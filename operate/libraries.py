@@ -102,7 +102,9 @@ def choose(library: Library, cpu: str | None, this_cpu: str) -> Library:
 def named(path: Path) -> Library:
     """Return the library of a file that somebody names, with its manifest where there is one."""
     if not path.is_file():
-        raise UsageError(f"there is no file {path}")
+        raise UsageError(
+            f"there is no file {path}", hint="name a library by --library, or leave that out"
+        )
     path = path.absolute()
     return next((one for one in around(path) if one.path.samefile(path)), Library(path))
 

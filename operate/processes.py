@@ -49,7 +49,7 @@ class Process:
     def require_readable(self) -> None:
         """Raise UsageError if there is no such process, or it belongs to somebody else."""
         if not self.folder.is_dir():
-            raise UsageError(f"there is no process {self.pid}")
+            raise UsageError(f"there is no process {self.pid}", hint="`ps -e` shows those that run")
         try:
             mapped = self.text("maps")
             self.program()
@@ -59,7 +59,10 @@ class Process:
                 hint="run this as its user or as root; kernel threads have no program",
             ) from error
         if not mapped:
-            raise UsageError(f"process {self.pid} has ended, or is one of the kernel's")
+            raise UsageError(
+                f"process {self.pid} has ended, or is one of the kernel's",
+                hint="`ps -e` shows those that run; the kernel's have no program",
+            )
 
     def files(self) -> list[str]:
         """Return the paths of the files that are mapped as code, in the order of addresses."""

@@ -185,7 +185,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
         console.say(f"published in {seconds:.1f} s, but not made current: {published.folder}")
         cure = f"`.venv/bin/pipeline rollback --to {name}` makes it current all the same"
     else:
-        cure = "`.venv/bin/pipeline unpin` lets it come back; so does a change of what it is of"
+        cure = "`pipeline unpin` lifts that; so does a change of sources, profile or lists"
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 
 

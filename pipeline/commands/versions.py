@@ -325,6 +325,7 @@ def _before(versions: list[Version], now: Version | None) -> Version:
     if not older:
         raise VersionError(
             "there is no older version to go back to",
-            hint="leave LD_PRELOAD out, or publish another version: see `.venv/bin/pipeline list`",
+            hint="`.venv/bin/pipeline rollback --to VERSION` takes another of those that "
+            "`.venv/bin/pipeline list` shows; with one version only, leave LD_PRELOAD out",
         )
     return older[0]

@@ -26,7 +26,11 @@ class ExitCode(IntEnum):
 
     OK = 0, "everything asked for was done", "nothing to do"
     INTERNAL = 1, "an error that nobody foresaw", "report it with the log file that is named"
-    USAGE = 2, "the command line was not understood", "see `.venv/bin/pipeline --help`"
+    USAGE = (
+        2,
+        "the command line was not understood, or names what is not there",
+        "see `.venv/bin/pipeline --help`",
+    )
     PROFILE = 3, "the profile is unknown or not valid", "mend the key that the message names"
     TOOL = 4, "a tool is missing or too old", "run `./bootstrap doctor`"
     BUILD = 5, "a compiler, linker, BOLT or CMake failed", "read the log that is named"

@@ -167,6 +167,14 @@ def test_prefixes_that_still_have_what_is_refused_are_named(
     assert str(other) not in said and current(tree.dist("p")) == version(tree, OLD)
 
 
+def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
+    type_("rollback")
+    with pytest.raises(VersionError, match="no older version") as refused:
+        type_("rollback")
+    assert "--to VERSION" in refused.value.hint
+    assert current(tree.dist("p")) == version(tree, OLD)
+
+
 def test_the_only_version_is_not_taken_from_those_who_use_it(tree: Tree) -> None:
     reject(version(tree, OLD), "old")
     with pytest.raises(VersionError, match="no other version to take its place"):
