@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", help="of what is published, the library for this workload")
     parser.add_argument("--cpu", help='for this kind of processor, or "any"; default: this one')
     parser.add_argument("--variant", choices=VARIANTS, default=PRODUCTION, help="which build of it")
+    parser.add_argument("--prefix", type=Path, metavar="DIR", help="what is installed below DIR")
     parser.add_argument("--library", type=Path, metavar="FILE", help="this file, and no other")
     parser.add_argument("--show", action="store_true", help="print what would be done, do nothing")
     parser.add_argument("--quiet", "-q", action="store_true", help="no remarks")
@@ -126,7 +127,8 @@ def _library(args: argparse.Namespace, this_cpu: str) -> Library:
     if args.library is not None:
         return libraries.named(args.library)
     cpu = args.cpu if args.cpu is None else processor.require_known(args.cpu)
-    return libraries.find(args.profile, cpu, this_cpu, libraries.usual_roots(), args.variant)
+    roots = libraries.usual_roots() if args.prefix is None else [args.prefix]
+    return libraries.find(args.profile, cpu, this_cpu, roots, args.variant)
 
 
 def _remark(lines: Iterable[str]) -> None:

@@ -196,3 +196,16 @@ def test_a_library_that_the_processor_cannot_run_is_refused() -> None:
     for level in ("x86-64", "armv8.1-a"):
         manifest = {"processor": {"march": level}}
         command.require_instructions(Library(library.path, manifest), old)
+
+
+def test_a_prefix_that_is_named_is_the_only_place(tmp_path: Path, library: Path) -> None:
+    place, share = tmp_path / "lib/libhakmem.so", tmp_path / "share/hakmem"
+    place.parent.mkdir()
+    share.mkdir(parents=True)
+    shutil.copy2(library, place)
+    said = {"profile": "mixed", "processor": {"march": "x86-64"}}
+    (share / "manifest.json").write_text(json.dumps(said), encoding="utf-8")
+    done = hakmem("run", "--prefix", str(tmp_path), "--show", "--", "/bin/true")
+    assert done.returncode == 0 and str(place) in done.stdout
+    done = hakmem("run", "--prefix", str(tmp_path / "none"), "--show", "--", "/bin/true")
+    assert done.returncode == ExitCode.VERSION
