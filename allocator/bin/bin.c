@@ -7,6 +7,7 @@
 #include "bin/give.h"
 #include "bin/transfer.h"
 #include "heap/heap.h"
+#include "heap/seat.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "magazine/mode.h"
@@ -133,9 +134,11 @@ static void *take_newest(hak_heap *heap, unsigned cls) {
     return block;
 }
 
-/* A thread that has used few blocks of the class so far. */
+/* A thread that has used few blocks of the class so far. A process's first thread never counts as
+ * one: it pays for its classes once, and each trip to a coarser one would cost it time. */
 static bool begins(const hak_heap *heap, unsigned cls) {
-    return heap->bins[cls].batch + 1 <= HAK_COARSE_BLOCKS && heap->bins[cls].partial == NULL;
+    return heap->bins[cls].batch + 1 <= HAK_COARSE_BLOCKS && heap->bins[cls].partial == NULL &&
+           !hak_seat_is_oldest(heap->seat);
 }
 
 /* The fast path leaves the last block in hand: who takes that one fills the magazine, too. */

@@ -11,6 +11,11 @@ extern HAK_HIDDEN hak_lock hak_registry_lock;
 /* The newest seat; `registry_next` leads to the others. NULL: there is no heap yet. */
 hak_seat *hak_seat_first(void);
 
+/* Whether it is the oldest of all, which the process's first thread takes. */
+static inline bool hak_seat_is_oldest(const hak_seat *seat) {
+    return seat->registry_next == NULL;
+}
+
 HAK_INLINE enum hak_heap_state hak_seat_state(const hak_seat *seat) {
     return atomic_load_explicit(&seat->state, memory_order_acquire);
 }

@@ -71,8 +71,8 @@ def test_without_a_geometry_the_baseline_is_the_plain_build(shop: Workshop, buil
 @pytest.mark.e2e
 def test_only_changed_values_build_anew(shop: Workshop, built: Sandbox) -> None:
     plain = baseline_of(shop, built)
-    first = default_geometry(shop.tree).with_value("small_depth", 32, "one reason", "+1 %")
-    told = first.with_value("small_depth", 32, "another reason", "+2 %")
+    first = default_geometry(shop.tree).with_value("small_depth", 64, "one reason", "+1 %")
+    told = first.with_value("small_depth", 64, "another reason", "+2 %")
     other = first.with_value("small_depth", 33, "one reason", "+1 %")
 
     def libraries(geometry: Geometry) -> list[Artifact]:

@@ -75,11 +75,11 @@ def test_the_default_writes_no_value(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_the_default(tmp_path: Path) -> None:
-    text = f"{HEAD}[constants.small_depth]\nvalue = 32\nwhy = 'many sizes'\n"
+    text = f"{HEAD}[constants.small_depth]\nvalue = 64\nwhy = 'many sizes'\n"
     geometry = parse(tmp_path, text)
-    assert geometry.value("small_depth") == 32
+    assert geometry.value("small_depth") == 64
     assert geometry.constant("small_depth").worth == "not measured"
-    assert geometry.with_value("small_depth", 16) == DEFAULT
+    assert geometry.with_value("small_depth", 32) == DEFAULT
 
 
 def test_a_row_of_a_size_alone_has_what_is_usual_for_it(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_file_that_changes_nothing_is_the_default(tmp_path: Path) -> None:
 
 
 def test_words_do_not_change_the_digest() -> None:
-    said = DEFAULT.with_value("small_depth", 16, "why", "worth")
+    said = DEFAULT.with_value("small_depth", 32, "why", "worth")
     assert said.digest == DEFAULT.digest
     assert said.with_value("small_depth", 17).digest != DEFAULT.digest
 
@@ -197,7 +197,7 @@ def test_the_page_has_the_table_and_an_example_that_is_legal(tmp_path: Path) -> 
     assert constants_table(DEFAULT) in page
     example = page.split("## The file\n\n")[1].split("\n| key")[0]
     geometry = parse(tmp_path, dedent(example))
-    assert geometry.value("small_depth") == 32
+    assert geometry.value("small_depth") == 64
     assert [one.depth for one in geometry.classes] == [1024, 512, 151, 4]
 
 

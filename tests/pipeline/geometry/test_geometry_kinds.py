@@ -44,13 +44,13 @@ def found(tree: Tree, cpu: str) -> Geometry:
 
 
 def test_what_is_for_one_kind_adds_to_what_holds_for_all(tree: Tree) -> None:
-    tree.geometry("mine").write_text(DEEP % 32 + "[constants.warm_slabs]\nvalue = 2\nwhy = 'y'\n")
+    tree.geometry("mine").write_text(DEEP % 48 + "[constants.warm_slabs]\nvalue = 2\nwhy = 'y'\n")
     tree.geometry("mine", "amd-zen3").write_text(DEEP % 64)
     zen3 = found(tree, "amd-zen3")
     assert (zen3.value("small_depth"), zen3.value("warm_slabs")) == (64, 2)
     assert zen3.processor == "amd-zen3"
     for other in ("amd-zen4", "intel-icelake", ANY):
-        assert found(tree, other).value("small_depth") == 32
+        assert found(tree, other).value("small_depth") == 48
         assert found(tree, other).processor == ANY
 
 
@@ -70,7 +70,7 @@ def test_the_nearest_file_is_taken_its_own_or_the_vendors(tree: Tree) -> None:
 
 
 def test_a_file_that_adds_nothing_leaves_a_library_for_all(tree: Tree) -> None:
-    tree.geometry("mine").write_text(DEEP % 32)
+    tree.geometry("mine").write_text(DEEP % 48)
     path = tree.geometry("mine", "amd-zen3")
     write_default("nothing pays", {"a": "speed +0.1 %"}, path, "amd-zen3")
     assert 'processor = "amd-zen3"' in path.read_text()

@@ -102,7 +102,7 @@ def test_the_geometry_comes_from_the_bundle(
     assert None not in digests
     for one in folders:
         rows = read_report(one.resolve()).geometry or ()
-        assert [(row.what, row.before, row.after) for row in rows] == [("small_depth", "16", "24")]
+        assert [(row.what, row.before, row.after) for row in rows] == [("small_depth", "32", "24")]
 
 
 def test_bundle_of_a_rebuild_leads_to_the_same_bytes(bundle: Path, elsewhere: Sandbox) -> None:

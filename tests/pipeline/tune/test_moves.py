@@ -102,12 +102,12 @@ def test_slabs_are_recut_within_what_is_legal(moves: dict[str, Move]) -> None:
 
 
 def test_moves_of_all_topics_go_together_whatever_their_order(moves: dict[str, Move]) -> None:
-    wanted = ["hand=1", "small_depth=32", "shallow-medium", "table-48"]
+    wanted = ["hand=1", "small_depth=64", "shallow-medium", "table-48"]
     one = apply(BASE, [moves[name] for name in wanted])
     other = apply(BASE, [moves[name] for name in reversed(wanted)])
     assert one == other
     assert check(one) == []
-    assert one.value("small_depth") == 32
+    assert one.value("small_depth") == 64
     assert one.value("hand") == 1
 
 

@@ -95,10 +95,10 @@ def test_confirming_takes_fresh_pairs_and_looks_once(tmp_path: Path) -> None:
 
 BASE = default_geometry(Tree.here())
 MOVES = {
-    "fast": ("small_depth", 32),
+    "fast": ("small_depth", 64),
     "lean": ("keep_pages", 16),
     "slow": ("small_depth", 8),
-    "refused": ("first_batch", 32),
+    "refused": ("first_batch", 128),
     "nothing": ("warm_slabs", 4),
 }
 KINDS = {

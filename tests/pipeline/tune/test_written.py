@@ -19,7 +19,7 @@ from pipeline.tune.search import Candidate, Trial
 from pipeline.tune.tuning import Outcome
 
 DEFAULT = default_geometry(Tree.here())
-COMMON = "schema_version = 1\n[constants.small_depth]\nvalue = 32\nwhy = 'for all'\n"
+COMMON = "schema_version = 1\n[constants.small_depth]\nvalue = 64\nwhy = 'for all'\n"
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_what_pays_on_one_kind_adds_to_what_holds_for_all(
     assert "small_depth" not in path.read_text()
     here, elsewhere = (load_geometry(tree, "mine", cpu) for cpu in ("amd-zen3", "intel"))
     assert here is not None and elsewhere is not None
-    assert (here.value("warm_slabs"), here.value("small_depth")) == (4, 32)
-    assert (elsewhere.value("warm_slabs"), elsewhere.value("small_depth")) == (1, 32)
+    assert (here.value("warm_slabs"), here.value("small_depth")) == (4, 64)
+    assert (elsewhere.value("warm_slabs"), elsewhere.value("small_depth")) == (1, 64)
 
 
 def test_a_search_for_any_processor_writes_what_holds_for_all(

@@ -76,7 +76,7 @@ def tuned(wrong: Geometry, right: Geometry, here: Processor, path: Path) -> Outc
     [
         ("small_depth", 2),
         ("deep_times", 1),
-        ("first_batch", 128),
+        ("first_batch", 2),
         ("batch_share", 1),
         ("warm_slabs", 64),
         ("keep_pages", 0),
