@@ -142,8 +142,10 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
 def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
     """Raise UsageError for a regression that no judgement of this profile can name."""
     from pipeline.core.errors import UsageError
+    from pipeline.judge.regressions import OVERALL, PROGRAMS
 
-    known = ["throughput", *(one.name for one in profile.verifying if one.kind != "command")]
+    timed = (one.name for one in profile.verifying if one.kind != "command" or one.timed)
+    known = [OVERALL, PROGRAMS, *timed]
     unknown = [name for name in allowed if name not in known]
     if unknown:
         raise UsageError(

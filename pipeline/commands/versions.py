@@ -100,9 +100,7 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
     from pipeline.release.version import current, published
 
     dist = tree.dist(profile)
-    now, marks = current(dist), read_marks(dist)
-    said = {one.version: "rolled back" for one in marks.aside}
-    said |= {one.version: f"REJECTED: {one.reason}" for one in marks.rejected}
+    now, said = current(dist), read_marks(dist).by_version()
     for one in published(dist):
         *described, state = _describe(one)
         words = "; ".join(filter(None, (state, said.get(one.name))))

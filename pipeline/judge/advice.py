@@ -19,6 +19,9 @@ SURPLUS = 1.5
 UNKNOWN = 4.0
 """Times as long, where nothing tells how much longer: half the width of all intervals."""
 
+USUAL_S = 50.0
+"""About as long as a build without --quick times its runs: usually 60 s, or a little less."""
+
 MOST_S = 3600.0
 """Whoever would have to wait longer is told that the machine is the trouble."""
 
@@ -31,13 +34,25 @@ def advice(result: VerifyResult, profile: str) -> str:
         return f"the report names what became slower; {_command(profile, *names)} accepts that"
     if _is_worse(result):
         return "the report names what became worse, and by how much"
-    if result.mode == "quick" and _is_undecided(result):
-        return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"
     if _is_undecided(result):
-        return _longer(result, profile)
+        return _more(result, profile) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         return f"nothing became worse either: {_command(profile, '--allow-neutral')} publishes it"
     return "the report says what could not be counted or shown"
+
+
+def _more(result: VerifyResult, profile: str) -> str:
+    """Name a full run, unless a quick one had as much time: then more time."""
+    if result.mode == "quick" and result.throughput.seconds < USUAL_S:
+        return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"
+    return _longer(result, profile)
+
+
+def _busy(result: VerifyResult) -> str:
+    around = result.environment
+    if around.load_before <= around.cores:
+        return ""
+    return f"; the machine was busy (load {around.load_before:.0f} on {around.cores} CPUs)"
 
 
 def _command(profile: str, *more: str) -> str:

@@ -48,6 +48,11 @@ class Marks(_Record):
     aside: tuple[Mark, ...] = ()
     rejected: tuple[Mark, ...] = ()
 
+    def by_version(self) -> dict[str, str]:
+        """Return what is said of each version that has a mark."""
+        said = {one.version: "rolled back" for one in self.aside}
+        return said | {one.version: f"REJECTED: {one.reason}" for one in self.rejected}
+
     def rejection(self, version: Version) -> Mark | None:
         """Return why a published version is refused, or None."""
         return next((one for one in self.rejected if one.version == version.name), None)

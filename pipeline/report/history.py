@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from pipeline.core.paths import Tree
+from pipeline.release.marks import read_marks
 from pipeline.release.version import current, published
 from pipeline.report.files import JSON
 
@@ -25,6 +26,7 @@ class _Record(BaseModel):
 class Point(_Record):
     """One version as it was judged. None is unknown.
 
+    ``mark`` says that it was rolled back or rejected.
     ``gain`` is its throughput over the baseline as a ratio, with the ends of its interval.
     ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
     ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
@@ -35,6 +37,7 @@ class Point(_Record):
     created: str
     published: bool
     current: bool
+    mark: str | None = None
     mode: str | None
     processor: str | None
     baseline: str | None
@@ -91,6 +94,7 @@ def read_history(tree: Tree, profile: str) -> History:
     """Return what is known of the versions of ``profile``: published ones, and judged ones."""
     dist = tree.dist(profile)
     now, kept = current(dist), {one.name for one in published(dist)}
+    marks = read_marks(dist).by_version()
     points: dict[str, Point] = {}
     unreadable = []
     for file in _reports(tree, profile):
@@ -101,7 +105,10 @@ def read_history(tree: Tree, profile: str) -> History:
         elif name not in points:
             point = _point(name, report, name in kept)
             points[name] = point.model_copy(
-                update={"current": now is not None and now.name == name}
+                update={
+                    "current": now is not None and now.name == name,
+                    "mark": marks.get(name),
+                }
             )
     ordered = sorted(points.values(), key=lambda one: (one.created, one.version))
     return History(profile=profile, points=tuple(ordered), unreadable=tuple(unreadable))

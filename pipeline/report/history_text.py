@@ -16,6 +16,8 @@ HEADINGS = (
 )
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"
+LEAST_SPAN = 0.05
+"""A share of the largest value: a smaller swing is no full height, lest noise look like news."""
 
 
 def render_history(history: History) -> str:
@@ -51,14 +53,15 @@ def cells(point: Point) -> tuple[str, ...]:
         text.number(point.instructions),
         text.number(point.memory_mib),
         text.rounded(point.text_bytes),
-        "" if point.published else "not published",
+        "; ".join(filter(None, ("" if point.published else "not published", point.mark))),
     )
 
 
 def sparkline(values: Sequence[float | None]) -> str:
     """Return a bar for each value between the least and the largest; a dot for an unknown one."""
     known = [value for value in values if value is not None]
-    low, span = min(known, default=0), (max(known, default=0) - min(known, default=0)) or 1
+    low, high = min(known, default=0), max(known, default=0)
+    span = max(high - low, LEAST_SPAN * abs(high)) or 1
     steps = len(LEVELS) - 1
     return "".join(
         GAP if value is None else LEVELS[round((value - low) / span * steps)] for value in values

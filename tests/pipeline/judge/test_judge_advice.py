@@ -69,6 +69,20 @@ def test_a_machine_that_is_too_noisy_is_named() -> None:
     assert "--from verify" in said
 
 
+def test_a_quick_run_that_took_as_long_as_a_full_one_asks_for_time() -> None:
+    short, long = (judged(1.0, 10.0, 3.0, seconds) for seconds in (20.0, 60.0))
+    said = [advice(one.model_copy(update={"mode": "quick"}), "shop") for one in (short, long)]
+    assert "without --quick, does more" in said[0]
+    assert said[1].startswith(AGAIN)
+
+
+def test_a_busy_machine_is_named_beside_the_next_step() -> None:
+    found = judged(1.0, noise=10.0, misses=3.0)
+    busy = found.environment.model_copy(update={"load_before": 11.2})
+    said = advice(found.model_copy(update={"environment": busy}), "shop")
+    assert said.endswith("other stages are kept; the machine was busy (load 11 on 2 CPUs)")
+
+
 def missing_the_slowdown(found: VerifyResult, noise: float) -> VerifyResult:
     """Return ``found`` with a check in which the known slowdown was not seen."""
     throughput = throughput_of(mixed=pairs(0.985, noise=noise)).model_copy(update={"seconds": 60})
@@ -115,5 +129,5 @@ def test_nothing_gained_may_be_accepted() -> None:
 
 @pytest.mark.parametrize("noise", [10.0, 20.0])
 def test_a_quick_run_is_told_to_run_in_full(noise: float) -> None:
-    found = judged(1.0, noise, 3.0).model_copy(update={"mode": "quick"})
+    found = judged(1.0, noise, 3.0, seconds=20.0).model_copy(update={"mode": "quick"})
     assert "`.venv/bin/pipeline build --profile shop`, without --quick" in advice(found, "shop")

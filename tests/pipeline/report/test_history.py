@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.core.errors import VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.marks import MARKS
 from pipeline.report.files import write_reports
 from pipeline.report.history import History, read_history
 from pipeline.report.history_text import render_history, sparkline
@@ -49,6 +50,22 @@ def test_each_version_is_there_once_oldest_first(tree: Tree) -> None:
     assert [one.version for one in points] == [FIRST, SECOND, THIRD]
     assert [one.published for one in points] == [True, True, False]
     assert [one.current for one in points] == [False, True, False]
+
+
+def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
+    mark = {"library": None, "inputs": None, "since": "2026-01-04"}
+    marks = {"rejected": [{"version": FIRST, "reason": "slow", **mark}],
+             "aside": [{"version": SECOND, **mark}]}  # fmt: skip
+    (tree.dist("p") / MARKS).write_text(json.dumps(marks), encoding="utf-8")
+    points = read_history(tree, "p").points
+    assert [one.mark for one in points] == ["REJECTED: slow", "rolled back", None]
+    rows = render_history(read_history(tree, "p")).splitlines()
+    assert "REJECTED: slow" in next(row for row in rows if FIRST in row)
+
+
+def test_a_small_swing_is_no_full_height() -> None:
+    assert sparkline([1000.0, 1003.0, 1000.0]) == "▁▁▁"
+    assert sparkline([1.0, 2.0]) == "▁█"
 
 
 def test_figures_are_those_of_the_report(tree: Tree) -> None:
