@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from pipeline.judge.model import CountedJudgement, Key, SelfJudgement, VerifyResult
 from pipeline.judge.regressions import regressions
+from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 
 Answer = tuple[bool, str]
@@ -33,7 +34,9 @@ def may_publish(
     if objections:
         return False, "; ".join(objections)
     allowed, reason = _gained(result, allow_neutral)
-    return allowed, "; ".join([reason, *accepted])
+    wider = wider_margins(result.margins)
+    margins = [f"by wider margins than usual: {wider}"] if wider else []
+    return allowed, "; ".join([reason, *accepted, *margins])
 
 
 def _leaner(result: VerifyResult) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare
 from pipeline.judge.model import VerifyResult, WorkloadCounts
+from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
@@ -21,6 +22,7 @@ def findings(
     """Return all regressions, then all doubts."""
     found = [
         *_keys(result),
+        *_margins(result),
         *_workloads(result),
         *_counts(result),
         *_guards(result),
@@ -44,6 +46,12 @@ def _keys(result: VerifyResult) -> Iterator[Finding]:
             yield _regression(f"{name} is NO-GO", key.reason, "keys")
         if key.verdict is Verdict.INCONCLUSIVE:
             yield _doubt(f"{name} is INCONCLUSIVE", key.reason, "keys")
+
+
+def _margins(result: VerifyResult) -> Iterator[Finding]:
+    wider = wider_margins(result.margins)
+    if wider:
+        yield _doubt("the profile judges by wider margins than usual", wider, "keys")
 
 
 def _workloads(result: VerifyResult) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
+from pipeline.report.findings import findings
 
 MARGINS = Margins()
 GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
@@ -321,6 +322,20 @@ def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> No
     published, reason = may_publish(result, False, ("throughput",))
     assert published
     assert "--allow-regression throughput accepts that throughput is shown to be lower" in reason
+
+
+def test_wider_margins_than_usual_are_told_with_the_verdict() -> None:
+    found = throughput_of(mixed=pairs(1.1))
+    wide = result_of(found).model_copy(update={"margins": Margins(throughput=0.05, workload=0.6)})
+    published, reason = may_publish(wide, False)
+    assert published
+    assert reason.endswith(
+        "by wider margins than usual: throughput 5.0 % instead of 1.0 %, "
+        "what one workload may lose 60.0 % instead of 5.0 %"
+    )
+    assert "margins" not in may_publish(result_of(found), False)[1]
+    said = [one.what for one in findings(wide, None, None)]
+    assert "the profile judges by wider margins than usual" in said
 
 
 def test_one_workload_that_loses_more_than_the_margin_stops_a_gain_elsewhere() -> None:
