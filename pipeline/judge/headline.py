@@ -76,7 +76,8 @@ def _programs(result: VerifyResult) -> list[str]:
         return []
     found = [one for one in result.throughput.workloads if one.kind == "program"]
     told = _grouped([(speed_of(one, result), _named(one, one.ratio)) for one in found])
-    sentences = [f"Real programs {percent(whole.value)} {spread(whole)}: {told}."]
+    together = f"Real programs together {percent(whole.value)} {spread(whole)}."
+    sentences = [f"{together} One by one: {told}."]
     memory = [(word, _named(one, one.rss)) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
     alike = sum(memory_of(one) == "as lean" for one in found)

@@ -107,6 +107,8 @@ def _mildly(key: Key) -> str:
     """Return what a key that is neither GO nor an objection says, in a few words."""
     if key.verdict is Verdict.INCONCLUSIVE and key.not_worse:
         return "INCONCLUSIVE, but a loss beyond its margin is excluded"
+    if key.verdict is Verdict.NEUTRAL and not key.not_worse:
+        return f"NEUTRAL as a whole: {key.reason}"
     return key.verdict.value
 
 

@@ -41,11 +41,11 @@ def change(value: float | None) -> str:
 
 
 def ends(interval: Interval | None) -> str:
-    """Return the ends of an interval as signed changes, "exact" without spread, or "unknown"."""
+    """Return the ends of an interval as changes, "one count" without spread, or "unknown"."""
     if interval is None:
         return UNKNOWN
     if interval.low == interval.high:
-        return "exact"
+        return "one count"
     return f"{change(interval.low)} .. {change(interval.high)}"
 
 

@@ -1,6 +1,7 @@
 """What measured numbers make of each key, and what the keys make of publishing."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -291,7 +292,7 @@ def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
         loop=pairs(1.2),
     )
     said = headline(result_of(found))
-    assert "Real programs +1.64 % [" in said
+    assert "Real programs together +1.64 % [" in said
     assert "faster: git +5.00 % [" in said
     assert "; as fast: gcc +0.00 % [" in said
     assert "; not shown: perl +0.00 % [" in said
@@ -322,6 +323,19 @@ def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> No
     published, reason = may_publish(result, False, ("throughput",))
     assert published
     assert "--allow-regression throughput accepts that throughput is shown to be lower" in reason
+
+
+def test_a_workload_that_seems_to_lose_is_named_where_the_whole_is_as_fast() -> None:
+    found = throughput_of(a=pairs(1.0), b=pairs(1.0), vague=pairs(0.94, noise=30.0))
+    even = found.model_copy(
+        update={"overall": replace(found.overall, value=1.001, low=0.998, high=1.006)}
+    )
+    result = result_of(even)
+    assert result.keys.throughput.verdict is NEUTRAL
+    published, reason = may_publish(result, False)
+    assert published
+    assert "throughput is NEUTRAL as a whole" in reason
+    assert "vague seems to change by" in reason
 
 
 def test_wider_margins_than_usual_are_told_with_the_verdict() -> None:
