@@ -23,6 +23,8 @@ _COMMAND = """\
 
 # The program itself. It starts in the root of this tree (or with scratch = true in an empty folder)
 # and has to end by itself; a server needs a script that starts it, asks it something, and stops it.
+# A build trains again when a file changes that `argv` names. Programs that a script calls by itself
+# belong into `needs`, here and below:  needs = ["/absolute/path/of/your-server"]
 [[workload]]
 name = "{name}"
 kind = "command"

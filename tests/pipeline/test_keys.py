@@ -18,7 +18,7 @@ from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
-from pipeline.profile.schema import Command
+from pipeline.profile.schema import Command, Trace
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
 from pipeline.stages.build.workshop import Options, Workshop
@@ -122,6 +122,30 @@ def test_commands_of_the_training_are_in_its_key(
     assert first["gone"] == "missing"
     python.write_text("#!/bin/sh\n:\n", encoding="utf-8")
     assert workloads.command_keys(shop_of(tmp_path), [command]) != first
+
+
+def traced(**more: Any) -> Trace:
+    return Trace(kind="trace", name="a", role="verify", ops=1, quick_ops=1, weight=1, **more)
+
+
+@pytest.mark.parametrize("name", ["driver.sh", "server"])
+def test_files_on_a_command_line_are_in_its_key(tmp_path: Path, name: str) -> None:
+    for file in ("driver.sh", "server"):
+        (tmp_path / file).write_text("one", encoding="utf-8")
+    argv = ("sh", "driver.sh", str(tmp_path / "server"), "2000", "; " * 5000)
+    command = Command(kind="command", name="a", role="train", argv=argv, weight=1)
+    both: list[Command | Trace] = [command, traced(record=argv)]
+    before = [workloads.command_keys(shop_of(tmp_path), [one]) for one in both]
+    assert all("2000" not in keys for keys in before)
+    (tmp_path / name).write_text("another", encoding="utf-8")
+    after = [workloads.command_keys(shop_of(tmp_path), [one]) for one in both]
+    assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+def test_a_workload_in_a_folder_of_its_own_names_no_file_of_the_tree(tmp_path: Path) -> None:
+    (tmp_path / "driver.sh").write_text("one", encoding="utf-8")
+    trace = traced(record=("sh", "driver.sh"), scratch=True)
+    assert set(workloads.command_keys(shop_of(tmp_path), [trace])) == {"sh"}
 
 
 def test_the_variant_is_in_the_key_of_every_stage(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def require_program(name: str) -> Path:
 
 
 def _read(shop: Workshop) -> Setup:
-    missing = {w.name for w in shop.profile.workload if not all(map(find_program, _programs_of(w)))}
+    missing = {w.name for w in shop.profile.workload if not all(map(find_program, programs_of(w)))}
     present = [w for w in shop.profile.workload if w.name not in missing]
     shop.hashed.update(source_digests(shop))
     plain = [w for w in present if not isinstance(w, Trace)]
@@ -155,7 +155,7 @@ def _read(shop: Workshop) -> Setup:
     )
 
 
-def _programs_of(workload: Program | Command | Trace) -> tuple[str, ...]:
+def programs_of(workload: Program | Command | Trace) -> tuple[str, ...]:
     """Return the programs of the machine that a workload runs."""
     if isinstance(workload, Command):
         return (workload.argv[0], *workload.needs)

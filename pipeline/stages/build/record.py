@@ -25,6 +25,7 @@ from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup, command_path, find_program, trace_file
+from pipeline.stages.build.workloads import command_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.trace.read import busiest, change, processes
 from pipeline.trace.record import EVERYTHING, join
@@ -44,6 +45,7 @@ def record(shop: Workshop, setup: Setup) -> Setup:
         "files": [
             digest_file(trace_file(shop.tree.root, t)) for t in setup.traces if t.trace is not None
         ],
+        "commands": command_keys(shop, setup.traces),
         "recorder": digest_tree(shop.tree.root, SOURCES),
     }
 

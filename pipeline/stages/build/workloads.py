@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -13,9 +14,14 @@ from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
 from pipeline.core.processor import machine
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import command_path, find_program, require_program
+from pipeline.stages.build.configure import (
+    command_path,
+    find_program,
+    programs_of,
+    require_program,
+)
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.identity import Identities
 
@@ -85,15 +91,27 @@ def workload_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> lis
     return [_key(workload, shop.options.quick) for workload in workloads]
 
 
-def command_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> dict[str, str]:
-    """Return the digests of the machine's programs that workloads name, for stage keys.
+def command_keys(shop: Workshop, workloads: Iterable[Program | Command | Trace]) -> dict[str, str]:
+    """Return the digests of the programs and files that workloads name, for stage keys.
 
-    Another python3 or gcc is another training, though the profile is the same.
+    Another python3 or gcc is another training, though the profile is the same. So is another
+    script, or another server that is an argument of its driver.
     """
-    names = {
-        name for one in workloads if isinstance(one, Command) for name in (one.argv[0], *one.needs)
-    }
-    return _digests(shop, {name: find_program(name) for name in sorted(names)})
+    found: dict[str, Path | None] = {}
+    for one in workloads:
+        found |= {name: find_program(name) for name in programs_of(one)}
+        found |= {name: shop.tree.root / name for name in _files_of(shop.tree.root, one)}
+    return _digests(shop, dict(sorted(found.items())))
+
+
+def _files_of(root: Path, workload: Program | Command | Trace) -> list[str]:
+    """Return the arguments of a command that are files where it starts."""
+    if isinstance(workload, Program):
+        return []
+    argv = workload.argv if isinstance(workload, Command) else workload.record or ()
+    words = [word for word in argv[1:] if Path(word).is_absolute() or not workload.scratch]
+    # Path.is_file raises where a word, such as a whole script, is too long for a name
+    return [word for word in words if os.path.isfile(root / word)]  # noqa: PTH113
 
 
 def task_keys(shop: Workshop, tasks: Iterable[Task]) -> dict[str, str]:
