@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group("bundle")
 def bundle_command() -> None:
-    """Export the profile of a version; rebuild the version from it, bit by bit."""
+    """Export the profile of a version; rebuild it bit by bit."""
 
 
 @bundle_command.command("export")

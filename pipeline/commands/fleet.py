@@ -32,7 +32,7 @@ PERF_MAGIC = b"PERFILE2"
 )
 @new_file_option("What perf writes.", default=Path("perf.data"), show_default=True)
 def sample_command(pid: int, seconds: float, output: Path) -> None:
-    """Sample a running process with perf and show what the library costs it.
+    """Show what the library costs a running process, by perf.
 
     The process goes on at full speed. With branch stacks perf also sees where branches go.
     """

@@ -35,10 +35,11 @@ NOTHING = "nothing published"
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
 def health_command(profile: str | None, every: bool, version: str | None, as_json: bool) -> int:
-    """Run the health programs of a profile with a published library, and without.
+    """Run real programs with a published library, and without.
 
-    They must end alike and print the same. Without VERSION the current one is taken. Ends with exit
-    code 6 if a program does something else with the library, and 15 if nothing is published.
+    They are the health programs of the profile. They must end alike and print the same. Without
+    VERSION the current one is taken. Ends with exit code 6 if a program does something else with
+    the library, and 15 if nothing is published.
 
     \b
     Examples:

@@ -21,11 +21,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--html", type=_FILE, metavar="FILE", help="Write a page with charts and the table.")
 @click.option("--svg", type=_FILE, metavar="FILE", help="Write the charts alone.")
 def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
-    """Show the versions of a profile over time, oldest first; * is current.
+    """Show the versions of a profile over time, oldest first.
 
-    With throughput against the baseline, instruction cache misses and instructions per operation,
-    peak memory and text size. All of it comes from the reports that are kept: of published
-    versions, and of builds that were judged here and not published.
+    The current one has a *. The table has throughput against the baseline, instruction cache misses
+    and instructions per operation, peak memory and text size. All of it comes from the reports that
+    are kept: of published versions, and of builds that were judged here and not published.
 
     \b
     Examples:

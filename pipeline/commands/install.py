@@ -43,11 +43,12 @@ def install_command(
     dry_run: bool,
     force: bool,
 ) -> None:
-    """Install a published version: libraries, header, pkg-config file, CMake package.
+    """Install a published version below a prefix.
 
-    VERSION is a name (a unique beginning will do) or a folder; without it, the current version.
-    What was installed stands in PREFIX/share/hakmem/installed.json; an older version is replaced.
-    A hardened version lies beside production: libhakmem-hardened, share/hakmem-hardened/.
+    That is libraries, header, pkg-config file and CMake package. VERSION is a name (a unique
+    beginning will do) or a folder; without it, the current version. What was installed stands in
+    PREFIX/share/hakmem/installed.json; an older version is replaced. A hardened version lies beside
+    production: libhakmem-hardened, share/hakmem-hardened/.
 
     \b
     Examples:

@@ -84,13 +84,14 @@ def learn_command(
     wait: bool,
     verbose: bool,
 ) -> None:
-    """Propose changes of geometry and options by the statistics of production, and judge them.
+    """Propose a geometry by the statistics of production.
 
-    Each proposal says its reason in figures. Its library runs against today's on the verify
-    workloads of the profile, by the judge's rules; what pays is put together and judged again by
-    fresh runs. Only what passes that is written, and only with `--write`, to
-    layouts/NAME/geometry-CPU.toml (with `--cpu any` to geometry.toml). The library itself learns
-    nothing: `pipeline build` makes a new one, and its gate judges that as any other.
+    Options are proposed, too, and each proposal is judged. Each proposal says its reason in
+    figures. Its library runs against today's on the verify workloads of the profile, by the judge's
+    rules; what pays is put together and judged again by fresh runs. Only what passes that is
+    written, and only with `--write`, to layouts/NAME/geometry-CPU.toml (with `--cpu any` to
+    geometry.toml). The library itself learns nothing: `pipeline build` makes a new one, and its
+    gate judges that as any other.
     """
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree

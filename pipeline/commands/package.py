@@ -22,10 +22,11 @@ from pipeline.commands.versions import complete_version
     help="The folder that the packages are written to.",
 )
 def package_command(profile: str, version: str | None, output: Path) -> None:
-    """Make Debian packages of a published version; nothing is compiled or fetched.
+    """Make Debian packages of a published version.
 
-    They are libhakmem, libhakmem-dev, libhakmem-dbg and hakmem-tools. VERSION is a name (a unique
-    beginning will do) or a folder; without it, the current version.
+    Nothing is compiled or fetched. The packages are libhakmem, libhakmem-dev, libhakmem-dbg and
+    hakmem-tools. VERSION is a name (a unique beginning will do) or a folder; without it, the
+    current version.
 
     \b
     Examples:

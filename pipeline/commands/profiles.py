@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def profiles_command() -> None:
     """List the profiles, one line each; * is published.
 
-    One that is cut by a geometry.toml of its own says so, and whether that is for this kind of
+    One with a geometry.toml of its own says so, and whether that is for this kind of
     processor (docs/geometry.md). Those that are not
     valid are named behind the others.
     """
@@ -64,7 +64,7 @@ def _line(tree: Tree, name: str) -> str:
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
 def init_command(name: str, command: tuple[str, ...]) -> None:
-    """Write a commented profile NAME for COMMAND, and say the next step.
+    """Write a commented profile NAME for a program of yours.
 
     COMMAND has to end by itself. Without one the profile is for two recordings.
     """
@@ -91,7 +91,7 @@ def _free_place(folder: Path, name: str) -> Path:
 
     if re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,49}", name) is None:
         raise UsageError(
-            f"{name!r} is no name for a profile",
+            f"{name!r} is not a valid name for a profile",
             hint="up to 50 small letters, digits, dots and dashes, a letter or digit first",
         )
     path = folder / f"{name}.toml"

@@ -18,11 +18,12 @@ from pipeline.commands.options import line_option
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 def prune_command(profile: str, keep: int, dry_run: bool) -> None:
-    """Remove published versions, all but the N newest, and say how much space that frees.
+    """Remove old published versions, all but the N newest.
 
-    What `current` or another link points to, what a rollback has set aside, and what `pipeline
-    install` has installed always stays. Rejected versions do not count as kept, and stay rejected.
-    Reports below build/ stay, so that `pipeline history` still knows the versions.
+    It says how much space that frees. What `current` or another link points to, what a rollback has
+    set aside, and what `pipeline install` has installed always stays. Rejected versions do not
+    count as kept, and stay rejected. Reports below build/ stay, so that `pipeline history` still
+    knows the versions.
 
     \b
     Examples:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def record_command(
     output: Path, sites: bool, sample: int, ring: int | None, command: tuple[str, ...]
 ) -> int:
-    """Record what COMMAND and all processes it starts allocate and free.
+    """Record what COMMAND and its processes allocate and free.
 
     COMMAND keeps its input, output and environment, and its exit code is ours. What it recorded
     is readable however it ends. `pipeline trace info FILE` shows what is in it.

@@ -11,11 +11,12 @@ import click
 @click.argument("version")
 @click.option("--dry-run", is_flag=True, help="Show the notes and change nothing.")
 def release_command(version: str, dry_run: bool) -> None:
-    """Release the sources of this tree as VERSION, three numbers such as 0.2.0.
+    """Release the sources of this tree as VERSION.
 
-    What stands under "Unreleased" in CHANGELOG.md becomes the notes. VERSION, CHANGELOG.md,
-    pyproject.toml and the recipes of packaging/ are changed and committed, and the commit gets the
-    annotated tag vVERSION. Nothing is pushed. Libraries are published by `pipeline build`.
+    VERSION is three numbers, such as 0.2.0. What stands under "Unreleased" in CHANGELOG.md becomes
+    the notes. VERSION, CHANGELOG.md, pyproject.toml and the recipes of packaging/ are changed and
+    committed, and the commit gets the annotated tag vVERSION. Nothing is pushed. Libraries are
+    published by `pipeline build`.
 
     \b
     Examples:

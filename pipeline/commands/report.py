@@ -103,7 +103,7 @@ def report_command(
 def diff_command(
     profile: str, older: str, newer: str | None, form: str, measure: bool, quick: bool
 ) -> int:
-    """Compare two versions by what was measured when they were judged.
+    """Compare two versions by what was measured.
 
     NEWER is the current version if it is left out. Ends with exit code 16 if anything got worse
     beyond its margin, so that a script can tell. What cannot be compared is said to be unknown;

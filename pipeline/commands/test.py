@@ -114,7 +114,7 @@ def test_command(
     settings: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    """Run the tests: C and Python, style, types, clang and gcc builds.
+    """Run the tests: all, or those that a change touches.
 
     \b
     pipeline test                            some fifteen minutes on two processors

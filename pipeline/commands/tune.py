@@ -50,14 +50,15 @@ def tune_command(
     wait: bool,
     verbose: bool,
 ) -> None:
-    """Choose lane, size classes, magazines, policy and code for a profile's training workloads.
+    """Choose the geometry for a profile by measuring.
 
-    Proposals come from what the workloads allocate; each is compiled and measured against the
-    default in interleaved pairs of runs, the best are combined, and the combination is confirmed
-    by fresh runs. What pays is written to layouts/NAME/geometry-CPU.toml, for the kind of processor
-    that measured (with `--cpu any` to geometry.toml, for all), which `pipeline build` reads; if
-    nothing does, and there is no such file, it says so. A run that was stopped loses nothing: the
-    same command goes on. The first change of each kind is tried however short the time is.
+    Lane, size classes, magazines, policy and code are tried with its training workloads. Proposals
+    come from what the workloads allocate; each is compiled and measured against the default in
+    interleaved pairs of runs, the best are combined, and the combination is confirmed by fresh
+    runs. What pays is written to layouts/NAME/geometry-CPU.toml, for the kind of processor that
+    measured (with `--cpu any` to geometry.toml, for all), which `pipeline build` reads; if nothing
+    does, and there is no such file, it says so. A run that was stopped loses nothing: the same
+    command goes on. The first change of each kind is tried however short the time is.
     """
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 @line_option
 @click.argument("path", required=False, shell_complete=complete_version)
 def verify_command(profile: str, path: str | None) -> int:
-    """Check a published version or a library file: checksums, manifest, ELF properties.
+    """Check the files of a published version, or one library.
 
-    PATH is a version's folder, a library file, or the name of a version (a unique beginning will
-    do); without it, the current version. Ends with 14 if something does not hold.
+    These are checksums, manifest and ELF properties. PATH is a version's folder, a library file, or
+    the name of a version (a unique beginning will do); without it, the current version. Ends with
+    14 if something does not hold.
 
     \b
     Examples:

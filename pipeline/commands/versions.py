@@ -44,7 +44,7 @@ def complete_version(
     help="Only versions of this profile.",
 )
 def list_command(profile: str | None) -> None:
-    """List published versions of all profiles, newest first; * is current.
+    """List published versions, newest first; * is current.
 
     With date, verdicts of the two keys, how much was measured, and size of the library and of
     everything. Ends with exit code 15 if nothing is published yet.

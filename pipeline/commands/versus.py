@@ -104,11 +104,12 @@ def versus_command(
     output: Path | None,
     verbose: bool,
 ) -> int:
-    """Judge library B against library A, in COMMAND or on a profile's verify workloads.
+    """Judge library B against library A.
 
-    A and B are LIBRARY[,NAME=VALUE...]: a libhakmem.so, the folder of a version, or a version's
-    name (`current`, 0.1.0-3f2a, mixed:current), then variables for the runs of that side. Runs of
-    both come in pairs and go by the judge's statistics (docs/verdicts.md). Nothing else of your
+    They run in COMMAND, or on the verify workloads of a profile. A and B are
+    LIBRARY[,NAME=VALUE...]: a libhakmem.so, the folder of a version, or a version's name
+    (`current`, 0.1.0-3f2a, mixed:current), then variables for the runs of that side. Runs of both
+    come in pairs and go by the judge's statistics (docs/verdicts.md). Nothing else of your
     environment but PATH and HOME is there.
 
     Ends with exit code 16 if B is shown to be worse.

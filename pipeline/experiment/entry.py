@@ -147,7 +147,7 @@ def new_place(tree: Tree, subject: str, name: str) -> Path:
     """Return where a new entry goes; UsageError if the name is no name, or is taken."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(
-            f"{name!r} is no name for an experiment",
+            f"{name!r} is not a valid name for an experiment",
             hint="up to 60 small letters, digits and dashes, a letter or digit first",
         )
     taken = next(iter(ledger(tree).glob(f"*/{name}.toml")), None)

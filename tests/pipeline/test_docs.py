@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from prose import faults
 from pydantic import BaseModel
 
@@ -28,6 +29,14 @@ def text(name: str) -> str:
 
 def test_exit_codes_page_is_the_table() -> None:
     assert text("docs/exit-codes.md") == exit_code_page()
+
+
+def test_what_a_command_does_fits_its_line_of_help() -> None:
+    # click cuts a longer sentence and puts "..." behind it
+    said = CliRunner().invoke(cli, ["--help"], terminal_width=80).output
+    listed = said.partition("Commands:")[2]
+    assert len(listed.splitlines()) > 20
+    assert "..." not in listed
 
 
 def test_bootstrap_uses_codes_of_the_table() -> None:
