@@ -1,10 +1,12 @@
 /* Homes: ranges in which the large blocks of some threads lie.
  *
  * Memory that a thread has just used is in the cache of its processor. If another thread gets it
- * next, each line of it travels from cache to cache. So threads take turns in a few homes: each
- * takes room at home first, then wherever there is some, so that no memory lies idle while more is
- * asked for, and grows at home. The first home is the range that everything else lies in; a program
- * in which one thread asks for large blocks has no other. Under the segment lock. */
+ * next, each line of it travels from cache to cache. So each thread that asks for large blocks gets
+ * one of a few homes, in turn. It looks for free room at home first, then in the other ranges: no
+ * memory lies idle while more is asked for. New segments come at home.
+ *
+ * The first home is the range that everything else lies in. A program in which one thread alone
+ * asks for large blocks has no other home. All functions need the segment lock. */
 #ifndef HAK_PAGES_HOME_H
 #define HAK_PAGES_HOME_H
 

@@ -339,7 +339,7 @@ def _ctest(build: Path) -> Words:
 
 
 def _gcc(root: Path, full: bool) -> list[Step]:
-    """Return the gcc suite. Sanitizers and the libraries that are cut in other ways are clang's."""
+    """Return the gcc suite. Sanitizers and the libraries with other geometries are clang's."""
     settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "CUTS")]
     chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
     return _tested("gcc", Path("gcc"), root, chosen, settings)

@@ -93,7 +93,10 @@ def show(console: BuildConsole, outcome: Outcome, written: str) -> None:
     for name, reason in outcome.refused.items():
         console.notice(f"{name} cannot be built: {reason}")
     if outcome.untried:
-        console.notice(f"there was no time for: {', '.join(outcome.untried)}")
+        console.notice(
+            "these were not measured, a larger --tune-budget has time for them: "
+            + ", ".join(outcome.untried)
+        )
     console.say(f"result: {outcome.why}")
     console.say(written)
     if outcome.confirmed is not None:

@@ -305,8 +305,8 @@ def _newest_whole(versions: list[Version]) -> Version:
     found = next((one for one in versions if one.is_whole()), None)
     if found is None:
         raise VersionError(
-            "it is current, and there is no other version to take its place",
-            hint="publish another one first, or remove what uses it",
+            "the current version cannot be rejected: there is no other one to take its place",
+            hint="publish another one first; until then, leave LD_PRELOAD out",
         )
     return found
 

@@ -44,7 +44,7 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     from pipeline.judge.request import MIN_PAIRS
 
     if pairs is not None and (pairs < MIN_PAIRS or pairs % 2):
-        raise click.BadParameter(f"{pairs} is no even number from {MIN_PAIRS} on")
+        raise click.BadParameter(f"{pairs} is not an even number of at least {MIN_PAIRS}")
     return pairs
 
 
@@ -124,7 +124,7 @@ def versus_command(
         raise click.UsageError("-o goes with --export json, csv or markdown")
     if not command and threads is not None:
         raise click.UsageError(
-            "--threads is about a COMMAND: the workloads of a profile tell theirs"
+            "--threads is for a COMMAND: the workloads of a profile say how many threads they have"
         )
     from pipeline.core.errors import ExitCode
     from pipeline.versus.compare import Effort

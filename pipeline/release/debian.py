@@ -71,7 +71,9 @@ class Source:
         try:
             return datetime.fromisoformat(self.version.created)
         except ValueError as error:
-            raise ArtifactError(f"{self.version.folder / MANIFEST} has no time") from error
+            raise ArtifactError(
+                f"{self.version.folder / MANIFEST} does not say when the version was published"
+            ) from error
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,10 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--pairs", "11", "--", "true"), "11 is no even number from 10 on"),
+        (("--pairs", "11", "--", "true"), "11 is not an even number of at least 10"),
         (("--", "no-such-program"), "there is no program no-such-program"),
         (("-o", "x.csv", "--", "true"), "-o goes with --export"),
-        (("--threads", "1"), "--threads is about a COMMAND"),
+        (("--threads", "1"), "--threads is for a COMMAND"),
         (("--export", "html", "--", "true"), "'json', 'csv', 'markdown'"),
     ],
 )

@@ -84,7 +84,7 @@ def _recorded(
     try:
         make_trace(shop, recorder_tools(shop.tree), _as_trace(plain, workload), room)
     except (WorkloadError, DataError) as error:
-        shop.console.notice(f"{error.message}; the models will not know it")
+        shop.console.notice(f"{error.message}; tuning goes on without a trace of this workload")
         return False
     return True
 
