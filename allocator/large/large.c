@@ -11,6 +11,7 @@
 #include "pages/apart.h"
 #include "pages/epoch.h"
 #include "pages/run_cache.h"
+#include "policy/policy.h"
 #include "reclaim/purge.h"
 #include "sampling/sampling.h"
 #include "stats/stats.h"
@@ -21,19 +22,21 @@
 enum {
     ZERO_PAGES = 16,          /* for longer blocks fresh pages are cheaper than zeroing: 1 MiB */
     APART_IN_GUARD = 1 << 30, /* for larger ones guard builds first ask whether there is room */
-    LOOK_EVERY = 64 /* blocks that come and go by a cache between two looks at the clock */
+    MOST_UNSEEN = 64 /* blocks that come and go by a cache between two looks at the clock */
 };
 
 /* If the clock has not moved since the last look, twice as many blocks pass before the next one. A
- * thread that comes rarely always finds a new time, and so looks at each block. */
+ * thread that comes rarely always finds a new time, and so looks at each block. Where nothing goes
+ * by the clock, nobody has to see it move. */
 void hak_large_look(hak_heap *heap) {
     uint64_t seen = hak_seen_at_ms(heap);
     if (HAK_UNLIKELY(hak_sampling_ever()))
         hak_sampling_adopt(heap);
     hak_purge_tick(heap, HAK_CLASS_NONE);
-    bool same = hak_seen_at_ms(heap) == seen && hak_purge_is_pending();
+    bool idle = !hak_policy_purges();
+    bool same = idle || (hak_seen_at_ms(heap) == seen && hak_purge_is_pending());
     unsigned every = same ? 2 * heap->look_every + 1U : 0;
-    heap->look_every = heap->looks_left = (uint8_t)(every < LOOK_EVERY ? every : LOOK_EVERY - 1);
+    heap->look_every = heap->looks_left = (uint8_t)(every < MOST_UNSEEN ? every : MOST_UNSEEN - 1);
     hak_owner_leaves(heap);
 }
 
@@ -109,11 +112,12 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return allocate(size, align, zero);
 }
 
-/* Calls stand at the end alone (tail calls), so the compiler saves no registers. */
+/* A cache has no run beyond HAK_CACHED_PAGES, so nobody asks for the length first. Calls stand at
+ * the end alone (tail calls), so the compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     size_t pages = ((size - 1) >> HAK_PAGE_SHIFT) + 1;
     hak_heap *heap = hak_this_thread.owned;
-    if (HAK_LIKELY(pages <= HAK_CACHED_PAGES && heap != NULL && hak_owner_tries(heap))) {
+    if (HAK_LIKELY(heap != NULL) && HAK_LIKELY(hak_owner_tries(heap))) {
         hak_slab *run = hak_run_cache_take(heap, pages);
         hak_owner_leaves(heap);
         if (HAK_LIKELY(run != NULL))

@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    WINDOW_MS = 50, /* all magazines are armed at most once in this time ... */
-    PAUSE_MS = 8,   /* ... unless the clock was not looked at for so long */
-    LOOK_EVERY = 4, /* hits of armed magazines between two looks at the clock */
-    FEW = 32,       /* looks of a class within a tick after which it is left alone */
+    WINDOW_MS = 50,    /* all magazines are armed at most once in this time ... */
+    PAUSE_MS = 8,      /* ... unless the clock was not looked at for so long */
+    HITS_PER_LOOK = 4, /* hits of armed magazines between two looks at the clock */
+    FEW = 32,          /* looks of a class within a tick after which it is left alone */
 };
 
 void *const hak_nothing[HAK_EMPTY_SLOTS];
@@ -67,7 +67,7 @@ void hak_disarm(hak_heap *heap, unsigned cls) {
 }
 
 static bool time_to_look(hak_heap *heap) {
-    return ++heap->armed_hits % LOOK_EVERY == 0;
+    return ++heap->armed_hits % HITS_PER_LOOK == 0;
 }
 
 void *hak_armed_pop(hak_heap *heap, unsigned cls) {
