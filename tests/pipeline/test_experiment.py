@@ -89,7 +89,7 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "Half", "../half", "a b", "x" * 61])
 def test_a_name_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no name for an experiment"):
+    with pytest.raises(UsageError, match="not a valid name for an experiment"):
         new_place(Tree(tmp_path), "magazines", name)
 
 
