@@ -139,10 +139,21 @@ def _tell(findings: Sequence[Finding], verbose: bool) -> None:
     for rule, sentence in RULES.items():
         mine = [finding for finding in findings if finding.rule == rule]
         if mine or verbose:
-            click.echo(f"{_mark(mine)} {sentence}")
+            click.echo(f"{_mark(mine)} {_headline(sentence, mine)}")
         for finding in mine:
             mark = click.style("✗", fg="red") if finding.broken else "·"
             click.echo(f"    {mark} {finding.symbol}: {finding.text}")
+
+
+def _headline(sentence: str, findings: Sequence[Finding]) -> str:
+    """Return the sentence of a rule as the findings under it leave it."""
+    if any(finding.broken for finding in findings):
+        return f"not so: {sentence}"
+    if any(finding.unknown for finding in findings):
+        return f"not known: {sentence}"
+    if not findings:
+        return sentence
+    return f"{sentence}, but for {'this' if len(findings) == 1 else f'these {len(findings)}'}"
 
 
 def _mark(findings: Sequence[Finding]) -> str:

@@ -160,6 +160,7 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
 
     from pipeline.commands.build import open_workshop
     from pipeline.core.console import BuildConsole
+    from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
     from pipeline.core.paths import Tree
     from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
@@ -169,10 +170,12 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     tree = Tree.here()
     console = BuildConsole(Console(stderr=True))
     options = Options(quick=quick)
-    with open_workshop(
-        tree, load_profile(tree, split_line(profile)[0]), options, console, wait=True
-    ) as shop:
-        return judge_directly(shop, older, newer)
+    work = load_profile(tree, split_line(profile)[0])
+    try:
+        with open_workshop(tree, work, options, console, wait=True) as shop:
+            return judge_directly(shop, older, newer)
+    except BuildInterrupted as interrupt:
+        raise JudgementInterrupted from interrupt
 
 
 def folder_of(profile: str, wish: str | None) -> Path:

@@ -69,6 +69,12 @@ class BuildInterrupted(KeyboardInterrupt):
     hint = "the same command goes on from the last good stage"
 
 
+class JudgementInterrupted(BuildInterrupted):
+    """An interrupt of two versions' direct judgement, of which nothing is kept."""
+
+    hint = "nothing of this judgement is kept: the same command begins it again"
+
+
 class PipelineError(Exception):
     """An error with an exit code, a sentence, a hint, and (where there is one) a log file."""
 

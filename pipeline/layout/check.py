@@ -26,7 +26,7 @@ FOREIGN = {
     "pthread_atfork",
 }
 RULES: dict[Rule, str] = {
-    "there": "every listed hot function has code of its own",
+    "there": "every listed function has code of its own",
     "order": "hot functions lie in the order of hot.txt",
     "contiguous": "nothing lies between hot functions that is not listed",
     "line": "every hot function starts on a cache line",

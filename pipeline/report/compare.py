@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from pipeline.judge.keys import compare as judge_interval
+from pipeline.judge.keys import share
 from pipeline.judge.model import ProgramCounts, Throughput, VerifyResult, WorkloadCounts
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -102,7 +103,8 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
         confidence=min(before.confidence, after.confidence),
     )
     same = older.baseline.sha256 == newer.baseline.sha256
-    verdict = judge_interval(ratio, newer.margins.throughput)
+    margins = older.margins.throughput, newer.margins.throughput
+    verdict = judge_interval(ratio, min(margins))
     return ComparedRow(
         name="gain over the baseline",
         unit="",
@@ -112,10 +114,17 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
         low=ratio.low if same else None,
         high=ratio.high if same else None,
         judgement=_OF_VERDICT[verdict] if same else "unknown",
-        why="both over the same baseline, in two sessions"
+        why=f"both over the same baseline, in two sessions{_tighter(*margins)}"
         if same
         else "the two baselines are not the same library: only a direct judgement can tell",
     )
+
+
+def _tighter(before: float, after: float) -> str:
+    """Say which margin holds where the two versions were judged by different ones."""
+    if before == after:
+        return ""
+    return f"; of the margins {share(before)} and {share(after)} the tighter one holds"
 
 
 def _speed(direct: VerifyResult) -> ComparedRow:

@@ -6,13 +6,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 import pytest
 
 from pipeline.cli import _guarded, cli
-from pipeline.core.errors import BuildInterrupted, ExitCode, GateError
+from pipeline.commands.report import judged
+from pipeline.core.errors import BuildInterrupted, ExitCode, GateError, JudgementInterrupted
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -149,6 +151,7 @@ def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[st
     ("error", "code", "words"),
     [
         (BuildInterrupted(), ExitCode.INTERRUPTED, "goes on from the last good stage"),
+        (JudgementInterrupted(), ExitCode.INTERRUPTED, "nothing of this judgement is kept"),
         (KeyboardInterrupt(), ExitCode.INTERRUPTED, "error: interrupted"),
         (OSError(28, "No space left on device", "x"), ExitCode.SPACE, "left on the disk of x: "),
         (
@@ -174,3 +177,15 @@ def test_only_a_build_is_said_to_go_on(capsys: pytest.CaptureFixture[str]) -> No
         aborted.__cause__ = error
         fail_with(aborted)
         assert ("stage" in capsys.readouterr().err) == is_build
+
+
+def test_an_interrupted_judgement_of_two_versions_promises_no_stage(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise BuildInterrupted
+
+    monkeypatch.setattr("pipeline.commands.build.open_workshop", lambda *_, **__: nullcontext())
+    monkeypatch.setattr("pipeline.stages.proof.direct.judge_directly", interrupted)
+    with pytest.raises(JudgementInterrupted):
+        judged("mixed", Path("older.so"), Path("newer.so"), quick=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.commands.layout import _change_list, _outcome
+from pipeline.commands.layout import _change_list, _outcome, _tell
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.layout import Function, Heat, TextMap
@@ -129,6 +129,20 @@ def test_unknown_profile_is_said() -> None:
 
 def test_rules_have_sentences_of_their_own() -> None:
     assert len(set(RULES.values())) == len(RULES) == 8
+
+
+def test_the_line_of_a_rule_says_what_the_findings_leave_of_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def first_line(text_map: TextMap) -> str:
+        _tell(check_layout(text_map, PROMISE), verbose=False)
+        return capsys.readouterr().out.splitlines()[0]
+
+    has_code = "every listed function has code of its own"
+    assert first_line(without("attach")) == f"✓ {has_code}, but for this"
+    assert first_line(without("free")) == f"✗ not so: {has_code}"
+    bare = text(*(f.model_copy(update={"heat": None}) for f in good().functions))
+    assert first_line(bare) == "? not known: every hot function ran in the training"
 
 
 CALLERS = {"other": Counter({"[unknown]": 2, "refill": 900, "fatal": 50})}

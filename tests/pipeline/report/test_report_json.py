@@ -175,6 +175,20 @@ def test_gains_over_different_baselines_are_not_compared() -> None:
     assert "direct judgement" in row.why
 
 
+def test_of_two_margins_the_tighter_one_judges_a_gain_and_the_row_says_so() -> None:
+    def judged_by(model: ReportModel, margin: float) -> ReportModel:
+        verify = model.verify.model_copy(update={"margins": Margins(throughput=margin)})
+        return model.model_copy(update={"verify": verify})
+
+    def row(then: float, now: float) -> ComparedRow:
+        return compare_versions(judged_by(older(), then), judged_by(good(), now)).rows[0]
+
+    assert [row(0.5, 0.5).judgement, row(1e-6, 1e-6).judgement] == ["same", "unclear"]
+    assert [row(1e-6, 0.5).judgement, row(0.5, 1e-6).judgement] == ["unclear", "unclear"]
+    assert "of the margins 50.0 % and 1.0 % the tighter one holds" in row(0.5, 0.01).why
+    assert "tighter" not in row(0.01, 0.01).why
+
+
 def test_counts_of_another_source_are_not_compared() -> None:
     blind = Counting(source="static", why="no valgrind", scope="sizes only")
     model = good().model_copy(
