@@ -8,7 +8,8 @@
 #include "../support/check.h"
 #include "../support/memory.h"
 
-enum { TOTAL = 16 << 20, MAX_BLOCKS = TOTAL / 129, SYSTEM_PAGE = 4096, FIXED_KIB = 512 };
+enum { TOTAL = 16 << 20, MAX_BLOCKS = TOTAL / 129, SYSTEM_PAGE = 4096 };
+enum { FIXED_KIB = 640 }; /* tables, among them the marks of hardened builds */
 
 static void *blocks[MAX_BLOCKS];
 
