@@ -97,8 +97,8 @@ def test_init_says_the_next_step(fresh: Sandbox) -> None:
     ("arguments", "code", "words"),
     [
         (("init",), 2, "Missing argument"),
-        (("init", "Big Name"), 2, "no name for a profile"),
-        (("init", "../evil"), 2, "no name for a profile"),
+        (("init", "Big Name"), 2, "not a valid name for a profile"),
+        (("init", "../evil"), 2, "not a valid name for a profile"),
         (("init", "tiny"), 2, "exists already"),
         (("init", "new", "--", "no-such-program"), 2, "there is no program no-such-program"),
         (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),

@@ -74,7 +74,7 @@ def test_a_library_alone_has_no_profile(built: Sandbox, tmp_path: Path) -> None:
     library = str(tmp_path / "libhakmem.so")
     code, output = built.run("layout", "check", *TINY, library)
     assert code == 0
-    assert "? every hot function ran in the training" in output
+    assert "? not known: every hot function ran in the training" in output
     assert "unknown: no profile beside this library" in output
     code, output = built.run("layout", "propose", *TINY, library)
     assert code == ExitCode.DATA

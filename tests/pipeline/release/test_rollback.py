@@ -177,7 +177,7 @@ def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
 
 def test_the_only_version_is_not_taken_from_those_who_use_it(tree: Tree) -> None:
     reject(version(tree, OLD), "old")
-    with pytest.raises(VersionError, match="no other version to take its place"):
+    with pytest.raises(VersionError, match="no other one to take its place"):
         type_("reject", BAD, "--reason", "bad")
     assert current(tree.dist("p")) == version(tree, BAD)
     assert read_marks(tree.dist("p")).rejection(version(tree, BAD)) is None
