@@ -9,6 +9,7 @@
 #include "magazine/arm.h"
 #include "os/os.h"
 #include "pages/apart.h"
+#include "pages/dense.h"
 #include "pages/epoch.h"
 #include "pages/run_cache.h"
 #include "policy/policy.h"
@@ -70,18 +71,23 @@ static hak_slab *take_cached(size_t pages) {
     return run;
 }
 
+static hak_slab *take(size_t size, size_t align, bool *zeroed) {
+    size_t pages = hak_large_pages(size);
+    size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
+    hak_slab *run = take_cached(align_pages == 1 ? pages : 0);
+    if (run != NULL)
+        return run;
+    return is_beyond(size, align) ? out_of_memory(size)
+                                  : hak_large_take(pages, align_pages, zeroed);
+}
+
 static void *allocate(size_t size, size_t align, bool zero) {
     if (size > PTRDIFF_MAX)
         return out_of_memory(size);
     if (hak_apart_wants(size, align))
         return hak_large_take_apart(size, align);
     bool zeroed = false;
-    size_t pages = hak_large_pages(size);
-    size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
-    hak_slab *run = take_cached(align_pages == 1 ? pages : 0);
-    if (run == NULL)
-        run = is_beyond(size, align) ? out_of_memory(size)
-                                     : hak_large_take(pages, align_pages, &zeroed);
+    hak_slab *run = take(size, align, &zeroed);
     if (run == NULL)
         return NULL;
     hak_large_begin(run, size);
@@ -99,10 +105,24 @@ static HAK_COLD void *allocate_counted(size_t size, size_t align, bool zero) {
     return block;
 }
 
+/* What other blocks left in the run behind this one. Where the memory is huge pages, it stays. */
+static void purge_behind(const hak_slab *run) {
+    size_t used = hak_large_usable(run), left = hak_large_bytes(run) - used;
+    if (left != 0 && hak_policy_may_purge_now() && !hak_dense_holds(run))
+        hak_os_purge((void *)(run->start + used), left);
+}
+
+/* A small block that is a sample has a run of its own, most of which it does not need. */
 void *hak_large_sample(size_t size) {
-    void *block = allocate(size, 1, false);
-    if (block != NULL)
-        hak_large_note_sample(block, size);
+    bool zeroed = false;
+    hak_slab *run = take(size, 1, &zeroed);
+    if (run == NULL)
+        return NULL;
+    void *block = hak_large_begin(run, size);
+    if (!zeroed)
+        purge_behind(run);
+    hak_large_tick_by_owner();
+    hak_large_note_sample(block, size);
     return block;
 }
 
