@@ -181,13 +181,18 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     """Say why ``current`` has not moved, and what would move it."""
     from pipeline.report.terminal import show_verdict
 
-    name = published.folder.name
+    name, profile = published.folder.name, published.folder.parent.name
     if published.report is not None:
         show_verdict(console, published.report)
         console.say(f"published in {seconds:.1f} s, but not made current: {published.folder}")
-        cure = f"`.venv/bin/pipeline rollback --to {name}` makes it current all the same"
+        cure = (
+            f"`.venv/bin/pipeline rollback -p {profile} --to {name}` makes it current all the same"
+        )
     else:
-        cure = "`pipeline unpin` lifts that; so does a change of sources, profile or lists"
+        cure = (
+            f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
+            "so does a change of sources, profile or lists"
+        )
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 
 

@@ -137,18 +137,18 @@ def rollback_command(profile: str, wish: str | None) -> None:
     dist = tree.dist(_known(profile))
     with marks_lock(tree.state):
         versions, now = require_published(dist, profile), current(dist)
-        target = resolve(tree, profile, wish) if wish else _before(versions, now)
+        target = resolve(tree, profile, wish) if wish else _before(versions, now, profile)
         refused = read_marks(dist).rejection(target)
         if refused is not None:
             raise VersionError(
                 f"{target.name} was rejected on {refused.since[:10]}: {refused.reason}",
-                hint="`.venv/bin/pipeline list` shows the others",
+                hint=f"`.venv/bin/pipeline list -p {profile}` shows the others",
             )
         damaged = target.damaged_files()
         if damaged:
             raise ArtifactError(
                 f"{target.name} is damaged: {', '.join(damaged)}",
-                hint="take another one: `.venv/bin/pipeline list` shows them",
+                hint=f"take another one: `.venv/bin/pipeline list -p {profile}` shows them",
             )
         if now is not None and now != target:
             set_aside(now, target)
@@ -157,7 +157,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
     if now is not None and now != target:
         click.echo(
             f"{now.name} is set aside: a build of the same does not bring it back "
-            "until `.venv/bin/pipeline unpin`"
+            f"until `.venv/bin/pipeline unpin -p {profile}`"
         )
         _tell_installed(now)
 
@@ -311,7 +311,7 @@ def _newest_whole(versions: list[Version]) -> Version:
     return found
 
 
-def _before(versions: list[Version], now: Version | None) -> Version:
+def _before(versions: list[Version], now: Version | None, profile: str) -> Version:
     """Return the version published before the current one, rejected ones left out."""
     from pipeline.core.errors import VersionError
     from pipeline.release.marks import read_marks
@@ -323,7 +323,8 @@ def _before(versions: list[Version], now: Version | None) -> Version:
     if not older:
         raise VersionError(
             "there is no older version to go back to",
-            hint="`.venv/bin/pipeline rollback --to VERSION` takes another of those that "
-            "`.venv/bin/pipeline list` shows; with one version only, leave LD_PRELOAD out",
+            hint=f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes another of those "
+            f"that `.venv/bin/pipeline list -p {profile}` shows; with one version only, leave "
+            "LD_PRELOAD out",
         )
     return older[0]

@@ -158,7 +158,8 @@ def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
         several = ": several begin so" if named else ""
         raise VersionError(
             f"no published version {wish} of profile {profile!r}{several}",
-            hint="`.venv/bin/pipeline list` shows them; a path of a version's folder will do too",
+            hint=f"`.venv/bin/pipeline list -p {profile}` shows them; a path of a version's folder "
+            "will do too",
         )
     return (exact or named)[0]
 

@@ -309,7 +309,7 @@ def test_a_quick_build_does_not_take_the_place_of_a_full_one(built: Sandbox) -> 
     assert code == 0, output
     assert f"{full} was judged in mode default, this one in mode quick alone" in output
     assert published(built) == full
-    quick = output.split("rollback --to ")[1].split("`")[0]
+    quick = output.split(" --to ")[1].split("`")[0]
     assert (built.root / "dist" / "tiny" / quick / "manifest.json").exists()
 
 
