@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from pipeline.core.variant import PRODUCTION, VARIANTS
 
@@ -86,7 +87,25 @@ def _take_variant(context: click.Context, _parameter: click.Parameter, variant: 
     profile, named = split_line(context.params["profile"])
     if named not in VARIANTS:
         raise UsageError(f"there is no variant {named!r}", hint=f"one of: {', '.join(VARIANTS)}")
-    context.params["profile"] = line_of(profile, variant or named)
+    line = line_of(profile, variant or named)
+    chosen = context.get_parameter_source("profile") is not ParameterSource.DEFAULT
+    context.params["profile"] = known_line(line) if chosen else line
+
+
+def known_line(line: str) -> str:
+    """Return the name of a line of versions; ProfileError if nothing here has that name.
+
+    What is published or was judged counts, also after its profile's file has gone.
+    """
+    from pipeline.core.paths import Tree
+    from pipeline.core.variant import split_line
+
+    tree = Tree.here()
+    if not tree.dist(line).exists() and not tree.reports(line).exists():
+        from pipeline.profile.load import require_profile
+
+        require_profile(tree, split_line(line)[0])
+    return line
 
 
 _VARIANT: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_profile, line_option
+from pipeline.commands.options import complete_profile, known_line, line_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -76,7 +76,7 @@ def _lines_of(tree: Tree, profile: str) -> list[str]:
 
     others = [line_of(profile, variant) for variant in VARIANTS[1:]]
     there = [line for line in others if published(tree.dist(line))]
-    return there if there and not published(tree.dist(profile)) else [_known(profile), *there]
+    return there if there and not published(tree.dist(profile)) else [known_line(profile), *there]
 
 
 def _profiles_published(tree: Tree) -> list[str]:
@@ -134,7 +134,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
     from pipeline.release.version import current, point_current, require_published, resolve
 
     tree = Tree.here()
-    dist = tree.dist(_known(profile))
+    dist = tree.dist(profile)
     with marks_lock(tree.state):
         versions, now = require_published(dist, profile), current(dist)
         target = resolve(tree, profile, wish) if wish else _before(versions, now, profile)
@@ -180,7 +180,7 @@ def unpin_command(profile: str) -> None:
     from pipeline.release.version import check_folder
 
     tree = Tree.here()
-    dist = tree.dist(_known(profile))
+    dist = tree.dist(profile)
     check_folder(dist)
     with marks_lock(tree.state):
         lifted = lift(dist)
@@ -214,7 +214,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.release.version import current, point_current, require_published, resolve
 
     tree = Tree.here()
-    dist = tree.dist(_known(profile))
+    dist = tree.dist(profile)
     if undo:
         _undo_rejection(tree, profile, wish)
         return
@@ -285,17 +285,6 @@ def _describe(version: Version) -> tuple[str, ...]:
     mode = str(verdict.get("mode", "unknown"))
     state = "DAMAGED" if version.damaged_files() else ""
     return (day(version.created), *keys, mode, *sizes, state)
-
-
-def _known(profile: str) -> str:
-    """Return the profile's name; ProfileError if there is neither a file nor a version of it."""
-    from pipeline.core.paths import Tree
-    from pipeline.core.variant import split_line
-    from pipeline.profile.load import require_profile
-
-    if not Tree.here().dist(profile).exists():
-        require_profile(Tree.here(), split_line(profile)[0])
-    return profile
 
 
 def _newest_whole(versions: list[Version]) -> Version:

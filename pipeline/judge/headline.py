@@ -39,7 +39,7 @@ def headline(result: VerifyResult) -> str:
     differ.
     """
     keys = result.keys
-    parts = [_part(SPEED, keys.throughput)]
+    parts = [_speed(keys.throughput, result.margins.throughput)]
     if keys.memory is not None:
         parts.append(_part(MEMORY, keys.memory))
     sentences = [f"Against the baseline: {'; '.join(parts)}.", *_programs(result), *_loops(result)]
@@ -65,9 +65,19 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
     return "as lean" if ratio.high <= 1 + LEANER else "not shown"
 
 
+def _speed(key: Key, margin: float) -> str:
+    """A gain that is shown, but not by as much as the margin, is no verdict. It is told, though."""
+    if key.verdict is Verdict.INCONCLUSIVE and key.ratio is not None and key.ratio.low > 1:
+        return f"faster, but not shown by {margin * 100:g} %{_change(key)}"
+    return _part(SPEED, key)
+
+
 def _part(words: dict[Verdict, str], key: Key) -> str:
-    change = f" ({percent(key.ratio.value)} {spread(key.ratio)})" if key.ratio else ""
-    return f"{words[key.verdict]}{change}"
+    return f"{words[key.verdict]}{_change(key)}"
+
+
+def _change(key: Key) -> str:
+    return f" ({percent(key.ratio.value)} {spread(key.ratio)})" if key.ratio else ""
 
 
 def _programs(result: VerifyResult) -> list[str]:

@@ -283,6 +283,13 @@ def test_the_headline_is_in_words_and_names_programs() -> None:
     assert lean.endswith("No workload is shown to differ by itself.")
 
 
+def test_a_gain_below_the_margin_is_told_as_one() -> None:
+    noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
+    result = result_of(throughput_of(a=noisy))
+    assert result.keys.throughput.verdict is INCONCLUSIVE
+    assert headline(result).startswith("Against the baseline: faster, but not shown by 1 % (+")
+
+
 def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
     found = throughput_of(
         ("git", "gcc", "perl"),

@@ -120,5 +120,6 @@ def test_of_nothing_there_is_nothing_to_prune(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Tree, "here", classmethod(lambda _: Tree(tmp_path)))
+    Tree(tmp_path).dist("p").mkdir(parents=True)
     with pytest.raises(VersionError):
         prune("--keep", "1")

@@ -12,7 +12,7 @@ import report_support
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.core.errors import VersionError
+from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import MARKS
 from pipeline.report.files import write_reports
@@ -123,11 +123,13 @@ def test_pages_open_offline_and_have_a_dot_for_each_version(tmp_path: Path) -> N
     assert len([one for one in gain.iter() if one.tag.endswith("circle")]) == 3
 
 
-@pytest.mark.usefixtures("tree")
-def test_without_a_report_it_says_what_to_do() -> None:
+def test_without_a_report_it_says_what_to_do(tree: Tree) -> None:
+    tree.reports("nobody").mkdir(parents=True)
     done = CliRunner().invoke(cli, ["history", "-p", "nobody"])
     assert isinstance(done.exception, VersionError)
     assert "there is no report" in done.exception.message
+    unknown = CliRunner().invoke(cli, ["history", "-p", "nobodi"])
+    assert isinstance(unknown.exception, ProfileError)
 
 
 def test_bars_stand_between_the_least_and_the_largest() -> None:
