@@ -98,7 +98,7 @@ def test_receipt_of_the_training(built: Sandbox) -> None:
 
 
 def test_report_in_each_form(built: Sandbox, tmp_path: Path) -> None:
-    for form, words in (("term", "instructions per op"), ("md", "## The two keys")):
+    for form, words in (("term", "instructions per op"), ("md", "## The keys")):
         code, said = report(built, "report", "--format", form)
         assert code == 0, said
         assert words in said
