@@ -66,7 +66,7 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
 
 
 def _speed(key: Key, margin: float) -> str:
-    """A gain that is shown, but not by as much as the margin, is no verdict. It is told, though."""
+    """Return what is shown of speed; a gain is told, too, that is shown, but not by the margin."""
     if key.verdict is Verdict.INCONCLUSIVE and key.ratio is not None and key.ratio.low > 1:
         return f"faster, but not shown by {margin * 100:g} %{_change(key)}"
     return _part(SPEED, key)
