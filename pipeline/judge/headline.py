@@ -67,7 +67,8 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
 
 def _speed(key: Key, margin: float) -> str:
     """Return what is shown of speed; a gain is told, too, that is shown, but not by the margin."""
-    if key.verdict is Verdict.INCONCLUSIVE and key.ratio is not None and key.ratio.low > 1:
+    low = key.ratio.low if key.ratio else 0.0
+    if key.verdict is Verdict.INCONCLUSIVE and 1 < low <= 1 + margin:
         return f"faster, but not shown by {margin * 100:g} %{_change(key)}"
     return _part(SPEED, key)
 
