@@ -178,6 +178,8 @@ void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed)
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (is_of_another_thread(seat, own, borrowed))
             freeze(seat);
+        else if (hak_seat_has_heap(seat))
+            hak_owner_outlives_reclaimer(seat->heap);
     hak_seat_after_fork_in_child();
     hak_lock_inherit(&frozen_lock);
     hak_heap_is_forked = true;

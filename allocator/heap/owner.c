@@ -65,7 +65,11 @@ bool hak_owner_survives_fork(hak_heap *heap) {
     hak_lock_inherit(&hak_reclaim_lock);
     if (heap == NULL || heap->robbed)
         return false;
-    atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
     hak_owner_is_this_thread(heap);
     return true;
+}
+
+void hak_owner_outlives_reclaimer(hak_heap *heap) {
+    if (is_robbed(heap))
+        atomic_fetch_and(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
 }
