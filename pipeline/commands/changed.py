@@ -22,7 +22,7 @@ LONG = "slow|sanitizer|cuts"
 C_TESTS = (
     ("allocator/guard/*", "guard", "^misuse[.]"),
     ("allocator/research/*", "research", "^research[.]"),
-    ("allocator/*.[chd]*", "clang", "^(unit|interface)[.]|^boxes[.]{folder}_"),
+    ("allocator/*.[chd]*", "clang", "^(unit|interface)[.]|^boxes[.]({folder}|reclaim)_"),
     ("tests/allocator/misuse/*", "clang", "^(misuse|docs)[.]"),
     ("tests/allocator/*.c", "clang", "^{folder}[.]{name}$"),
     ("tests/model/*", "clang", "^model[.]"),
@@ -30,7 +30,10 @@ C_TESTS = (
     ("bench/*.[ch]", "clang", "^bench[.]"),
     ("training/*.[ch]", "clang", "^training[.]"),
 )
-"""Pattern of a path, preset, pattern of test names; {folder} and {name} are the file's."""
+"""Pattern of a path, preset, pattern of test names; {folder} and {name} are the file's.
+
+Giving memory back needs all folders of the allocator, so a change of any asks for its tests.
+"""
 
 PYTHON_TESTS = (
     ("*.md", "tests/pipeline/test_docs.py"),

@@ -97,12 +97,12 @@ def _checked(tree: Tree, workload: Command, library: Path, logs: Path) -> Health
     """Run one program plain and with the library, if all that it needs is installed."""
     from pipeline.judge.health import check_one
     from pipeline.judge.model import HealthCheck
-    from pipeline.stages.build.configure import find_program
+    from pipeline.stages.build.configure import lacking
     from pipeline.stages.proof.verify import health_command
 
-    gone = [name for name in (workload.argv[0], *workload.needs) if find_program(name) is None]
+    gone = lacking(workload)
     if gone:
-        detail = f"not installed: {', '.join(gone)}"
+        detail = f"not on this machine: {', '.join(gone)}"
         return HealthCheck(name=workload.name, status="skipped", detail=detail)
     return check_one(health_command(tree.root, workload), library, logs)
 

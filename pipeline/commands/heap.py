@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from pipeline.heap.read import Profile
     from pipeline.heap.tree import Stack, What
 
+NOTHING_LIVES = (
+    "note: nothing of what was sampled lived then; --what allocated shows all since the start, "
+    "HAKMEM_PROFILE_SIGNAL makes a program write a profile while it runs"
+)
+
 _path = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -77,6 +82,8 @@ def heap_command(
         click.echo(f"wrote {out}")
     if pprof is None and html is None:
         _show(profile, sums, show)
+    if what == "live" and later is None and profile.samples and not any(sums.values()):
+        click.echo(NOTHING_LIVES, err=True)
     return ExitCode.LIVES if fail_above is not None and sum(sums.values()) > fail_above else 0
 
 

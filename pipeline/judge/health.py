@@ -40,9 +40,9 @@ def summarise(checks: tuple[HealthCheck, ...]) -> Health:
         named = "; ".join(f"{one.name}: {one.detail} (log: {one.log})" for one in failed)
         return Health(checks=checks, sound=False, reason=f"health check failed: {named}")
     if not passed:
-        return Health(
-            checks=checks, sound=False, reason="no health check could be run, so nothing is shown"
-        )
+        why = "".join(f"; {one.name}: {one.detail}" for one in checks)
+        reason = f"no health check could be run, so nothing is shown{why}"
+        return Health(checks=checks, sound=False, reason=reason)
     return Health(checks=checks, sound=True, reason=f"{len(passed)} programs run correctly")
 
 

@@ -109,8 +109,8 @@ class Trace(Strict):
     The process with the most events is played, from event ``first`` on, at most ``events`` of
     them. ``ops``, ``quick_ops`` and ``count_ops`` are lengths of a run as for programs: beyond the
     length of the trace it is played again. A command is recorded when the profile is built first,
-    in the root of the tree or with ``scratch`` in an empty folder; ``needs`` are programs that it
-    calls beside ``record[0]``.
+    in the root of the tree or with ``scratch`` in an empty folder; ``needs`` are
+    programs that it calls beside ``record[0]``, and files that it reads, by their whole path.
     """
 
     kind: Literal["trace"]
@@ -168,7 +168,7 @@ class Command(Strict):
     ``threads`` says how many of them keep a CPU busy (verify, timed): the two runs of a pair with
     one share a CPU. ``allowance`` is how much it may lose. It starts in the root of the tree, or
     with ``scratch = true`` in an empty folder of its own. ``needs`` are programs that it calls
-    beside ``argv[0]``.
+    beside ``argv[0]``, and files that it reads, by their whole path.
     """
 
     kind: Literal["command"]

@@ -23,8 +23,9 @@ _COMMAND = """\
 
 # The program itself. It starts in the root of this tree (or with scratch = true in an empty folder)
 # and has to end by itself; a server needs a script that starts it, asks it something, and stops it.
-# A build trains again when a file changes that `argv` names. Programs that a script calls by itself
-# belong into `needs`, here and below:  needs = ["/absolute/path/of/your-server"]
+# A build trains again when a file changes that is a word of `argv`. Programs that a script calls,
+# and files that are named elsewhere, belong into `needs`, here and below:
+# needs = ["/absolute/path/of/your-server", "/absolute/path/of/query.sql"]
 [[workload]]
 name = "{name}"
 kind = "command"
@@ -84,9 +85,10 @@ timeout_s = 300
 _HEALTH = """\
 
 # ---- health: the program must print the same with the library as without ----------------------
-# Remove this workload if its output differs from run to run. Memory goes back to the system after
-# 10 ms here, so that more of the library runs than in training. With a `weight` the whole program
-# is timed as well: then give it another input than in training, and remove `env`.
+# Take another command if its output differs from run to run: without a health check nothing is
+# published. Memory goes back to the system after 10 ms here, so that more of the library runs than
+# in training. With a `weight` the whole program is timed as well: then give it another input than
+# in training, and remove `env`.
 [[workload]]
 name = "{name}-health"
 kind = "command"
@@ -94,6 +96,18 @@ role = "verify"
 argv = [{argv}]
 env = {{ HAKMEM_PURGE_DELAY = "10" }}
 timeout_s = 300
+"""
+
+_ANY_HEALTH = """\
+
+# ---- health: a program must print the same with the library as without ------------------------
+# Without such a workload nothing is published. Put your own program here, with an input that makes
+# it print the same each time:  argv = ["/absolute/path/of/your-program", "--self-test"]
+[[workload]]
+name = "{name}-health"
+kind = "command"
+role = "verify"
+argv = ["sh", "-c", "seq 200000 | sort -r | sha256sum"]
 """
 
 
@@ -106,7 +120,7 @@ def render_profile(name: str, command: Sequence[str]) -> str:
         health = _HEALTH.format(name=name, argv=argv)
     else:
         training, judging = _recording(name, "train"), _recording(name, "verify")
-        health = ""
+        health = _ANY_HEALTH.format(name=name)
     shown = " ".join(command) or "two recordings"
     description = _text(f"Made for: {shown}"[:200])
     head = _HEAD.format(name=_text(name), description=description)

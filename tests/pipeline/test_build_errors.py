@@ -84,7 +84,7 @@ def test_missing_programs_are_skipped_with_a_notice(built: Sandbox) -> None:
     variant(built, "skip", SHELL, f'argv = ["no-such-program"]\nweight = 1\n{NEEDY}')
     code, output = built.run("build", "--profile", "skip")
     assert code == 0, output
-    assert 'workload "shell" is skipped' in output
+    assert 'workload "shell" is skipped: not on this machine: no-such-program' in output
     assert 'workload "needy" is skipped' in output
 
 

@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_a_source_of_the_allocator_asks_for_the_tests_of_its_folder() -> None:
     (pattern,) = c_tests(["allocator/slab/slab.c"]).values()
     assert re.search(pattern, "boxes.slab_slab") and re.search(pattern, "interface.errno")
+    assert re.search(pattern, "boxes.reclaim_trim")  # whatever a slab does, its memory goes back
     assert not re.search(pattern, "boxes.pages_run_cache")
     assert "tests/pipeline/test_allocator_order.py" in python_tests(["allocator/slab/slab.c"], ROOT)
 

@@ -103,7 +103,7 @@ def test_all_profiles_stand_in_one_table() -> None:
     assert "failed" in rows["bad"] and "other output: line 1: 'word' became 'loud'" in rows["bad"]
     assert "nothing published" in rows["none"]
     assert "1 passed, 1 failed, 1 skipped; profiles with a version: 2" in done.stdout
-    assert "not installed: no-such-program" in done.stdout
+    assert "not on this machine: no-such-program" in done.stdout
 
 
 @pytest.mark.usefixtures("tree")

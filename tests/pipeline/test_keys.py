@@ -21,6 +21,7 @@ from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Trace
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
+from pipeline.stages.build.configure import lacking
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain import identity
 from pipeline.toolchain.identity import Identities
@@ -114,7 +115,7 @@ def test_commands_of_the_training_are_in_its_key(
 ) -> None:
     python = tmp_path / "python3"
     python.write_text("#!/bin/sh\n", encoding="utf-8")
-    monkeypatch.setattr(workloads, "find_program", {"python3": python}.get)
+    monkeypatch.setattr(workloads, "find_needed", {"python3": python}.get)
     command = Command(
         kind="command", name="a", role="train", argv=("python3", "x"), needs=("gone",), weight=1
     )
@@ -140,6 +141,30 @@ def test_files_on_a_command_line_are_in_its_key(tmp_path: Path, name: str) -> No
     (tmp_path / name).write_text("another", encoding="utf-8")
     after = [workloads.command_keys(shop_of(tmp_path), [one]) for one in both]
     assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+def test_a_file_that_a_workload_needs_is_in_its_key(tmp_path: Path) -> None:
+    query = tmp_path / "q.sql"
+    query.write_text("select 1;", encoding="utf-8")
+    argv = ("sh", "-c", f". {query}")
+    for one in (
+        Command(kind="command", name="a", role="train", argv=argv, needs=(str(query),), weight=1),
+        traced(record=argv, needs=(str(query),)),
+    ):
+        assert lacking(one) == ()
+        before = workloads.command_keys(shop_of(tmp_path), [one])
+        query.write_text(f"select {before[str(query)]};", encoding="utf-8")
+        assert workloads.command_keys(shop_of(tmp_path), [one]) != before
+
+
+def test_what_a_workload_lacks_is_named(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text("no program", encoding="utf-8")
+    needs = ("sh", str(data), str(tmp_path / "gone"), "no-such-program")
+    as_data = Command(kind="command", name="a", role="verify", argv=("true",), needs=needs)
+    as_program = Command(kind="command", name="a", role="verify", argv=(str(data),))
+    assert lacking(as_data) == (str(tmp_path / "gone"), "no-such-program")
+    assert lacking(as_program) == (str(data),)
 
 
 def test_a_workload_in_a_folder_of_its_own_names_no_file_of_the_tree(tmp_path: Path) -> None:

@@ -51,6 +51,10 @@ def test_every_listed_name_is_in_the_sources(layout: Path) -> None:
 
 def test_every_profile_has_the_lists_that_it_names() -> None:
     for path in sorted((ROOT / "training/profiles").glob("*.toml")):
-        layout = parse_profile(path).layout.name
-        assert layout == path.stem, path
-        assert ROOT / "layouts" / layout in LISTS, path
+        assert ROOT / "layouts" / parse_profile(path).layout.name in LISTS, path
+
+
+@pytest.mark.parametrize("layout", LISTS, ids=lambda p: p.name)
+def test_the_lists_are_those_of_the_profile_of_that_name(layout: Path) -> None:
+    profile = parse_profile(ROOT / "training/profiles" / f"{layout.name}.toml")
+    assert profile.layout.name == layout.name

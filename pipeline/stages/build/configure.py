@@ -26,7 +26,8 @@ PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
 class Setup:
     """The checked inputs of a build. ``traces`` become programs in the stage record.
 
-    ``geometry`` is how the library is cut; None where that is the default.
+    ``geometry`` is how the library is cut; None where that is the default. ``skipped`` are the
+    workloads that cannot run here, each with what it lacks.
     """
 
     sources: str
@@ -36,7 +37,7 @@ class Setup:
     training: tuple[Program | Command, ...]
     verifying: tuple[Program | Command, ...]
     traces: tuple[Trace, ...]
-    skipped: tuple[str, ...]
+    skipped: dict[str, tuple[str, ...]]
 
     @property
     def geometry_digest(self) -> str | None:
@@ -59,8 +60,9 @@ def configure(shop: Workshop) -> Setup:
                 trace_file(shop.tree.root, trace)
         used = len(setup.training) + len(setup.verifying) + len(setup.traces)
         line.done(f"{shop.tools.versions['clang']}; {used} workloads")
-    for name in setup.skipped:
-        shop.console.notice(f'workload "{name}" is skipped: its program is not on this machine')
+    for name, lacking in setup.skipped.items():
+        gone = ", ".join(lacking)
+        shop.console.notice(f'workload "{name}" is skipped: not on this machine: {gone}')
     _tell_processor(shop)
     return setup
 
@@ -127,6 +129,12 @@ def find_program(name: str) -> Path | None:
     return Path(found) if found else None
 
 
+def find_needed(name: str) -> Path | None:
+    """Return the program ``name``, or the file of that whole path: data that a program reads."""
+    path = Path(name)
+    return find_program(name) or (path if path.is_absolute() and path.is_file() else None)
+
+
 def require_program(name: str) -> Path:
     """Return the program ``name`` of this machine. WorkloadError if it is gone since configure."""
     found = find_program(name)
@@ -139,8 +147,8 @@ def require_program(name: str) -> Path:
 
 
 def _read(shop: Workshop) -> Setup:
-    missing = {w.name for w in shop.profile.workload if not all(map(find_program, programs_of(w)))}
-    present = [w for w in shop.profile.workload if w.name not in missing]
+    skipped = {w.name: gone for w in shop.profile.workload if (gone := lacking(w))}
+    present = [w for w in shop.profile.workload if w.name not in skipped]
     shop.hashed.update(source_digests(shop))
     plain = [w for w in present if not isinstance(w, Trace)]
     return Setup(
@@ -151,12 +159,19 @@ def _read(shop: Workshop) -> Setup:
         training=tuple(w for w in plain if w.role == "train"),
         verifying=tuple(w for w in plain if w.role == "verify"),
         traces=tuple(w for w in present if isinstance(w, Trace)),
-        skipped=tuple(sorted(missing)),
+        skipped=dict(sorted(skipped.items())),
     )
 
 
-def programs_of(workload: Program | Command | Trace) -> tuple[str, ...]:
-    """Return the programs of the machine that a workload runs."""
+def lacking(workload: Program | Command | Trace) -> tuple[str, ...]:
+    """Return what a workload needs and this machine does not have."""
+    program, others = needed_by(workload)[:1], needed_by(workload)[1:]
+    gone = [name for name in program if find_program(name) is None]
+    return (*gone, *(name for name in others if find_needed(name) is None))
+
+
+def needed_by(workload: Program | Command | Trace) -> tuple[str, ...]:
+    """Return the program of the machine that a workload runs, then what else it needs."""
     if isinstance(workload, Command):
         return (workload.argv[0], *workload.needs)
     if isinstance(workload, Trace) and workload.record is not None:

@@ -18,8 +18,8 @@ from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import (
     command_path,
-    find_program,
-    programs_of,
+    find_needed,
+    needed_by,
     require_program,
 )
 from pipeline.stages.build.workshop import Workshop
@@ -99,7 +99,7 @@ def command_keys(shop: Workshop, workloads: Iterable[Program | Command | Trace])
     """
     found: dict[str, Path | None] = {}
     for one in workloads:
-        found |= {name: find_program(name) for name in programs_of(one)}
+        found |= {name: find_needed(name) for name in needed_by(one)}
         found |= {name: shop.tree.root / name for name in _files_of(shop.tree.root, one)}
     return _digests(shop, dict(sorted(found.items())))
 

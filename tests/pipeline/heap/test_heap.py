@@ -243,6 +243,13 @@ def test_pprof_takes_growth_and_stacks_without_names() -> None:
     assert b"?" in plain and encode({}, {}, 1) == encode({}, {}, 1)
 
 
+def test_a_program_that_has_freed_all_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "end.heap"
+    path.write_text("heap profile: 0: 0 [ 2: 200] @ heap_v2/64\n0: 0 [2: 200] @ 0x10\n\n" + TAIL)
+    assert "nothing of what was sampled lived" in pipeline("heap", path).stderr
+    assert pipeline("heap", path, "--what", "allocated").stderr == ""
+
+
 def test_more_than_allowed_has_an_exit_code(written: Path) -> None:
     assert pipeline("heap", written, "--fail-above", str(2 << 20)).returncode == 0
     said = pipeline("heap", written, "--fail-above", str(1 << 20))

@@ -115,10 +115,15 @@ def test_a_judge_that_misses_a_known_loss_needs_as_long_as_that_takes() -> None:
 
 def test_what_is_worse_is_left_to_the_report() -> None:
     worse = judged(0.9, noise=1.0, misses=3.0)
-    sick = result_of(health=health_of("failed"))
-    for found in (worse, sick):
-        assert not may_publish(found, True)[0]
-        assert advice(found, "shop") == "the report names what became worse, and by how much"
+    assert not may_publish(worse, True)[0]
+    assert advice(worse, "shop") == "the report names what became worse, and by how much"
+
+
+def test_a_health_check_that_failed_or_did_not_run_is_told_apart() -> None:
+    failed, skipped = (result_of(health=health_of(one)) for one in ("failed", "skipped"))
+    assert not may_publish(failed, True)[0] and not may_publish(skipped, True)[0]
+    assert advice(failed, "shop") == "the log of the health check says more"
+    assert "shop.toml needs a health check that runs here" in advice(skipped, "shop")
 
 
 def test_nothing_gained_may_be_accepted() -> None:

@@ -86,7 +86,7 @@ def test_a_changed_file_makes_other_traces(recorder: Recorder) -> None:
 def test_a_program_that_is_missing_is_skipped(recorder: Recorder) -> None:
     shop = workshop(recorder.folder, workload("gone", "verify", 'record = ["no-such-program"]'))
     setup = configure(shop)
-    assert setup.skipped == ("gone",)
+    assert setup.skipped == {"gone": ("no-such-program",)}
     ready = record(shop, setup)
     assert "gone" not in {w.name for w in (*ready.training, *ready.verifying)}
 
