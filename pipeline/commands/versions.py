@@ -46,8 +46,8 @@ def complete_version(
 def list_command(profile: str | None) -> None:
     """List published versions, newest first; * is current.
 
-    With date, verdicts of the two keys, how much was measured, and size of the library and of
-    everything. Ends with exit code 15 if nothing is published yet.
+    With date, verdicts of throughput and I-cache, how much was measured, and size of the library
+    and of everything. Ends with exit code 15 if nothing is published yet.
 
     \b
     Examples:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from pipeline.evidence.model import CurvePoint
-from pipeline.judge.icache import under_pressure
 from pipeline.judge.means import weighted_mean
 from pipeline.judge.model import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.request import CacheGeometry
@@ -17,15 +16,14 @@ Rows = list[WorkloadCounts]
 def curve_points(counting: Counting) -> tuple[CurvePoint, ...]:
     """Return the weighted misses of both builds in each cache, the smallest first.
 
-    Over the workloads under instruction pressure, as the I-cache key; one cache is no curve. Of
-    two caches of one size it is the judged one that counts.
+    One cache is no curve. Of two caches of one size it is the judged one that counts.
     """
-    pressed = {one.name for one in under_pressure(counting)}
+    swept = set(swept_workloads(counting))
     found: dict[CacheGeometry, Rows] = defaultdict(list)
     for one in (*counting.workloads, *counting.curve):
-        if one.name in pressed and one.geometry is not None:
+        if one.name in swept and one.geometry is not None:
             found[one.geometry].append(one)
-    complete = {cache: rows for cache, rows in found.items() if len(rows) == len(pressed)}
+    complete = {cache: rows for cache, rows in found.items() if len(rows) == len(swept)}
     complete = _one_per_size(complete)
     if len(complete) < 2:
         return ()
@@ -37,6 +35,11 @@ def curve_points(counting: Counting) -> tuple[CurvePoint, ...]:
         )
         for cache in sorted(complete, key=lambda cache: cache.size)
     )
+
+
+def swept_workloads(counting: Counting) -> tuple[str, ...]:
+    """Return the workloads that the curve is of: those counted in further caches."""
+    return tuple(dict.fromkeys(one.name for one in counting.curve))
 
 
 def _one_per_size(caches: dict[CacheGeometry, Rows]) -> dict[CacheGeometry, Rows]:

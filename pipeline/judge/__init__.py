@@ -1,7 +1,8 @@
 """The judge: whether the tuned library is better than the baseline, and may be published.
 
-``judge(request, progress)`` measures and returns a :class:`VerifyResult`. Throughput and I-cache
-are two keys with a verdict each; memory is a guard; health checks are a condition.
+``judge(request, progress)`` measures and returns a :class:`VerifyResult`. Throughput,
+I-cache and memory are keys with a verdict each; a guard looks at memory, too; health checks are a
+condition.
 docs/verdicts.md says what every combination means.
 """
 

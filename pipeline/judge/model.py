@@ -156,7 +156,7 @@ class WorkloadCounts(Record):
 class Counting(Record):
     """All counts; ``workloads`` decide.
 
-    ``curve`` has the further cache geometries, for the workloads under instruction pressure.
+    ``curve`` has the further cache geometries, for the workload that presses most on the I-cache.
     """
 
     source: CountingSource
@@ -195,7 +195,7 @@ class RealProgram(Record):
 
 
 class Key(Record):
-    """One of the two keys: what was measured, what it says, and why in one sentence."""
+    """One key: what was measured, what it says, and why in one sentence."""
 
     verdict: Verdict
     margin: float

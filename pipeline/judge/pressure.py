@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.judge.model import LibraryCounts
+from collections.abc import Sequence
+
+from pipeline.judge.model import LibraryCounts, WorkloadCounts
 
 PRESSURE_FLOOR = 0.05
 """Misses per operation below which a workload does not press on the I-cache.
@@ -17,3 +19,14 @@ def presses(*builds: LibraryCounts) -> bool:
     """
     misses = (counts.i1_misses for counts in builds)
     return any(known is not None and known.value >= PRESSURE_FLOOR for known in misses)
+
+
+def most_pressing(workloads: Sequence[WorkloadCounts]) -> str | None:
+    """Return the workload with the most misses of both builds; None where none presses."""
+    pressed = [one for one in workloads if presses(one.baseline, one.tuned)]
+    return max(pressed, key=_misses).name if pressed else None
+
+
+def _misses(workload: WorkloadCounts) -> float:
+    both = (workload.baseline.i1_misses, workload.tuned.i1_misses)
+    return sum(one.value for one in both if one is not None)

@@ -19,7 +19,7 @@ from pipeline.judge.bloat import known_bloat, same_counts
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Dose, RealProgram, SelfCheck, SelfJudgement
 from pipeline.judge.pairing import PairedRunner, stage
-from pipeline.judge.request import MIN_PAIRS, BenchCommand, JudgeRequest, Side
+from pipeline.judge.request import BenchCommand, JudgeRequest, Side
 from pipeline.judge.schedule import plan
 from pipeline.judge.throughput import Runner, measure
 from pipeline.judge.verdict import Verdict
@@ -36,7 +36,8 @@ DIGITS = 12
 FIRST_ROUNDS, MOST_ROUNDS = 1_000, 10**DIGITS - 1
 PROBED_LOSS = 1.0
 """A probe at least doubles the time: noise of a few per cent then moves the dose by as little."""
-FEW_PAIRS = 2
+FEW_PAIRS, DOSE_PAIRS = 2, 4
+"""To see that the time has doubled, and to set the dose by: at noise of 2 % it is off by 1 %."""
 STEP = 50
 
 
@@ -97,7 +98,7 @@ def calibrate(bench: BenchCommand, runner: Runner, progress: Progress) -> Dose |
     while True:
         progress(f"calibrating {bench.name}: {rounds} rounds")
         loss = _loss(slowed_by(bench, rounds), runner, pairs)
-        if loss >= PROBED_LOSS and pairs == MIN_PAIRS:
+        if loss >= PROBED_LOSS and pairs == DOSE_PAIRS:
             return Dose(
                 workload=bench.name,
                 rounds=max(1, round(rounds * LOSS / loss)),
@@ -106,7 +107,7 @@ def calibrate(bench: BenchCommand, runner: Runner, progress: Progress) -> Dose |
                 probe_loss=loss,
             )
         if loss >= PROBED_LOSS:
-            pairs = MIN_PAIRS
+            pairs = DOSE_PAIRS
         elif rounds >= MOST_ROUNDS // STEP:
             return None
         else:

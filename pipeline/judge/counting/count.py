@@ -14,7 +14,7 @@ from pipeline.judge.counting.hardware import HardwareSource
 from pipeline.judge.counting.source import Source, Unsupported
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.model import SIDES, Counting, LibraryCounts, WorkloadCounts
-from pipeline.judge.pressure import presses
+from pipeline.judge.pressure import most_pressing
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side
 
 Progress = Callable[[str], None]
@@ -55,15 +55,18 @@ def count(
     geometries: tuple[CacheGeometry, ...],
     progress: Progress,
 ) -> Counting:
-    """Return the counts of both sides; the first geometry decides, the others make the curve."""
+    """Return the counts of both sides in the first geometry.
+
+    The others make the curve, of the workload that presses most on the I-cache.
+    """
     source, why = choose_source(request)
     if source is None:
         return Counting(source="static", why=why, scope=NO_SCOPE)
     counter = _Counter(request, source, sides, progress)
     counted = [bench for bench in request.benches if bench.count_argv is not None]
     workloads = tuple(counter.deciding(bench, geometries[0]) for bench in counted)
-    pressed = {one.name for one in workloads if presses(one.baseline, one.tuned)}
-    tasks = [(bench, one) for bench in counted if bench.name in pressed for one in geometries[1:]]
+    swept = most_pressing(workloads)
+    tasks = [(bench, one) for bench in counted if bench.name == swept for one in geometries[1:]]
     return Counting(
         source=source.name,
         why=why,

@@ -41,10 +41,9 @@ def gather(
     null, left_out = _random_layouts(shop, setup, plain, chain, chosen)
 
     def put_together() -> Evidence:
-        from pipeline.evidence.curve import curve_points
+        from pipeline.evidence.curve import curve_points, swept_workloads
         from pipeline.evidence.model import Evidence
         from pipeline.evidence.summary import per_operation, program_shares, static_text
-        from pipeline.judge.icache import under_pressure
 
         tuned, judged = chosen.candidate.library, verdict.result()
         counting = judged.counting
@@ -54,7 +53,7 @@ def gather(
             per_operation=per_operation(counting),
             curve=curve_points(counting),
             programs=program_shares(judged.programs),
-            curve_workloads=tuple(one.name for one in under_pressure(counting)),
+            curve_workloads=swept_workloads(counting),
             static=(
                 static_text("baseline", plain.library.path, setup.lists),
                 static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),

@@ -6,10 +6,10 @@ import ast
 from pathlib import Path
 
 import pytest
-from judge_support import counts
+from judge_support import counts, workload_counts
 
 from pipeline.judge.means import geometric_mean, weighted_mean
-from pipeline.judge.pressure import presses
+from pipeline.judge.pressure import most_pressing, presses
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,6 +29,14 @@ def test_a_workload_presses_where_any_build_has_misses() -> None:
     assert not presses(counts(0.049), counts(0.0))
     assert not presses(counts(None), counts(None))
     assert not presses()
+
+
+def test_the_workload_with_the_most_misses_presses_most() -> None:
+    few = workload_counts("few", counts(3.0), counts(None))
+    most = workload_counts("most", counts(2.0), counts(1.5))
+    none = workload_counts("none", counts(0.04), counts(0.04))
+    assert most_pressing([few, most, none]) == "most"
+    assert most_pressing([none]) is None
 
 
 def test_nobody_computes_a_mean_by_weight_on_their_own() -> None:

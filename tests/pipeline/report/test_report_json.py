@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pipeline.core.errors import ArtifactError
-from pipeline.evidence.curve import curve_points
+from pipeline.evidence.curve import curve_points, swept_workloads
 from pipeline.judge.model import Counting, RealProgram
 from pipeline.judge.request import CacheGeometry, Margins
 from pipeline.report.build import Inputs, against, report_model
@@ -298,7 +298,15 @@ def test_the_curve_has_one_point_for_each_size() -> None:
     points = curve_points(counting)
     assert [one.geometry.size for one in points] == [1024, 32 * 1024]
     assert [one.baseline for one in points] == [9.0, 4.0]  # 32 KiB is what was judged
+    assert swept_workloads(counting) == ("mixed",)
     assert curve_points(counting_of(judged)) == ()
+
+
+def test_the_curve_is_of_the_workload_that_was_swept() -> None:
+    judged = [workload_counts(name, counts(4.0), counts(3.0)) for name in ("swept", "other")]
+    small = judged[0].model_copy(update={"geometry": CacheGeometry(size=1024, ways=4)})
+    points = curve_points(counting_of(*judged).model_copy(update={"curve": (small,)}))
+    assert [one.geometry.size for one in points] == [1024, 32 * 1024]
 
 
 def test_each_timed_figure_has_its_spread_beside_the_median() -> None:
