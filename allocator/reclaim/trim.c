@@ -16,7 +16,6 @@
 /* What the parts of a step cost. The unit is a slab that is only looked at: some 0.1 us. */
 enum {
     GIVE = 32,    /* giving pages to the system, or a slab to its segment */
-    BLOCKS = 16,  /* putting back 16 blocks of a magazine costs 1 */
     CARRIER = 16, /* taking in one carrier from another thread, with all blocks it names */
 };
 
@@ -152,7 +151,7 @@ static void begin(hak_heap *heap, uint32_t epoch) {
 }
 
 static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
-    spend(budget, 1 + hak_magazine_count(heap, cls) / BLOCKS);
+    spend(budget, 1 + hak_magazine_count(heap, cls) / HAK_TRIM_BLOCKS);
     hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, heap->bins[cls].depth / 2);
 }

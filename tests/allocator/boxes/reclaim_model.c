@@ -1,7 +1,8 @@
-/* How blocks are taken out of a magazine that its owner uses meanwhile (reclaim/reclaim.c), as a
- * model: all interleavings of an owner that pops and pushes at will with a reclaimer, where the
- * owner's stores reach the memory late, and in any order unless they are to one place, as on
- * AArch64. In the end each block is in one place: the program's, the magazine's or the reclaimer's.
+/* How blocks are taken out of a magazine that its owner uses meanwhile
+ * (reclaim/robbed_magazines.c), as a model: all interleavings of an owner that pops and pushes at
+ * will with a reclaimer, where the owner's stores reach the memory late, and in any order unless
+ * they are to one place, as on AArch64. In the end each block is in one place: the program's, the
+ * magazine's or the reclaimer's.
  *
  * The same with each of the reclaimer's precautions left out: then it must fail. */
 #include <stdbool.h>
@@ -28,7 +29,7 @@ enum fault {
 enum { AT_REST, HAS_READ, HAS_WRITTEN, WAITS };
 
 /* Block 0 is NULL. memory[1] .. [SLOTS] are slots, [0] the NULL below them, [TOP] the number of the
- * slot whose block comes after the one in hand: t in reclaim/reclaim.c. */
+ * slot whose block comes after the one in hand: t in reclaim/robbed_magazines.c. */
 typedef struct {
     uint8_t memory[PLACES];
     uint8_t pending_place[PENDING], pending_value[PENDING], pending;

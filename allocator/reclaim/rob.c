@@ -1,0 +1,64 @@
+#include "reclaim/rob.h"
+
+#include "magazine/arm.h"
+#include "os/barrier.h"
+#include "policy/policy.h"
+
+static bool may_be_robbed(const hak_seat *seat) {
+    return hak_seat_state(seat) == HAK_HEAP_ACTIVE &&
+           !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed);
+}
+
+bool hak_has_something(const hak_seat *seat, uint64_t now) {
+    (void)now;
+    return (hak_claim_of(seat->heap) & HAK_CLAIM_SETTLED) == 0 || hak_seat_has_mail(seat);
+}
+
+bool hak_is_away(const hak_seat *seat, uint64_t now) {
+    const hak_heap *heap = seat->heap;
+    if ((hak_claim_of(heap) & HAK_CLAIM_UNFINISHED) != 0)
+        return true;
+    return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= now &&
+           hak_has_something(seat, now);
+}
+
+static void let_go(hak_heap *heap) {
+    atomic_fetch_and_explicit(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED, memory_order_release);
+}
+
+/* Those that are busy, and all where there is no barrier, stay their owners'. */
+static void keep(hak_robbed *robbed) {
+    bool none = !hak_os_barrier();
+    size_t count = robbed->count;
+    robbed->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        hak_heap *heap = robbed->heaps[i];
+        if (none || atomic_load_explicit(&heap->busy, memory_order_acquire)) {
+            let_go(heap);
+            continue;
+        }
+        heap->robbed = true;
+        robbed->are_empty[robbed->count] = false;
+        robbed->heaps[robbed->count++] = heap;
+    }
+}
+
+hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted *is_wanted,
+                  uint64_t now) {
+    robbed->count = 0;
+    for (; seat != NULL && robbed->count < most; seat = seat->registry_next) {
+        if (!may_be_robbed(seat) || !is_wanted(seat, now))
+            continue;
+        atomic_fetch_or_explicit(&seat->heap->claim, HAK_CLAIM_ROBBED, memory_order_relaxed);
+        robbed->heaps[robbed->count++] = seat->heap;
+    }
+    if (robbed->count != 0)
+        keep(robbed);
+    return seat;
+}
+
+void hak_rob_release(hak_heap *heap, uint8_t what) {
+    uint8_t holes = hak_claim_of(heap) & HAK_CLAIM_HOLES;
+    heap->robbed = false;
+    atomic_store_explicit(&heap->claim, (uint8_t)(holes | what), memory_order_release);
+}

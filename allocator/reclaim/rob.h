@@ -1,0 +1,37 @@
+/* Heaps that a reclaimer has for itself for a while, although they are other threads'. All under
+ * hak_reclaim_lock; heap/owner.h says how owner and reclaimer agree. */
+#ifndef HAK_RECLAIM_ROB_H
+#define HAK_RECLAIM_ROB_H
+
+#include "heap/owner.h"
+#include "heap/seat.h"
+
+enum { HAK_ROBBED_MOST = 16 }; /* heaps at a time */
+
+typedef struct hak_robbed {
+    size_t count;
+    hak_heap *heaps[HAK_ROBBED_MOST];
+    bool are_empty[HAK_ROBBED_MOST]; /* all its magazines */
+} hak_robbed;
+
+HAK_INLINE uint8_t hak_claim_of(const hak_heap *heap) {
+    return atomic_load_explicit(&heap->claim, memory_order_relaxed);
+}
+
+typedef bool hak_is_wanted(const hak_seat *seat, uint64_t now);
+
+/* True when somebody may have left something there since the last reclaimer. */
+bool hak_has_something(const hak_seat *seat, uint64_t now);
+/* The same, and its owner did not come by for a whole purge delay. */
+bool hak_is_away(const hak_seat *seat, uint64_t now);
+
+/* Robs at most `most` heaps that are wanted, from this seat on. Returns where to go on; NULL: that
+ * was the last. */
+hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted *is_wanted,
+                  uint64_t now);
+
+/* Gives the heap back to its owner. What is said of it (enum hak_claim) stands until that one comes
+ * by. */
+void hak_rob_release(hak_heap *heap, uint8_t what);
+
+#endif
