@@ -343,7 +343,7 @@ void *hak_guard_resize(void *block, size_t size) {
     check_fence(place, block, "realloc", facts);
     hak_facts resized = facts;
     resized.size = size & ((UINT64_C(1) << 48) - 1);
-    bool can_stay = facts.size != 0 && size <= PTRDIFF_MAX && fits(place.run, resized);
+    bool can_stay = facts.size != 0 && resized.size == size && fits(place.run, resized);
     bool stays = is_large(place.run) && can_stay && hak_policy_now()->guard_pages == 0 &&
                  size >= hak_place_room(place.run) / 2;
     void *moved = stays ? NULL : move(block, facts, size);

@@ -6,6 +6,9 @@
 #include <stdint.h>
 
 static const volatile size_t impossible_sizes[] = {
+    (size_t)1 << 48, /* what a field of 48 bits takes for little */
+    ((size_t)1 << 48) + 100,
+    ((size_t)1 << 60) + 8,
     PTRDIFF_MAX,
     (size_t)PTRDIFF_MAX + 1,
     (size_t)PTRDIFF_MAX + 4097,
