@@ -27,6 +27,9 @@ SHOWN = {
     Verdict.NO_GO: "slower",
     Verdict.INCONCLUSIVE: "not shown",
 }
+ONLY_LOOPS = (
+    "No whole program was timed: loops and recordings do little but allocate, programs change less."
+)
 MOST_NAMES = 4
 """Of our own loops: all real programs are named."""
 
@@ -34,9 +37,9 @@ MOST_NAMES = 4
 def headline(result: VerifyResult) -> str:
     """Return in one paragraph how fast and lean the tuned build is, and for which programs.
 
-    Each real program is named with its own interval, which holds together with those of all other
-    workloads: faster, as fast, slower, or not shown. Of our loops those are named that are shown to
-    differ.
+    Each real program is named: faster, as fast, slower, or not shown. Where something is shown it
+    has its own interval, which holds together with those of all other workloads. Of our loops those
+    are named that are shown to differ.
     """
     keys = result.keys
     parts = [_speed(keys.throughput, result.margins.throughput)]
@@ -86,10 +89,10 @@ def _programs(result: VerifyResult) -> list[str]:
     if whole is None:
         return []
     found = [one for one in result.throughput.workloads if one.kind == "program"]
-    told = _grouped([(speed_of(one, result), _named(one, one.ratio)) for one in found])
+    told = _grouped([_told(speed_of(one, result), one, one.ratio) for one in found])
     together = f"Real programs together {percent(whole.value)} {spread(whole)}."
     sentences = [f"{together} One by one: {told}."]
-    memory = [(word, _named(one, one.rss)) for one in found
+    memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
     alike = sum(memory_of(one) == "as lean" for one in found)
     if alike:
@@ -97,8 +100,11 @@ def _programs(result: VerifyResult) -> list[str]:
     return [*sentences, f"Their memory: {_grouped(memory)}."] if memory else sentences
 
 
-def _named(workload: WorkloadThroughput, ratio: Interval | None) -> str:
-    return f"{workload.name} {percent(ratio.value)} {spread(ratio)}" if ratio else workload.name
+def _told(word: str, workload: WorkloadThroughput, ratio: Interval) -> tuple[str, str]:
+    """Return the word and the workload's name, with its figure where something is shown."""
+    if word == SHOWN[Verdict.INCONCLUSIVE]:
+        return word, workload.name
+    return word, f"{workload.name} {percent(ratio.value)} {spread(ratio)}"
 
 
 def _grouped(told: Sequence[tuple[str, str]]) -> str:
@@ -126,7 +132,7 @@ def _loops(result: VerifyResult) -> list[str]:
     names = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
     if not any(names):
         names = [f"No {'loop' if head else 'workload'} is shown to differ by itself."]
-    return [*head, *names]
+    return [*head, *names, "" if result.throughput.programs else ONLY_LOOPS]
 
 
 def _listed(workloads: Sequence[WorkloadThroughput]) -> str:
