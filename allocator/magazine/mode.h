@@ -36,6 +36,15 @@ enum hak_event {
     HAK_EVENTS
 };
 
+HAK_INLINE bool hak_mode_sheds(const hak_heap *heap, unsigned cls) {
+    return heap->bins[cls].mode == HAK_SHEDDING;
+}
+
+/* True when blocks of this heap went to their slabs since the magazine ran empty last. */
+HAK_INLINE bool hak_mode_has_spilled(const hak_heap *heap, unsigned cls) {
+    return heap->bins[cls].mode == HAK_SPILLED || heap->bins[cls].mode == HAK_SERVED;
+}
+
 void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event);
 
 /* Notes that so many blocks went back to their slabs. True: with that the class begins to shed. */

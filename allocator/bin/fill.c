@@ -1,0 +1,152 @@
+#include "base/bits.h"
+#include "base/classes.h"
+#include "bin/bin.h"
+#include "bin/drain.h"
+#include "bin/transfer.h"
+#include "heap/heap.h"
+#include "heap/seat.h"
+#include "magazine/arm.h"
+#include "magazine/magazine.h"
+#include "magazine/mode.h"
+#include "slab/slab.h"
+
+enum {
+    SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
+    FINEST = 64,     /* the coarser class that a thread begins with has at least this size ... */
+    COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
+};
+
+/* ---- the magazine is empty ---- */
+
+static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
+    while (want > 0 && heap->bins[cls].partial != NULL) {
+        void **top = hak_magazine_lay_down(heap, cls);
+        size_t taken = hak_slab_take(heap, heap->bins[cls].partial, top + 1, want);
+        hak_magazine_set_top(heap, cls, top + taken);
+        want -= taken;
+    }
+}
+
+/* A class that is used rarely takes few blocks; each refill doubles the next, up to a share of the
+ * magazine (half of a shallow one): blocks that nobody asked for are memory that nobody else can
+ * use. */
+static size_t next_batch(hak_heap *heap, unsigned cls) {
+    unsigned depth = hak_classes[cls].depth;
+    unsigned most = depth / (depth > SHALLOW ? HAK_BATCH_SHARE : 2);
+    unsigned batch =
+        heap->bins[cls].batch < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->bins[cls].batch;
+    heap->bins[cls].batch = (uint16_t)(batch < most / 2 ? batch * 2 : most);
+    return batch < most ? batch : most;
+}
+
+/* Takes what came home, or what other threads have too much of. False: nothing. */
+static bool take_from_others(hak_heap *heap, unsigned cls) {
+    hak_drain(heap);
+    if (hak_magazine_newest(heap, cls) != NULL)
+        return true;
+    void **top = hak_magazine_lay_down(heap, cls);
+    top += hak_transfer_take(cls, top + 1, (heap->bins[cls].depth + 1u) / 2);
+    hak_magazine_set_top(heap, cls, top);
+    return hak_magazine_newest(heap, cls) != NULL;
+}
+
+/* Puts at least one block into the empty magazine. False: out of memory. */
+static bool fill(hak_heap *heap, unsigned cls) {
+    if (hak_mode_has_spilled(heap, cls))
+        hak_magazine_deepen(heap, cls);
+    hak_mode_note(heap, cls, HAK_RAN_EMPTY);
+    if (take_from_others(heap, cls))
+        return true;
+    if (hak_heap_slab(heap, cls) == NULL)
+        return false;
+    size_t batch = next_batch(heap, cls);
+    if (batch > heap->bins[cls].depth)
+        hak_magazine_set_depth(heap, cls, (unsigned)batch);
+    take_from_slabs(heap, cls, batch);
+    HAK_TALLY(heap, cls, refill);
+    return true;
+}
+
+/* NULL when there is none. */
+static void *take_newest(hak_heap *heap, unsigned cls) {
+    void *block = hak_magazine_newest(heap, cls);
+    if (block != NULL)
+        hak_magazine_set_top(heap, cls, heap->top[cls] - 1);
+    return block;
+}
+
+/* A thread that has used few blocks of the class so far. A process's first thread never counts as
+ * one: it pays for its classes once, and each trip to a coarser one would cost it time. */
+static bool begins(const hak_heap *heap, unsigned cls) {
+    return heap->bins[cls].batch + 1 <= HAK_COARSE_BLOCKS && heap->bins[cls].partial == NULL &&
+           !hak_seat_is_oldest(heap->seat);
+}
+
+/* The fast path leaves the last block in hand: who takes that one fills the magazine, too. */
+static bool fills_after(const hak_heap *heap, unsigned cls) {
+    return HAK_HAND && hak_magazine_newest(heap, cls) == NULL && !begins(heap, cls);
+}
+
+static void *take(hak_heap *heap, unsigned cls) {
+    void *block = take_newest(heap, cls);
+    if (block == NULL)
+        return fill(heap, cls) ? take_newest(heap, cls) : NULL;
+    if (fills_after(heap, cls))
+        fill(heap, cls);
+    return block;
+}
+
+/* ---- the first blocks of a class ---- */
+
+/* Two sizes of each power of two: 64, 96, 128, 192, 256, 384 ... */
+static size_t coarse_size(size_t size) {
+    return size <= FINEST ? FINEST
+                          : hak_round_up(size, (size_t)1 << (hak_highest_bit(size - 1) - 1));
+}
+
+/* The class that stands for cls while few blocks of it are wanted; its blocks are aligned at least
+ * as much. cls itself where nothing would be won. */
+static unsigned coarser(unsigned cls) {
+    size_t size = hak_classes[cls].size, unit = size & -size;
+    unsigned other = cls;
+    if (size > COARSEST)
+        return cls;
+    while (hak_classes[other].size < coarse_size(size) || hak_classes[other].size % unit != 0)
+        if (++other == HAK_CLASSES)
+            return cls;
+    return other;
+}
+
+/* The first block of a slab costs a page of the system. A thread that wants little would pay that
+ * for each size it uses, and a process with a hundred such threads would pay it a hundred times: so
+ * it begins with few sizes, and gets a class of its own for what it uses more often. */
+static void *take_coarser(hak_heap *heap, unsigned cls) {
+    if (!begins(heap, cls))
+        return NULL;
+    unsigned other = coarser(cls);
+    if (other == cls)
+        return NULL;
+    heap->bins[cls].batch++;
+    hak_disarm(heap, other);
+    return take(heap, other);
+}
+
+/* A class that sheds takes a new slab although its magazine has blocks: theirs run empty. */
+static void *take_from_oldest(hak_heap *heap, unsigned cls) {
+    void *block = NULL;
+    if (heap->bins[cls].partial == NULL)
+        hak_drain(heap);
+    hak_slab *first = hak_heap_slab(heap, cls);
+    if (first != NULL)
+        hak_slab_take(heap, first->prev, &block, 1);
+    return block;
+}
+
+void *hak_bin_take(hak_heap *heap, unsigned cls) {
+    void *block = NULL;
+    if (hak_mode_sheds_for_malloc(heap, cls))
+        block = take_from_oldest(heap, cls);
+    else if (hak_magazine_newest(heap, cls) == NULL)
+        block = take_coarser(heap, cls);
+    return block != NULL ? block : take(heap, cls);
+}

@@ -1,0 +1,149 @@
+#include "base/classes.h"
+#include "base/fatal.h"
+#include "bin/bin.h"
+#include "bin/give.h"
+#include "bin/transfer.h"
+#include "heap/heap.h"
+#include "magazine/arm.h"
+#include "magazine/magazine.h"
+#include "magazine/mode.h"
+#include "pages/range.h"
+#include "slab/slab.h"
+
+#include <string.h>
+
+enum {
+    FEW = 2,      /* blocks of other threads that a magazine keeps at least */
+    LONG_RUN = 4, /* blocks of one slab in a row, in the mean, that are cheap to give back */
+    SAMPLE = 8,   /* blocks of a magazine that are looked at before it grows */
+    TO_ROOM = 2,  /* a magazine may grow to a share of what its heap handed out: to this one, */
+    TO_HOME = 1,  /* or to all of it for the sake of blocks that come home */
+};
+
+/* ---- depth ---- */
+
+/* What a magazine keeps through which blocks of other heaps pass: more than fill some cache lines
+ * would be missed elsewhere. */
+static unsigned few_of(unsigned cls) {
+    unsigned few = hak_classes[cls].depth / HAK_FEW_SHARE;
+    return few > FEW ? few : FEW;
+}
+
+/* The usual depth once the class has filled a slab. Until then it follows the blocks in use: of two
+ * threads that send each other some dozens, one always frees a little more than it hands out; if
+ * its magazine had the usual depth, it would gather hundreds, and the other would make new ones. */
+static unsigned fair_depth(const hak_slab *slab, unsigned share) {
+    unsigned usual = hak_classes[slab->cls].depth, part = slab->carved / share;
+    return slab->carved == hak_classes[slab->cls].capacity || part > usual ? usual : part;
+}
+
+/* All but one of some blocks of it, and the newest. */
+static bool holds_own(hak_heap *heap, unsigned cls) {
+    hak_magazine_lay_down(heap, cls);
+    uintptr_t own = hak_owner_word(heap, cls);
+    size_t count = hak_magazine_count(heap, cls), foreign = 0;
+    for (size_t i = 1; i <= count; i += 1 + count / SAMPLE)
+        foreign += hak_owner_of(heap->bins[cls].bottom[i]) != own;
+    return foreign <= 1 && hak_owner_of(hak_magazine_newest(heap, cls)) == own;
+}
+
+/* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
+static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
+    if (hak_mode_sheds(heap, cls) || heap->bins[cls].depth >= hak_classes[cls].depth ||
+        !holds_own(heap, cls))
+        return false;
+    unsigned fair = fair_depth(hak_run_of(hak_magazine_newest(heap, cls)), share);
+    if (fair <= heap->bins[cls].depth)
+        return false;
+    hak_magazine_set_depth(heap, cls, fair);
+    return true;
+}
+
+/* ---- the magazine is full ---- */
+
+void hak_bin_flush(hak_heap *heap, unsigned cls) {
+    hak_disarm(heap, cls);
+    hak_magazine_lay_down(heap, cls);
+    hak_give_back(heap, cls, heap->bins[cls].bottom + 1, hak_magazine_count(heap, cls));
+    hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
+}
+
+/* Most of what it gave back were blocks of other heaps. A thread that frees what others allocate
+ * will hardly need it: it only gathers blocks for the way home. */
+static void keep_few(hak_heap *heap, unsigned cls) {
+    hak_bin_flush(heap, cls);
+    hak_magazine_set_depth(heap, cls, few_of(cls));
+}
+
+/* A magazine that hands nothing out needs little depth. */
+static void begin_to_shed(hak_heap *heap, unsigned cls) {
+    hak_bin_flush(heap, cls);
+    hak_magazine_shrink(heap, cls, 0);
+    hak_magazine_set_depth(heap, cls, hak_mode_shed_depth(cls));
+    hak_slab_release_empty(heap, cls);
+}
+
+static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
+    if (given.foreign > blocks / 2) {
+        hak_mode_note(heap, cls, HAK_PASSED_ON);
+        keep_few(heap, cls);
+    } else {
+        heap->bins[cls].in_runs = given.runs * LONG_RUN < blocks;
+        if (hak_mode_gave_back(heap, cls, blocks))
+            begin_to_shed(heap, cls);
+    }
+}
+
+/* One that sheds, or run after run of more than the cache holds, gives all of them at once. */
+static bool gives_all(const hak_heap *heap, unsigned cls) {
+    return hak_mode_sheds(heap, cls) ||
+           (heap->crowded && hak_mode_has_spilled(heap, cls) && heap->bins[cls].in_runs);
+}
+
+/* Only where blocks of several threads come together: some are the heap's own, others are not.
+ * Blocks of another thread alone go back to it. Returns how many of the first went. */
+static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
+                               size_t count) {
+    size_t own = 0;
+    if (hak_classes[cls].size < HAK_TRANSFER_LEAST || hak_mode_sheds(heap, cls))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        uintptr_t owner = hak_owner_of(blocks[i]);
+        if (hak_class_of_owner(owner) != cls)
+            return 0; /* hak_give_back says what it is */
+        own += owner == hak_owner_word(heap, cls);
+    }
+    return own > 0 && own < count ? hak_transfer_put(cls, blocks, count) : 0;
+}
+
+/*   | oldest ......... | given back: half the usual depth | newest: the other half |
+ *
+ * The oldest of a magazine deeper than usual stay where they are, so that a free never has
+ * to move or to give back more than a few hundred blocks. */
+static void spill(hak_heap *heap, unsigned cls) {
+    size_t usual = hak_classes[cls].depth, count = hak_magazine_count(heap, cls);
+    size_t most = count < usual ? count : usual;
+    size_t newest = gives_all(heap, cls) ? 0 : most / 2;
+    size_t blocks = most - newest;
+    void **from = hak_magazine_lay_down(heap, cls) + 1 - most;
+    size_t left = leave_for_others(heap, cls, from, blocks);
+    hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
+    memmove(from, from + blocks, newest * sizeof *from);
+    hak_magazine_set_top(heap, cls, heap->top[cls] - blocks);
+    note_spill(heap, cls, blocks - left, given);
+}
+
+void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
+    if (HAK_UNLIKELY(hak_magazine_newest(heap, cls) == block))
+        hak_fatal("double free", "free", block, "it is the block freed last");
+    if (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_ROOM))
+        spill(heap, cls);
+    hak_magazine_put(heap, cls, block);
+}
+
+void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block) {
+    if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_HOME)))
+        hak_slab_put(heap, hak_run_of(block), block);
+    else
+        hak_magazine_put(heap, cls, block);
+}
