@@ -20,16 +20,14 @@ int main(void) {
          "variable does; then\n"
          "you can change what the library keeps and when it gives memory back. "
          "[operations.md](operations.md) says when to.\n\n"
-         "The library reads the variables once, when it is loaded. It ignores them in setuid, "
-         "setgid "
-         "and otherwise\n"
-         "privileged programs. Most take whole numbers. It tells a value that it cannot use, and a "
-         "name\n"
-         "that nobody reads, once on stderr. Other places for options, and "
-         "which of them\n"
-         "change while a program runs: [limits.md](limits.md).\n\n"
-         "Made from `allocator/policy/options*.def` by the target `print-options`:\n"
-         "`<build>/allocator/print-options > docs/options.md`.");
+         "The library reads the variables once, when it is loaded, and never in setuid, setgid "
+         "and otherwise privileged programs. Most\n"
+         "take whole numbers. A value that it cannot use, and a name that nobody reads, it tells "
+         "once on stderr.\n"
+         "Other places for options, and which of them change while a program runs: "
+         "[limits.md](limits.md).\n\n"
+         "`<build>/allocator/print-options > docs/options.md` makes this page from "
+         "`allocator/policy/options*.def`.");
     begin_table("\n## Every build\n");
 #include "policy/options.def"
     puts("\n- A purge delay of 0 can cost many times the time: "
@@ -45,7 +43,7 @@ int main(void) {
          "| variable | meaning |\n"
          "| --- | --- |");
 #include "policy/options_text.def"
-    puts("\n[statistics.md](statistics.md#a-socket) says more of it.");
+    puts("\n[statistics.md](statistics.md#a-socket) says more of the socket.");
     begin_table("\n## The guard variant, in addition\n");
 #include "policy/options_guard.def"
     begin_table("\n## The research variant, in addition\n");
