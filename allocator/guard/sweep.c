@@ -1,6 +1,7 @@
 /* A look at all blocks, at the program's end or when it is asked for. */
 #include "base/classes.h"
-#include "guard/block.h"
+#include "guard/fence.h"
+#include "guard/keep.h"
 #include "guard/quarantine.h"
 #include "guard/refuse.h"
 #include "os/lock.h"

@@ -6,6 +6,7 @@
 #include "pages/dense.h"
 #include "pages/note.h"
 #include "pages/range.h"
+#include "pages/tables.h"
 #include "pages/room.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
@@ -70,7 +71,7 @@ static size_t purge_run(run r) {
     hak_lock_take(&hak_segment_lock);
     hak_pages_free(r.range, r.first, pages, given && !lazily);
     if (given && !lazily)
-        hak_range_purge_tables(r.range, r.first, r.end);
+        hak_tables_purge(r.range, r.first, r.end);
     else
         hak_pages_keep(r.range, r.first, pages);
     hak_note_forget(note);

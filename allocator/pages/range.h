@@ -106,14 +106,6 @@ bool hak_range_can_grow(const hak_range *r, size_t pages);
  * lock. */
 hak_range *hak_range_grow(hak_range *first, size_t pages);
 
-/* A slab begins here: its segments' tables are touched from now on. By its owner. */
-void hak_range_expect_slab(const hak_slab *slab);
-
-/* Gives back the tables' memory for those segments among pages first .. end of r that hold nothing:
- * their bitmaps, which are all zero then, and their slab entries once the neighbours on the same
- * system page hold nothing either. Under the segment lock. */
-void hak_range_purge_tables(hak_range *r, size_t first, size_t end);
-
 /* Number of ranges in use, and of the pages that they have tables for. */
 size_t hak_range_count(void);
 size_t hak_range_pages(void);

@@ -7,6 +7,7 @@
 #include "pages/dense.h"
 #include "pages/epoch.h"
 #include "pages/range.h"
+#include "pages/tables.h"
 #include "pages/run.h"
 #include "pages/run_cache.h"
 #include "pages/segment.h"
@@ -76,7 +77,7 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     }
     name_class(slab, cls);
     hak_slab_own(heap, slab);
-    hak_range_expect_slab(slab);
+    hak_tables_expect_slab(slab);
     hak_slab_link(heap, slab);
     if (zeroed) {
         hak_run_cache_empty(heap, false); /* for the next one */
