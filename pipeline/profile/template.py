@@ -45,7 +45,11 @@ role = "{role}"
 trace = "{file}"
 ops = "2M"                       # length of a run; beyond the trace's length it is played again
 quick_ops = "500k"               # the same for --quick
-weight = 3
+{count}weight = 3
+"""
+
+_COUNT = """\
+count_ops = "200k"               # the same for counting instructions under valgrind
 """
 
 _MIXED = """\
@@ -128,7 +132,9 @@ def render_profile(name: str, command: Sequence[str]) -> str:
 
 
 def _recording(name: str, role: str) -> str:
-    return _TRACE.format(name=f"{name}-{role}", role=role, file=f"{name}-{role}.trace")
+    both = f"{name}-{role}"
+    count = _COUNT if role == "verify" else ""
+    return _TRACE.format(name=both, role=role, file=f"{both}.trace", count=count)
 
 
 def _text(word: str) -> str:

@@ -81,6 +81,7 @@ def test_without_a_command_it_takes_two_recordings(tmp_path: Path) -> None:
         ("verify", "mine-verify.trace"),
     ]
     assert [w.role for w in mine if isinstance(w, Command)] == ["verify"]  # else never published
+    assert [bool(w.count_ops) for w in mine if isinstance(w, Trace)] == [False, True]
 
 
 def test_init_says_the_next_step(fresh: Sandbox) -> None:
