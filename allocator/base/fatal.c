@@ -1,9 +1,11 @@
 #include "base/fatal.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LINE_SIZE = 512 };
@@ -21,10 +23,13 @@ static void append(line *to, const char *text) {
     to->length += length;
 }
 
+/* By its number: libc's write is a point where a thread may be cancelled, malloc and free are none.
+ * stderr may be closed; there is nowhere else to say it. */
 static void send_line(line *l) {
+    int saved_errno = errno;
     l->text[l->length++] = '\n';
-    ssize_t written = write(STDERR_FILENO, l->text, l->length);
-    (void)written; /* stderr may be closed; there is nowhere else to say it */
+    syscall(SYS_write, STDERR_FILENO, l->text, l->length);
+    errno = saved_errno;
 }
 
 void hak_message(const char *const parts[]) {

@@ -1,5 +1,6 @@
 /* System calls that few processes make, by their numbers: each of libc's functions that a library
- * names costs every process that loads it a look-up. As libc's: -1 and errno. */
+ * names costs every process that loads it a look-up. And in some of libc's a thread may be
+ * cancelled, but not in malloc, where it may hold a lock of ours. As libc's: -1 and errno. */
 #ifndef HAK_OS_CALLS_H
 #define HAK_OS_CALLS_H
 
@@ -17,8 +18,15 @@
 HAK_INLINE int hak_call_open(const char *path) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 }
+HAK_INLINE int hak_call_create(const char *path, mode_t mode) {
+    int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, how, mode);
+}
 HAK_INLINE ssize_t hak_call_read(int fd, void *to, size_t size) {
     return syscall(SYS_read, fd, to, size);
+}
+HAK_INLINE ssize_t hak_call_write(int fd, const void *from, size_t size) {
+    return syscall(SYS_write, fd, from, size);
 }
 /* From its beginning. */
 HAK_INLINE ssize_t hak_call_read_again(int fd, void *to, size_t size) {

@@ -1,10 +1,12 @@
 #include "os/guard.h"
 
 #include <errno.h>
+#include <linux/random.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Where the call is missing or forbidden: what the kernel gave the process at its start, and the
  * clock. */
@@ -18,10 +20,11 @@ static uint64_t other_random(void) {
     return value ^ ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec;
 }
 
+/* By its number: in libc's function a thread may be cancelled. */
 uint64_t hak_os_random(void) {
     int saved_errno = errno;
     uint64_t value;
-    if (getrandom(&value, sizeof value, GRND_NONBLOCK) != (ssize_t)sizeof value)
+    if (syscall(SYS_getrandom, &value, sizeof value, GRND_NONBLOCK) != (long)sizeof value)
         value = other_random();
     errno = saved_errno;
     return value;

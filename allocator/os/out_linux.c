@@ -1,12 +1,13 @@
 #include "os/out.h"
 
 #include "base/fatal.h"
+#include "os/calls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+enum { OWN_MODE = 0600 };
 
 static void fail(hak_out *out) {
     if (out->error == 0)
@@ -32,7 +33,7 @@ bool hak_out_open(hak_out *out, const char *path) {
         out->error = ENAMETOOLONG;
         return false;
     }
-    out->file = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    out->file = hak_call_create(out->part, OWN_MODE);
     if (out->file < 0)
         fail(out);
     return out->file >= 0;
@@ -40,7 +41,7 @@ bool hak_out_open(hak_out *out, const char *path) {
 
 static void flush(hak_out *out) {
     for (size_t done = 0; done < out->used && out->error == 0;) {
-        ssize_t more = write(out->file, out->buffer + done, out->used - done);
+        ssize_t more = hak_call_write(out->file, out->buffer + done, out->used - done);
         if (more > 0)
             done += (size_t)more;
         else if (errno != EINTR)
@@ -77,9 +78,9 @@ void hak_out_address(hak_out *out, const void *address) {
 
 void hak_out_copy(hak_out *out, const char *path) {
     char piece[1024];
-    int from = open(path, O_RDONLY | O_CLOEXEC);
+    int from = hak_call_open(path);
     ssize_t length = from < 0 ? -1 : 0;
-    while (from >= 0 && ((length = read(from, piece, sizeof piece)) > 0 || errno == EINTR))
+    while (from >= 0 && ((length = hak_call_read(from, piece, sizeof piece)) > 0 || errno == EINTR))
         if (length > 0)
             put(out, piece, (size_t)length);
         else if (length == 0)
@@ -87,16 +88,16 @@ void hak_out_copy(hak_out *out, const char *path) {
     if (length < 0)
         fail(out);
     if (from >= 0)
-        close(from);
+        hak_call_close(from);
 }
 
 int hak_out_close(hak_out *out) {
     if (out->file < 0)
         return out->error;
     flush(out);
-    if (close(out->file) != 0 || (out->error == 0 && rename(out->part, out->path) != 0))
+    if (hak_call_close(out->file) != 0 || (out->error == 0 && rename(out->part, out->path) != 0))
         fail(out);
     if (out->error != 0)
-        unlink(out->part);
+        hak_call_unlink(out->part);
     return out->error;
 }

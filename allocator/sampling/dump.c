@@ -71,11 +71,13 @@ static void write_all(void) {
 int hak_profile_write(const char *path) {
     if (!hak_sampling_ever())
         return EINVAL;
+    int saved_errno = errno;
     hak_lock_take(&lock);
     if (hak_out_open(&out, path))
         write_all();
     int error = hak_out_close(&out);
     hak_lock_give(&lock);
+    errno = saved_errno;
     return error;
 }
 
