@@ -223,7 +223,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     with marks_lock(tree.state):
         versions = require_published(dist, profile)
         target, marks = resolve(tree, profile, wish), read_marks(dist)
-        _require_no_rejection(marks.rejection(target))
+        _require_no_rejection(marks.rejection(target), profile)
         others = [one for one in versions if one != target and not marks.rejection(one)]
         place = _newest_whole(others) if current(dist) == target else None
         reject(target, reason)
@@ -251,14 +251,15 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     click.echo(f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}` makes it current")
 
 
-def _require_no_rejection(found: Mark | None) -> None:
+def _require_no_rejection(found: Mark | None, profile: str) -> None:
     """Raise VersionError if a version is rejected already: its reason and date are kept."""
     from pipeline.core.errors import VersionError
 
     if found is not None:
         raise VersionError(
             f"{found.version} was rejected already on {found.since[:10]}: {found.reason}",
-            hint="for another reason take that back first: `.venv/bin/pipeline reject --undo`",
+            hint="for another reason take that back first: "
+            f"`.venv/bin/pipeline reject -p {profile} {found.version} --undo`",
         )
 
 
