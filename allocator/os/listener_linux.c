@@ -1,58 +1,16 @@
 #include "os/listener.h"
 
 #include "os/calls.h"
-#include "os/os.h"
 
 #include <errno.h>
 #include <sys/un.h>
 
-enum {
-    BACKLOG = 16,
-    HIGH = 512, /* descriptors from here on: low numbers are the program's, who counts on them */
-    OWN_MODE = 0600
-};
-
-static const hak_socket none = {.fd = -1};
+enum { BACKLOG = 16, OWN_MODE = 0600 };
 
 static hak_socket listener = {.fd = -1};
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static hak_socket file; /* that of the path: its inode is another one than the socket's */
 static pid_t owner;
-static hak_socket stat_file = {.fd = -1}; /* of /proc; open all the time, for its high number */
-
-/* ---- descriptors ---- */
-
-static bool is_same(hak_socket s) {
-    struct stat now;
-    return s.fd >= 0 && hak_call_fstat(s.fd, &now) == 0 && now.st_dev == s.device &&
-           now.st_ino == s.inode;
-}
-
-static hak_socket remember(int fd) {
-    struct stat now;
-    if (fd < 0 || hak_call_fstat(fd, &now) != 0)
-        return none;
-    return (hak_socket){fd, now.st_dev, now.st_ino};
-}
-
-/* The same with a high number, if the limit of descriptors has one. */
-static int raise_number(int fd) {
-    int high = fd >= 0 ? (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, HIGH) : -1;
-    if (high >= 0)
-        hak_call_close(fd);
-    return high >= 0 ? high : fd;
-}
-
-static int make_socket(void) {
-    return raise_number(hak_call_socket());
-}
-
-void hak_socket_close(hak_socket s) {
-    if (!is_same(s))
-        return;
-    syscall(SYS_shutdown, s.fd, SHUT_RDWR); /* a child of this moment may have it, too */
-    hak_call_close(s.fd);
-}
 
 /* ---- the path ---- */
 
@@ -80,6 +38,12 @@ static bool name_it(const char *path) {
     }
     *to = '\0';
     return *path == '\0' && to < end;
+}
+
+/* ---- listening there ---- */
+
+static int make_socket(void) {
+    return hak_socket_raise(hak_call_socket());
 }
 
 static long at_address(long call, int fd) {
@@ -139,7 +103,7 @@ static const char *open_at(const char *path) {
             hak_call_close(fd);
         return why;
     }
-    listener = remember(fd);
+    listener = hak_socket_of(fd);
     owner = getpid();
     return NULL;
 }
@@ -152,7 +116,7 @@ const char *hak_listener_open(const char *path) {
 }
 
 bool hak_listener_is_open(void) {
-    return owner == getpid() && is_same(listener);
+    return owner == getpid() && hak_socket_is_same(listener);
 }
 
 void hak_listener_close(void) {
@@ -165,100 +129,14 @@ void hak_listener_close(void) {
 }
 
 void hak_listener_drop(void) {
-    if (is_same(listener))
-        hak_call_close(listener.fd);
-    if (is_same(stat_file))
-        hak_call_close(stat_file.fd);
-    listener = stat_file = none;
+    hak_socket_drop(listener);
+    listener = hak_no_socket;
     owner = 0;
 }
 
-/* ---- clients ---- */
-
 hak_socket hak_listener_wait(unsigned ms) {
     struct pollfd wanted = {.fd = listener.fd, .events = POLLIN};
-    if (hak_call_poll(&wanted, ms) <= 0 || !is_same(listener))
-        return none;
-    return remember(raise_number(hak_call_accept(listener.fd)));
-}
-
-/* Until something can be done. False: the time is over. */
-static bool wait_for(hak_socket s, short what, uint64_t ends_us) {
-    uint64_t now = hak_os_now_us();
-    struct pollfd wanted = {.fd = s.fd, .events = what};
-    return now < ends_us && hak_call_poll(&wanted, (unsigned)((ends_us - now) / 1000 + 1)) > 0 &&
-           is_same(s);
-}
-
-static bool has_empty_line(const char *text) {
-    bool empty = false; /* the line, so far */
-    for (; *text != '\0'; text++) {
-        if (*text == '\n' && empty)
-            return true;
-        empty = *text == '\n' || (empty && *text == '\r');
-    }
-    return false;
-}
-
-bool hak_socket_read(hak_socket from, char *text, size_t size, uint64_t ends_us) {
-    size_t length = 0;
-    while (length < size - 1 && wait_for(from, POLLIN, ends_us)) {
-        ssize_t got = hak_call_receive(from.fd, text + length, size - 1 - length);
-        if (got <= 0)
-            return false;
-        length += (size_t)got;
-        text[length] = '\0';
-        if (has_empty_line(text))
-            return true;
-    }
-    return false;
-}
-
-bool hak_socket_write(hak_socket to, const char *text, size_t length, uint64_t ends_us) {
-    while (length != 0 && wait_for(to, POLLOUT, ends_us)) {
-        ssize_t sent = hak_call_send(to.fd, text, length);
-        if (sent < 0 && errno != EAGAIN)
-            return false;
-        text += sent > 0 ? sent : 0;
-        length -= sent > 0 ? (size_t)sent : 0;
-    }
-    return length == 0;
-}
-
-/* ---- the end of the program ---- */
-
-/* The field behind `skip` blanks. */
-static const char *field(const char *text, int skip) {
-    while (skip > 0 && *text != '\0')
-        skip -= *text++ == ' ';
-    return text;
-}
-
-/* "number (name) state ...": what follows the name, which may have blanks and brackets. */
-static const char *behind_name(const char *text) {
-    const char *end = NULL;
-    for (; *text != '\0'; text++)
-        end = *text == ')' ? text : end;
-    return end;
-}
-
-/* The number of threads is the 20th field; the main thread, which has ended, counts until the end.
- */
-bool hak_listener_is_last_thread(void) {
-    char text[512];
-    ssize_t length =
-        is_same(stat_file) ? hak_call_read_again(stat_file.fd, text, sizeof text - 1) : 0;
-    text[length > 0 ? length : 0] = '\0';
-    const char *rest = behind_name(text);
-    if (rest == NULL)
-        return true;
-    const char *threads = field(rest, 18);
-    return field(rest, 1)[0] == 'Z' && threads[0] <= '2' && threads[1] == ' ';
-}
-
-bool hak_listener_watch_threads(void) {
-    int saved_errno = errno;
-    stat_file = remember(raise_number(hak_call_open("/proc/self/stat")));
-    errno = saved_errno;
-    return !hak_listener_is_last_thread();
+    if (hak_call_poll(&wanted, ms) <= 0 || !hak_socket_is_same(listener))
+        return hak_no_socket;
+    return hak_socket_of(hak_socket_raise(hak_call_accept(listener.fd)));
 }

@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
+#include "os/last_thread.h"
 #include "os/listener.h"
 #include "os/os.h"
 #include "os/thread.h"
@@ -11,9 +12,8 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 1000,      /* between two looks whether the program has ended */
-    CLIENT_US = 1000000, /* for each client */
-    REQUEST = 2048,      /* bytes of one, headers included */
+    WAIT_MS = 1000, /* for each client, and between two looks whether the program has ended */
+    REQUEST = 2048, /* bytes of one, headers included */
     HEAD = 256,
     ROOM = 128 << 10 /* for an answer, at first */
 };
@@ -87,7 +87,7 @@ static answer find(const char *path) {
 
 static void serve(hak_socket socket) {
     char request[REQUEST];
-    client c = {socket, hak_os_now_us() + CLIENT_US};
+    client c = {socket, hak_os_now_us() + WAIT_MS * UINT64_C(1000)};
     if (!hak_socket_read(socket, request, sizeof request, c.ends_us))
         return;
     bool is_get = strncmp(request, "GET ", 4) == 0, is_head = strncmp(request, "HEAD ", 5) == 0;
@@ -100,17 +100,23 @@ static void serve(hak_socket socket) {
 
 /* ---- the thread ---- */
 
+/* In a forked child, too: the parent alone goes on listening. */
+static void drop(void) {
+    hak_listener_drop();
+    hak_last_thread_drop();
+}
+
 static void body(void) {
     while (hak_listener_is_open()) {
-        hak_socket next = hak_listener_wait(LOOK_MS);
+        hak_socket next = hak_listener_wait(WAIT_MS);
         if (next.fd >= 0)
             serve(next);
-        else if (hak_listener_is_last_thread())
+        else if (hak_is_last_thread())
             break;
         hak_socket_close(next);
     }
     hak_listener_close();
-    hak_listener_drop();
+    drop();
 }
 
 static hak_os_thread server;
@@ -124,13 +130,13 @@ static const char *value_in(char *const environment[]) {
 
 /* NULL: it answers. */
 static const char *start_server(const char *path) {
-    if (!hak_listener_watch_threads())
+    if (!hak_last_thread_watch())
         return "/proc cannot be read";
     const char *why = hak_listener_open(path);
     if (why != NULL)
         return why;
     server = (hak_os_thread){body, "hakmem-stats"};
-    if (pthread_atfork(NULL, NULL, hak_listener_drop) == 0 && hak_os_start_thread(&server))
+    if (pthread_atfork(NULL, NULL, drop) == 0 && hak_os_start_thread(&server))
         return NULL;
     hak_listener_close();
     return "no thread can be started";
@@ -145,7 +151,7 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     const char *why = start_server(path);
     if (why == NULL)
         return;
-    hak_listener_drop();
+    drop();
     hak_message(
         (const char *const[]){"hakmem: ", variable, path, ": no statistics there: ", why, NULL});
 }
