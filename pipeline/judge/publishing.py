@@ -1,4 +1,4 @@
-"""The gate: from the keys, the guard and the health checks to one yes or no.
+"""The gate: from the keys, the memory limit and the health checks to one yes or no.
 
 docs/verdicts.md has the same rules as a table.
 """
