@@ -8,6 +8,8 @@
 
 #include "base/types.h"
 
+enum { HAK_APART_BITS = 30 }; /* of the least size, 1 GiB */
+
 /* Whether a block of this size, or one that is aligned so coarsely, lies apart. */
 bool hak_apart_wants(size_t size, size_t align);
 

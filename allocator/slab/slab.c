@@ -4,13 +4,8 @@
 #include "base/classes.h"
 #include "base/fatal.h"
 #include "os/secret.h"
-#include "pages/dense.h"
 #include "pages/epoch.h"
 #include "pages/range.h"
-#include "pages/tables.h"
-#include "pages/run.h"
-#include "pages/run_cache.h"
-#include "pages/segment.h"
 
 #include <string.h>
 
@@ -36,84 +31,6 @@ void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
     hak_slab *behind = slab->next != NULL ? slab->next : *first;
     if (behind != NULL)
         behind->prev = slab->prev;
-}
-
-/* ---- making and releasing ---- */
-
-/* The class of a slab's pages is written while nobody else knows a block of it, and never changes
- * until the slab is empty; the owner may change in between. Stored byte by byte: a program that
- * does little else would map a part of libc for memset alone. */
-static void name_class(const hak_slab *slab, unsigned cls) {
-    hak_range *r = hak_range_of((void *)slab->start);
-    size_t first = (size_t)(slab - r->slabs);
-    for (size_t page = first; page < first + slab->pages; page++)
-        __atomic_store_n(&r->classes[page], (uint8_t)cls, __ATOMIC_RELAXED);
-}
-
-static void name_owner(const hak_slab *slab, uintptr_t owner) {
-    hak_range *r = hak_range_of((void *)slab->start);
-    size_t first = (size_t)(slab - r->slabs);
-    for (size_t page = first; page < first + slab->pages; page++)
-        atomic_store_explicit(&r->owners[page], owner, memory_order_relaxed);
-}
-
-void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
-    name_owner(slab, hak_owner_word(heap, slab->cls));
-}
-
-hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
-    bool zeroed;
-    hak_slab *slab = hak_run_take(HAK_HOME_OF_SLABS, hak_classes[cls].pages, 1, &zeroed);
-    if (slab == NULL)
-        return NULL;
-    slab->kind = HAK_RUN_SLAB;
-    slab->cls = (uint8_t)cls;
-    slab->used = slab->carved = 0;
-    slab->summary = 0;
-    slab->dirty_tail = zeroed && !hak_dense_holds(slab) ? 0 : HAK_DIRTY_TAIL;
-    for (uint32_t i = 1; i < slab->pages; i++) {
-        slab[i].kind = HAK_RUN_SLAB_TAIL;
-        slab[i].tail = (uint16_t)i;
-    }
-    name_class(slab, cls);
-    hak_slab_own(heap, slab);
-    hak_tables_expect_slab(slab);
-    hak_slab_link(heap, slab);
-    if (zeroed) {
-        hak_run_cache_empty(heap, false); /* for the next one */
-        hak_purge_for_growth();
-    }
-    return slab;
-}
-
-static void clear_bitmap(hak_slab *slab) {
-    for (; slab->summary != 0; slab->summary &= slab->summary - 1)
-        slab->bitmap[hak_lowest_bit(slab->summary)] = 0;
-}
-
-void hak_slab_release(hak_heap *heap, hak_slab *slab) {
-    hak_slab_unlink(heap, slab);
-    clear_bitmap(slab);
-    name_class(slab, HAK_CLASS_NONE);
-    name_owner(slab, 0);
-    slab->cls = HAK_CLASS_NONE;
-    for (uint32_t i = 1; i < slab->pages; i++) {
-        slab[i].kind = HAK_RUN_FREE;
-        slab[i].tail = 0;
-    }
-    if (hak_slab_has_waited(heap, slab))
-        hak_run_give_aged(slab);
-    else
-        hak_run_give(slab, false);
-    hak_purge_expect();
-}
-
-void hak_slab_release_empty(hak_heap *heap, unsigned cls) {
-    for (hak_slab *slab = heap->bins[cls].partial, *next; slab != NULL; slab = next) {
-        next = slab->next;
-        if (slab->used == 0)
-            hak_slab_release(heap, slab);
-    }
 }
 
 /* ---- the low mark ---- */

@@ -36,7 +36,7 @@ if(HAKMEM_VARIANT STREQUAL "guard")
   # It has no blocks apart.
   target_compile_definitions(test_faults_every_site PRIVATE TEST_APART=0)
   list(APPEND never_called hak_apart_take hak_apart_give hak_apart_resize hak_apart_take_over remap
-       expect_one add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
+       hak_apart_expect_one add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
        could_be_backed)
 endif()
 add_test(NAME faults.every_site
