@@ -1,4 +1,4 @@
-"""The throughput key and the memory guard: from measured ratios to a verdict with a reason."""
+"""The throughput key and the memory limit: from measured ratios to a verdict with a reason."""
 
 from __future__ import annotations
 

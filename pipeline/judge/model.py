@@ -217,7 +217,7 @@ class Keys(Record):
 
 
 class Guard(Record):
-    """The memory guard; ``ratio`` is tuned / baseline peak RSS, weighted geometric mean."""
+    """The memory limit; ``ratio`` is tuned / baseline peak RSS, weighted geometric mean."""
 
     holds: bool
     margin: float

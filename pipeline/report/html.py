@@ -35,7 +35,7 @@ def render_html(model: ReportModel) -> str:
 
 
 def _look(verdict: Verdict | str | None) -> str:
-    """Return the CSS class of a verdict, or of the memory guard's word."""
+    """Return the CSS class of a verdict, or of the memory limit's word."""
     if isinstance(verdict, Verdict):
         return _LOOKS[verdict]
     return {"holds": "same", "broken": "worse"}.get(verdict or "", "")
