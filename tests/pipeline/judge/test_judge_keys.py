@@ -134,7 +134,7 @@ def test_a_small_loss_within_the_allowance_does_not_veto() -> None:
     ("rss", "holds"),
     [((40960, 40960), True), ((40960, 44000), True), ((40960, 46000), False), ((2048, 3000), True)],
 )
-def test_the_memory_guard(rss: tuple[int, int], holds: bool) -> None:
+def test_the_memory_limit(rss: tuple[int, int], holds: bool) -> None:
     guard = rss_guard(throughput_of(mixed=pairs(1.0, rss=rss)), MARGINS)
     assert guard.holds is holds
     assert guard.ratio == pytest.approx(rss[1] / rss[0])
@@ -394,7 +394,7 @@ def test_a_failed_health_check_beats_every_gain() -> None:
     assert "python" in reason
 
 
-def test_a_broken_memory_guard_beats_every_gain() -> None:
+def test_a_broken_memory_limit_beats_every_gain() -> None:
     fat = throughput_of(mixed=pairs(1.05, rss=(40_000, 80_000)))
     published, reason = may_publish(result_of(fat), True)
     assert not published
