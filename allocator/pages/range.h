@@ -34,7 +34,7 @@ HAK_INLINE unsigned hak_class_of(const void *p) {
 /* The range p lies in, NULL when p is foreign. Lock-free. */
 hak_range *hak_range_of(const void *p);
 
-/* The owner word of a slab's pages: base/types.h. */
+/* The owner word of a slab's pages: base/page_types.h. */
 HAK_INLINE uintptr_t hak_owner_word(const hak_heap *heap, unsigned cls) {
     return (uintptr_t)heap->seat + cls;
 }

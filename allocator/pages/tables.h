@@ -1,4 +1,4 @@
-/* The flat tables beside a range, one entry for each of its pages or segments (base/types.h).
+/* The flat tables beside a range, one entry for each of its pages or segments (base/page_types.h).
  *
  *   | classes |  | owners |  | slabs |  ...  | segment 0 | segment 1 | ...
  *   ^ start    no access                     ^ base

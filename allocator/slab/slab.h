@@ -101,7 +101,7 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab);
 /* The same for all empty slabs of a class. */
 void hak_slab_release_empty(hak_heap *heap, unsigned cls);
 
-/* True when the invariants of base/types.h hold for the slab. */
+/* True when the invariants of base/page_types.h hold for the slab. */
 bool hak_slab_is_valid(const hak_slab *slab);
 
 #endif
