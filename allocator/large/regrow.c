@@ -21,12 +21,11 @@ enum {
     MOVE_PAGES = 512,       /* longer blocks grow by moving page tables, not bytes: 32 MiB */
     STAYS_APART = 32 << 20, /* a block apart that shrinks to less is copied into a range */
     TRIM_SHARE = 8,         /* a shrunk block keeps its pages unless 1/8 of them become free */
-    SLACK_SHARE = 4         /* a block that had to move gets 1/4 more address space, not memory */
 };
 
 static hak_slab *take_with_slack(size_t pages) {
     bool zeroed;
-    hak_slab *run = hak_large_try(pages + pages / SLACK_SHARE, 1, &zeroed);
+    hak_slab *run = hak_large_try(pages + pages / HAK_SLACK_SHARE, 1, &zeroed);
     return run != NULL ? run : hak_large_take(pages, 1, &zeroed);
 }
 

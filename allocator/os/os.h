@@ -21,6 +21,9 @@ size_t hak_os_page_size(void);
  *   A reservation: mapped without memory, which core files leave out. NULL when refused; of a plan,
  *   when it is too large. */
 void *hak_os_plan(size_t size, size_t align);
+
+/* Plans that are tried: each is free but once in some thousand times, or seldomer. */
+enum { HAK_PLANS = 8 };
 void *hak_os_reserve(size_t size, size_t align);
 
 /* Makes a part of either usable that is not yet; it reads as zero. HAK_REFUSED: out of memory or

@@ -6,10 +6,7 @@
 #include "pages/press.h"
 #include "policy/policy.h"
 
-enum {
-    SLACK_SHARE = 4,
-    MOST_MOVED = 8192 /* by default the system allows 65,530 mappings */
-};
+enum { MOST_MOVED = 8192 }; /* by default the system allows 65,530 mappings */
 
 /* ---- what may be had ---- */
 
@@ -75,7 +72,7 @@ bool hak_apart_give(void *block) {
 
 /* A block that grows will grow again: it gets a quarter more address space, if there is so much. */
 static size_t generous(size_t size) {
-    return whole_pages(size + size / SLACK_SHARE);
+    return whole_pages(size + size / HAK_SLACK_SHARE);
 }
 
 /* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. */
@@ -92,7 +89,7 @@ static void *remap(void *block, size_t size) {
 
 void *hak_apart_resize(void *block, size_t size) {
     size_t before = hak_apart_size(block);
-    if (size <= before && size >= before - before / SLACK_SHARE)
+    if (size <= before && size >= before - before / HAK_SLACK_SHARE)
         return block;
     void *moved = size > before ? remap(block, generous(size)) : NULL;
     return moved != NULL ? moved : remap(block, whole_pages(size));

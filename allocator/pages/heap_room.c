@@ -10,7 +10,6 @@ enum {
     PLANNED = 4096, /* places in a yard that is planned: 8 GiB of addresses, of which ... */
     RESERVED = 8,   /* ... none is taken from the system; where they are, the first has so many, */
                     /* and each further one twice as many as the one before it */
-    TRIES = 8,      /* plans, each free but once in some thousand times */
 };
 
 typedef struct yard {
@@ -69,7 +68,7 @@ static HAK_COLD enum hak_commit add_seats(yard *y) {
 static bool plan(yard *y) {
     enum hak_commit done = HAK_TAKEN;
     y->places = PLANNED;
-    for (int tries = 0; tries < TRIES && done == HAK_TAKEN; tries++) {
+    for (int tries = 0; tries < HAK_PLANS && done == HAK_TAKEN; tries++) {
         y->start = hak_os_plan(yard_size(y), HAK_SEGMENT_SIZE);
         done = y->start != NULL ? add_seats(y) : HAK_REFUSED;
     }

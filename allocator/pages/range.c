@@ -8,7 +8,6 @@
 #include "stats/stats.h"
 
 enum {
-    TRIES = 8,          /* places, each free but once in a million: other libraries plan, too */
     SMALLEST = 8,       /* segments in a first reservation worth having */
     SHARE_OF_LIMIT = 4, /* a reservation takes at most 1/4 of a limited address space */
     FURTHER = 512,      /* segments in a further range: 1 GiB */
@@ -65,7 +64,7 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 /* The first tables show whether the place is free. */
 static bool add_plan(hak_range *r, size_t segments) {
     enum hak_commit done = HAK_TAKEN;
-    for (int tries = 0; tries < TRIES && done == HAK_TAKEN; tries++) {
+    for (int tries = 0; tries < HAK_PLANS && done == HAK_TAKEN; tries++) {
         void *start =
             hak_os_plan(hak_tables_size(segments) + segments * HAK_SEGMENT_SIZE, HAK_SEGMENT_SIZE);
         if (start == NULL)

@@ -8,9 +8,9 @@
 #include "reclaim/purge.h"
 
 enum {
-    LOOK_MS = 500,
+    PAUSE_MS =
+        500, /* between two looks, and attempts to start it where the system refuses threads */
     IDLE_LOOKS = 4, /* when nothing waits it looks as often again, and ends */
-    AGAIN_MS = 500, /* between attempts to start it, where the system refuses threads */
 };
 
 static _Atomic bool running;
@@ -20,7 +20,7 @@ static void purge_while_pending(void) {
     for (int idle = 0; idle < IDLE_LOOKS;) {
         uint64_t wait = hak_purge_due();
         idle = wait == 0 ? idle + 1 : 0;
-        hak_os_sleep_ms(wait == 0 ? LOOK_MS : wait);
+        hak_os_sleep_ms(wait == 0 ? PAUSE_MS : wait);
     }
 }
 
@@ -42,7 +42,7 @@ static void start(void) {
     if (hak_forks || now < atomic_load(&next_attempt_ms) || atomic_exchange(&running, true) ||
         hak_os_start_thread(&purger))
         return;
-    atomic_store(&next_attempt_ms, now + AGAIN_MS);
+    atomic_store(&next_attempt_ms, now + PAUSE_MS);
     atomic_store(&running, false);
 }
 
