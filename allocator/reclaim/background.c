@@ -8,8 +8,7 @@
 #include "reclaim/purge.h"
 
 enum {
-    PAUSE_MS =
-        500, /* between two looks, and attempts to start it where the system refuses threads */
+    PAUSE_MS = 500, /* between two looks, and between attempts to start it */
     IDLE_LOOKS = 4, /* when nothing waits it looks as often again, and ends */
 };
 
