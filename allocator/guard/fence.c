@@ -31,8 +31,13 @@ bool hak_fence_fits(const hak_slab *run, hak_facts facts) {
 void hak_fence_put(const hak_slab *run, char *start, hak_facts facts) {
     size_t front = hak_front_of(run, facts), end = end_of(run, facts);
     size_t behind = front + facts.size;
-    memset(start, hak_canary(start), front);
-    memset(start + behind, hak_canary(start), end - behind);
+    int canary = hak_canary(start);
+    memset(start, canary, front);
+    memset(start + behind, canary, end - behind);
+    if (front != 0)
+        start[front - 1] = (char)hak_canary_beside(canary);
+    if (behind != end)
+        start[behind] = (char)hak_canary_beside(canary);
     if (hak_is_large(run))
         hak_os_protect(start + end, hak_place_size(run) - end);
 }
@@ -50,6 +55,24 @@ static char *first_damaged(char *from, char *to, int canary) {
     return from + hak_first_other(from, canary, (size_t)(to - from));
 }
 
+static bool beside_is_whole(const char *at, int canary) {
+    return (unsigned char)*at == hak_canary_beside(canary);
+}
+
+/* Both return `to` when nothing is damaged. */
+static char *first_in_front(char *from, char *to, int canary) {
+    if (from == to)
+        return to;
+    char *at = first_damaged(from, to - 1, canary);
+    return at == to - 1 && beside_is_whole(at, canary) ? to : at;
+}
+
+static char *first_behind(char *from, char *to, int canary) {
+    return from == to || beside_is_whole(from, canary)
+               ? first_damaged(from + (from != to), to, canary)
+               : from;
+}
+
 /* Another thread may free the block meanwhile, and its slab may go back to its segment. Pages
  * without a slab have room for 0 bytes. So an end that lies before the size of the block says that
  * this has happened. */
@@ -59,9 +82,9 @@ const void *hak_find_overflow(hak_place place, hak_facts facts) {
     if (HAK_UNLIKELY(end < behind))
         return NULL;
     int canary = hak_canary(place.start);
-    char *at = first_damaged(place.start, block, canary);
+    char *at = first_in_front(place.start, block, canary);
     if (at == block)
-        at = first_damaged(behind, end, canary);
+        at = first_behind(behind, end, canary);
     return HAK_UNLIKELY(at != end) && is_still(place, facts) ? at : NULL;
 }
 

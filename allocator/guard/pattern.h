@@ -17,4 +17,12 @@ static inline int hak_canary(const void *block) {
     return (int)(1 + (mixed >> 32) % 255);
 }
 
+/* The byte of a canary that touches the block: another value, nor 0 either. So no run of one value
+ * that a program writes too far can be taken for the canary.
+ *
+ *   | c  c  c  c' | block | c' c  c  c | */
+static inline int hak_canary_beside(int canary) {
+    return canary % 255 + 1;
+}
+
 #endif

@@ -45,3 +45,5 @@ set_tests_properties(process.dense_huge process.buffers_whole PROPERTIES DISABLE
 set_tests_properties(unit.resident_cost process.idle_cost process.limited_data process.limited_threads
                      process.refused_then_purged process.many_mappings process.sleepers
                      PROPERTIES DISABLED TRUE)
+
+test_folder(guard "${preloaded}" guard)

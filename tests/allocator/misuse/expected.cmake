@@ -145,6 +145,19 @@ behind(why 1048576 1048576)
 misuse(overflow_large "a byte behind a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
 misuse(overflow_large_far "20,000 bytes behind a large block"
        PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
+behind(why 100 100)
+misuse(overflow_by_32 "32 bytes behind a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(overflow_by_mib "a MiB behind a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+behind(why 50000 50000)
+misuse(overflow_medium_by_32 "32 bytes behind a block of some pages"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(overflow_medium_by_mib "a MiB behind a block of some pages"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+behind(why 1048576 1048576)
+misuse(overflow_large_by_32 "32 bytes behind a large block"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(overflow_large_by_mib "a MiB behind a large block"
+       PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
 behind(why 131072 131072)
 misuse(overflow_toward_heap "80 bytes behind a large block, where room for a thread's magazines is"
        PRODUCTION unnoticed GUARD overflow free "${why}")
@@ -167,8 +180,14 @@ misuse(underflow_by_32 "32 bytes in front of a small block" PRODUCTION unnoticed
 in_front(why 1 50000)
 misuse(underflow_medium "a byte in front of a block of some pages"
        PRODUCTION unnoticed GUARD overflow free "${why}")
+in_front(why 16 50000)
+misuse(underflow_medium_by_32 "32 bytes in front of a block of some pages"
+       PRODUCTION unnoticed GUARD overflow free "${why}")
 in_front(why 1 1048576)
 misuse(underflow_large "a byte in front of a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
+# The block in front of it ends where nothing may be written.
+misuse(underflow_large_by_32 "32 bytes in front of a large block"
+       PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
 in_front(why 1 5000)
 misuse(underflow_aligned "a byte in front of a block that is aligned to a page"
        PRODUCTION unnoticed GUARD overflow free "${why}")

@@ -17,6 +17,12 @@ static inline void *launder(const void *pointer) {
     return hidden;
 }
 
+/* Changes each byte, whatever it was. */
+static inline void flip(char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        bytes[i] ^= 1;
+}
+
 /* Many live blocks of one size; freeing them later empties every cache in front of the page. */
 static inline void allocate_neighbours(size_t size) {
     for (int i = 0; i < NEIGHBOURS; i++)

@@ -1,0 +1,9 @@
+/* Writes the 32 bytes behind a large block. */
+#include "misuse.h"
+
+int main(void) {
+    char *block = launder(malloc(1 << 20));
+    flip(block + (1 << 20), 32);
+    free(block);
+    return 0;
+}
