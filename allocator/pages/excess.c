@@ -136,16 +136,22 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* A dense huge block goes to the system at once if no other was freed for a while. A program that
- * frees and asks for such blocks in turn keeps them: else it would fault in all pages each time. */
-static enum hak_freed dense(size_t pages) {
-    static uint64_t last_ms;
+/* Whether the same happened a short while ago, too. A program that frees and asks for huge blocks
+ * in turn keeps their pages: else it would fault all of them in each time. */
+static bool is_in_turn(uint64_t *last_ms) {
     uint64_t now = hak_os_now_ms();
     hak_lock_take(&lock);
-    bool in_turn = last_ms != 0 && now - last_ms <= PAUSE * hak_policy_now()->purge_delay_ms;
-    last_ms = now;
+    bool in_turn = *last_ms != 0 && now - *last_ms <= PAUSE * hak_policy_now()->purge_delay_ms;
+    *last_ms = now;
     hak_lock_give(&lock);
-    return in_turn || pages <= allowed(hak_pages_used()) ? HAK_FREED_DENSE : HAK_FREED_RARELY;
+    return in_turn;
+}
+
+/* A dense huge block goes to the system at once if no other was freed for a while. */
+static enum hak_freed dense(size_t pages) {
+    static uint64_t freed_ms;
+    bool stays = is_in_turn(&freed_ms) || pages <= allowed(hak_pages_used());
+    return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
 enum hak_freed hak_excess_huge(size_t pages, uint64_t faults) {
@@ -155,7 +161,8 @@ enum hak_freed hak_excess_huge(size_t pages, uint64_t faults) {
 }
 
 bool hak_excess_tail(size_t pages) {
-    return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used();
+    static uint64_t left_ms;
+    return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used() && !is_in_turn(&left_ms);
 }
 
 /* ---- spare runs ---- */

@@ -49,7 +49,7 @@ enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
 enum hak_freed hak_excess_huge(size_t pages, uint64_t faults);
 
 /* A new block lies where a longer one lay, and leaves `pages` free pages behind it. True: they
- * should go, because more pages are dirty than in use. */
+ * should go at once, because more pages are dirty than in use, and none did so for a while. */
 bool hak_excess_tail(size_t pages);
 
 /* True when what spare runs hold should go now, as one more came; `faults` as above. */

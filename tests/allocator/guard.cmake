@@ -39,7 +39,7 @@ set_tests_properties(unit.realloc_stays PROPERTIES DISABLED TRUE)
 set_tests_properties(process.any_size interface.gigabytes PROPERTIES DISABLED TRUE)
 
 # A large block that is freed becomes a wall and loses its memory.
-set_tests_properties(process.dense_huge process.buffers_whole PROPERTIES DISABLED TRUE)
+set_tests_properties(process.dense_huge process.buffers_whole process.sizes_in_turn PROPERTIES DISABLED TRUE)
 
 # Canaries and records cost memory, and walls mappings; docs/guard.md says how much.
 set_tests_properties(unit.resident_cost process.idle_cost process.limited_data process.limited_threads
