@@ -5,6 +5,7 @@
 #include "heap/seat.h"
 #include "magazine/magazine.h"
 #include "magazine/mode.h"
+#include "os/os.h"
 #include "os/secret.h"
 #include "pages/heap_room.h"
 #include "pages/mark.h"
@@ -60,8 +61,15 @@ static hak_seat *take_seat(bool *bare) {
     return seat;
 }
 
+static _Atomic uint64_t obtained_ms;
+
+uint64_t hak_heap_obtained_ms(void) {
+    return atomic_load_explicit(&obtained_ms, memory_order_relaxed);
+}
+
 hak_heap *hak_heap_obtain(void) {
     bool bare;
+    atomic_store_explicit(&obtained_ms, hak_os_now_ms(), memory_order_relaxed);
     hak_seat *seat = take_seat(&bare);
     if (seat == NULL)
         return NULL;

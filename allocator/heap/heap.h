@@ -8,6 +8,9 @@
  * (heap/owner.h). NULL: out of memory. */
 hak_heap *hak_heap_obtain(void);
 
+/* When a thread last did so: by the coarse clock. Any thread. */
+uint64_t hak_heap_obtained_ms(void);
+
 /* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. */
 void hak_heap_leave(hak_heap *heap);
 

@@ -62,14 +62,14 @@ static size_t purge_run(run r) {
     size_t pages = r.end - r.first, bytes = pages << HAK_PAGE_SHIFT;
     bool lazily = hak_policy_now()->purge_lazily != 0;
     size_t note = hak_note_pages(r.range, r.first, pages);
-    hak_pages_claim(r.range, r.first, pages);
+    hak_pages_hide(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
     HAK_PROBE(purge, start, bytes);
     bool given = lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
     HAK_COUNT(purge_calls, 1);
     hak_lock_take(&hak_segment_lock);
-    hak_pages_free(r.range, r.first, pages, given && !lazily);
+    hak_pages_show(r.range, r.first, pages, given && !lazily);
     if (given && !lazily)
         hak_tables_purge(r.range, r.first, r.end);
     else

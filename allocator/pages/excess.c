@@ -31,16 +31,17 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* A teardown goes on while the number of pages in use falls. It is rare if the last one, and the
- * start of the process, lie long enough before it. After one that is not rare the program may build
- * up again soon, and would miss its pages. */
-static bool is_rare(size_t used) {
-    static size_t used_before;
+/* A teardown goes on while the number of pages that somebody has falls. It is rare if the last one,
+ * and the start of the process, lie long enough before it. After one that is not rare the program
+ * may build up again soon, and would miss its pages. */
+static bool is_rare(void) {
+    static size_t held_before;
     static bool rare;
     uint64_t now = hak_os_now_ms();
-    if (used > used_before)
+    size_t held = hak_pages_held();
+    if (held > held_before)
         rare = now - seen_at_ms > PAUSE * hak_policy_now()->purge_delay_ms;
-    used_before = used;
+    held_before = held;
     seen_at_ms = now;
     return rare;
 }
@@ -72,7 +73,7 @@ size_t hak_excess_pages(void) {
         return hak_quota_with(0) - hak_limit.lowest;
     if (dirty <= allowed(used) || !hak_lock_try(&lock))
         return 0;
-    bool rare = is_rare(used);
+    bool rare = is_rare();
     hak_lock_give(&lock);
     return rare ? dirty - allowed(used) / 2 : 0;
 }

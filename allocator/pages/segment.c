@@ -6,12 +6,16 @@
 #include "pages/room.h"
 
 HAK_EARLY hak_lock hak_segment_lock;
-static HAK_EARLY _Atomic size_t used_pages, dirty_pages;
+static HAK_EARLY _Atomic size_t used_pages, dirty_pages, held_pages;
 
 /* ---- counts ---- */
 
 size_t hak_pages_used(void) {
     return atomic_load_explicit(&used_pages, memory_order_relaxed);
+}
+
+size_t hak_pages_held(void) {
+    return atomic_load_explicit(&held_pages, memory_order_relaxed);
 }
 
 size_t hak_pages_dirty(void) {
@@ -39,6 +43,7 @@ void hak_pages_count(void) {
             dirty += count_pages(hak_segment_dirty(&hak_ranges[i].segments[at]));
         }
     atomic_store_explicit(&used_pages, used, memory_order_relaxed);
+    atomic_store_explicit(&held_pages, used, memory_order_relaxed);
     atomic_store_explicit(&dirty_pages, dirty, memory_order_relaxed);
 }
 
@@ -74,7 +79,7 @@ static uint32_t mask_within(size_t index, size_t first, size_t count) {
     return hak_mask32((unsigned)from, (unsigned)(to - from));
 }
 
-size_t hak_pages_claim(hak_range *r, size_t first, size_t count) {
+size_t hak_pages_hide(hak_range *r, size_t first, size_t count) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     size_t touched = 0, dirty = 0;
     for (size_t i = from; i <= last; i++) {
@@ -90,7 +95,7 @@ size_t hak_pages_claim(hak_range *r, size_t first, size_t count) {
     return touched;
 }
 
-void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
+void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = from; i <= last; i++)
         unclaim(&r->segments[i], mask_within(i, first, count), zeroed);
@@ -98,6 +103,16 @@ void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
     add(&used_pages, -count);
     if (!zeroed)
         add(&dirty_pages, count);
+}
+
+size_t hak_pages_claim(hak_range *r, size_t first, size_t count) {
+    add(&held_pages, count);
+    return hak_pages_hide(r, first, count);
+}
+
+void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
+    add(&held_pages, -count);
+    hak_pages_show(r, first, count, zeroed);
 }
 
 void hak_pages_keep(hak_range *r, size_t first, size_t count) {

@@ -15,6 +15,10 @@ extern HAK_HIDDEN hak_lock hak_segment_lock;
 size_t hak_pages_claim(hak_range *r, size_t first, size_t count);
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed);
 
+/* The same for free pages that go to the system: meanwhile they count as used, but nobody has them. */
+size_t hak_pages_hide(hak_range *r, size_t first, size_t count);
+void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed);
+
 /* Under the lock: free pages of the segment that nothing ever lay in have memory all the same,
  * since a huge page stood behind them: they are dirty from now on. */
 void hak_pages_touch(hak_segment *s);
@@ -36,11 +40,13 @@ HAK_INLINE uint32_t hak_segment_dirty(const hak_segment *s) {
     return s->touched & ~s->used & ~s->kept;
 }
 
-/* Pages in use, and dirty ones, in all ranges. Any thread; hints without the lock. */
+/* Pages in use, those of them that somebody has, and dirty ones, in all ranges. Any thread; hints
+ * without the lock. */
 size_t hak_pages_used(void);
+size_t hak_pages_held(void);
 size_t hak_pages_dirty(void);
 
-/* In a forked child: counts both anew. */
+/* In a forked child: counts them anew. */
 void hak_pages_count(void);
 
 #endif

@@ -8,7 +8,10 @@
 #include "heap/seat.h"
 #include "magazine/magazine.h"
 #include "os/barrier.h"
+#include "os/os.h"
 #include "pages/run_cache.h"
+#include "policy/policy.h"
+#include "reclaim/trim.h"
 
 enum {
     WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
@@ -31,13 +34,23 @@ static void flush_most(hak_heap *heap) {
             hak_bin_flush(heap, cls);
 }
 
-/* Warm blocks and empty slabs stay with the heap for the next thread; the purge epoch takes them if
- * none comes. */
+/* Threads end, and none has begun for a while: the next ones will not come soon. Until the epoch
+ * each of many heaps would keep an empty slab of each size that its thread used. */
+static bool is_shutdown(void) {
+    uint64_t quiet = hak_os_now_ms() - hak_heap_obtained_ms();
+    return hak_seat_idle_count() >= WARM_HEAPS && hak_policy_purges() &&
+           quiet > hak_policy_now()->purge_delay_ms;
+}
+
+/* Warm blocks and empty slabs stay with the heap for the next thread, if one may come; the purge
+ * epoch takes them if none does. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
     hak_run_cache_empty(heap, false);
     hak_drain(heap);
     flush_most(heap);
+    if (is_shutdown())
+        hak_heap_release_empty(heap);
     hak_heap_leave(heap);
 }
 

@@ -116,7 +116,7 @@ static void age_some(hak_heap *heap, size_t *budget) {
 
 /* ---- whole heaps ---- */
 
-static void release_empty(hak_heap *heap) {
+void hak_heap_release_empty(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_slab_release_empty(heap, cls);
 }
@@ -128,7 +128,7 @@ void hak_heap_flush(hak_heap *heap) {
         hak_transfer_empty(heap, cls);
         hak_bin_flush(heap, cls);
     }
-    release_empty(heap);
+    hak_heap_release_empty(heap);
 }
 
 /* ---- one epoch, in steps ---- */
@@ -230,6 +230,6 @@ size_t hak_heap_trim_now(hak_heap *heap) {
 size_t hak_heap_trim_robbed(hak_heap *heap) {
     hak_run_cache_empty(heap, false);
     hak_drain(heap);
-    release_empty(heap);
+    hak_heap_release_empty(heap);
     return purge_slabs_now(heap);
 }

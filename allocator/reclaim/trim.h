@@ -30,4 +30,7 @@ size_t hak_heap_trim_robbed(hak_heap *heap);
  * owner. */
 void hak_heap_flush(hak_heap *heap);
 
+/* Gives every empty slab back. By the owner. */
+void hak_heap_release_empty(hak_heap *heap);
+
 #endif
