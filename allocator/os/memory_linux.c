@@ -163,8 +163,10 @@ static size_t count_resident(char *start, size_t pages) {
 /* Few programs call mincore, and lists of permitted calls leave it out (systemd's @system-service
  * does): the library must not be what such a program is killed for. */
 bool hak_os_may_ask(void) {
-    int saved_errno = errno; /* a kernel without seccomp says EINVAL */
-    bool unwatched = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) <= 0;
+    int saved_errno = errno;
+    int mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+    /* A kernel without seccomp says EINVAL; another refusal comes from a filter. */
+    bool unwatched = mode == 0 || (mode < 0 && errno == EINVAL);
     errno = saved_errno;
     return unwatched;
 }

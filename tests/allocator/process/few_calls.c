@@ -1,14 +1,17 @@
 /* A program under a filter of system calls is not ended because of the allocator: it needs memory
  * calls, locks, clocks and what says how much memory is used, which lists of permitted calls have
- * (systemd's @system-service among them), and nothing else. */
+ * (systemd's @system-service among them), and nothing else. Nor where the filter refuses to say
+ * that there is one. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "../support/check.h"
 #include "../support/pattern.h"
@@ -27,8 +30,13 @@ enum {
     LENGTH = 2 * PERMITTED + 2
 };
 
+static unsigned answer(int call, bool prctl_is_refused) {
+    bool is_refused = call == SYS_prctl && prctl_is_refused;
+    return is_refused ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW;
+}
+
 /* Any other call ends the process. */
-static int install_filter(void) {
+static int install_filter(bool prctl_is_refused) {
     struct sock_filter code[LENGTH];
     struct sock_fprog filter = {LENGTH, code};
     code[0] =
@@ -36,7 +44,8 @@ static int install_filter(void) {
     for (int i = 0; i < PERMITTED; i++) {
         code[2 * i + 1] =
             (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)permitted[i], 0, 1);
-        code[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+        code[2 * i + 2] =
+            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer(permitted[i], prctl_is_refused));
     }
     code[LENGTH - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -69,9 +78,8 @@ static void large_ones(void) {
     }
 }
 
-int main(void) {
-    hang_limit();
-    if (!install_filter()) {
+static int run(bool prctl_is_refused) {
+    if (!install_filter(prctl_is_refused)) {
         say("no filter of system calls can be had here");
         return SKIPPED;
     }
@@ -82,4 +90,15 @@ int main(void) {
     malloc_trim(0);
     small_ones();
     return 0;
+}
+
+int main(void) {
+    hang_limit();
+    pid_t child = fork();
+    if (child == 0) {
+        run(true);
+        _exit(0);
+    }
+    child_must_succeed(child);
+    return run(false);
 }
