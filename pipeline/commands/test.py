@@ -33,8 +33,8 @@ FUZZER = "fuzz"
 # looks at the core's life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
 HARDENED_LABELS = "unit|interface|stress|misuse"
-# What a second compiler cannot change: options, tables and real programs.
-NOT_OF_THE_COMPILER = "options|preload|valgrind|docs"
+# What a second compiler hardly changes: options, tables, real programs, and a failure at each step.
+NOT_OF_THE_COMPILER = "options|preload|valgrind|docs|each_step"
 SLOW = "slow"
 QUICK_TESTS = "not slow and not e2e"
 BESIDE = "pytest"
@@ -238,7 +238,9 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         ),
         "mypy": lambda: quiet([here / "mypy"]),
         "format": lambda: quiet([llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]),
-        "clang": lambda: _tested("clang", llvm("clang"), root, slow),
+        "clang": lambda: _tested(
+            "clang", llvm("clang"), root, slow, _parts(full, "CUT_SANITIZERS")
+        ),
         "tidy": lambda: _tidy(root),
         "gcc": lambda: _gcc(root, full),
         "guard": lambda: _tested("guard", llvm("clang"), root, slow),
@@ -340,9 +342,13 @@ def _ctest(build: Path) -> Words:
 
 def _gcc(root: Path, full: bool) -> list[Step]:
     """Return the gcc suite. Sanitizers and the libraries with other geometries are clang's."""
-    settings = [f"-DHAKMEM_TEST_{p}={'ON' if full else 'OFF'}" for p in ("SANITIZERS", "CUTS")]
     chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
-    return _tested("gcc", Path("gcc"), root, chosen, settings)
+    return _tested("gcc", Path("gcc"), root, chosen, _parts(full, "SANITIZERS", "CUTS"))
+
+
+def _parts(full: bool, *names: str) -> Words:
+    """Return cmake's words for what is built with ``--full`` alone."""
+    return [f"-DHAKMEM_TEST_{name}={'ON' if full else 'OFF'}" for name in names]
 
 
 def _portable(preset: str, root: Path, chosen: Words) -> list[Step]:

@@ -17,6 +17,9 @@ endforeach()
 set_property(TEST boxes.bin_transfer boxes.magazine_mode boxes.pages_growth APPEND PROPERTY ENVIRONMENT
              ${not_by_the_clock})
 
+# It stops at each instruction, as faults.every_site fails at each call.
+set_property(TEST boxes.pages_mend APPEND PROPERTY LABELS each_step)
+
 # The library's calls of the system, led through the test.
 target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
   -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge)

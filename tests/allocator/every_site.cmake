@@ -43,5 +43,5 @@ add_test(NAME faults.every_site
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/faults/every_site.sh
                  $<TARGET_FILE:test_faults_every_site> ${HAKMEM_OBJDUMP}
                  ${CMAKE_CURRENT_BINARY_DIR}/every_site ${never_called})
-set_tests_properties(faults.every_site PROPERTIES LABELS process TIMEOUT ${HAKMEM_TEST_TIMEOUT}
+set_tests_properties(faults.every_site PROPERTIES LABELS "process;each_step" TIMEOUT ${HAKMEM_TEST_TIMEOUT}
                      SKIP_RETURN_CODE 77 ENVIRONMENT "TEST_MALLOC_FROM=libc.so")

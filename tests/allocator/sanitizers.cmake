@@ -2,6 +2,7 @@
 # a malloc of their own, so the library keeps to its hak_ names here (HAK_REPLACE=0) and the
 # programs are led to them by support/hak_names.h.
 option(HAKMEM_TEST_SANITIZERS "Build and run the sanitizer tests" ON)
+option(HAKMEM_TEST_CUT_SANITIZERS "Also with libraries that are cut in other ways" ON)
 set(threaded_programs stress/shadow_model stress/ring_of_threads stress/remote_frees
     stress/large_churn stress/statistics_meanwhile process/fork_from_threads)
 set(sanitized_programs ${threaded_programs} stress/orphaned_blocks unit/alignments
@@ -57,9 +58,11 @@ if(HAKMEM_VARIANT STREQUAL "production")
   if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     include(memory_sanitizer.cmake)
   endif()
-  set(sanitized_programs ${threaded_programs})
-  sanitized(hand_address address,undefined 4 ${cut_hand})
-  sanitized(hand_thread thread 10 ${cut_hand})
+  if(HAKMEM_TEST_CUT_SANITIZERS)
+    set(sanitized_programs ${threaded_programs})
+    sanitized(hand_address address,undefined 4 ${cut_hand})
+    sanitized(hand_thread thread 10 ${cut_hand})
+  endif()
 elseif(HAKMEM_VARIANT STREQUAL "guard")
   sanitized(guard_address address,undefined 10)
   set(sanitized_programs ${threaded_programs} process/exit_while_busy)

@@ -68,9 +68,9 @@ def test_the_fuzzer_runs_with_full_or_when_it_is_named(
 @pytest.mark.parametrize("full", [False, True])
 def test_what_only_clang_tests_otherwise_is_switched_by_full(full: bool) -> None:
     state = "ON" if full else "OFF"
-    assert {f"-DHAKMEM_TEST_{part}={state}" for part in ("SANITIZERS", "CUTS")} <= {
-        *words("gcc", full)
-    }
+    parts = {f"-DHAKMEM_TEST_{part}={state}" for part in ("SANITIZERS", "CUTS")}
+    assert parts <= {*words("gcc", full)}
+    assert f"-DHAKMEM_TEST_CUT_SANITIZERS={state}" in words("clang", full)
 
 
 @pytest.mark.parametrize(("marker", "chosen"), [("slow", False), ("e2e", False), ("none", True)])
