@@ -42,6 +42,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
     programs = count_programs(whole_counter(request), sides, request.tasks, progress)
     runner = PairedRunner(sides, request.logs / "throughput")
     throughput = measure(request, runner.block, progress)
+    self_check = check(request, programs, progress)
     return VerifyResult(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(time.monotonic() - started, 3),
@@ -60,7 +61,7 @@ def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
         ),
         rss=rss_guard(throughput, request.margins),
         health=health,
-        self_check=check(request, programs, progress),
+        self_check=self_check,
         programs=programs,
         environment=environment.record(request.tools, load_before),
     )

@@ -66,7 +66,8 @@ def count(
     counted = [bench for bench in request.benches if bench.count_argv is not None]
     workloads = tuple(counter.deciding(bench, geometries[0]) for bench in counted)
     swept = most_pressing(workloads)
-    tasks = [(bench, one) for bench in counted if bench.name == swept for one in geometries[1:]]
+    further = [one for one in geometries[1:] if not _is_known(one, workloads)]
+    tasks = [(bench, one) for bench in counted if bench.name == swept for one in further]
     return Counting(
         source=source.name,
         why=why,
@@ -75,6 +76,11 @@ def count(
         curve=counter.curve(tasks),
         uncounted=tuple(one.name for one in request.benches if one.count_argv is None),
     )
+
+
+def _is_known(cache: CacheGeometry, counted: Sequence[WorkloadCounts]) -> bool:
+    """Tell whether misses were simulated in ``cache`` already: they would be the same again."""
+    return any(one.geometry == cache for one in counted)
 
 
 class _Counter:

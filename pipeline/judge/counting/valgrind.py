@@ -34,7 +34,8 @@ class Simulation:
     """What is simulated: a program with its variables, the library, and where to look.
 
     ``argv`` has an absolute program path. ``function`` limits collecting to one function and
-    what it calls; None collects from the first instruction to the last.
+    what it calls; None collects from the first instruction to the last. ``branches`` are counted
+    too, which costs time.
     """
 
     argv: tuple[str, ...]
@@ -43,6 +44,7 @@ class Simulation:
     geometry: CacheGeometry
     log: Path
     function: str | None = MEASURED_FUNCTION
+    branches: bool = True
 
     def command(self, valgrind: Path, counts: Path) -> tuple[str, ...]:
         """Return the command line that writes ``counts``."""
@@ -55,7 +57,7 @@ class Simulation:
             *collect,
             "--cache-sim=yes",
             f"--I1={cache.size},{cache.ways},{cache.line}",
-            "--branch-sim=yes",
+            f"--branch-sim={'yes' if self.branches else 'no'}",
             "--dump-instr=yes",
             "--dump-line=no",
             "--compress-strings=no",

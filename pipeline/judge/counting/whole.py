@@ -109,6 +109,7 @@ class WholeCounter:
             self.geometry,
             log.resolve(),
             function=None,
+            branches=False,
         )
         return simulate(self.valgrind, what, start)[0]
 

@@ -69,12 +69,11 @@ def layout_null(
     def work(room: Path, line: StageLine) -> Notes:
         from pipeline.evidence.null import judge_layout
 
-        line.step(f"making {len(seeds)} random layouts")
+        line.step("making random layouts")
         shuffle = shuffler(shop, setup, room, chosen, linked)
-        libraries = {seed: shuffle(seed) for seed in seeds}
         request = judge_request(shop, setup, plain, chosen.library, brief=True)
         request = replace(request, tasks=_tasks(), logs=shop.log(STAGE, "").parent)
-        result = judge_layout(request, libraries, line.step)
+        result = judge_layout(request, seeds, shuffle, line.step)
         for folder in ("random", "build"):
             shutil.rmtree(room / folder, ignore_errors=True)
         text = result.model_dump_json(indent=1) if result else NOTHING

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.errors import ArtifactError, DataError
-from pipeline.judge.counting import hardware
+from pipeline.judge.counting import hardware, valgrind
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
-from pipeline.judge.counting.count import choose_source
+from pipeline.judge.counting.count import choose_source, count
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.perf_output import parse_samples, parse_stat
 from pipeline.judge.counting.source import Unsupported
+from pipeline.judge.counting.valgrind import Simulation, ValgrindSource, exactly
 from pipeline.judge.l1i import FALLBACK, machine_l1i
 from pipeline.judge.model import LibraryCounts, Measured
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side, Tools
 
 LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)
 HEAD = "positions: instr\nevents: Ir Dr Dw I1mr D1mr\nsummary: {total} 0 0 3 0\n"
@@ -324,6 +325,38 @@ def test_with_no_tool_at_all_there_is_no_source(tmp_path: Path) -> None:
     assert source is None
     assert "perf is not installed" in why
     assert "valgrind is not installed" in why
+
+
+def test_the_curve_counts_no_cache_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judged cache is a point of the curve: misses in it are known already."""
+    own, other = CacheGeometry(32 * 1024, 8), CacheGeometry(4096, 8)
+    seen: list[CacheGeometry] = []
+
+    def counts(*asked: object) -> LibraryCounts:
+        seen.append(asked[3])  # type: ignore[arg-type]
+        one = exactly(1)
+        return LibraryCounts(operations=1, instructions=one, total_instructions=one, i1_misses=one)
+
+    monkeypatch.setattr(ValgrindSource, "count", counts)
+    bench = BenchCommand(name="toy", argv=("/toy",), count_argv=("/toy",))
+    asked = request(
+        tmp_path, benches=(bench,), counting="valgrind", tools=Tools(valgrind=Path("/v"))
+    )
+    sides: dict[Side, Path] = {"baseline": tmp_path, "tuned": tmp_path}
+    found = count(asked, sides, (own, other, own), lambda _: None)
+    assert [one.geometry for one in found.curve] == [other]
+    assert seen.count(own) == seen.count(other) == 2
+
+
+@pytest.mark.parametrize("branches", [True, False])
+def test_branches_are_simulated_where_they_are_reported(
+    monkeypatch: pytest.MonkeyPatch, branches: bool
+) -> None:
+    monkeypatch.setattr(valgrind, "client_command", lambda argv, _: argv)
+    program, library, log = (sys.executable,), Path("/x.so"), Path("/log")
+    what = Simulation(program, {}, library, CacheGeometry(4096, 8), log, branches=branches)
+    said = [one for one in what.command(Path("/v"), Path("/c")) if "--branch-sim" in one]
+    assert said == [f"--branch-sim={'yes' if branches else 'no'}"]
 
 
 @pytest.mark.parametrize("wish", ["hardware", "valgrind"])

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pipeline.core.errors import ArtifactError, WorkloadError
-from pipeline.judge import JudgeRequest, VerifyResult, judge
+from pipeline.judge import JudgeRequest, VerifyResult, judge, judging
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
@@ -118,6 +119,19 @@ def test_a_result_says_everything_about_itself_and_survives_json(
     assert len(result.throughput.workloads[0].samples) == result.throughput.pairs >= 10
     assert any("counting toy" in line for line in lines)
     assert any("health: python" in line for line in lines)
+
+
+def test_the_seconds_of_a_judgement_hold_its_check_of_itself(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+
+    def check(*_: object) -> None:
+        clock[0] += 1000
+
+    monkeypatch.setattr(judging, "check", check)
+    monkeypatch.setattr(judging, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    assert judge(request(built, tmp_path, "fast", "fast"), quiet).seconds == 1000
 
 
 def test_a_json_result_with_an_unknown_field_is_refused(built: Path, tmp_path: Path) -> None:

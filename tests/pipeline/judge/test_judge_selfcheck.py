@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ from pipeline.judge.model import (
 )
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand, Margins
-from pipeline.judge.schedule import PlannedPair
+from pipeline.judge.schedule import Block, PlannedPair
 from pipeline.judge.selfcheck import VARIABLE, calibrate, check, slowed_by
 from pipeline.judge.tasks import Task
 from pipeline.judge.throughput import Runner
@@ -71,6 +72,22 @@ def test_the_dose_costs_two_per_cent(per_round: float) -> None:
     assert dose is not None
     assert dose.rounds * per_round == pytest.approx(0.02, rel=0.05)
     assert dose.probe_loss >= 1
+
+
+def test_a_loss_that_was_seen_sets_the_rounds_at_once() -> None:
+    """What a few pairs have seen is not measured by a few again: the next probe sets the dose."""
+    pairs: list[int] = []
+    noisy = machine(5e-4)
+
+    def counted(bench: BenchCommand, block: Block) -> Sequence[PairSample]:
+        pairs.extend(int(bench.side_env["tuned"][VARIABLE]) for _ in block)
+        return noisy(bench, block)
+
+    dose = calibrate(BENCH, counted, quiet)
+    assert dose is not None
+    assert pairs.count(1_000) == selfcheck.FEW_PAIRS
+    assert pairs.count(dose.probe_rounds) == len(pairs) - selfcheck.FEW_PAIRS
+    assert len(pairs) == selfcheck.FEW_PAIRS + selfcheck.DOSE_PAIRS
 
 
 def test_a_workload_that_cannot_be_slowed_has_no_dose() -> None:
