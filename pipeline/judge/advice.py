@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pipeline.judge.keys import MOST_S, SURPLUS
 from pipeline.judge.model import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
@@ -13,17 +14,14 @@ from pipeline.judge.verdict import Verdict
 if TYPE_CHECKING:
     from pipeline.judge.model import Throughput, VerifyResult
 
-SURPLUS = 1.5
-"""What comes may be noisier than what was seen."""
-
 UNKNOWN = 4.0
 """Times as long, where nothing tells how much longer: half the width of all intervals."""
 
 USUAL_S = 50.0
 """About as long as a build without --quick times its runs: usually 60 s, or a little less."""
 
-MOST_S = 3600.0
-"""Whoever would have to wait longer is told that the machine is the trouble."""
+LITTLE_S = 120.0
+"""A quick build that needs no more is judged again for so long: a full one takes longer."""
 
 
 def advice(result: VerifyResult, profile: str) -> str:
@@ -54,8 +52,13 @@ def _healthy(result: VerifyResult, profile: str) -> str:
 
 
 def _more(result: VerifyResult, profile: str) -> str:
-    """Name a full run, unless a quick one had as much time: then more time."""
+    """Name a full run, unless a quick one had as much time, or needs little: then more time."""
     if result.mode == "quick" and result.throughput.seconds < USUAL_S:
+        known = _seconds_known(result)
+        if known is not None and SURPLUS * known <= LITTLE_S:
+            seconds = math.ceil(SURPLUS * known)
+            again = _command(profile, "--quick", f"--verify-time {seconds}s")
+            return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
         return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"
     return _longer(result, profile)
 
@@ -105,14 +108,19 @@ def _longer(result: VerifyResult, profile: str) -> str:
 
 def _seconds_needed(result: VerifyResult) -> float:
     """Return about how long timed runs would have to go on, from their begin."""
+    known = _seconds_known(result)
+    return UNKNOWN * result.throughput.seconds if known is None else known
+
+
+def _seconds_known(result: VerifyResult) -> float | None:
+    """Return that where the noise tells it; None: a workload or the self-check is in doubt."""
     throughput = result.throughput
-    unknown = UNKNOWN * throughput.seconds
     if result.keys.icache.verdict is Verdict.GO:
         until_harmless = _until_harmless(result)
     else:
         until_harmless = throughput.seconds_to_decide
     if until_harmless is None or until_harmless <= throughput.seconds:
-        return unknown  # a single workload is in doubt, or the judge's check of itself
+        return None
     return until_harmless
 
 

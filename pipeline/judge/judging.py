@@ -86,9 +86,9 @@ def describe(library: Path) -> Library:
 def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
     """Return the caches to simulate: as asked for, else this machine's own and the curve's.
 
-    A quick judgement has no curve.
+    A quick judgement has no curve, and only a thorough one each of its points.
     """
-    curve = () if request.mode == "quick" else SWEEP
+    curve = {"quick": (), "default": SWEEP[1::2], "thorough": SWEEP}[request.mode]
     return request.geometries or (machine_l1i()[0], *curve)
 
 

@@ -17,9 +17,10 @@ from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.perf_output import parse_samples, parse_stat
 from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.counting.valgrind import Simulation, ValgrindSource, exactly
-from pipeline.judge.l1i import FALLBACK, machine_l1i
+from pipeline.judge.judging import geometries
+from pipeline.judge.l1i import FALLBACK, SWEEP, machine_l1i
 from pipeline.judge.model import LibraryCounts, Measured
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side, Tools
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Mode, Side, Tools
 
 LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)
 HEAD = "positions: instr\nevents: Ir Dr Dw I1mr D1mr\nsummary: {total} 0 0 3 0\n"
@@ -346,6 +347,16 @@ def test_the_curve_counts_no_cache_twice(tmp_path: Path, monkeypatch: pytest.Mon
     found = count(asked, sides, (own, other, own), lambda _: None)
     assert [one.geometry for one in found.curve] == [other]
     assert seen.count(own) == seen.count(other) == 2
+
+
+@pytest.mark.parametrize(("mode", "points"), [("quick", 0), ("default", 4), ("thorough", 8)])
+def test_the_curve_has_as_many_points_as_the_mode_pays_for(
+    tmp_path: Path, mode: Mode, points: int
+) -> None:
+    own, *curve = geometries(request(tmp_path, mode=mode))
+    assert own == machine_l1i()[0]
+    assert len(curve) == points
+    assert set(curve) <= set(SWEEP)
 
 
 @pytest.mark.parametrize("branches", [True, False])

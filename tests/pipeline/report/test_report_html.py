@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.report.build import alone
 from pipeline.report.html import render_html
+from pipeline.report.model import Finding
 from pipeline.report.svg.draw import Scale, element, nice_ticks
 from pipeline.report.svg.intervals import span_of
 from pipeline.report.svg.textmap import heat_level
@@ -103,6 +104,15 @@ def test_regressions_stand_before_everything_else() -> None:
     sections = [name for name in page.ids if name in SECTIONS]
     assert sections[:2] == ["verdict", "findings"]
     assert "larson is slower" in page.said
+
+
+def test_a_doubt_does_not_repeat_what_the_verdict_says() -> None:
+    model = good()
+    doubt = Finding(
+        kind="doubt", what="throughput is INCONCLUSIVE", detail="so said", anchor="keys"
+    )
+    update = {"findings": (doubt,), "reason": "throughput is INCONCLUSIVE: so said"}
+    assert Page(render_html(model.model_copy(update=update))).said.count("so said") == 1
 
 
 def test_what_was_not_measured_is_said_and_never_zero() -> None:
