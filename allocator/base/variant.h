@@ -33,6 +33,8 @@
 #define HAK_VARIANT_OPTIONS "policy/options_guard.def"
 #elif HAK_RESEARCH
 #define HAK_VARIANT_OPTIONS "policy/options_research.def"
+#elif HAK_HARDENED
+#define HAK_VARIANT_OPTIONS "policy/options_hardened.def"
 #else
 #define HAK_VARIANT_OPTIONS "policy/options_production.def"
 #endif

@@ -8,6 +8,7 @@
  *     beyond: hak_large_allocate */
 #include "front/medium.h"
 #include "front/refill.h"
+#include "front/zero_freed.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
@@ -32,6 +33,11 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 }
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
+    if (HAK_HARDENED && HAK_UNLIKELY(hak_zeroes_freed)) {
+        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+        hak_free_zeroed(block);
+        return;
+    }
     unsigned cls = hak_class_in(&hak_ranges[0], block);
     if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, cls, block)))
         return;

@@ -2,6 +2,7 @@
 #include "base/fatal.h"
 #include "base/libc_malloc.h"
 #include "front/profile.h"
+#include "front/zero_freed.h"
 #include "front/guard_sample.h"
 #include "front/usage.h"
 #include "guard/guard.h"
@@ -147,6 +148,8 @@ static HAK_AT_LOAD void start_at_load(void) {
 
 /* After the constructors that tell the unwinder of a static program where its tables are. */
 static HAK_LATE_AT_LOAD void begin_profile(void) {
+    if (HAK_HARDENED)
+        hak_zero_freed_begin();
     hak_trap_begin();
     hak_profile_begin(environ);
 }

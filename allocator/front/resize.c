@@ -2,6 +2,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "front/refill.h"
+#include "front/zero_freed.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "large/large.h"
@@ -51,26 +52,34 @@ static void *copy_to_new(void *block, size_t size, size_t old_size) {
     return copy;
 }
 
-/* A block that grows will grow again: it gets at least a quarter more than it had. So a string that
- * grows byte by byte is copied a logarithmic number of times. */
-static HAK_DOOR void *move_small(void *block, size_t size, size_t room) {
-    if (size <= room && hak_classes[hak_class_of(block) - 1].size < size)
-        return block; /* no smaller class holds it */
-    size_t generous = room + room / 4;
-    return copy_to_new(block, size > room && size < generous ? generous : size, room);
-}
-
-static HAK_DOOR void *resize_large(void *block, size_t size) {
-    size_t old_size = hak_large_size(block, "realloc");
-    if (size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX)
-        return hak_large_resize(block, size);
-    return copy_to_new(block, size, old_size);
-}
-
 /* A block stays where it is while more than half of its room is wanted. Nothing fits into no room,
  * that of HAK_CLASS_NONE: so NULL and large blocks ride on this branch, as size 0 does. */
 static inline bool fits(size_t room, size_t size) {
     return size - room / 2 - 1 < room / 2;
+}
+
+/* A block that grows will grow again: it gets at least a quarter more than it had. So a string that
+ * grows byte by byte is copied a logarithmic number of times. */
+static void *move(void *block, size_t size, size_t room) {
+    size_t generous = room + room / 4;
+    return copy_to_new(block, size > room && size < generous ? generous : size, room);
+}
+
+static HAK_DOOR void *move_small(void *block, size_t size, size_t room) {
+    if (size <= room && hak_classes[hak_class_of(block) - 1].size < size)
+        return block; /* no smaller class holds it */
+    return move(block, size, room);
+}
+
+/* Where what is freed becomes zero, no part of a large block is given up: it is copied, and freed.
+ */
+static HAK_DOOR void *resize_large(void *block, size_t size) {
+    size_t old_size = hak_large_size(block, "realloc");
+    if (HAK_HARDENED && HAK_UNLIKELY(hak_zeroes_freed))
+        return fits(old_size, size) ? block : move(block, size, old_size);
+    if (size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX)
+        return hak_large_resize(block, size);
+    return copy_to_new(block, size, old_size);
 }
 
 /* The class of the block was looked for in the first range alone. */

@@ -15,6 +15,7 @@ static const char known[] =
 #include "policy/names_elsewhere.def"
 #include "policy/options.def"
 #include "policy/options_guard.def"
+#include "policy/options_hardened.def"
 #include "policy/options_production.def"
 #include "policy/options_research.def"
 #include "policy/options_text.def"

@@ -46,6 +46,8 @@ int main(void) {
     puts("\n[statistics.md](statistics.md#a-socket) says more of the socket.");
     begin_table("\n## The guard variant, in addition\n");
 #include "policy/options_guard.def"
+    begin_table("\n## The hardened variant, in addition\n");
+#include "policy/options_hardened.def"
     begin_table("\n## The research variant, in addition\n");
 #include "policy/options_research.def"
     return 0;

@@ -1,0 +1,43 @@
+#include "front/zero_freed.h"
+
+#include "base/classes.h"
+#include "front/refill.h"
+#include "hot/magazine.h"
+#include "large/large.h"
+#include "os/os.h"
+#include "pages/mark.h"
+#include "pages/range.h"
+#include "policy/policy.h"
+
+#include <string.h>
+
+/* For longer blocks fresh pages are cheaper than zeroing, and what was never touched stays so. */
+#define BY_PAGES ((size_t)1 << 20)
+
+HAK_EARLY bool hak_zeroes_freed;
+
+void hak_zero_freed_begin(void) {
+    hak_zeroes_freed = hak_policy_now()->zero_freed != 0;
+}
+
+static void zero(void *block, size_t size) {
+    if (size < BY_PAGES || !hak_os_purge(block, size))
+        memset(block, 0, size);
+}
+
+/* A pointer that is none ends the program. */
+static size_t size_to_zero(const void *block) {
+    unsigned cls = hak_class_of(block);
+    if (cls == HAK_CLASS_NONE)
+        return hak_large_size(block, "free");
+    hak_mark_must_be_out("free", block);
+    return hak_classes[cls].size;
+}
+
+void hak_free_zeroed(void *block) {
+    if (block == NULL)
+        return;
+    zero(block, size_to_zero(block));
+    if (!hak_magazine_push(hak_this_thread.heap, hak_class_in(&hak_ranges[0], block), block))
+        hak_retire(block);
+}
