@@ -18,9 +18,11 @@
 HAK_INLINE int hak_call_open(const char *path) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 }
-HAK_INLINE int hak_call_create(const char *path, mode_t mode) {
+/* What only this user may read and write. */
+enum { HAK_OWN_MODE = 0600 };
+HAK_INLINE int hak_call_create(const char *path) {
     int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, how, mode);
+    return (int)syscall(SYS_openat, AT_FDCWD, path, how, HAK_OWN_MODE);
 }
 HAK_INLINE ssize_t hak_call_read(int fd, void *to, size_t size) {
     return syscall(SYS_read, fd, to, size);

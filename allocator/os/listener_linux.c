@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/un.h>
 
-enum { BACKLOG = 16, OWN_MODE = 0600 };
+enum { BACKLOG = 16 };
 
 static hak_socket listener = {.fd = -1};
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -66,7 +66,7 @@ static bool is_stale(void) {
 /* The mode of a socket before bind is that of its file, so there is no moment in which others may
  * use it. */
 static bool bind_it(int fd) {
-    if (syscall(SYS_fchmod, fd, OWN_MODE) != 0)
+    if (syscall(SYS_fchmod, fd, HAK_OWN_MODE) != 0)
         return false;
     if (at_address(SYS_bind, fd) == 0)
         return true;

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OWN_MODE = 0600 };
-
 static void fail(hak_out *out) {
     if (out->error == 0)
         out->error = errno != 0 ? errno : EIO;
@@ -33,7 +31,7 @@ bool hak_out_open(hak_out *out, const char *path) {
         out->error = ENAMETOOLONG;
         return false;
     }
-    out->file = hak_call_create(out->part, OWN_MODE);
+    out->file = hak_call_create(out->part);
     if (out->file < 0)
         fail(out);
     return out->file >= 0;
