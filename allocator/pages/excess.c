@@ -148,7 +148,8 @@ static bool is_in_turn(uint64_t *last_ms) {
     return in_turn;
 }
 
-/* A dense huge block goes to the system at once if no other was freed for a while. */
+/* A dense huge block goes to the system at once if no other was freed for a while: a program that
+ * read one large file may never call the library again. */
 static enum hak_freed dense(size_t pages) {
     static uint64_t freed_ms;
     bool stays = is_in_turn(&freed_ms) || pages <= allowed(hak_pages_used());
