@@ -46,6 +46,7 @@ PYTHON_TESTS = (
     ("layouts/*", "tests/pipeline/geometry"),
     ("allocator/*.[ch]", "tests/pipeline/test_allocator_order.py"),
     ("allocator/*.[ch]", "tests/pipeline/test_marks.py"),
+    ("allocator/*.[ch]", "tests/pipeline/test_constants.py"),
     ("allocator/base/*.def", "tests/pipeline/geometry"),
     ("training/profiles/*", "tests/pipeline/test_profile.py"),
     ("pipeline/report/templates/*", "tests/pipeline/report"),
