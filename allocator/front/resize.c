@@ -12,10 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* calloc beyond this takes whole pages, which are zero already when they are fresh: what a program
- * never touches costs it nothing. */
-#define ZERO_BY_PAGES ((size_t)32768)
-
 static HAK_COLD void *refuse_size(void) {
     errno = ENOMEM;
     return NULL;
@@ -25,7 +21,7 @@ static HAK_COLD void *refuse_size(void) {
 static HAK_DOOR void *calloc_elsewhere(size_t bytes) {
     if (HAK_UNLIKELY(bytes > PTRDIFF_MAX))
         return refuse_size();
-    if (bytes > ZERO_BY_PAGES)
+    if (bytes > HAK_MEDIUM_MAX)
         return hak_large_allocate(bytes, 1, true); /* fresh memory is zero already */
     void *block = hak_malloc(bytes);
     return HAK_LIKELY(block != NULL) ? memset(block, 0, bytes) : NULL;

@@ -11,9 +11,6 @@
 
 #include <string.h>
 
-/* For longer blocks fresh pages are cheaper than zeroing, and what was never touched stays so. */
-#define BY_PAGES ((size_t)1 << 20)
-
 HAK_EARLY bool hak_zeroes_freed;
 
 void hak_zero_freed_begin(void) {
@@ -21,7 +18,7 @@ void hak_zero_freed_begin(void) {
 }
 
 static void zero(void *block, size_t size) {
-    if (size < BY_PAGES || !hak_os_purge(block, size))
+    if (size < HAK_ZERO_BY_PAGES || !hak_os_purge(block, size))
         memset(block, 0, size);
 }
 

@@ -21,7 +21,6 @@
 #include <string.h>
 
 enum {
-    ZERO_PAGES = 16,          /* for longer blocks fresh pages are cheaper than zeroing: 1 MiB */
     APART_IN_GUARD = 1 << 30, /* for larger ones guard builds first ask whether there is room */
     MOST_UNSEEN = 64 /* blocks that come and go by a cache between two looks at the clock */
 };
@@ -43,7 +42,7 @@ void hak_large_look(hak_heap *heap) {
 
 /* Fresh memory from the system is zero, and costs nothing where it is never touched. */
 static void make_zero(hak_slab *run, size_t size) {
-    if (run->pages < ZERO_PAGES || !hak_os_purge((void *)run->start, hak_large_bytes(run)))
+    if (size < HAK_ZERO_BY_PAGES || !hak_os_purge((void *)run->start, hak_large_bytes(run)))
         memset((void *)run->start, 0, size);
 }
 

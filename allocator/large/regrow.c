@@ -17,11 +17,9 @@
 
 #include <string.h>
 
-enum {
-    MOVE_PAGES = 512,       /* longer blocks grow by moving page tables, not bytes: 32 MiB */
-    STAYS_APART = 32 << 20, /* a block apart that shrinks to less is copied into a range */
-    TRIM_SHARE = 8,         /* a shrunk block keeps its pages unless 1/8 of them become free */
-};
+/* Longer blocks grow by moving page tables, not bytes: 32 MiB. A block apart that shrinks to less
+ * is copied into a range. */
+enum { MOVE_PAGES = 512 };
 
 static hak_slab *take_with_slack(size_t pages) {
     bool zeroed;
@@ -84,7 +82,7 @@ static bool grow_in_place(hak_slab *run, size_t pages) {
 /* A block apart that becomes small is copied; so is one whose mapping the program has cut. */
 static void *resize_apart(void *block, size_t size) {
     size_t before = hak_large_size_apart(block, "realloc");
-    void *resized = size >= STAYS_APART ? hak_apart_resize(block, size) : NULL;
+    void *resized = hak_large_pages(size) >= MOVE_PAGES ? hak_apart_resize(block, size) : NULL;
     if (resized != NULL)
         return resized;
     void *copy = hak_large_allocate(size, 1, false);
@@ -93,6 +91,15 @@ static void *resize_apart(void *block, size_t size) {
     memcpy(copy, block, before < size ? before : size);
     hak_large_give_apart(block, "realloc");
     return copy;
+}
+
+/* A block keeps the slack that it got when it grew, and as much when it shrinks. */
+static void trim(hak_slab *run, size_t pages) {
+    if (pages >= run->pages - run->pages / HAK_SLACK_SHARE)
+        return;
+    hak_run_trim(run, pages);
+    hak_purge_expect();
+    hak_large_tick_by_owner();
 }
 
 static void *resize(void *block, size_t size) {
@@ -105,11 +112,7 @@ static void *resize(void *block, size_t size) {
     if (!grow_in_place(run, pages))
         return move(run, size);
     run->large_size = size;
-    if (pages < run->pages - run->pages / TRIM_SHARE) {
-        hak_run_trim(run, pages);
-        hak_purge_expect();
-        hak_large_tick_by_owner();
-    }
+    trim(run, pages);
     return block;
 }
 

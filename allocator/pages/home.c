@@ -2,8 +2,6 @@
 
 #include "pages/range.h"
 
-enum { SEGMENTS = 512 }; /* 1 GiB of address space; a home that is full grows elsewhere */
-
 static size_t ranges[HAK_HOMES]; /* 0: none of its own */
 static bool refused;             /* once; further homes would be, too */
 
@@ -14,7 +12,7 @@ size_t hak_home_range(unsigned home) {
 hak_range *hak_home_settle(unsigned home) {
     bool is_first = home <= HAK_FIRST_HOME || hak_range_count() == 0;
     if (!is_first && ranges[home] == 0 && !refused) {
-        refused = hak_range_add(SEGMENTS) == NULL;
+        refused = hak_range_add(1) == NULL;
         ranges[home] = refused ? 0 : hak_range_count() - 1;
     }
     return ranges[home] != 0 ? &hak_ranges[ranges[home]] : NULL;

@@ -8,10 +8,8 @@
 #include "stats/stats.h"
 
 enum {
-    SMALLEST = 8,       /* segments in a first reservation worth having */
     SHARE_OF_LIMIT = 4, /* a reservation takes at most 1/4 of a limited address space */
     FURTHER = 512,      /* segments in a further range: 1 GiB */
-    AHEAD = 4,          /* 1/4 more is made usable than is needed now */
     MOST = 1 << 28,     /* segments in a range: as many as the levels of pages/room.h span */
 };
 
@@ -104,8 +102,6 @@ hak_range *hak_range_add(size_t least) {
         return NULL;
     size_t first = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
     size_t wanted = index == 0 ? first : FURTHER;
-    if (index == 0)
-        least = least > SMALLEST ? least : SMALLEST;
     wanted = wanted > least ? wanted : least;
     hak_range *r = &hak_ranges[index];
     if (r->segments_ready != 0)
@@ -119,20 +115,14 @@ hak_range *hak_range_add(size_t least) {
 
 /* ---- growing ---- */
 
-/* Makes segments usable up to `end`; ahead of need where the system grants it, so that a growing
- * program asks seldom. */
+/* Makes segments usable up to `end`: some hundred page faults in each cost more than the call. */
 static enum hak_commit commit_segments(hak_range *r, size_t end) {
-    size_t from = r->segments_usable, ahead = end + (end - 1) / AHEAD;
-    if (end <= from)
+    if (end <= r->segments_usable)
         return HAK_COMMITTED;
-    size_t ends[] = {ahead < r->segments_ready ? ahead : r->segments_ready, end};
-    enum hak_commit done = HAK_REFUSED;
-    for (unsigned i = 0; i < 2 && done != HAK_COMMITTED; i++) {
-        done = hak_range_commit(r, r->base + from * HAK_SEGMENT_SIZE,
-                                r->base + ends[i] * HAK_SEGMENT_SIZE);
-        if (done == HAK_COMMITTED)
-            r->segments_usable = ends[i];
-    }
+    enum hak_commit done = hak_range_commit(r, r->base + r->segments_usable * HAK_SEGMENT_SIZE,
+                                            r->base + end * HAK_SEGMENT_SIZE);
+    if (done == HAK_COMMITTED)
+        r->segments_usable = end;
     return done;
 }
 
