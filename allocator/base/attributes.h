@@ -135,6 +135,11 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 #define HAK_PAUSE() ((void)0)
 #endif
 
+/* Where the caller's part of the stack ends: what lies above may hold its variables; and a function
+ * that stores there what the registers hold that its callers still want. */
+#define HAK_STACK_NOW() ((uintptr_t)__builtin_frame_address(0))
+#define HAK_STORE_REGISTERS() __builtin_unwind_init()
+
 /* Asks for a line of memory that will be written soon; never faults. */
 #define HAK_FETCH(address) __builtin_prefetch(address)
 

@@ -64,8 +64,9 @@ enum {
 };
 #undef HAK_CLASS
 
-/* Bytes that a guard build sets aside for each page: eight for each block that it may hold. */
-#define HAK_RECORD_BYTES ((size_t)HAK_SLAB_MAX_BLOCKS * 8)
+/* Bytes that a guard build sets aside for each page: for each block that it may hold eight, and
+ * behind all of these four more, which are not touched unless leaks are looked for. */
+#define HAK_RECORD_BYTES ((size_t)HAK_SLAB_MAX_BLOCKS * 12)
 
 /* Slots that the magazine of a class may grow to: HAK_DEEP_BYTES of small blocks. For larger ones
  * the bytes shrink with the size from 128 bytes on, down to HAK_DEEP_TIMES of the usual depth. */

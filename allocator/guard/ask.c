@@ -1,5 +1,6 @@
 #include "base/bits.h"
 #include "front/core.h"
+#include "guard/alive.h"
 #include "guard/fence.h"
 #include "guard/guard.h"
 #include "guard/keep.h"
@@ -121,6 +122,8 @@ void *hak_guard_allocate(const hak_wish *wish) {
         memset(block, 0, wish->size);
     hak_fence_put(place.run, first, facts);
     facts.turn = (atomic_load_explicit(place.record, memory_order_relaxed).turn + 1u) & 63u;
+    if (HAK_UNLIKELY(atomic_load_explicit(&hak_alive_noted, memory_order_acquire)))
+        hak_alive_note(place);
     atomic_store_explicit(place.record, facts, memory_order_release);
     return block;
 }

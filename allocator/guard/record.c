@@ -11,6 +11,13 @@ static hak_record *records_of(const hak_slab *run, const void *block) {
     return (hak_record *)(void *)(*r->records + (size_t)(run - r->slabs) * HAK_RECORD_BYTES);
 }
 
+/* The origins of a page lie behind its records, in the same order. */
+_Atomic(uint32_t) *hak_origin_at(hak_place place) {
+    hak_record *first = records_of(place.run, place.start);
+    char *behind = (char *)(first + HAK_SLAB_MAX_BLOCKS);
+    return (_Atomic(uint32_t) *)(void *)behind + (place.record - first);
+}
+
 /* The block of the run that the address lies in, without a promise that one begins there. */
 static hak_place covering(hak_slab *run, const void *address) {
     uintptr_t offset = (uintptr_t)address - run->start;

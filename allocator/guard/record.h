@@ -1,6 +1,6 @@
 /* The guard's record of each block: eight bytes, far away from all blocks, found by arithmetic.
  *
- *   records of range r:   | page 0: 4096 records | page 1: 4096 records | ...
+ *   records of range r:   | page 0: 4096 records, 4096 origins | page 1: 4096 records, ...
  *
  * The records of a slab are those of its first page, one for each block; a large block has the
  * first of its first page. They are the last of the range's tables, and backed by memory only
@@ -49,6 +49,9 @@ HAK_INLINE size_t hak_front_of(const hak_slab *run, hak_facts facts) {
     bool is_usual = (size_t)1 << facts.alignment <= HAK_MIN_ALIGN && facts.size != 0;
     return HAK_LIKELY(is_usual) ? HAK_MIN_ALIGN : hak_unusual_front(run, facts);
 }
+
+/* Who asked for the block of a record, by a number of leaks/origins.h; 0 where that is not kept. */
+_Atomic(uint32_t) *hak_origin_at(hak_place place);
 
 /* Bytes of a block, and those among them that may hold data and canary: all of them in a slab, all
  * but the last page of the system in a large block, which stays without access. */

@@ -1,5 +1,6 @@
 /* A look at all blocks, at the program's end or when it is asked for. */
 #include "base/classes.h"
+#include "guard/alive.h"
 #include "guard/fence.h"
 #include "guard/keep.h"
 #include "guard/quarantine.h"
@@ -73,7 +74,10 @@ void hak_guard_discount(hak_snapshot *s) {
 }
 
 /* A signal handler that calls exit may have interrupted this thread while it held a lock. */
-static HAK_AT_UNLOAD void sweep_at_exit(void) {
-    if (hak_policy_now()->guard_sweep != 0 && hak_locks_held == 0)
+static HAK_AT_UNLOAD void look_at_exit(void) {
+    if (hak_locks_held != 0)
+        return;
+    if (hak_policy_now()->guard_sweep != 0)
         hak_guard_sweep();
+    hak_alive_look();
 }

@@ -65,6 +65,11 @@ void hak_os_stack_start(void) {
     unwind(frame, 1);
 }
 
+void hak_os_stack_own(uintptr_t *from, uintptr_t *to) {
+    *from = own_start;
+    *to = own_end;
+}
+
 static bool is_own(const void *frame) {
     return (uintptr_t)frame >= own_start && (uintptr_t)frame < own_end;
 }

@@ -12,23 +12,12 @@ enum { WAIT_MS = 2000 };
 
 /* ---- lines ---- */
 
-static void write_frame(unsigned number, const void *frame) {
-    char digits[21], address[19], into[19], at[19];
-    hak_os_place place = hak_os_place_of(frame);
-    hak_message((const char *const[]){
-        "    #", hak_decimal(number, digits), " ", hak_hexadecimal((uintptr_t)frame, address), " ",
-        place.function != NULL ? place.function : "?", place.function != NULL ? "+" : "",
-        place.function != NULL ? hak_hexadecimal(place.into, into) : "", " (",
-        place.file != NULL ? place.file : "?", "+", hak_hexadecimal(place.at, at), ")", NULL});
-}
-
 static void write_stack(const char *what, const hak_trap_event *event) {
     char digits[21];
     hak_message((const char *const[]){
         "  ", what, " in thread ", hak_decimal((unsigned)event->thread, digits),
         event->stack.depth != 0 ? ":" : ", with no call stack", NULL});
-    for (unsigned i = 0; i < event->stack.depth; i++)
-        write_frame(i, event->stack.frames[i]);
+    hak_os_stack_write(event->stack.frames, event->stack.depth);
 }
 
 /* Where an address lies, seen from a block: "8 bytes behind". */

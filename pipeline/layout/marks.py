@@ -9,7 +9,7 @@ from pathlib import Path
 
 _STATIC = re.compile(r"^static\b[^;{(=]*?\b(?!_Atomic)(\w+)\(", re.MULTILINE)
 # Folders that no published library has: the variants for finding mistakes and for research.
-VARIANTS = frozenset({"guard", "research"})
+VARIANTS = frozenset({"guard", "leaks", "research"})
 
 
 def marked(allocator: Path, mark: str) -> frozenset[str]:

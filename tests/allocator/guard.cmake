@@ -31,6 +31,8 @@ with_option(HAKMEM_GUARD_FAULTS=0 process.leaves_no_trace)
 # some forty of them.
 with_option(TEST_BLOCKS_MAY_STAY=160 faults.all_requests faults.every_site)
 with_option(HAKMEM_GUARD_QUARANTINE=1 faults.every_site)
+# So that its tables are refused, too.
+with_option(HAKMEM_LEAKS=1 faults.every_site)
 
 # Half of a block's room is enough for the guard to move it: who still uses the old pointer is found.
 set_tests_properties(unit.realloc_stays PROPERTIES DISABLED TRUE)
@@ -50,3 +52,8 @@ set_tests_properties(unit.resident_cost process.idle_cost process.limited_data p
                      PROPERTIES DISABLED TRUE)
 
 test_folder(guard "${preloaded}" guard)
+
+# It loads a library while it runs.
+add_library(test_guard_holder MODULE guard/library/holder.c)
+target_link_libraries(test_guard_holder PRIVATE hakmem_warnings)
+set_property(TEST guard.leaks APPEND PROPERTY ENVIRONMENT TEST_HOLDER=$<TARGET_FILE:test_guard_holder>)

@@ -13,7 +13,7 @@ from pipeline.core.paths import Tree
 ALLOCATOR = Tree.here().root / "allocator"
 ORDER = (
     *("base", "os", "stats", "policy", "limits", "pages", "slab", "magazine", "sampling", "trap"),
-    *("heap", "remote", "bin", "reclaim", "thread", "large", "report", "hot", "front"),
+    *("leaks", "heap", "remote", "bin", "reclaim", "thread", "large", "report", "hot", "front"),
 )
 """Each folder may include itself and those before it."""
 VARIANTS = ("guard", "research")

@@ -1,0 +1,30 @@
+/* Leaks: live blocks that nothing of the program points to, when it ends (HAKMEM_LEAKS).
+ *
+ *   suspects.h   the blocks                       handed in by who calls
+ *   roots.h      memory that the program uses  -> each word that is an address in a suspect
+ *   reach.h      what is found is looked at in turn; what is left is a leak
+ *   origins.h    who asked for it              -> tell.h: the report
+ *
+ * A word counts wherever it points into a block, as in LeakSanitizer: C++ keeps pointers to a base
+ * class, programs keep pointers behind a header of their own. It must lie at an address that is a
+ * multiple of its size, where compilers put pointers. Nothing here allocates from the heap, and
+ * memory is read by a system call, as it may go away meanwhile: threads may still run. */
+#ifndef HAK_LEAKS_LEAKS_H
+#define HAK_LEAKS_LEAKS_H
+
+#include "leaks/suspects.h"
+
+/* Whose blocks are looked at. */
+typedef struct hak_leaks_from {
+    size_t (*most)(void);                /* how many there are; a few more may be added */
+    void (*add_all)(void);               /* by hak_suspects_add */
+    bool (*lives)(const hak_suspect *s); /* still */
+} hak_leaks_from;
+
+/* Whether the program's options ask for it. */
+bool hak_leaks_wanted(void);
+
+/* Looks, and tells. At the end of the process, once; under no lock. */
+void hak_leaks_look(const hak_leaks_from *from);
+
+#endif

@@ -1,0 +1,23 @@
+/* Origins: the call stacks that blocks were asked for by, each kept once and known by a number. No
+ * lock: a forked child finds them whole.
+ *
+ *   slots    | number |   |   | number | ...     by the stack's hash
+ *   stacks   | none | stack 1 | stack 2 | ...    as far as there are some */
+#ifndef HAK_LEAKS_ORIGINS_H
+#define HAK_LEAKS_ORIGINS_H
+
+#include "sampling/sites.h"
+
+enum { HAK_ORIGINS = 65536 }; /* numbers; 0 stands for a stack that is not known */
+
+/* Maps the tables, once. False: out of memory. */
+bool hak_origins_open(void);
+
+/* The number of the caller's stack; 0: it has none, or there are too many. errno is kept. */
+uint32_t hak_origin_here(void);
+
+/* The number of a stack that is known already; the stack of a number, NULL for 0. */
+uint32_t hak_origin_of(const hak_stack *stack);
+const hak_stack *hak_origin_stack(uint32_t number);
+
+#endif

@@ -1,0 +1,24 @@
+/* A look at memory of this process that may be gone, or without access, at any moment. */
+#ifndef HAK_OS_PEEK_H
+#define HAK_OS_PEEK_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Before the next two. False: the system does not allow it here. One thread. */
+bool hak_os_peek_start(void);
+void hak_os_peek_end(void);
+
+/* Copies up to `size` bytes, up to the first page that cannot be read; returns how many. */
+size_t hak_os_peek(void *to, uintptr_t from, size_t size);
+
+/* Calls `visit` for each stretch of a mapping, from page to page, that was ever touched: others
+ * read as zero or as the file, and to read them would take memory. With `private_only` for pages
+ * alone that no file has. Where the system does not say: for all of it, or nothing. */
+void hak_os_touched_each(uintptr_t start, uintptr_t end, bool private_only,
+                         void (*visit)(uintptr_t from, uintptr_t to, void *context), void *context);
+
+#endif

@@ -1,0 +1,69 @@
+#include "os/peek.h"
+
+#include "os/calls.h"
+#include "os/os.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+
+/* /proc/self/pagemap: a word for each page. */
+#define PRESENT (UINT64_C(1) << 63)
+#define SWAPPED (UINT64_C(1) << 62)
+#define OF_FILE (UINT64_C(1) << 61) /* or of memory that is shared */
+
+enum { BATCH = 512 };
+static uint64_t entries[BATCH];
+static int pagemap = -1;
+
+size_t hak_os_peek(void *to, uintptr_t from, size_t size) {
+    struct iovec here = {to, size}, there = {(void *)from, size};
+    int saved_errno = errno;
+    long got = syscall(SYS_process_vm_readv, (long)getpid(), &here, 1L, &there, 1L, 0L);
+    errno = saved_errno;
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool hak_os_peek_start(void) {
+    char one = 0;
+    if (!hak_os_may_ask() || hak_os_peek(&one, (uintptr_t)&pagemap, 1) != 1)
+        return false;
+    int saved_errno = errno;
+    pagemap = hak_call_open("/proc/self/pagemap");
+    errno = saved_errno;
+    return true;
+}
+
+void hak_os_peek_end(void) {
+    if (pagemap >= 0)
+        hak_call_close(pagemap);
+    pagemap = -1;
+}
+
+static bool counts(uint64_t entry, bool private_only) {
+    return (entry & (PRESENT | SWAPPED)) != 0 && !(private_only && (entry & OF_FILE) != 0);
+}
+
+/* Pages whose words could be read; 0: none. */
+static size_t read_entries(uintptr_t start, uintptr_t end) {
+    size_t page = hak_os_page_size(), pages = (end - start) / page;
+    size_t bytes = (pages < BATCH ? pages : BATCH) * sizeof *entries;
+    int saved_errno = errno;
+    long got = syscall(SYS_pread64, pagemap, entries, bytes, start / page * sizeof *entries);
+    errno = saved_errno;
+    return got > 0 ? (size_t)got / sizeof *entries : 0;
+}
+
+void hak_os_touched_each(uintptr_t start, uintptr_t end, bool private_only,
+                         void (*visit)(uintptr_t from, uintptr_t to, void *context),
+                         void *context) {
+    size_t page = hak_os_page_size(), known;
+    for (; start < end && (known = read_entries(start, end)) != 0; start += known * page)
+        for (size_t i = 0, first; i < known; i++) {
+            for (first = i; i < known && counts(entries[i], private_only);)
+                i++;
+            if (first != i)
+                visit(start + first * page, start + i * page, context);
+        }
+    if (start < end && !private_only)
+        visit(start, end, context);
+}
