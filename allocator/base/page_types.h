@@ -44,7 +44,6 @@ enum { HAK_CACHED_RUNS = 8, HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */
-enum { HAK_DIRTY_TAIL = 2 };
 enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };
 
 /* One per page, 64 bytes; the one of a run's first page (its head) describes the run.
@@ -75,15 +74,15 @@ struct hak_slab {
         uint64_t summary;  /* slab */
         size_t large_size; /* large: bytes that were asked for */
     };
-    uint32_t pages;     /* length of the run; large: may be many thousands */
-    uint16_t tail;      /* pages between this one and the head of its slab; 0 elsewhere */
-    uint16_t used;      /* blocks out: in the program, in a magazine or in a remote chain */
-    uint16_t carved;    /* blocks ever handed out; those beyond were never touched */
-    uint16_t low_mark;  /* when `used` sinks to it, the owner has something to do: slab/slab.c */
-    uint8_t cls;        /* of a slab; HAK_CLASS_NONE elsewhere */
-    uint8_t kind;       /* enum hak_run_kind */
-    uint8_t pulse;      /* enum hak_pulse */
-    uint8_t dirty_tail; /* epochs until what an earlier run left beyond `carved` is purged, or 0 */
+    uint32_t pages;    /* length of the run; large: may be many thousands */
+    uint16_t tail;     /* pages between this one and the head of its slab; 0 elsewhere */
+    uint16_t used;     /* blocks out: in the program, in a magazine or in a remote chain */
+    uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
+    uint16_t low_mark; /* when `used` sinks to it, the owner has something to do: slab/slab.c */
+    uint8_t cls;       /* of a slab; HAK_CLASS_NONE elsewhere */
+    uint8_t kind;      /* enum hak_run_kind */
+    uint8_t pulse;     /* enum hak_pulse */
+    bool dirty_tail;   /* beyond `carved` lies what an earlier run left */
 } HAK_LINE_ALIGNED;
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 

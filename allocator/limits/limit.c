@@ -4,8 +4,6 @@
 #include "limits/cgroup.h"
 #include "policy/policy.h"
 
-enum { LOOK_MS = 1000 };
-
 HAK_EARLY hak_limits hak_limit = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
 _Atomic bool hak_limit_moves;
 
@@ -64,6 +62,6 @@ void hak_limit_look_again(uint64_t now) {
     static uint64_t next_ms;
     if (now < next_ms)
         return;
-    next_ms = now + LOOK_MS;
+    next_ms = now + HAK_REST_MS;
     update();
 }

@@ -21,7 +21,7 @@ extern HAK_HIDDEN hak_limits hak_limit;
 HAK_COLD void hak_limit_update(void);
 
 /* The same at the end of an epoch, where a limit may have changed without the policy: a share of
- * the cgroup's, or memory that is short. Once a second at most. Under the purge lock. */
+ * the cgroup's, or memory that is short. Twice a second at most. Under the purge lock. */
 HAK_COLD void hak_limit_look_again(uint64_t now);
 extern HAK_HIDDEN _Atomic bool hak_limit_moves;
 HAK_INLINE void hak_limit_look(uint64_t now) {

@@ -3,12 +3,11 @@
 #include "base/classes.h"
 #include "magazine/magazine.h"
 #include "pages/range.h"
+#include "policy/policy.h"
 
 #include <string.h>
 
 enum {
-    WINDOW_MS = 50,    /* all magazines are armed at most once in this time ... */
-    PAUSE_MS = 8,      /* ... unless the clock was not looked at for so long */
     HITS_PER_LOOK = 4, /* hits of armed magazines between two looks at the clock */
     FEW = 32,          /* looks of a class within a tick after which it is left alone */
 };
@@ -104,9 +103,8 @@ static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
 }
 
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
-    bool paused = now - hak_seen_at_ms(heap) >= PAUSE_MS;
     atomic_store_explicit(&heap->seen_at_ms, now, memory_order_relaxed);
-    if (paused || now - heap->armed_at_ms >= WINDOW_MS) {
+    if (now - heap->armed_at_ms >= HAK_MOMENT_MS) {
         heap->armed_at_ms = now;
         arm_all(heap);
     } else if (cls != HAK_CLASS_NONE && !was_hit_often(heap, cls, (uint16_t)now)) {

@@ -10,9 +10,8 @@
  *
  * The cost is bounded. A hit is an operation that meets an armed magazine:
  * - the held magazine serves it in a few instructions, and only every fourth looks at the clock;
- * - a class with very many hits within a tick of the clock is left alone until the next window;
- * - all magazines are armed at most once in a window of 50 ms, or when
- *   nothing has looked at the clock for long.
+ * - a class with very many hits within a tick of the clock is left alone until the next moment;
+ * - all magazines are armed at most once in a moment (policy/policy.h).
  *
  * So a thread that allocates up to some ten thousand blocks of a class in a second stays armed. One
  * that allocates in a tight loop is soon left alone. */

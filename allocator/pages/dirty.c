@@ -14,8 +14,6 @@
 
 hak_lock hak_purge_lock;
 
-enum { LONGEST = 32 }; /* segments purged by one call: 64 MiB, some milliseconds */
-
 /* ---- runs of dirty pages, across segments ---- */
 
 typedef struct run {
@@ -40,7 +38,7 @@ static unsigned ones_at_start(uint32_t mask) {
  * behind when these are dirty from their beginning on. */
 static run run_from(const hak_segment *s, uint32_t mask, enum hak_dirty_which which) {
     const hak_segment *segments = s->range->segments;
-    size_t index = index_of(s), last = index + LONGEST;
+    size_t index = index_of(s), last = index + HAK_PURGE_STEP / HAK_PAGES_PER_SEGMENT;
     if (last > s->range->segments_fresh)
         last = s->range->segments_fresh;
     unsigned from = hak_lowest_bit(mask), count = ones_at_start(mask >> from);

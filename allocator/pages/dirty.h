@@ -6,6 +6,9 @@
 #include "os/lock.h"
 #include "pages/dirty_list.h"
 
+/* Pages purged in one visit of the purge, and by one system call: 128 MiB, some milliseconds. */
+enum { HAK_PURGE_STEP = 2048 };
+
 /* One purge at a time. Taken before the registry lock and the segment lock. */
 extern HAK_HIDDEN hak_lock hak_purge_lock;
 

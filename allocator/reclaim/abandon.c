@@ -89,9 +89,9 @@ static void look_at(hak_seat *seat) {
 }
 
 /* The thread that reads `next` may not have seen the seat: another one, which had, has left it. */
-void hak_abandoned_find(unsigned looks) {
+void hak_abandoned_find(void) {
     static HAK_EARLY _Atomic(hak_seat *) next;
-    for (; looks > 0; looks--) {
+    for (unsigned looks = HAK_SEATS_AT_ONCE; looks > 0; looks--) {
         hak_seat *seat = atomic_load_explicit(&next, memory_order_acquire);
         if (seat == NULL && (seat = hak_seat_first()) == NULL)
             return;

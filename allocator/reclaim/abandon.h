@@ -8,6 +8,6 @@
 void hak_abandon(hak_heap *heap);
 
 /* Looks at so many heaps, in turn: those whose owner has ended without a word are given away. */
-void hak_abandoned_find(unsigned looks);
+void hak_abandoned_find(void);
 
 #endif

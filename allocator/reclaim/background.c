@@ -7,19 +7,15 @@
 #include "policy/policy.h"
 #include "reclaim/purge.h"
 
-enum {
-    PAUSE_MS = 500, /* between two looks, and between attempts to start it */
-    IDLE_LOOKS = 4, /* when nothing waits it looks as often again, and ends */
-};
-
 static _Atomic bool running;
 static _Atomic uint64_t next_attempt_ms;
 
+/* When nothing waits it rests once, looks again, and ends. */
 static void purge_while_pending(void) {
-    for (int idle = 0; idle < IDLE_LOOKS;) {
+    for (bool rested = false; !rested || hak_purge_is_pending();) {
         uint64_t wait = hak_purge_due();
-        idle = wait == 0 ? idle + 1 : 0;
-        hak_os_sleep_ms(wait == 0 ? PAUSE_MS : wait);
+        rested = wait == 0;
+        hak_os_sleep_ms(rested ? HAK_REST_MS : wait);
     }
 }
 
@@ -41,7 +37,7 @@ static void start(void) {
     if (hak_forks || now < atomic_load(&next_attempt_ms) || atomic_exchange(&running, true) ||
         hak_os_start_thread(&purger))
         return;
-    atomic_store(&next_attempt_ms, now + PAUSE_MS);
+    atomic_store(&next_attempt_ms, now + HAK_REST_MS);
     atomic_store(&running, false);
 }
 

@@ -19,19 +19,15 @@
 #include "reclaim/trim.h"
 
 enum {
-    STEP = 2048,      /* pages purged in one visit: 128 MiB, some milliseconds; ... */
-    TRIM_STEP = 8192, /* ... what a heap's trim does, reclaim/trim.h: about a millisecond; ... */
-    RECLAIM_MS = 20,  /* the least time between two looks at threads that do not come by; */
-    LOOKS = 64,       /* heaps whose owners may have ended unnoticed, looked at in each epoch; */
-    STEP_MS = 32,     /* ... as much again for each of these since the visit before, ... */
-    MOST_STEPS = 8,   /* ... up to so many: whoever comes after an hour waits no longer */
+    TRIM_STEP = 8192, /* what a heap's trim does in one, reclaim/trim.h: about a millisecond; */
+    MOST_STEPS = 8,   /* whoever comes after an hour waits no longer than for so many */
 };
 
 /* All that waits is done in steps, so that no malloc has to wait for all of it. Who comes rarely
- * does more; a heap that was never here has not been away. */
+ * does more, a step for each moment; a heap that was never here has not been away. */
 static size_t steps_for(const hak_heap *heap, uint64_t now) {
     uint64_t seen = hak_seen_at_ms(heap), pause = seen != 0 ? now - seen : 0;
-    uint64_t steps = 1 + pause / STEP_MS;
+    uint64_t steps = 1 + pause / HAK_MOMENT_MS;
     return steps < MOST_STEPS ? steps : MOST_STEPS;
 }
 
@@ -67,11 +63,11 @@ static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     static bool goes_on;
     if (!goes_on && now < next_ms)
         return true;
-    next_ms = now + RECLAIM_MS;
+    next_ms = now + HAK_MOMENT_MS;
     goes_on = !hak_reclaim_some(now, hak_epoch_number() + 1, TRIM_STEP * steps);
     hak_epoch_expect_more(goes_on);
     if (!goes_on)
-        hak_abandoned_find(LOOKS);
+        hak_abandoned_find();
     return !goes_on;
 }
 
@@ -87,7 +83,7 @@ static bool end_some(uint64_t now, size_t steps) {
         left = hak_dirty_count();
         hak_epoch_count();
     }
-    hak_dirty_purge(&left, STEP * steps, at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
+    hak_dirty_purge(&left, HAK_PURGE_STEP * steps, at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
     return left == 0;
 }
 

@@ -16,8 +16,8 @@ static uint8_t trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
 
 bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
     hak_lock_take(&hak_reclaim_lock);
-    bool all = hak_rob(&robbed, hak_seat_first(), HAK_ROBBED_MOST, hak_is_away, now) == NULL;
-    size_t cost = robbed.count != 0 ? hak_robbed_empty_some(&robbed) / HAK_TRIM_BLOCKS : 0;
+    bool all = hak_rob(&robbed, hak_seat_first(), HAK_SEATS_AT_ONCE, hak_is_away, now) == NULL;
+    size_t cost = robbed.count != 0 ? hak_robbed_empty_some(&robbed) / HAK_TRIM_SHARE : 0;
     budget -= cost < budget ? cost : budget;
     for (size_t i = 0; i < robbed.count; i++) {
         hak_heap *heap = robbed.heaps[i];
@@ -35,7 +35,7 @@ bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
 static void empty_all(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = hak_rob(&robbed, seat, HAK_ROBBED_MOST, hak_has_something, 0);
+        seat = hak_rob(&robbed, seat, HAK_SEATS_AT_ONCE, hak_has_something, 0);
         while (robbed.count != 0 && hak_robbed_empty_some(&robbed) != 0) {
         }
         for (size_t i = 0; i < robbed.count; i++)

@@ -6,12 +6,10 @@
 #include "heap/owner.h"
 #include "heap/seat.h"
 
-enum { HAK_ROBBED_MOST = 16 }; /* heaps at a time */
-
 typedef struct hak_robbed {
     size_t count;
-    hak_heap *heaps[HAK_ROBBED_MOST];
-    bool are_empty[HAK_ROBBED_MOST]; /* all its magazines */
+    hak_heap *heaps[HAK_SEATS_AT_ONCE];
+    bool are_empty[HAK_SEATS_AT_ONCE]; /* all its magazines */
 } hak_robbed;
 
 HAK_INLINE uint8_t hak_claim_of(const hak_heap *heap) {

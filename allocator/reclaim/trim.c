@@ -13,12 +13,6 @@
 #include "slab/slab.h"
 #include "stats/stats.h"
 
-/* What the parts of a step cost. The unit is a slab that is only looked at: some 0.1 us. */
-enum {
-    GIVE = 32,    /* giving pages to the system, or a slab to its segment */
-    CARRIER = 16, /* taking in one carrier from another thread, with all blocks it names */
-};
-
 static void spend(size_t *budget, size_t cost) {
     *budget -= cost < *budget ? cost : *budget;
 }
@@ -65,7 +59,9 @@ static size_t purge_free_blocks(hak_slab *slab) {
 }
 
 static size_t purge_tail(hak_slab *slab) {
-    slab->dirty_tail = 0;
+    if (!slab->dirty_tail)
+        return 0;
+    slab->dirty_tail = false;
     return purge_blocks(slab, slab->carved, hak_classes[slab->cls].capacity);
 }
 
@@ -76,11 +72,7 @@ static bool has_free_page(const hak_slab *slab) {
 
 /* Makes a slab one epoch older, and purges what has waited long enough. True: more can go later. */
 static bool age(hak_heap *heap, hak_slab *slab, size_t *budget) {
-    size_t bytes = 0;
-    if (slab->dirty_tail > 1 && !heap->robbed)
-        slab->dirty_tail--;
-    else if (slab->dirty_tail != 0)
-        bytes += purge_tail(slab);
+    size_t bytes = purge_tail(slab);
     bool wanted = slab->pulse != HAK_PULSE_PURGED && has_free_page(slab);
     bool waits = wanted && !hak_slab_has_waited(heap, slab);
     if (waits)
@@ -88,14 +80,14 @@ static bool age(hak_heap *heap, hak_slab *slab, size_t *budget) {
     else if (wanted)
         bytes += purge_free_blocks(slab);
     HAK_COUNT(trimmed_bytes, bytes);
-    spend(budget, bytes != 0 ? GIVE : 1);
-    return slab->dirty_tail > 0 || waits;
+    spend(budget, bytes != 0 ? HAK_TRIM_SHARE : 1);
+    return waits;
 }
 
 /* Releases an empty slab if it has waited for an epoch. True: it still waits. */
 static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
     bool goes = hak_slab_has_waited(heap, slab);
-    spend(budget, goes ? GIVE : 1);
+    spend(budget, goes ? HAK_TRIM_SHARE : 1);
     if (goes)
         hak_slab_release(heap, slab);
     else
@@ -151,7 +143,7 @@ static void begin(hak_heap *heap, uint32_t epoch) {
 }
 
 static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
-    spend(budget, 1 + hak_magazine_count(heap, cls) / HAK_TRIM_BLOCKS);
+    spend(budget, 1 + hak_magazine_count(heap, cls) / HAK_TRIM_SHARE);
     hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, heap->bins[cls].depth / 2);
 }
@@ -167,9 +159,9 @@ static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
 }
 
 static bool take_back(hak_heap *heap, size_t *budget) {
-    size_t carriers = *budget / CARRIER, left = carriers;
+    size_t carriers = *budget / HAK_TRIM_SHARE, left = carriers;
     bool all = hak_drain_some(heap, &left);
-    spend(budget, (carriers - left) * CARRIER);
+    spend(budget, (carriers - left) * HAK_TRIM_SHARE);
     return all;
 }
 
@@ -208,7 +200,7 @@ enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budg
 /* A slab that was purged, and not used since, is passed over. */
 static size_t purge_now(hak_slab *slab) {
     size_t bytes = slab->pulse != HAK_PULSE_PURGED ? purge_free_blocks(slab) : 0;
-    return slab->dirty_tail != 0 ? bytes + purge_tail(slab) : bytes;
+    return bytes + purge_tail(slab);
 }
 
 static size_t purge_slabs_now(hak_heap *heap) {

@@ -15,7 +15,9 @@ enum hak_trimmed { HAK_TRIM_NOTHING, HAK_TRIM_LATER, HAK_TRIM_GOES_ON };
  * given away counts for more), and counts that down. */
 enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget);
 
-enum { HAK_TRIM_BLOCKS = 16 }; /* put back from a magazine count as much as one slab looked at */
+/* A block put back counts for such a share of a slab looked at; a carrier of blocks from another
+ * thread, a slab that goes, or pages that go to the system, for as many times as much. */
+enum { HAK_TRIM_SHARE = 16 };
 
 /* The same for a heap without a thread; says in its seat whether it is settled then. */
 enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget);

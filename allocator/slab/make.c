@@ -39,7 +39,7 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     slab->cls = (uint8_t)cls;
     slab->used = slab->carved = 0;
     slab->summary = 0;
-    slab->dirty_tail = zeroed && !hak_dense_holds(slab) ? 0 : HAK_DIRTY_TAIL;
+    slab->dirty_tail = !zeroed || hak_dense_holds(slab);
     for (uint32_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
         slab[i].tail = (uint16_t)i;

@@ -88,7 +88,7 @@ static unsigned recount(hak_slab *slab) {
 void hak_slab_take_over(hak_heap *heap, hak_slab *slab) {
     slab->used = (uint16_t)(slab->carved - recount(slab));
     slab->pulse = HAK_PULSE_LIVELY;
-    slab->dirty_tail = HAK_DIRTY_TAIL;
+    slab->dirty_tail = true;
     set_low_mark(slab);
     if (slab->used < capacity_of(slab))
         hak_slab_link(heap, slab);

@@ -28,10 +28,6 @@ const hak_heap hak_no_heap = {.top = {HAK_NOTHING}, .end = {HAK_NOTHING}};
 
 HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
 
-/* Before a heap is made so many others are looked at: their owners may have ended unnoticed. With
- * two there are soon no more such heaps than others. */
-enum { LOOKS = 2 };
-
 /* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run. */
 static hak_lock borrow_lock;
 static HAK_EARLY hak_lock start_lock;
@@ -93,7 +89,7 @@ void hak_thread_start_process(void) {
 
 static hak_heap *obtain(void) {
     if (hak_seat_idle_count() == 0)
-        hak_abandoned_find(LOOKS);
+        hak_abandoned_find(); /* before a heap is made */
     return hak_heap_obtain();
 }
 
