@@ -79,7 +79,7 @@ class _Plots:
         return intervals.cell_axis(self._steps)
 
     def step(self, speed: Interval | None) -> Markup:
-        """Draw the speed of one step against the last one."""
+        """Draw the speed of one step against the last build of the chain."""
         return self._cell(speed, self._steps)
 
     def curve(self) -> Markup:

@@ -40,9 +40,8 @@ def show_verdict(console: BuildConsole, model: ReportModel) -> None:
 
 
 def render_terminal(model: ReportModel, console: Console) -> None:
-    """Print the summary, the real programs, regressions, and the verdict in one sentence."""
-    if programs := [one for one in slowest_first(model) if one.kind == "program"]:
-        console.print(_programs(programs, model.verify))
+    """Print every workload, the summary, regressions, and the verdict in one sentence."""
+    console.print(_workloads(slowest_first(model), model.verify))
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
@@ -62,11 +61,12 @@ def render_terminal(model: ReportModel, console: Console) -> None:
         console.print(model.made_for, markup=False, highlight=False)
 
 
-def _programs(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> Table:
-    """Return a row for each real program: the time of a run, what is shown, and its memory."""
+def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> Table:
+    """Return a row for each workload, programs first: its pace, what is shown, and its memory."""
+    programs = any(one.kind == "program" for one in workloads)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("real program")
-    for heading in ("CPU time", "speed", "interval"):
+    table.add_column("program, then loop" if programs else "loop")
+    for heading in ("a run, or rate" if programs else "rate", "speed", "interval"):
         table.add_column(heading, justify="right")
     table.add_column("is")
     table.add_column("memory")

@@ -15,7 +15,7 @@ from pipeline.judge.keys import compare
 from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.report import text
-from pipeline.report.model import Comparison, FunctionRow, ReportModel
+from pipeline.report.model import Comparison, Finding, FunctionRow, ReportModel
 
 _FILTERS = (
     text.number,
@@ -71,6 +71,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
         "headline": opening(model),
+        "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
         "commands": commands(model),
     }
@@ -84,6 +85,13 @@ def opening(model: ReportModel) -> str:
     cost = model.cost.sentence if model.cost else "What it costs against production is unknown."
     kind = model.variant
     return f"{kind.capitalize()}; its baseline is the plain {kind} build. {said} {cost}"
+
+
+def said_elsewhere(finding: Finding, model: ReportModel) -> bool:
+    """Tell whether the verdict's sentence or a key gives this detail already, in its own place."""
+    keys = model.verify.keys
+    told = (model.reason, keys.throughput.reason, keys.icache.reason)
+    return any(finding.detail in one for one in told)
 
 
 def slowest_first(model: ReportModel) -> list[WorkloadThroughput]:

@@ -22,7 +22,7 @@ from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import write_reports
 from pipeline.report.markdown import render_markdown
-from pipeline.report.model import ReportModel, Source
+from pipeline.report.model import Finding, ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import render_terminal
 from pipeline.report.view import commands, example_line, slowest_first
@@ -54,6 +54,38 @@ def check_golden(name: str, found: str) -> None:
 def test_golden(name: str, make: Any) -> None:
     check_golden(f"{name}.md", render_markdown(make()))
     check_golden(f"{name}.txt", terminal(make()))
+
+
+def test_a_doubt_whose_figures_a_key_gives_is_not_told_twice() -> None:
+    model = good()
+    why = model.verify.keys.throughput.reason
+    doubt = Finding(kind="doubt", what="throughput is INCONCLUSIVE", detail=why, anchor="keys")
+    said = render_markdown(model.model_copy(update={"findings": (doubt,), "reason": "so"}))
+    assert said.count(why) == 1
+    assert "- throughput is INCONCLUSIVE (why: The keys)" in said
+
+
+def test_the_chain_says_what_its_speeds_are_compared_with() -> None:
+    model = good()
+    assert model.evidence is not None
+    assert model.evidence.ablation is not None
+    chain = model.evidence.ablation
+    said = render_markdown(model)
+    assert f"| speed against {chain.steps[-1].name} |" in said
+    assert "against the last" not in said
+
+
+def test_a_rank_among_random_layouts_stands_once() -> None:
+    said = render_markdown(good())
+    (line,) = (one for one in said.splitlines() if one.startswith("Random layouts of"))
+    assert line.count("rank ") == 1
+
+
+def test_the_terminal_has_a_row_for_every_workload() -> None:
+    model = good()
+    first = [line.split()[0] for line in terminal(model).splitlines() if line.strip()]
+    names = [one.name for one in slowest_first(model)]
+    assert first[1 : 1 + len(names)] == names
 
 
 def test_the_model_survives_json() -> None:
@@ -137,7 +169,7 @@ def test_real_programs_stand_first_with_their_intervals() -> None:
         inputs=Inputs(receipts={}),
     )
     lines = terminal(model).splitlines()
-    assert lines[0].startswith("real program")
+    assert lines[0].startswith("program, then loop")
     assert lines[1].split()[0] == "git"
     assert "+3.00 %" in lines[1] and "faster" in lines[1] and "as lean" in lines[1]
     rows = {row.name: row for row in model.summary}
