@@ -13,6 +13,7 @@ from pipeline.commands.bundle import bundle_command
 from pipeline.commands.doctor import doctor_command
 from pipeline.commands.experiment import experiment_group
 from pipeline.commands.fleet import import_command, sample_command
+from pipeline.commands.going_back import reject_command, rollback_command, unpin_command
 from pipeline.commands.health import health_command
 from pipeline.commands.heap import heap_command
 from pipeline.commands.history import history_command
@@ -30,12 +31,7 @@ from pipeline.commands.test import test_command
 from pipeline.commands.trace import trace_group
 from pipeline.commands.tune import tune_command
 from pipeline.commands.verify import verify_command
-from pipeline.commands.versions import (
-    list_command,
-    reject_command,
-    rollback_command,
-    unpin_command,
-)
+from pipeline.commands.versions import list_command
 from pipeline.commands.versus import versus_command
 from pipeline.core import home, interrupts
 from pipeline.core.errors import ExitCode

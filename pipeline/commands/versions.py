@@ -1,4 +1,4 @@
-"""``pipeline list``, ``rollback``, ``unpin``, ``reject``: what is published, and going back."""
+"""``pipeline list``: what is published."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_profile, known_line, line_option
+from pipeline.commands.options import complete_profile, known_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import Mark
     from pipeline.release.version import Version
 
 
@@ -107,170 +106,6 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
         yield ("*" if one == now else "", profile, one.name, *described, words)
 
 
-@click.command("rollback")
-@line_option
-@click.option(
-    "--to",
-    "wish",
-    metavar="VERSION",
-    shell_complete=complete_version,
-    help="Go to this version, not the one before.",
-)
-def rollback_command(profile: str, wish: str | None) -> None:
-    """Make an older published version current again, and keep it so.
-
-    A build of the same does not bring back what was rolled back, until `pipeline unpin`. It does
-    not wait for a build that runs.
-
-    \b
-    Examples:
-      pipeline rollback                          the version before the current one
-      pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
-    """
-    from pipeline.core.errors import ArtifactError, VersionError
-    from pipeline.core.lock import marks_lock
-    from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks, set_aside
-    from pipeline.release.version import current, point_current, require_published, resolve
-
-    tree = Tree.here()
-    dist = tree.dist(profile)
-    with marks_lock(tree.state):
-        versions, now = require_published(dist, profile), current(dist)
-        target = resolve(tree, profile, wish) if wish else _before(versions, now, profile)
-        refused = read_marks(dist).rejection(target)
-        if refused is not None:
-            raise VersionError(
-                f"{target.name} was rejected on {refused.since[:10]}: {refused.reason}",
-                hint=f"`.venv/bin/pipeline list -p {profile}` shows the others",
-            )
-        damaged = target.damaged_files()
-        if damaged:
-            raise ArtifactError(
-                f"{target.name} is damaged: {', '.join(damaged)}",
-                hint=f"take another one: `.venv/bin/pipeline list -p {profile}` shows them",
-            )
-        if now is not None and now != target:
-            set_aside(now, target)
-        point_current(target)
-    click.echo(f"current is now {target.name}")
-    if now is not None and now != target:
-        click.echo(
-            f"{now.name} is set aside: a build of the same does not bring it back "
-            f"until `.venv/bin/pipeline unpin -p {profile}`"
-        )
-        _tell_installed(now)
-
-
-@click.command("unpin")
-@line_option
-def unpin_command(profile: str) -> None:
-    """Let builds move `current` again to what was rolled back.
-
-    A rollback holds: a build of the same sources, profile and lists does not make current what was
-    rolled back. This lifts it; so does a build of anything else that becomes current.
-
-    \b
-    Example:
-      pipeline unpin --profile mixed
-    """
-    from pipeline.core.lock import marks_lock
-    from pipeline.core.paths import Tree
-    from pipeline.release.marks import lift
-    from pipeline.release.version import check_folder
-
-    tree = Tree.here()
-    dist = tree.dist(profile)
-    check_folder(dist)
-    with marks_lock(tree.state):
-        lifted = lift(dist)
-    for one in lifted:
-        click.echo(f"{one.version} may come back: the next build of the same makes it current")
-    if not lifted:
-        click.echo(f"nothing of profile {profile!r} was rolled back")
-
-
-@click.command("reject")
-@line_option
-@click.argument("wish", metavar="VERSION", shell_complete=complete_version)
-@click.option("--reason", default="", metavar="TEXT", help="Why, in a sentence; it is kept.")
-@click.option("--undo", is_flag=True, help="Take back that it was rejected.")
-def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
-    """Refuse a published version for good, with a reason.
-
-    It never becomes current again, nor does a build with the same bytes or of the same sources,
-    profile and lists, and it is not installed. Where it is current, the newest version that is not
-    rejected takes its place. It does not wait for a build that runs.
-
-    \b
-    Examples:
-      pipeline reject 0.1.0-3f2a --reason "redis uses 8 % more memory with it"
-      pipeline reject 0.1.0-3f2a --undo          it was not the library's fault
-    """
-    from pipeline.core.errors import UsageError
-    from pipeline.core.lock import marks_lock
-    from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks, reject
-    from pipeline.release.version import current, point_current, require_published, resolve
-
-    tree = Tree.here()
-    dist = tree.dist(profile)
-    if undo:
-        _undo_rejection(tree, profile, wish)
-        return
-    if not reason.strip():
-        raise UsageError("a rejection needs a reason", hint='say why: --reason "TEXT"')
-    with marks_lock(tree.state):
-        versions = require_published(dist, profile)
-        target, marks = resolve(tree, profile, wish), read_marks(dist)
-        _require_no_rejection(marks.rejection(target), profile)
-        others = [one for one in versions if one != target and not marks.rejection(one)]
-        place = _newest_whole(others) if current(dist) == target else None
-        reject(target, reason)
-        if place is not None:
-            point_current(place)
-    click.echo(f"{target.name} is rejected: {reason}")
-    if place is not None:
-        click.echo(f"current is now {place.name}")
-    _tell_installed(target)
-
-
-def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
-    """Take a rejection back; ``current`` stays where it is."""
-    from pipeline.core.lock import marks_lock
-    from pipeline.release.marks import accept
-    from pipeline.release.version import resolve
-
-    with marks_lock(tree.state):
-        target = resolve(tree, profile, wish)
-        found = accept(target)
-    if found is None:
-        click.echo(f"{target.name} was not rejected")
-        return
-    click.echo(f"{target.name} is no longer rejected ({found.reason})")
-    click.echo(f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}` makes it current")
-
-
-def _require_no_rejection(found: Mark | None, profile: str) -> None:
-    """Raise VersionError if a version is rejected already: its reason and date are kept."""
-    from pipeline.core.errors import VersionError
-
-    if found is not None:
-        raise VersionError(
-            f"{found.version} was rejected already on {found.since[:10]}: {found.reason}",
-            hint="for another reason take that back first: "
-            f"`.venv/bin/pipeline reject -p {profile} {found.version} --undo`",
-        )
-
-
-def _tell_installed(version: Version) -> None:
-    """Say where a version that is refused is still installed."""
-    from pipeline.release.prune import where_installed
-
-    for sentence in where_installed(version):
-        click.echo(sentence)
-
-
 def _describe(version: Version) -> tuple[str, ...]:
     """Return the cells of a version's row; what its manifest does not tell is "unknown"."""
     from pipeline.core.errors import ArtifactError
@@ -286,35 +121,3 @@ def _describe(version: Version) -> tuple[str, ...]:
     mode = str(verdict.get("mode", "unknown"))
     state = "DAMAGED" if version.damaged_files() else ""
     return (day(version.created), *keys, mode, *sizes, state)
-
-
-def _newest_whole(versions: list[Version]) -> Version:
-    """Return the newest version without damage, to take the place of one that is rejected."""
-    from pipeline.core.errors import VersionError
-
-    found = next((one for one in versions if one.is_whole()), None)
-    if found is None:
-        raise VersionError(
-            "the current version cannot be rejected: there is no other one to take its place",
-            hint="publish another one first; until then, leave LD_PRELOAD out",
-        )
-    return found
-
-
-def _before(versions: list[Version], now: Version | None, profile: str) -> Version:
-    """Return the version published before the current one, rejected ones left out."""
-    from pipeline.core.errors import VersionError
-    from pipeline.release.marks import read_marks
-
-    older = versions[versions.index(now) + 1 :] if now in versions else versions
-    if older:
-        marks = read_marks(older[0].folder.parent)
-        older = [one for one in older if marks.rejection(one) is None]
-    if not older:
-        raise VersionError(
-            "there is no older version to go back to",
-            hint=f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes another of those "
-            f"that `.venv/bin/pipeline list -p {profile}` shows; with one version only, leave "
-            "LD_PRELOAD out",
-        )
-    return older[0]
