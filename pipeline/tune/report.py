@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.tune.search import REPEAT, Trial
+from pipeline.tune.search import REPEAT
+from pipeline.tune.trial import Trial
 from pipeline.tune.tuning import Outcome, describe
 
 

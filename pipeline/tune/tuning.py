@@ -13,16 +13,14 @@ from pipeline.tune.measure import File
 from pipeline.tune.move import Move, apply
 from pipeline.tune.search import (
     BLOCKS_EACH,
-    Candidate,
-    Confirmation,
     Measurer,
-    Trial,
     combinations,
     confirm,
     race,
     winners,
 )
 from pipeline.tune.standing import Standing
+from pipeline.tune.trial import Candidate, Confirmation, Trial
 
 SINGLES, COMBINED, LAST = 0.6, 0.75, 0.9
 """Shares of the budget by whose end single moves and combinations have been raced; the last one is

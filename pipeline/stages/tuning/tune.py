@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pipeline.judge.request import BenchCommand
     from pipeline.tune.ground import Block
     from pipeline.tune.measure import File
-    from pipeline.tune.search import Ground
+    from pipeline.tune.trial import Ground
     from pipeline.tune.tuning import Outcome
 
 STAGE = "tune"
@@ -168,7 +168,7 @@ def _ground(
     """Return what is measured, and against what: the training workloads, the library as it is."""
     from pipeline.judge.request import JudgeRequest, Margins
     from pipeline.tune.ground import remembered_block
-    from pipeline.tune.search import Ground
+    from pipeline.tune.trial import Ground
 
     gate = shop.profile.gate
     context = digest_value(

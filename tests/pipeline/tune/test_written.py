@@ -15,7 +15,7 @@ from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.stages.tuning import tune
-from pipeline.tune.search import Candidate, Trial
+from pipeline.tune.trial import Candidate, Trial
 from pipeline.tune.tuning import Outcome
 
 DEFAULT = default_geometry(Tree.here())

@@ -10,8 +10,9 @@ from pipeline.judge.model import PairSample, RunSample
 from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.tune.engine import Local
 from pipeline.tune.measure import File, Job, Result
-from pipeline.tune.search import Candidate, Ground, Measurer
+from pipeline.tune.search import Measurer
 from pipeline.tune.state import Journal
+from pipeline.tune.trial import Candidate, Ground
 
 DEFAULT = File(Path("/default.so"), "default")
 BENCHES = (
