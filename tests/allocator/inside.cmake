@@ -1,7 +1,6 @@
 # Builds of the library's inside: its sources once more, under the hak_ names alone (HAK_REPLACE=0).
 get_target_property(library_folder hakmem SOURCE_DIR)
-get_target_property(library_sources hakmem SOURCES)
-list(FILTER library_sources EXCLUDE REGEX "TARGET_OBJECTS")
+get_target_property(library_sources hakmem-objects SOURCES)
 list(TRANSFORM library_sources PREPEND ${library_folder}/)
 set(gate_sources "") # of a variant that wraps the gate
 if(TARGET hakmem-core)

@@ -28,6 +28,7 @@ typedef struct {
     uintptr_t address; /* in the program file */
     unsigned calls, failures;
     bool tried;
+    bool maps; /* it asks for a mapping, which may come elsewhere */
 } Site;
 
 /* Shared with the children: the places that were seen, and which fail now. */
@@ -82,11 +83,12 @@ static bool is_failing(const Site *site) {
     return false;
 }
 
-static bool fails(const void *return_address) {
+static bool fails(const void *return_address, bool maps) {
     if (!is_child())
         return false;
     lock_sites();
     Site *site = site_at((uintptr_t)return_address - (uintptr_t)__ehdr_start);
+    site->maps = maps;
     site->calls++;
     bool now = is_failing(site);
     site->failures += now;
@@ -94,7 +96,7 @@ static bool fails(const void *return_address) {
     errno = now ? ENOMEM : errno;
     return now;
 }
-#define FAILS fails(__builtin_return_address(0))
+#define FAILS fails(__builtin_return_address(0), false)
 
 /* LED(type, function, parameters, arguments, refusal) */
 #define LED(type, name, parameters, arguments, refusal)                                            \
@@ -138,7 +140,7 @@ LED(int, hak_os_huge_pages, (void *start, size_t size, int mode), (start, size, 
  * takes MAP_FIXED_NOREPLACE for a hint. */
 void *__wrap_mmap(void *start, size_t size, int access, int flags, int file, off_t offset);
 void *__wrap_mmap(void *start, size_t size, int access, int flags, int file, off_t offset) {
-    if (!FAILS)
+    if (!fails(__builtin_return_address(0), true))
         return __real_mmap(start, size, access, flags, file, offset);
     if (shared->mode != ELSEWHERE)
         return MAP_FAILED;
@@ -179,10 +181,27 @@ static bool run(const char *program, const char *lazily) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static unsigned run_each_mode(const char *program, const char *lazily) {
-    unsigned bad = 0;
+static bool a_mapping_fails(void) {
+    for (unsigned i = 0; i < shared->failing_count; i++)
+        if (site_at(shared->failing[i])->maps)
+            return true;
+    return false;
+}
+
+/* Whether this mode does what another has done: a call that came once when it always failed has no
+ * second time, and what is no mapping cannot come elsewhere. */
+static bool repeats(enum mode mode, unsigned calls) {
+    return (mode == FIRST && calls == 1) || (mode == ELSEWHERE && !a_mapping_fails());
+}
+
+static unsigned run_each_mode(const char *program, const char *lazily, const Site *site) {
+    unsigned bad = 0, calls = 0;
     for (shared->mode = 0; shared->mode < MODES; shared->mode++) {
-        if (run(program, lazily))
+        if (repeats(shared->mode, calls))
+            continue;
+        bool ended_well = run(program, lazily);
+        calls = shared->mode == ALWAYS ? site->calls : calls;
+        if (ended_well)
             continue;
         bad++;
         say("mode %d, lazily %s:", shared->mode, lazily);
@@ -203,7 +222,7 @@ static unsigned explore(unsigned first, const char *program, const char *lazily)
             continue;
         site->tried = true;
         shared->failing[shared->failing_count++] = site->address;
-        bad += run_each_mode(program, lazily) + explore(known, program, lazily);
+        bad += run_each_mode(program, lazily, site) + explore(known, program, lazily);
         shared->failing_count--;
     }
     return bad;
