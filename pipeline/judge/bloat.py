@@ -21,8 +21,15 @@ from pipeline.judge.verdict import Verdict
 Progress = Callable[[str], None]
 
 VARIABLE = "HAKMEM_BLOAT"
-PROBED_LINES = 256
-"""All lines that the library has (allocator/base/attributes.h)."""
+LINES = 256
+"""So many the library has (allocator/base/attributes.h)."""
+PROBED_LINES = 64
+"""All of them are half of a cache: they drive out so much else that a few cost less than their
+share."""
+
+BLOATED = 2
+"""So many programs are bloated, those with the largest share of misses in the library: with few
+mallocs hardly any line is run. Each is counted three times."""
 
 RISE = 0.10
 """The injected rise of misses: twice the usual margin of the I-cache key."""
@@ -44,8 +51,10 @@ def same_counts(
     return _judged(request, "same build, I-cache", both, Verdict.NEUTRAL)
 
 
-def known_bloat(request: JudgeRequest, slowed: Path, progress: Progress) -> CountedJudgement | None:
-    """Judge ``slowed`` against itself with RISE more misses in each program.
+def known_bloat(
+    request: JudgeRequest, slowed: Path, programs: Sequence[RealProgram], progress: Progress
+) -> CountedJudgement | None:
+    """Judge ``slowed`` against itself with RISE more misses in each of BLOATED ``programs``.
 
     Programs that hardly call malloc cannot be bloated by it and are left out.
     """
@@ -64,7 +73,7 @@ def known_bloat(request: JudgeRequest, slowed: Path, progress: Progress) -> Coun
         told = counter.count({name: slowed}, tasks, lambda line: progress(f"self-check: {line}"))
         return {one.task.name: one for one in told if one.counts}
 
-    names = [task.name for task in request.tasks]
+    names = _most_served(programs)
     plain = bloated(dict.fromkeys(names, 0), "plain")
     probe = bloated(dict.fromkeys(names, PROBED_LINES), "probe")
     doses = [dose for name in names if (dose := _dose(name, plain, probe))]
@@ -75,6 +84,16 @@ def known_bloat(request: JudgeRequest, slowed: Path, progress: Progress) -> Coun
         for name, one in found.items()
     ]  # fmt: skip
     return _judged(request, "known bloat, I-cache", both, Verdict.NO_GO, doses)
+
+
+def _most_served(programs: Sequence[RealProgram]) -> list[str]:
+    """Return the names of the BLOATED programs in which the library has most of the misses."""
+    shares = {
+        one.name: one.tuned.i1_misses / max(1, one.tuned.total_i1_misses)
+        for one in programs
+        if one.tuned is not None
+    }
+    return sorted(shares, key=lambda name: -shares[name])[:BLOATED]
 
 
 def _judged(
@@ -103,16 +122,16 @@ def _counter(counter: WholeCounter, folder: str) -> WholeCounter:
 
 
 def _dose(name: str, plain: Mapping[str, Told], probe: Mapping[str, Told]) -> Bloat | None:
-    """Return the lines that make misses rise by RISE; None where not even all of them do."""
+    """Return the lines that make misses rise by RISE; None where not even all LINES do."""
     if name not in plain or name not in probe:
         return None
     before = plain[name].counts["plain"].i1_misses
     rise = probe[name].counts["probe"].i1_misses / max(1, before) - 1
-    if rise < RISE:
+    if rise < RISE * PROBED_LINES / LINES:
         return None
     return Bloat(
         task=name,
-        lines=math.ceil(PROBED_LINES * RISE / rise),
+        lines=math.ceil(round(PROBED_LINES * RISE / rise, 6)),
         rise=RISE,
         probe_lines=PROBED_LINES,
         probe_rise=rise,

@@ -86,9 +86,9 @@ def describe(library: Path) -> Library:
 def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
     """Return the caches to simulate: as asked for, else this machine's own and the curve's.
 
-    A quick judgement has no curve, and only a thorough one each of its points.
+    Only a thorough judgement has the curve: no key goes by it.
     """
-    curve = {"quick": (), "default": SWEEP[1::2], "thorough": SWEEP}[request.mode]
+    curve = SWEEP if request.mode == "thorough" else ()
     return request.geometries or (machine_l1i()[0], *curve)
 
 

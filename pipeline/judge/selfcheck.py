@@ -8,7 +8,7 @@ variable, so that nothing else differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from pipeline.judge.bloat import known_bloat, same_counts
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.model import Dose, RealProgram, SelfCheck, SelfJudgement
 from pipeline.judge.pairing import PairedRunner, stage
-from pipeline.judge.request import BenchCommand, JudgeRequest, Side
-from pipeline.judge.schedule import plan
+from pipeline.judge.request import BenchCommand, JudgeRequest, Kind, Side
+from pipeline.judge.schedule import BLOCK, plan
 from pipeline.judge.throughput import Runner, measure
 from pipeline.judge.verdict import Verdict
 
@@ -33,15 +33,13 @@ VARIABLE = "HAKMEM_SLOWDOWN"
 DIGITS = 12
 """Every dose is written with as many digits: the size of the environment is part of a run."""
 
-FIRST_ROUNDS, MOST_ROUNDS = 1_000, 10**DIGITS - 1
+FIRST_ROUNDS: Mapping[Kind, int] = {"loop": 5_000, "program": 200_000}
+"""Near where the time doubles, which it did between 4,500 and 21,000 rounds for most loops of ours,
+and between 150,000 and 20 million for real programs (docs/results/judge.md)."""
+MOST_ROUNDS = 10**DIGITS - 1
 PROBED_LOSS = 1.0
 """A probe at least doubles the time: noise of a few per cent then moves the dose by as little."""
-FEW_PAIRS, DOSE_PAIRS = 2, 4
-"""To reckon by how many rounds the time doubles, and to set the dose by: at noise of 2 % it is off
-by 1 %."""
-
-SEEN_LOSS = 0.25
-"""From so much on, noise hardly matters: the rounds reckoned from it double the time."""
+PROBE_PAIRS = BLOCK
 STEP = 50
 
 
@@ -58,7 +56,7 @@ def check(
         same_build=same_build(request, progress),
         slowdown=known_slowdown(request, request.slowed, progress),
         same_counts=same_counts(request, programs, progress),
-        bloat=known_bloat(request, request.slowed, progress),
+        bloat=known_bloat(request, request.slowed, programs, progress),
     )
 
 
@@ -98,11 +96,11 @@ def calibrate(bench: BenchCommand, runner: Runner, progress: Progress) -> Dose |
 
     The loss is in proportion to the rounds, so it is measured where it is large against the noise.
     """
-    rounds, pairs = FIRST_ROUNDS, FEW_PAIRS
+    rounds = FIRST_ROUNDS[bench.kind]
     while True:
         progress(f"calibrating {bench.name}: {rounds} rounds")
-        loss = _loss(slowed_by(bench, rounds), runner, pairs)
-        if loss >= PROBED_LOSS and pairs >= DOSE_PAIRS:
+        loss = _loss(slowed_by(bench, rounds), runner)
+        if loss >= PROBED_LOSS:
             return Dose(
                 workload=bench.name,
                 rounds=max(1, round(rounds * LOSS / loss)),
@@ -110,12 +108,9 @@ def calibrate(bench: BenchCommand, runner: Runner, progress: Progress) -> Dose |
                 probe_rounds=rounds,
                 probe_loss=loss,
             )
-        if loss >= PROBED_LOSS:
-            pairs = DOSE_PAIRS
-        elif rounds >= MOST_ROUNDS // STEP:
+        if rounds >= MOST_ROUNDS // STEP:
             return None
-        else:
-            rounds, pairs = _larger(rounds, loss), DOSE_PAIRS if loss >= SEEN_LOSS else FEW_PAIRS
+        rounds = _larger(rounds, loss)
 
 
 def _larger(rounds: int, loss: float) -> int:
@@ -123,8 +118,8 @@ def _larger(rounds: int, loss: float) -> int:
     return min(STEP * rounds, round(rounds * 1.5 * PROBED_LOSS / max(loss, 0.02)))
 
 
-def _loss(bench: BenchCommand, runner: Runner, pairs: int) -> float:
-    blocks = plan({bench.name: range(pairs)}, seed=0)
+def _loss(bench: BenchCommand, runner: Runner) -> float:
+    blocks = plan({bench.name: range(PROBE_PAIRS)}, seed=0)
     samples = [sample for block in blocks for sample in runner(bench, block)]
     times = [one.baseline.ops_per_sec / one.tuned.ops_per_sec for one in samples]
     return float(np.median(times)) - 1

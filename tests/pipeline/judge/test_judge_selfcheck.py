@@ -74,10 +74,9 @@ def test_the_dose_costs_two_per_cent(per_round: float) -> None:
     assert dose.probe_loss >= 1
 
 
-def test_a_loss_that_was_seen_sets_the_rounds_at_once() -> None:
-    """What a few pairs have seen is not measured by a few again: the next probe sets the dose."""
+def test_a_probe_that_doubles_the_time_sets_the_dose_at_once() -> None:
     pairs: list[int] = []
-    noisy = machine(5e-4)
+    noisy = machine(3e-4)
 
     def counted(bench: BenchCommand, block: Block) -> Sequence[PairSample]:
         pairs.extend(int(bench.side_env["tuned"][VARIABLE]) for _ in block)
@@ -85,9 +84,7 @@ def test_a_loss_that_was_seen_sets_the_rounds_at_once() -> None:
 
     dose = calibrate(BENCH, counted, quiet)
     assert dose is not None
-    assert pairs.count(1_000) == selfcheck.FEW_PAIRS
-    assert pairs.count(dose.probe_rounds) == len(pairs) - selfcheck.FEW_PAIRS
-    assert len(pairs) == selfcheck.FEW_PAIRS + selfcheck.DOSE_PAIRS
+    assert pairs == [dose.probe_rounds] * selfcheck.PROBE_PAIRS
 
 
 def test_a_workload_that_cannot_be_slowed_has_no_dose() -> None:
@@ -203,7 +200,8 @@ def bloated(
     monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
     tasks = tuple(Task(name, name, (), path=Path("/bin/true")) for name in counter.per_line)
     request = dataclasses.replace(request_of(["a"]), tasks=tasks)
-    return bloat.known_bloat(request, tmp_path / "slowed.so", quiet)
+    programs = [program_of(name, 1000.0, 1000.0) for name in counter.per_line]
+    return bloat.known_bloat(request, tmp_path / "slowed.so", programs, quiet)
 
 
 def test_bloat_of_a_known_size_is_seen_by_the_icache_key(
@@ -217,6 +215,22 @@ def test_bloat_of_a_known_size_is_seen_by_the_icache_key(
     assert found.ratio is not None
     assert found.ratio.value == pytest.approx(1.10, abs=0.001)
     assert {len(env[bloat.VARIABLE]) for env in counter.asked} == {3}  # environments of one size
+
+
+def test_programs_that_the_library_serves_most_are_bloated(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each program is counted three times: those that tell most are enough."""
+    counter = FakeCounter({"little": 50.0, "much": 50.0, "most": 50.0})
+    misses = {"little": 1.0, "much": 5.0, "most": 9.0}
+    monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
+    monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+    tasks = tuple(Task(name, name, (), path=Path("/bin/true")) for name in misses)
+    programs = [program_of(name, count, count) for name, count in misses.items()]
+    request = dataclasses.replace(request_of(["a"]), tasks=tasks)
+    found = bloat.known_bloat(request, tmp_path / "slowed.so", programs, quiet)
+    assert found is not None
+    assert {dose.task for dose in found.doses} == {"much", "most"}
 
 
 def test_a_key_that_sees_no_bloat_stops_publishing(
