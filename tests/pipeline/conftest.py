@@ -40,6 +40,7 @@ must_be_hot = ["hak_malloc", "hak_free"]
 
 [gate]
 budget_s = 2
+quick_budget_s = 2
 self_check_s = 2
 chain = false
 programs = ["sqlite3"]
@@ -184,6 +185,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     code, output = sandbox.build()
     assert code == 0, output
     return sandbox
+
+
+@pytest.fixture
+def copied(built: Sandbox, tmp_path: Path) -> Sandbox:
+    """A copy of ``built`` that a test may leave in any state; what is built need not be again."""
+    shutil.copytree(built.root, tmp_path / "tree", symlinks=True)
+    return Sandbox(tmp_path / "tree")
 
 
 @pytest.fixture
