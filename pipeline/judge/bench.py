@@ -85,14 +85,16 @@ def timed_run(
     padding: int,
     log: Path,
     env: Mapping[str, str] | None = None,
+    place: int = 0,
 ) -> RunSample:
     """Run ``bench`` once with ``library`` preloaded and return what it measured.
 
-    ``padding`` bytes are added to the environment, and the variables ``env``. Raises WorkloadError,
-    with the log, when the program fails, hangs, prints no result, or ran without the library.
+    ``padding`` bytes are added to the environment, and the variables ``env``; the program's code
+    lies at ``place``. Raises WorkloadError, with the log, when the program fails, hangs, prints no
+    result, or ran without the library.
     """
     variables = {**bench.env, **(env or {}), **preload(library), PADDING_VARIABLE: "x" * padding}
-    done = run_workload(bench, bench.argv, variables, bench.timeout_s, log, tied=False)
+    done = run_workload(bench, bench.at(place), variables, bench.timeout_s, log, tied=False)
     return read_result(bench, done, library).sample()
 
 

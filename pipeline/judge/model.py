@@ -44,7 +44,8 @@ class RunSample(Record):
 class PairSample(Record):
     """One baseline run and one tuned run, next to each other in time.
 
-    ``together``: both at once, taking turns on one CPU; else one after the other.
+    ``together``: both at once, taking turns on one CPU; else one after the other. ``place`` is
+    where the code of a program of ours lay.
     """
 
     round: int
@@ -53,6 +54,7 @@ class PairSample(Record):
     together: bool
     baseline: RunSample
     tuned: RunSample
+    place: int = 0
 
 
 class WorkloadThroughput(Record):

@@ -62,6 +62,7 @@ class PairedRunner:
             round=pair.round,
             first=pair.first,
             padding=pair.padding,
+            place=pair.place,
             together=together,
             baseline=runs["baseline"],
             tuned=runs["tuned"],
@@ -107,4 +108,4 @@ class PairedRunner:
         log = self._logs / bench.name / f"{pair.round % KEPT_LOGS:03d}-{side}.log"
         named = replace(bench, name=f"{bench.name} ({side})")  # for messages
         env = bench.side_env.get(side)
-        return timed_run(named, self._sides[side], pair.padding, log, env)
+        return timed_run(named, self._sides[side], pair.padding, log, env, pair.place)

@@ -26,19 +26,21 @@ MIN_PAIRS = 10
 class BenchCommand:
     """One verify workload, ready to run.
 
-    ``argv`` is the timed run, with an absolute program path. ``count_argv`` is a shorter run for
-    counting, or None to leave this workload uncounted. ``env`` is added to the clean
-    environment, and ``count_env`` on top of it in simulated runs: time passes 50 to 100 times
-    slower there, so whatever a library does by the clock must be switched off. ``side_env`` has
-    variables for timed runs of one side: a difference other than the library. ``weight`` is this
-    workload's share of time, above 0; shares need not sum to 1. ``allowance`` is how much this
-    workload may lose (a fraction; None: as Margins has it). ``kind`` says whether it is a program
-    of the machine or a loop of ours. ``timeout_s`` limits one timed run; a
-    counted run gets COUNTING_SLOWDOWN times as long.
+    ``argv`` is the timed run, with an absolute program path; ``elsewhere`` are the same run of the
+    same program with its code at other places. ``count_argv`` is a shorter run for counting, or
+    None to leave this workload uncounted. ``env`` is added to the clean environment, and
+    ``count_env`` on top of it in simulated runs: time passes 50 to 100 times slower there, so
+    whatever a library does by the clock must be switched off. ``side_env`` has variables for timed
+    runs of one side: a difference other than the library. ``weight`` is this workload's share of
+    time, above 0; shares need not sum to 1. ``allowance`` is how much this workload may lose (a
+    fraction; None: as Margins has it). ``kind`` says whether it is a program of the machine or a
+    loop of ours. ``timeout_s`` limits one timed run; a counted run gets COUNTING_SLOWDOWN times as
+    long.
     """
 
     name: str
     argv: tuple[str, ...]
+    elsewhere: tuple[tuple[str, ...], ...] = ()
     count_argv: tuple[str, ...] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     count_env: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +49,11 @@ class BenchCommand:
     side_env: Mapping[Side, Mapping[str, str]] = field(default_factory=dict)
     timeout_s: float = 60.0
     kind: Kind = "loop"
+
+    def at(self, place: int) -> tuple[str, ...]:
+        """Return the timed run with the program's code at a place; all come in turn."""
+        places = (self.argv, *self.elsewhere)
+        return places[place % len(places)]
 
     def __post_init__(self) -> None:
         if not self.name or not self.argv:

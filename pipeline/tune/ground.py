@@ -30,13 +30,15 @@ Find = Callable[[str], Path]
 class Places:
     """Where things are: our own programs, those of the machine, the root of the tree.
 
-    ``path`` is the PATH that commands run with.
+    ``path`` is the PATH that commands run with; ``elsewhere`` are our own programs with their code
+    at other places.
     """
 
     ours: Find
     others: Find
     root: Path
     path: str
+    elsewhere: Callable[[str], tuple[Path, ...]] = lambda _: ()
 
 
 def commands(
@@ -58,21 +60,25 @@ def _command(workload: Program | Command, places: Places, threads: int | None) -
             f'workload "{workload.name}" judges: tuning must not see it',
             hint='tune by workloads whose role is "train"',
         )
+    elsewhere: tuple[tuple[str, ...], ...] = ()
     if isinstance(workload, Program):
-        argv, env = _program(workload, places, threads), workload.environment()
+        files = (places.ours(workload.program), *places.elsewhere(workload.program))
+        argv, *others = (_program(file, workload, places, threads) for file in files)
+        elsewhere, env = tuple(others), workload.environment()
     else:
         argv, env = _whole(workload, places, threads), {"PATH": places.path, **workload.env}
     return BenchCommand(
         name=workload.name,
         argv=argv,
+        elsewhere=elsewhere,
         env=env,
         weight=workload.weight or 1.0,
         timeout_s=workload.timeout_s,
     )
 
 
-def _program(workload: Program, places: Places, threads: int | None) -> tuple[str, ...]:
-    line = (str(places.ours(workload.program)), *workload.arguments(workload.quick_ops))
+def _program(file: Path, workload: Program, places: Places, threads: int | None) -> tuple[str, ...]:
+    line = (str(file), *workload.arguments(workload.quick_ops))
     if workload.program == REPLAY:
         return line
     return whole_command(places.ours(RUNNER), line, folder=places.root, threads=threads)

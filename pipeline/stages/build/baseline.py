@@ -12,6 +12,8 @@ from pathlib import Path
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ProfileError
 from pipeline.core.store import Artifact, Notes
+from pipeline.judge.schedule import PLACES
+from pipeline.profile.schema import REPLAY, Program
 from pipeline.stages.build.compile import PROGRAM_FOLDERS, cmake_build, take_library
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Library, Workshop
@@ -19,6 +21,7 @@ from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import COMPILE, LINK, spelled, texts
 
 STAGE = "baseline"
+PLACED = "placed"
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,18 @@ class Baseline:
         """Return the path of a program such as ``bench/larson``; ProfileError if there is none."""
         if name not in self.artifact.receipt.outputs:
             folder = name.split("/", maxsplit=1)[0]
-            known = sorted(n for n in self.artifact.receipt.outputs if n.startswith(folder))
+            outputs = self.artifact.receipt.outputs
+            known = sorted(n for n in outputs if n.startswith(folder) and PLACED not in n)
             raise ProfileError(
                 f"there is no program {name}; there is: {', '.join(known) or 'none'}"
             )
         return self.artifact.path(name)
+
+    def elsewhere(self, name: str) -> tuple[Path, ...]:
+        """Return the same program with its code at other places; none for what is no loop."""
+        folder, _, program = name.rpartition("/")
+        names = (f"{folder}/{PLACED}/{program}-{place}" for place in range(1, PLACES))
+        return tuple(self.artifact.path(n) for n in names if n in self.artifact.receipt.outputs)
 
 
 def baseline(shop: Workshop, setup: Setup) -> Baseline:
@@ -45,6 +55,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
         "sources": setup.sources,
         "programs": setup.programs,
         "flags": spelled(COMPILE, LINK),
+        "placed": placed(setup),
         "tools": shop.tool_keys,
     }
 
@@ -58,13 +69,20 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
             targets=("all",),
             compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
             link_flags=texts(LINK),
-            options={"HAKMEM_BENCH": "ON", "HAKMEM_TRAINING": "ON"},
+            options={
+                "HAKMEM_BENCH": "ON",
+                "HAKMEM_TRAINING": "ON",
+                "HAKMEM_PLACED": ";".join(placed(setup)),
+            },
         )
         programs = [
-            _take_program(path, room)
+            _take_program(path, room / folder)
             for folder in PROGRAM_FOLDERS
             for path in _programs(build / folder)
         ]
+        for folder in PROGRAM_FOLDERS:
+            for path in _programs(build / folder / PLACED):
+                _take_program(path, room / folder / PLACED)
         library = take_library(shop, build, room)
         facts = check_library(library, shop.log(STAGE, "probe"))
         return {
@@ -79,6 +97,14 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
     return Baseline(shop.library(made), made)
 
 
+def placed(setup: Setup) -> list[str]:
+    """Return the names of our programs that are timed: their code lies at several places."""
+    timed = (*setup.training, *setup.verifying)
+    programs = {one.program for one in timed if isinstance(one, Program)}
+    played = {REPLAY} if setup.traces else set()
+    return sorted(name.rpartition("/")[2] for name in programs | played)
+
+
 def _programs(folder: Path) -> list[Path]:
     """Return the executables that CMake has put directly into ``folder``."""
     return sorted(
@@ -88,7 +114,7 @@ def _programs(folder: Path) -> list[Path]:
     )
 
 
-def _take_program(path: Path, room: Path) -> Path:
-    target = room / path.parent.name / path.name
+def _take_program(path: Path, folder: Path) -> Path:
+    target = folder / path.name
     target.parent.mkdir(exist_ok=True)
     return Path(shutil.move(path, target))

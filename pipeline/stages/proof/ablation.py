@@ -116,7 +116,7 @@ def choosing_request(shop: Workshop, setup: Setup, plain: Baseline, full: Librar
 
     programs = [one for one in setup.training if isinstance(one, Program)]
     threads = {one.name: threads_of(one) for one in programs}
-    places = Places(plain.program, require_program, shop.tree.root, command_path())
+    places = Places(plain.program, require_program, shop.tree.root, command_path(), plain.elsewhere)
     return replace(
         judge_request(shop, setup, plain, full, brief=True),
         benches=commands(programs or setup.training, places, threads),

@@ -194,11 +194,13 @@ def _bench(workload: Program, plain: Baseline, quick: bool) -> BenchCommand:
     from pipeline.judge import BenchCommand
 
     program = str(plain.program(workload.program))
+    elsewhere = plain.elsewhere(workload.program)
     ops = workload.quick_ops if quick else workload.ops
     counted = workload.count_ops
     return BenchCommand(
         name=workload.name,
         argv=(program, *workload.arguments(ops)),
+        elsewhere=tuple((str(path), *workload.arguments(ops)) for path in elsewhere),
         count_argv=(program, *workload.arguments(counted)) if counted else None,
         env=workload.environment(),
         count_env=COUNT_ENV,

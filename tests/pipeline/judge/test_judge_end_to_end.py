@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,11 +17,11 @@ from pipeline.judge import JudgeRequest, VerifyResult, judge, judging
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
-from pipeline.judge.model import RunSample
+from pipeline.judge.model import SIDES, RunSample
 from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Side, Tools
-from pipeline.judge.schedule import PlannedPair, plan
+from pipeline.judge.schedule import PLACES, PlannedPair, plan
 from pipeline.judge.tasks import Task
 from pipeline.judge.verdict import Verdict
 
@@ -279,6 +280,26 @@ def test_several_threads_run_in_turn(built: Path, tmp_path: Path) -> None:
         "003-tuned.log",
         "warm-up.log",
     ]
+
+
+def test_a_pair_runs_the_program_with_its_code_at_one_place(built: Path, tmp_path: Path) -> None:
+    """Both sides: where a load of the program meets one of the library, it is the same for both."""
+    here = bench(built)
+    there = shutil.copy2(here.argv[0], tmp_path / "elsewhere")
+    placed = dataclasses.replace(here, elsewhere=((str(there), *here.argv[1:]),))
+    for place, program in enumerate((here.argv[0], there, here.argv[0])):
+        runner(built, tmp_path)(placed, dataclasses.replace(PLANNED, place=place))
+        for side in SIDES:
+            log = (tmp_path / "toy" / f"003-{side}.log").read_text(encoding="utf-8")
+            assert str(program) in log.splitlines()[0]
+
+
+def test_pairs_come_to_each_place_in_turn() -> None:
+    pairs = [pair for block in plan({"toy": range(64)}, seed=1) for pair in block]
+    count = Counter(pair.place for pair in pairs)
+    assert count == dict.fromkeys(range(PLACES), 64 // PLACES)
+    seeds = [next(plan({"toy": range(2)}, seed))[0].place for seed in range(64)]
+    assert len(set(seeds)) > PLACES / 2
 
 
 def test_an_error_names_workload_and_side(built: Path, tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def simulated(
             first=planned.first,
             padding=planned.padding,
             together=False,
-            **samples,
+            baseline=samples["baseline"],
+            tuned=samples["tuned"],
         )
 
     return run_pair
@@ -79,7 +80,8 @@ def undecided(_: BenchCommand, planned: PlannedPair) -> PairSample:
         first=planned.first,
         padding=planned.padding,
         together=False,
-        **{side: run_sample(rate) for side, rate in rates.items()},
+        baseline=run_sample(rates["baseline"]),
+        tuned=run_sample(rates["tuned"]),
     )
 
 
