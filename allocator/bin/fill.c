@@ -11,7 +11,6 @@
 #include "slab/slab.h"
 
 enum {
-    SHALLOW = 32,    /* a magazine with so few slots is refilled by half of them */
     FINEST = 64,     /* the coarser class that a thread begins with has at least this size ... */
     COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
 };
@@ -27,15 +26,19 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     }
 }
 
+/* As many as the first time in any case, or half of the magazine. */
+static unsigned most_at_once(unsigned depth) {
+    unsigned share = depth / HAK_BATCH_SHARE, least = (depth + 1) / 2;
+    least = least < HAK_FIRST_BATCH ? least : HAK_FIRST_BATCH;
+    return share > least ? share : least;
+}
+
 /* A class that is used rarely takes few blocks; each refill doubles the next, up to a share of the
- * magazine (half of a shallow one): blocks that nobody asked for are memory that nobody else can
- * use. */
-static size_t next_batch(hak_heap *heap, unsigned cls) {
-    unsigned depth = hak_classes[cls].depth;
-    unsigned most = depth / (depth > SHALLOW ? HAK_BATCH_SHARE : 2);
-    unsigned batch =
-        heap->bins[cls].batch < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : heap->bins[cls].batch;
-    heap->bins[cls].batch = (uint16_t)(batch < most / 2 ? batch * 2 : most);
+ * magazine: blocks that nobody asked for are memory that nobody else can use. */
+static unsigned next_batch(hak_bin *bin, unsigned depth) {
+    unsigned most = most_at_once(depth);
+    unsigned batch = bin->batch < HAK_FIRST_BATCH ? HAK_FIRST_BATCH : bin->batch;
+    bin->batch = (uint16_t)(batch < most / 2 ? batch * 2 : most);
     return batch < most ? batch : most;
 }
 
@@ -59,7 +62,7 @@ static bool fill(hak_heap *heap, unsigned cls) {
         return true;
     if (hak_heap_slab(heap, cls) == NULL)
         return false;
-    size_t batch = next_batch(heap, cls);
+    size_t batch = next_batch(&heap->bins[cls], hak_classes[cls].depth);
     if (batch > heap->bins[cls].depth)
         hak_magazine_set_depth(heap, cls, (unsigned)batch);
     take_from_slabs(heap, cls, batch);

@@ -37,14 +37,11 @@ static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t
 
 /* ---- to the slabs of this heap ---- */
 
-enum {
-    NEAR = 4,  /* blocks apart on one page: what lies between them is given back together */
-    SOME = 16, /* scattered blocks before the next look */
-};
+enum { SOME = 16 }; /* scattered blocks before the next look */
 
 static bool is_run(void *const *blocks, size_t count) {
-    return count > NEAR &&
-           (uintptr_t)blocks[0] >> HAK_PAGE_SHIFT == (uintptr_t)blocks[NEAR] >> HAK_PAGE_SHIFT;
+    return count > HAK_LONG_RUN && (uintptr_t)blocks[0] >> HAK_PAGE_SHIFT ==
+                                       (uintptr_t)blocks[HAK_LONG_RUN] >> HAK_PAGE_SHIFT;
 }
 
 /* Blocks freed one after the other often lie in one slab. Returns how many went, 0 where the first

@@ -5,6 +5,10 @@
 
 #include "base/types.h"
 
+/* Blocks of one slab in a row, or so far apart on one page, that are cheap to give back together.
+ */
+enum { HAK_LONG_RUN = 4 };
+
 typedef struct hak_given {
     size_t foreign; /* blocks that other heaps own */
     size_t runs;    /* of blocks that follow each other in the array and lie in one slab */

@@ -13,11 +13,10 @@
 #include <string.h>
 
 enum {
-    FEW = 2,      /* blocks of other threads that a magazine keeps at least */
-    LONG_RUN = 4, /* blocks of one slab in a row, in the mean, that are cheap to give back */
-    SAMPLE = 8,   /* blocks of a magazine that are looked at before it grows */
-    TO_ROOM = 2,  /* a magazine may grow to a share of what its heap handed out: to this one, */
-    TO_HOME = 1,  /* or to all of it for the sake of blocks that come home */
+    SAMPLE = 8,     /* blocks of a magazine that are looked at before it grows */
+    SHED_SHARE = 4, /* of the usual depth, while its class sheds */
+    TO_ROOM = 2,    /* of what its heap handed out, to which a magazine may grow; to all of it for
+                     * the sake of blocks that come home */
 };
 
 /* ---- depth ---- */
@@ -25,8 +24,7 @@ enum {
 /* What a magazine keeps through which blocks of other heaps pass: more than fill some cache lines
  * would be missed elsewhere. */
 static unsigned few_of(unsigned cls) {
-    unsigned few = hak_classes[cls].depth / HAK_FEW_SHARE;
-    return few > FEW ? few : FEW;
+    return (hak_classes[cls].depth + HAK_FEW_SHARE - 1u) / HAK_FEW_SHARE;
 }
 
 /* The usual depth once the class has filled a slab. Until then it follows the blocks in use: of two
@@ -79,7 +77,7 @@ static void keep_few(hak_heap *heap, unsigned cls) {
 static void begin_to_shed(hak_heap *heap, unsigned cls) {
     hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, 0);
-    hak_magazine_set_depth(heap, cls, hak_mode_shed_depth(cls));
+    hak_magazine_set_depth(heap, cls, hak_classes[cls].depth / SHED_SHARE);
     hak_slab_release_empty(heap, cls);
 }
 
@@ -88,7 +86,7 @@ static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given gi
         hak_mode_note(heap, cls, HAK_PASSED_ON);
         keep_few(heap, cls);
     } else {
-        heap->bins[cls].in_runs = given.runs * LONG_RUN < blocks;
+        heap->bins[cls].in_runs = given.runs * HAK_LONG_RUN < blocks;
         if (hak_mode_gave_back(heap, cls, blocks))
             begin_to_shed(heap, cls);
     }
@@ -105,7 +103,7 @@ static bool gives_all(const hak_heap *heap, unsigned cls) {
 static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *blocks,
                                size_t count) {
     size_t own = 0;
-    if (hak_classes[cls].size < HAK_TRANSFER_LEAST || hak_mode_sheds(heap, cls))
+    if (hak_classes[cls].size <= HAK_SMALL_MAX || hak_mode_sheds(heap, cls))
         return 0;
     for (size_t i = 0; i < count; i++) {
         uintptr_t owner = hak_owner_of(blocks[i]);
@@ -142,7 +140,7 @@ void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
 }
 
 void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block) {
-    if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_HOME)))
+    if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, 1)))
         hak_slab_put(heap, hak_run_of(block), block);
     else
         hak_magazine_put(heap, cls, block);

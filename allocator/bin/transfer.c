@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Small blocks never wait: they fill a cache before they fill memory. */
 enum {
     MOST_BYTES = 256 << 10, /* of blocks of a class that wait, ... */
     MOST_BLOCKS = 64        /* ... and so many at most */
@@ -31,7 +32,7 @@ static void set_count(unsigned cls, size_t count) {
 
 static size_t room_of(unsigned cls) {
     size_t size = hak_classes[cls].size;
-    return size < HAK_TRANSFER_LEAST ? 0 : least(MOST_BYTES / size, MOST_BLOCKS);
+    return size <= HAK_SMALL_MAX ? 0 : least(MOST_BYTES / size, MOST_BLOCKS);
 }
 
 size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count) {

@@ -16,9 +16,6 @@
 #include "base/types.h"
 #include "os/lock.h"
 
-/* Bytes of the smallest blocks that wait: smaller ones fill a cache before they fill memory. */
-#define HAK_TRANSFER_LEAST ((size_t)2048)
-
 /* Innermost of all locks, and only tried. */
 extern HAK_HIDDEN hak_lock hak_transfer_lock;
 

@@ -7,10 +7,9 @@
 
 #include <string.h>
 
-enum {
-    GROW = 4,   /* times as large as the one before is each place in which a magazine grows */
-    DEEPEN = 4, /* times as deep, each time that a magazine was too shallow */
-};
+/* Times as deep, each time that a magazine was too shallow; times as large as the one before is
+ * each place in which it grows. */
+enum { DEEPEN = 4 };
 
 /* ---- depth ---- */
 
@@ -38,7 +37,7 @@ static unsigned room_for(unsigned cls, unsigned depth) {
     if (depth > usual)
         return hak_classes[cls].deepest;
     while (room < depth)
-        room *= GROW;
+        room *= DEEPEN;
     return 2 * room > usual ? usual : room;
 }
 

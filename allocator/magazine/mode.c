@@ -5,10 +5,7 @@
 
 enum {
     LEAST_DEPTH = 8,   /* blocks of 8 KiB and less: of larger ones the system takes pages back */
-    DEPTH_SHARE = 4,   /* of the usual depth, while it sheds; ... */
-    LEAST_SLOTS = 4,   /* ... at least */
-    BALANCE_SHARE = 8, /* it ends when all but 1/8 of what was freed is allocated again, ... */
-    LEAST_BALANCE = 16 /* ... counted over so many blocks at least, and a whole magazine */
+    BALANCE_SHARE = 8, /* it ends when all but 1/8 of what was freed is allocated again */
 };
 
 // clang-format off
@@ -20,11 +17,6 @@ static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
     [HAK_SHEDDING] = { HAK_SHEDDING, HAK_SHEDDING, HAK_CALM,  HAK_CALM, HAK_CALM },
 };
 // clang-format on
-
-unsigned hak_mode_shed_depth(unsigned cls) {
-    unsigned part = hak_classes[cls].depth / DEPTH_SHARE;
-    return part > LEAST_SLOTS ? part : LEAST_SLOTS;
-}
 
 /* Only where the magazine has its usual depth: a smaller one spills by chance. */
 static bool may_shed(const hak_bin *bin, unsigned cls) {
@@ -56,13 +48,9 @@ void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
 
 /* ---- the balance of a class that sheds ---- */
 
-static uint16_t most_left(unsigned cls) {
-    unsigned depth = hak_classes[cls].depth;
-    return (uint16_t)(depth > LEAST_BALANCE ? depth : LEAST_BALANCE);
-}
-
+/* Counted over a whole magazine at most. */
 static void add_to_balance(hak_bin *bin, unsigned cls, size_t blocks) {
-    size_t most = most_left(cls);
+    size_t most = hak_classes[cls].depth;
     size_t left = bin->shed_left + blocks - (blocks + BALANCE_SHARE - 1) / BALANCE_SHARE;
     bin->shed_left = (uint16_t)(left < most ? left : most);
 }

@@ -54,7 +54,4 @@ bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks);
  */
 bool hak_mode_sheds_for_malloc(hak_heap *heap, unsigned cls);
 
-/* Slots of the magazine of a class that sheds. */
-unsigned hak_mode_shed_depth(unsigned cls);
-
 #endif

@@ -9,8 +9,7 @@
 
 enum {
     HOLES = 4,         /* up to a quarter of a dense block may be holes */
-    GROWTH_PAGES = 16, /* with fewer dirty pages growth purges nothing, */
-    GROWTH_SHARE = 32, /* nor with less than this share (1/32) of the pages in use */
+    GROWTH_SHARE = 32, /* with fewer dirty pages than 1/32 of those in use growth purges nothing */
     BUDGET_SHARE = 4,  /* growth may purge 1/4 of the pages in use in each delay */
     PAUSE = 2,         /* two teardowns further apart than so many purge delays are separate */
     LOOK_US = 50 /* time between two looks at the faults; a thread has some 100 faults in it */
@@ -96,7 +95,7 @@ static void renew_budget(size_t used) {
  * that pays nothing. */
 size_t hak_excess_growth(void) {
     size_t dirty = hak_pages_dirty(), used = hak_pages_used(), pages = 0;
-    if (dirty < GROWTH_PAGES || dirty < used / GROWTH_SHARE || !hak_lock_try(&lock))
+    if (dirty <= used / GROWTH_SHARE || !hak_lock_try(&lock))
         return 0;
     if (used + dirty > most_resident) {
         most_resident = used + dirty;

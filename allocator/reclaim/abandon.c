@@ -13,18 +13,15 @@
 #include "policy/policy.h"
 #include "reclaim/trim.h"
 
-enum {
-    WARM_HEAPS = 4,   /* idle heaps that keep magazines ... */
-    WARM_BLOCKS = 16, /* ... of at most so many small blocks */
-};
+enum { WARM_HEAPS = 4 }; /* idle heaps that keep magazines */
 
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
- * its end. So the last heaps keep a few small blocks ready for the next threads. */
+ * its end. So the last heaps keep ready what the next threads would take first. */
 static size_t blocks_to_keep(unsigned cls) {
     size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
     if (hak_classes[cls].size > HAK_SMALL_MAX)
         return 0;
-    return usual < WARM_BLOCKS ? usual : WARM_BLOCKS;
+    return usual < HAK_FIRST_BATCH ? usual : HAK_FIRST_BATCH;
 }
 
 static void flush_most(hak_heap *heap) {
