@@ -54,6 +54,7 @@ def gather(tree: Tree, profile: str, base: Build, head: Build, judge: Judge | No
     direct = judge(base.library, head.library) if judge and not same else None
     return Review(
         base=base.report.version,
+        base_mode=base.report.verify.mode,
         head=head.report,
         comparison=compare_versions(base.report, head.report, direct),
         profile_file=str((tree.profiles / f"{profile}.toml").relative_to(tree.root)),

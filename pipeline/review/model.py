@@ -51,9 +51,13 @@ class Lists:
 
 @dataclass(frozen=True)
 class Review:
-    """``head`` is the build under review, ``comparison`` what it is against the version before."""
+    """``head`` is the build under review, ``comparison`` what it is against the version before.
+
+    ``base`` is that version, ``base_mode`` the mode that it was built in.
+    """
 
     base: str
+    base_mode: str
     head: ReportModel
     comparison: Comparison
     profile_file: str

@@ -11,6 +11,10 @@ from pipeline.review.model import RULES, Remark, Review
 MARKER = "<!-- hakmem review -->"
 """By this line the comment of an earlier run is found, and replaced."""
 
+OTHER_MODE = (
+    "{} was built in mode {}, which may choose another step of the chain: a difference may come "
+    "from that, and not from the change."
+)
 JUDGED = ("worse", "same", "better", "unclear")
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _ANNOTATION = {"error": "error", "warning": "warning", "note": "notice"}
@@ -30,6 +34,8 @@ def markdown(review: Review) -> str:
     measured = "judged directly" if review.comparison.measured else "compared by what is on record"
     where = head.environment.cpu or "an unknown processor"
     lines += ["", f"Profile {review.head.profile}, mode {head.mode}, {measured}, on {where}.", ""]
+    if review.base_mode != head.mode:
+        lines += [OTHER_MODE.format(review.base, review.base_mode), ""]
     return "\n".join(lines)
 
 

@@ -94,6 +94,17 @@ def test_what_got_worse_is_said_first_and_fails(base: Path, tmp_path: Path) -> N
     assert said.index("**error**") < said.index("**note**")
 
 
+def test_a_base_of_another_mode_is_told(base: Path, tree: Tree, tmp_path: Path) -> None:
+    """A full build may have chosen another step of the chain than a quick one can."""
+    told = f"{BASE} was built in mode default, which may choose another step of the chain"
+    for mode, expected in (("quick", True), ("default", False)):
+        head = report_support.bad()
+        verify = head.verify.model_copy(update={"mode": mode})
+        keep(tree, head.model_copy(update={"verify": verify}), f"{HEAD}-{mode}", published=False)
+        _, said = review(base, "--no-measure", "-o", tmp_path / mode)
+        assert (told in " ".join(said.split())) is expected
+
+
 def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Path) -> None:
     review(base, "--no-measure", "-o", tmp_path)
     log = json.loads((tmp_path / "review.sarif").read_text(encoding="utf-8"))
