@@ -80,7 +80,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     replace_text(path, text)
     parse_profile(path)
     click.echo(f"wrote {path}")
-    for line in _next_steps(name, bool(command)):
+    for line in (*_hints(command), *_next_steps(name, bool(command))):
         click.echo(line)
 
 
@@ -123,6 +123,19 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
 def _is_here(word: str, root: Path) -> bool:
     path = Path(word)
     return not path.is_absolute() and path.exists() and Path.cwd() != root
+
+
+def _hints(command: tuple[str, ...]) -> list[str]:
+    """Say what python keeps from malloc, unless the command has told it otherwise."""
+    import re
+
+    python = [w for w in command if re.fullmatch(r"python[0-9.]*", Path(w).name)]
+    if not python or any(word.startswith("PYTHONMALLOC=") for word in command):
+        return []
+    return [
+        "note: python keeps blocks of up to 512 bytes in own pools; malloc never sees them.",
+        f"  `env PYTHONMALLOC=malloc {python[0]} ...` switches them off; do so in production, too",
+    ]
 
 
 def _next_steps(name: str, has_command: bool) -> list[str]:

@@ -169,7 +169,7 @@ def require_published(dist: Path, profile: str) -> list[Version]:
     check_folder(dist)
     versions = published(dist)
     if not versions:
-        raise nothing_published(profile)
+        raise nothing_published(profile, dist.parent)
     return versions
 
 
@@ -183,16 +183,23 @@ def check_folder(dist: Path) -> None:
             )
 
 
-def nothing_published(profile: str) -> VersionError:
-    """Return the error for a profile of which nothing is published."""
+def nothing_published(profile: str, dists: Path) -> VersionError:
+    """Return the error for a profile of which nothing is published; it names those that have."""
     return VersionError(
         f"nothing is published for profile {profile!r}",
-        hint=f"`.venv/bin/pipeline build --profile {profile}`",
+        hint=f"`.venv/bin/pipeline build --profile {profile}`{_others(dists)}",
     )
+
+
+def _others(dists: Path) -> str:
+    """Say which option chooses another profile, where another one is published."""
+    names = sorted(link.parent.name for link in dists.glob(f"*/{CURRENT}"))
+    options = ", ".join(f"-p {name}" for name in names)
+    return f"; or name a profile that is published: {options}" if names else ""
 
 
 def _require(version: Version | None, profile: str, dist: Path) -> Version:
     check_folder(dist)
     if version is None:
-        raise nothing_published(profile)
+        raise nothing_published(profile, dist.parent)
     return version

@@ -16,6 +16,7 @@ import pytest
 from conftest import TINY, Sandbox
 
 from pipeline.core.errors import ExitCode
+from pipeline.release.version import nothing_published
 
 CRASH = 'argv = ["sh", "-c", "kill -SEGV $$"]'
 HANG = 'argv = ["sleep", "300"]\ntimeout_s = 1'
@@ -167,6 +168,13 @@ def test_a_file_in_place_of_dist_is_told_before_any_work(built: Sandbox) -> None
     assert "dist/shut is a file" in output
     assert "remove or rename it: mv " in output
     assert "baseline" not in output
+
+
+def test_where_nothing_is_published_the_others_are_named(tmp_path: Path) -> None:
+    (tmp_path / "shop" / "current").mkdir(parents=True)
+    hint = nothing_published("mixed", tmp_path).hint
+    assert hint is not None
+    assert hint.endswith("or name a profile that is published: -p shop")
 
 
 @pytest.mark.parametrize("command", ["list", "rollback"])

@@ -96,6 +96,22 @@ def test_init_says_the_next_step(fresh: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "is_told"),
+    [
+        (("python3", "VERSION"), True),
+        (("env", "python3", "VERSION"), True),
+        (("env", "PYTHONMALLOC=malloc", "python3", "VERSION"), False),
+        (("sort", "VERSION"), False),
+    ],
+)
+def test_init_tells_of_pythons_own_pools(
+    fresh: Sandbox, command: tuple[str, ...], is_told: bool
+) -> None:
+    code, output = fresh.run("init", "shop", "--", *command)
+    assert (code, "env PYTHONMALLOC=malloc python3" in output) == (0, is_told), output
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (("init",), 2, "Missing argument"),
