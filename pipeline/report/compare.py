@@ -11,7 +11,13 @@ from pathlib import PurePath
 
 from pipeline.judge.keys import compare as judge_interval
 from pipeline.judge.keys import share
-from pipeline.judge.model import ProgramCounts, Throughput, VerifyResult, WorkloadCounts
+from pipeline.judge.model import (
+    ProgramCounts,
+    Throughput,
+    VerifyResult,
+    WorkloadCounts,
+    WorkloadThroughput,
+)
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
@@ -62,7 +68,7 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
     """Return what two judgements say that were made apart: in all, and by workload."""
     pairs, reason = _same_counts(older, newer)
     before, after, margins = older.verify, newer.verify, newer.verify.margins
-    names = _names(before.throughput) & _names(after.throughput)
+    names = _same_runs(before.throughput, after.throughput)
     memory = [peak_mib(one.throughput, names) for one in (before, after)]
     rows = (
         _gain(before, after),
@@ -181,6 +187,20 @@ def _identity(one: WorkloadCounts) -> tuple[object, ...]:
     """Return what makes two counts comparable; programs lie at another path in each build."""
     env = tuple(sorted(one.env.items()))
     return one.name, _program(one), one.argv[1:], env, str(one.geometry)
+
+
+def _same_runs(before: Throughput, after: Throughput) -> set[str]:
+    """Return the names of the workloads that both timed, by the same recordings.
+
+    With other input a program needs other memory, whatever library it has.
+    """
+    known = {(one.name, _recordings(one)) for one in before.workloads}
+    return {one.name for one in after.workloads if (one.name, _recordings(one)) in known}
+
+
+def _recordings(one: WorkloadThroughput) -> tuple[str, ...]:
+    """Return what a workload plays: recordings lie in folders that are named by their key."""
+    return tuple(word.rpartition("/record/")[2] for word in one.argv[1:] if "/record/" in word)
 
 
 def _names(throughput: Throughput) -> set[str]:

@@ -216,6 +216,30 @@ def test_another_geometry_is_told_where_both_are_known() -> None:
         assert any(said in note for note in notes) is told
 
 
+def test_memory_is_compared_by_the_same_recordings_alone() -> None:
+    """Another input takes other memory: that is no regression of the library."""
+
+    def playing(model: ReportModel, recording: str, times: int) -> ReportModel:
+        throughput = model.verify.throughput
+        path = f"/tree/build/pipeline/mixed/record/{recording}/shop.trace"
+        workloads = tuple(
+            one.model_copy(
+                update={
+                    "argv": ("/baseline/bench/replay", "--trace", path),
+                    "tuned_rss_kib": one.tuned_rss_kib * times,
+                }
+            )
+            for one in throughput.workloads
+        )
+        said = throughput.model_copy(update={"workloads": workloads})
+        verify = model.verify.model_copy(update={"throughput": said})
+        return model.model_copy(update={"verify": verify})
+
+    before = playing(older(), "aaaa", 1)
+    assert judgements(compare_versions(before, playing(good(), "aaaa", 2)))["peak RSS"] == "worse"
+    assert judgements(compare_versions(before, playing(good(), "bbbb", 2)))["peak RSS"] == "unknown"
+
+
 def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     comparison = compare_versions(older(), good(), good().verify)
     assert comparison.measured
