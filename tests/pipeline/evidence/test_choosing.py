@@ -36,7 +36,11 @@ def surroundings(tmp_path: Path) -> tuple[Any, Any, Any]:
         verifying=tuple(w for w in present if w.role == "verify"),
     )
     library = SimpleNamespace(path=tmp_path / "libhakmem.so")
-    plain = SimpleNamespace(library=library, program=lambda name: tmp_path / name)
+    plain = SimpleNamespace(
+        library=library,
+        program=lambda name: tmp_path / name,
+        elsewhere=lambda name: (tmp_path / f"{name}-1",),
+    )
     return shop, setup, plain
 
 
