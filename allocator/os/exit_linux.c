@@ -9,7 +9,7 @@
 /* Within exit: glibc goes on with what is left, with the new code. */
 static void change(int status, void *code) {
     if (status == 0)
-        exit((int)(intptr_t)code); // NOLINT(concurrency-mt-unsafe)
+        exit((int)(intptr_t)code); // NOLINT(concurrency-mt-unsafe): this thread is in exit already
 }
 
 static int at_the_very_end(int code) {

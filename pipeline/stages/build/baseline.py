@@ -36,7 +36,7 @@ class Baseline:
         if name not in self.artifact.receipt.outputs:
             folder = name.split("/", maxsplit=1)[0]
             outputs = self.artifact.receipt.outputs
-            known = sorted(n for n in outputs if n.startswith(folder) and PLACED not in n)
+            known = sorted(n for n in outputs if n.startswith(folder) and f"/{PLACED}/" not in n)
             raise ProfileError(
                 f"there is no program {name}; there is: {', '.join(known) or 'none'}"
             )

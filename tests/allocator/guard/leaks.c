@@ -231,24 +231,9 @@ static char text[1 << 16];
 
 /* Runs a case with HAKMEM_LEAKS as said; `text` is what it says by this descriptor. */
 static int run(const char *name, const char *leaks, const char *code, int descriptor) {
-    int ends[2], status;
-    CHECK(pipe(ends) == 0);
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("HAKMEM_LEAKS", leaks, 1);
-        dup2(ends[1], descriptor);
-        close(ends[0]);
-        close(ends[1]);
-        execl("/proc/self/exe", "leaks", name, code, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    size_t used = 0;
-    for (ssize_t got; (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;)
-        used += (size_t)got;
-    text[used] = '\0';
-    close(ends[0]);
-    CHECK(waitpid(child, &status, 0) == child);
+    setenv("HAKMEM_LEAKS", leaks, 1);
+    char *arguments[] = {"leaks", (char *)name, (char *)code, NULL};
+    int status = run_again(arguments, descriptor, text, sizeof text);
     CHECK_THAT(WIFEXITED(status), "%s: wait status %d:\n%s", name, status, text);
     return WEXITSTATUS(status);
 }

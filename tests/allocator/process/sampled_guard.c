@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/threads.h"
 #include "hakmem.h"
 
 enum { SIZE = 20, TRIES = 100000, MOST = 192, KEPT = 64, HANDLED = 7, PAGE = 4096 };
@@ -162,22 +163,8 @@ static void commit(const char *name, bool handled) {
 static char text[16384];
 
 static int run(const char *name, const char *how) {
-    int ends[2], status;
-    CHECK(pipe(ends) == 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        execl("/proc/self/exe", "sampled_guard", name, how, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    size_t used = 0;
-    for (ssize_t got; (got = read(ends[0], text + used, sizeof text - 1 - used)) > 0;)
-        used += (size_t)got;
-    text[used] = '\0';
-    close(ends[0]);
-    CHECK(waitpid(child, &status, 0) == child);
-    return status;
+    char *arguments[] = {"sampled_guard", (char *)name, (char *)how, NULL};
+    return run_again(arguments, STDERR_FILENO, text, sizeof text);
 }
 
 /* With glibc each stack has functions of this program. */

@@ -43,6 +43,27 @@ void child_must_succeed(pid_t child) {
     CHECK_THAT(WEXITSTATUS(status) == 0, "child %d exited with %d", child, WEXITSTATUS(status));
 }
 
+int run_again(char *const arguments[], int descriptor, char *text, size_t size) {
+    int ends[2], status;
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], descriptor);
+        close(ends[0]);
+        close(ends[1]);
+        execv("/proc/self/exe", arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; (got = read(ends[0], text + used, size - 1 - used)) > 0;)
+        used += (size_t)got;
+    text[used] = '\0';
+    close(ends[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    return status;
+}
+
 void hang_limit(void) {
     alarm(HANG_SECONDS);
 }

@@ -15,6 +15,11 @@ void threads_run(unsigned count, void *(*body)(void *), void *arguments, size_t 
 /* Waits for `child`; fails the test unless it exited with status 0. */
 void child_must_succeed(pid_t child);
 
+/* Runs this program once more with these arguments, the first of which is its name. `text` becomes
+ * what it writes to `descriptor`, as far as `size` bytes hold it with a zero at the end. Returns
+ * its wait status. */
+int run_again(char *const arguments[], int descriptor, char *text, size_t size);
+
 /* Ends the process by SIGALRM when it hangs: after twenty minutes, whatever it does. Tests need
  * some seconds, and a machine that is busy with other things may need many times as long for them.
  */
