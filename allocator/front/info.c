@@ -1,6 +1,7 @@
 /* What the allocator tells about itself, and malloc_trim and hak_purge. */
 #include "base/fatal.h"
 #include "base/libc_malloc.h"
+#include "front/leak_samples.h"
 #include "front/profile.h"
 #include "front/zero_freed.h"
 #include "front/guard_sample.h"
@@ -159,4 +160,6 @@ static HAK_AT_UNLOAD void print_at_exit(void) {
     if (hak_policy_now()->stats_at_exit != 0)
         hak_malloc_stats();
     hak_profile_write_next();
+    if (!HAK_GUARD)
+        hak_leak_samples_look();
 }

@@ -1,12 +1,10 @@
 #include "guard/alive.h"
 
-#include "base/classes.h"
+#include "leaks/blocks.h"
 #include "leaks/leaks.h"
 #include "leaks/origins.h"
-#include "os/lock.h"
+#include "leaks/tell.h"
 #include "os/stack.h"
-#include "pages/range.h"
-#include "pages/segment.h"
 
 _Atomic bool hak_alive_noted;
 
@@ -34,43 +32,14 @@ static void add(const hak_slab *run, const char *start) {
                          atomic_load_explicit(hak_origin_at(place), memory_order_relaxed));
 }
 
-static size_t blocks_of(const hak_slab *run) {
-    if (run->kind == HAK_RUN_SLAB)
-        return run->carved < hak_classes[run->cls].capacity ? run->carved
-                                                            : hak_classes[run->cls].capacity;
-    return run->kind == HAK_RUN_LARGE;
-}
-
-/* Under the lock no run becomes another one: threads may go on. */
-static void each_run(void (*visit)(const hak_slab *run, void *context), void *context) {
-    for (size_t i = 0; i < hak_range_count(); i++)
-        for (size_t page = 0; page < hak_ranges[i].segments_fresh * HAK_PAGES_PER_SEGMENT; page++) {
-            hak_lock_take(&hak_segment_lock);
-            if (blocks_of(&hak_ranges[i].slabs[page]) != 0)
-                visit(&hak_ranges[i].slabs[page], context);
-            hak_lock_give(&hak_segment_lock);
-        }
-}
-
-static void count_run(const hak_slab *run, void *count) {
-    *(size_t *)count += blocks_of(run);
-}
-
-static void add_run(const hak_slab *run, void *context) {
-    (void)context;
-    size_t size = hak_place_size(run), blocks = blocks_of(run);
+static void add_run(const hak_slab *run) {
+    size_t size = hak_place_size(run), blocks = hak_blocks_carved(run);
     for (size_t i = 0; i < blocks; i++)
         add(run, (const char *)run->start + i * size);
 }
 
-static size_t most(void) {
-    size_t count = 0;
-    each_run(count_run, &count);
-    return count;
-}
-
 static void add_all(void) {
-    each_run(add_run, NULL);
+    hak_blocks_each_run(add_run);
 }
 
 static bool lives(const hak_suspect *s) {
@@ -81,8 +50,12 @@ static bool lives(const hak_suspect *s) {
     return facts.life == HAK_IN_USE && facts.size == s->size;
 }
 
+static size_t tell(void) {
+    return hak_leaks_tell(lives);
+}
+
 void hak_alive_look(void) {
-    static const hak_leaks_from from = {most, add_all, lives};
+    static const hak_leaks_from from = {hak_blocks_most, add_all, tell};
     if (!hak_leaks_wanted())
         return;
     HAK_RACING_READS_BEGIN();

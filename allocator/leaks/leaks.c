@@ -2,7 +2,6 @@
 
 #include "base/fatal.h"
 #include "leaks/roots.h"
-#include "leaks/tell.h"
 #include "os/exit.h"
 #include "os/peek.h"
 #include "policy/policy.h"
@@ -13,7 +12,7 @@ bool hak_leaks_wanted(void) {
     return hak_policy_now()->leaks != 0;
 }
 
-static void tell_failure(const char *why) {
+void hak_leaks_tell_failure(const char *why) {
     hak_message((const char *const[]){"hakmem: leaks: not looked for: ", why, NULL});
 }
 
@@ -31,14 +30,15 @@ static const char *search(const hak_leaks_from *from, uintptr_t stack) {
  * on the stack. */
 static HAK_DOOR void look(const hak_leaks_from *from) {
     if (!hak_os_peek_start()) {
-        tell_failure("the system does not let the process read itself (process_vm_readv)");
+        hak_leaks_tell_failure(
+            "the system does not let the process read itself (process_vm_readv)");
         return;
     }
     const char *failure = search(from, HAK_STACK_NOW());
-    size_t leaks = failure == NULL ? hak_leaks_tell(from->lives) : 0;
+    size_t leaks = failure == NULL ? from->tell() : 0;
     hak_os_peek_end();
     if (failure != NULL)
-        tell_failure(failure);
+        hak_leaks_tell_failure(failure);
     unsigned long code = hak_policy_now()->leaks;
     if (leaks != 0 && code != TELL_ONLY)
         hak_os_exit_with((int)code);

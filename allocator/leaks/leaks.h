@@ -3,7 +3,9 @@
  *   suspects.h   the blocks                       handed in by who calls
  *   roots.h      memory that the program uses  -> each word that is an address in a suspect
  *   reach.h      what is found is looked at in turn; what is left is a leak
- *   origins.h    who asked for it              -> tell.h: the report
+ *
+ * In the guard a number says who asked for each block: origins.h, tell.h. Elsewhere the heap
+ * profile knows it of some blocks: front/leak_samples.h.
  *
  * A word counts wherever it points into a block, as in LeakSanitizer: C++ keeps pointers to a base
  * class, programs keep pointers behind a header of their own. It must lie at an address that is a
@@ -16,13 +18,16 @@
 
 /* Whose blocks are looked at. */
 typedef struct hak_leaks_from {
-    size_t (*most)(void);                /* how many there are; a few more may be added */
-    void (*add_all)(void);               /* by hak_suspects_add */
-    bool (*lives)(const hak_suspect *s); /* still */
+    size_t (*most)(void);  /* how many there are; a few more may be added */
+    void (*add_all)(void); /* by hak_suspects_add */
+    size_t (*tell)(void);  /* of those that were not reached; returns how many that are */
 } hak_leaks_from;
 
 /* Whether the program's options ask for it. */
 bool hak_leaks_wanted(void);
+
+/* Says why there will be no look. */
+void hak_leaks_tell_failure(const char *why);
 
 /* Looks, and tells. At the end of the process, once; under no lock. */
 void hak_leaks_look(const hak_leaks_from *from);

@@ -36,6 +36,9 @@ void *hak_apart_take_over(const hak_slab *run, size_t size);
 enum hak_apart_place { HAK_APART_NOWHERE, HAK_APART_INSIDE, HAK_APART_FREED };
 enum hak_apart_place hak_apart_place_of(const void *p);
 
+/* Calls `visit` for each. Any thread; others may go on. */
+void hak_apart_each(void (*visit)(const void *block, size_t size));
+
 /* How many there are, and their bytes. Any thread; others may go on. */
 size_t hak_apart_count(size_t *bytes);
 

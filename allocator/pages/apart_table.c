@@ -162,6 +162,16 @@ enum hak_apart_place hak_apart_place_of(const void *p) {
     return place;
 }
 
+void hak_apart_each(void (*visit)(const void *block, size_t size)) {
+    for (unsigned table = 0; table_at(table) != NULL; table++)
+        for (size_t i = 0; i < length_of(table); i++) {
+            const entry *e = &table_at(table)[i];
+            uintptr_t start = atomic_load_explicit(&e->start, memory_order_relaxed);
+            if (!is_free(start, 0))
+                visit((const void *)start, atomic_load_explicit(&e->size, memory_order_relaxed));
+        }
+}
+
 size_t hak_apart_count(size_t *bytes) {
     size_t count = 0;
     *bytes = 0;

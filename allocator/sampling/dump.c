@@ -93,19 +93,37 @@ static size_t append(char *path, size_t at, const char *text) {
     return at + length;
 }
 
-void hak_profile_write_next(void) {
-    enum { ENDING = 64 };
-    char path[PATH_MAX + ENDING], digits[21];
-    if (prefix[0] == '\0' || !hak_sampling_ever())
-        return;
+enum { PATH_ROOM = PATH_MAX + 64 };
+
+/* To PREFIX.PID.NAME.heap. False: told why not. */
+static bool write_named(char path[PATH_ROOM], const char *name) {
+    char digits[21];
     size_t at = append(path, 0, prefix);
     at = append(path, append(path, at, "."), hak_decimal((unsigned)getpid(), digits));
-    at = append(path, append(path, at, "."), hak_decimal(++last, digits));
+    at = append(path, append(path, at, "."), name);
     append(path, at, ".heap");
     int error = hak_profile_write(path);
     if (error != 0)
         hak_message((const char *const[]){"hakmem: no heap profile at ", path, ": error ",
                                           hak_decimal((unsigned)error, digits), NULL});
+    return error == 0;
+}
+
+static bool has_prefix(void) {
+    return prefix[0] != '\0' && hak_sampling_ever();
+}
+
+void hak_profile_write_next(void) {
+    char path[PATH_ROOM], digits[21];
+    if (has_prefix())
+        write_named(path, hak_decimal(++last, digits));
+}
+
+void hak_profile_write_leaks(void) {
+    char path[PATH_ROOM];
+    if (has_prefix() && write_named(path, "leaks"))
+        hak_message(
+            (const char *const[]){"hakmem: leaks: call stacks: pipeline heap ", path, NULL});
 }
 
 void hak_profile_after_fork_in_child(void) {

@@ -11,6 +11,9 @@ int hak_profile_write(const char *path);
 void hak_profile_write_next(void);
 void hak_profile_set_prefix(const char *prefix);
 
+/* The same to PREFIX.PID.leaks.heap, when the samples that live are leaks. */
+void hak_profile_write_leaks(void);
+
 void hak_profile_after_fork_in_child(void);
 
 #endif

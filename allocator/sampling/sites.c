@@ -8,6 +8,8 @@
 
 enum { SITES = 8192, LIVE = 65536, MOST_LIVE = LIVE / 4 * 3, LONGEST = 64 };
 
+/* Blocks are known by their addresses with all bits turned: who looks for leaks (leaks/roots.h)
+ * would take them for pointers. */
 typedef struct live {
     uintptr_t block; /* 0: none */
     size_t size;
@@ -18,6 +20,7 @@ static hak_site *sites;
 static live *blocks;
 static size_t live_count;
 static uint64_t lost;
+static bool is_closed; /* nothing begins any more */
 static hak_lock lock;
 
 /* What the live samples stand for, roughly, and what it must exceed for the next profile at a peak.
@@ -84,6 +87,10 @@ static size_t place_of(uintptr_t block) {
     return mixed(block, 0) % LIVE;
 }
 
+static uintptr_t turned(const void *block) {
+    return ~(uintptr_t)block;
+}
+
 /* Where the block stands, or the empty place where it would. */
 static size_t find(uintptr_t block) {
     size_t at = place_of(block);
@@ -144,7 +151,7 @@ bool hak_sites_take_peak(void) {
 void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
     hak_lock_take(&lock);
     uint32_t site = site_for(rounded(size), stack);
-    bool lives = site != SITES && add((uintptr_t)block, size, site);
+    bool lives = site != SITES && !is_closed && add(turned(block), size, site);
     lost += !lives;
     if (lives)
         weigh(size, true);
@@ -157,18 +164,34 @@ void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
     hak_lock_give(&lock);
 }
 
+static void end(size_t at) {
+    sites[blocks[at].site].live--;
+    sites[blocks[at].site].live_bytes -= blocks[at].size;
+    weigh(blocks[at].size, false);
+    take_out(at);
+}
+
 bool hak_sites_end(const void *block) {
     hak_lock_take(&lock);
-    size_t at = find((uintptr_t)block);
+    size_t at = find(turned(block));
     bool known = blocks[at].block != 0;
-    if (known) {
-        sites[blocks[at].site].live--;
-        sites[blocks[at].site].live_bytes -= blocks[at].size;
-        weigh(blocks[at].size, false);
-        take_out(at);
-    }
+    if (known)
+        end(at);
     hak_lock_give(&lock);
     return known;
+}
+
+/* Another sample may move into the place of one that ends. */
+size_t hak_sites_keep_only(bool (*keep)(const void *block), uint64_t *stand_for) {
+    hak_lock_take(&lock);
+    is_closed = true;
+    for (size_t at = 0; at < LIVE; at++)
+        while (blocks[at].block != 0 && !keep((const void *)~blocks[at].block))
+            end(at);
+    size_t left = live_count;
+    *stand_for = stands_for;
+    hak_lock_give(&lock);
+    return left;
 }
 
 void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context) {

@@ -36,6 +36,10 @@ bool hak_sites_open(void);
 void hak_sites_begin(const void *block, size_t size, const hak_stack *stack);
 bool hak_sites_end(const void *block);
 
+/* Forgets all live samples but those that `keep` says true of, and all that begin later. Returns
+ * how many are left, and about how many bytes they stand for. At the end of the process. */
+size_t hak_sites_keep_only(bool (*keep)(const void *block), uint64_t *stand_for);
+
 /* Calls `visit` with a copy of each site; samples may come and go meanwhile. */
 void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *context);
 
