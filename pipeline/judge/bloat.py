@@ -14,7 +14,7 @@ from typing import Literal
 
 from pipeline.judge.counting.whole import Told, WholeCounter, as_program, whole_counter
 from pipeline.judge.icache import icache_key
-from pipeline.judge.model import Bloat, CountedJudgement, RealProgram
+from pipeline.judge.model import Bloat, CountedJudgement, ProgramCounts, RealProgram
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.verdict import Verdict
 
@@ -29,10 +29,15 @@ share."""
 
 BLOATED = 2
 """So many programs are bloated, those with the largest share of misses in the library: with few
-mallocs hardly any line is run. Each is counted three times."""
+mallocs hardly any line is run. Each is counted three times, or four."""
 
 RISE = 0.10
 """The injected rise of misses: twice the usual margin of the I-cache key."""
+NEAR = 0.02
+"""How far the rise may be from RISE. A program that misses by more is counted once more: a few
+lines do less than their share."""
+LEAST = RISE * PROBED_LINES / LINES
+"""A smaller rise says little: by it, not even all LINES would be enough."""
 
 
 def same_counts(
@@ -63,7 +68,7 @@ def known_bloat(
         return None
     counter = _counter(counter, "bloat")
 
-    def bloated(lines: Mapping[str, int], name: str) -> dict[str, Told]:
+    def counted(lines: Mapping[str, int], name: str) -> dict[str, Told]:
         """Count each task with so many lines; all at once, as the counter does."""
         tasks = [
             replace(task, env={**task.env, VARIABLE: f"{lines[task.name]:03d}"})
@@ -74,16 +79,19 @@ def known_bloat(
         return {one.task.name: one for one in told if one.counts}
 
     names = _most_served(programs)
-    plain = bloated(dict.fromkeys(names, 0), "plain")
-    probe = bloated(dict.fromkeys(names, PROBED_LINES), "probe")
-    doses = [dose for name in names if (dose := _dose(name, plain, probe))]
-    found = bloated({dose.task: dose.lines for dose in doses}, "bloated")
+    plain = counted(dict.fromkeys(names, 0), "plain")
+    probe = counted(dict.fromkeys(names, PROBED_LINES), "probe")
+    doses = _doses(plain, probe)
+    found = counted({name: dose.lines for name, dose in doses.items()}, "bloated")
+    again = _corrected(doses, plain, found)
+    nearer = counted({name: dose.lines for name, dose in again.items()}, "bloated-again")
+    doses |= {name: again[name] for name in nearer}
+    found |= nearer
     both = [
-        as_program(Told(one.task, {"baseline": plain[name].counts["plain"],
-                                   "tuned": one.counts["bloated"]}))
+        as_program(Told(one.task, {"baseline": _only(plain[name]), "tuned": _only(one)}))
         for name, one in found.items()
-    ]  # fmt: skip
-    return _judged(request, "known bloat, I-cache", both, Verdict.NO_GO, doses)
+    ]
+    return _judged(request, "known bloat, I-cache", both, Verdict.NO_GO, list(doses.values()))
 
 
 def _most_served(programs: Sequence[RealProgram]) -> list[str]:
@@ -121,18 +129,53 @@ def _counter(counter: WholeCounter, folder: str) -> WholeCounter:
     return replace(counter, logs=counter.logs.parent / folder / "programs")
 
 
-def _dose(name: str, plain: Mapping[str, Told], probe: Mapping[str, Told]) -> Bloat | None:
-    """Return the lines that make misses rise by RISE; None where not even all LINES do."""
-    if name not in plain or name not in probe:
-        return None
-    before = plain[name].counts["plain"].i1_misses
-    rise = probe[name].counts["probe"].i1_misses / max(1, before) - 1
-    if rise < RISE * PROBED_LINES / LINES:
-        return None
+def _only(told: Told) -> ProgramCounts:
+    """Return the counts of the one library that was counted."""
+    (counts,) = told.counts.values()
+    return counts
+
+
+def _doses(plain: Mapping[str, Told], probe: Mapping[str, Told]) -> dict[str, Bloat]:
+    """Return the lines that make misses rise by RISE; none where not even all LINES do."""
+    rises = {name: _rise(plain[name], one) for name, one in probe.items() if name in plain}
+    return {name: _dose(name, PROBED_LINES, rise) for name, rise in rises.items() if rise >= LEAST}
+
+
+def _corrected(
+    doses: Mapping[str, Bloat], plain: Mapping[str, Told], found: Mapping[str, Told]
+) -> dict[str, Bloat]:
+    """Return better doses where the rise that was found is not NEAR to RISE.
+
+    What was found is a probe too, and one that lies much nearer.
+    """
+    rises = {name: _rise(plain[name], one) for name, one in found.items()}
+    tried = {
+        name: _dose(name, doses[name].lines, rise, _slope(doses[name], rise))
+        for name, rise in rises.items()
+        if abs(rise - RISE) > NEAR
+    }
+    return {name: dose for name, dose in tried.items() if dose.lines != doses[name].lines}
+
+
+def _rise(plain: Told, bloated: Told) -> float:
+    return _only(bloated).i1_misses / max(1, _only(plain).i1_misses) - 1
+
+
+def _slope(first: Bloat, rise: float) -> float:
+    """Return how steep the rise is between both probes, on log scales; 1 is in proportion."""
+    if first.lines == first.probe_lines:
+        return 1.0
+    steps = math.log(first.probe_lines / first.lines)
+    return max(1.0, math.log(first.probe_rise / max(rise, LEAST)) / steps)
+
+
+def _dose(name: str, lines: int, rise: float, slope: float = 1.0) -> Bloat:
+    """Return the lines that make misses rise by RISE, by what ``lines`` did."""
+    times = (RISE / max(rise, LEAST)) ** (1 / slope)
     return Bloat(
         task=name,
-        lines=math.ceil(round(PROBED_LINES * RISE / rise, 6)),
+        lines=min(LINES, math.ceil(round(lines * times, 6))),
         rise=RISE,
-        probe_lines=PROBED_LINES,
+        probe_lines=lines,
         probe_rise=rise,
     )

@@ -179,8 +179,10 @@ def test_what_a_check_means_for_publishing(
 class FakeCounter:
     """Counts a library whose misses rise by so many for each line of bloat; no process runs."""
 
-    def __init__(self, per_line: dict[str, float], drift: float = 1.0) -> None:
-        self.per_line, self.drift, self.logs = per_line, drift, Path("/logs/programs")
+    def __init__(self, per_line: dict[str, float], drift: float = 1.0, bend: float = 1.0) -> None:
+        """``bend`` above 1: a few lines do less than their share of 64."""
+        self.per_line, self.drift, self.bend = per_line, drift, bend
+        self.logs = Path("/logs/programs")
         self.asked: list[dict[str, str]] = []
 
     def count(self, libraries: dict[str, Path], tasks: tuple[Task, ...], _: object) -> list[Told]:
@@ -188,7 +190,7 @@ class FakeCounter:
         return [Told(task, dict.fromkeys(libraries, self.one(task))) for task in tasks]
 
     def one(self, task: Task) -> ProgramCounts:
-        lines = int(task.env.get(bloat.VARIABLE, "0"))
+        lines = 64 * (int(task.env.get(bloat.VARIABLE, "0")) / 64) ** self.bend
         misses = 10.0 * self.drift + lines * self.per_line[task.name] / 1000
         return program_counts(misses)
 
@@ -217,10 +219,32 @@ def test_bloat_of_a_known_size_is_seen_by_the_icache_key(
     assert {len(env[bloat.VARIABLE]) for env in counter.asked} == {3}  # environments of one size
 
 
+def test_a_dose_that_falls_short_is_corrected_by_one_more_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counter = FakeCounter({"bent": 200.0, "much": 20.0}, bend=1.4)
+    found = bloated(monkeypatch, counter, tmp_path)
+    assert found is not None
+    assert found.ratio is not None
+    assert found.ratio.value == pytest.approx(1.10, abs=0.02)
+    (bent,) = (dose for dose in found.doses if dose.task == "bent")
+    assert bent.probe_lines < bloat.PROBED_LINES
+    assert bent.probe_rise < bloat.RISE - bloat.NEAR
+    assert len(counter.asked) == 3 * len(counter.per_line) + 1  # "much" is near enough at once
+
+
+def test_a_dose_that_is_near_enough_is_not_counted_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counter = FakeCounter({"often": 200.0, "seldom": 10.0})
+    assert bloated(monkeypatch, counter, tmp_path) is not None
+    assert len(counter.asked) == 3 * len(counter.per_line)
+
+
 def test_programs_that_the_library_serves_most_are_bloated(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Each program is counted three times: those that tell most are enough."""
+    """Each program is counted three times and more: those that tell most are enough."""
     counter = FakeCounter({"little": 50.0, "much": 50.0, "most": 50.0})
     misses = {"little": 1.0, "much": 5.0, "most": 9.0}
     monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
