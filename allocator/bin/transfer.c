@@ -30,13 +30,13 @@ static void set_count(unsigned cls, size_t count) {
     atomic_store_explicit(&counts[cls], (uint32_t)count, memory_order_relaxed);
 }
 
-static size_t room_of(unsigned cls) {
+static size_t room_for(unsigned cls) {
     size_t size = hak_classes[cls].size;
     return size <= HAK_SMALL_MAX ? 0 : least(MOST_BYTES / size, MOST_BLOCKS);
 }
 
 size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count) {
-    size_t room = room_of(cls);
+    size_t room = room_for(cls);
     if (hak_transfer_count(cls) >= room || !hak_lock_try(&hak_transfer_lock))
         return 0;
     size_t there = hak_transfer_count(cls), put = there < room ? least(count, room - there) : 0;

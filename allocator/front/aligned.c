@@ -35,7 +35,7 @@ static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
 
 /* alignment is a power of two. NULL and errno = ENOMEM. In a table of classes with even steps, as
  * ours is, a multiple of the alignment falls into a class whose blocks are all aligned. */
-static void *allocate(size_t alignment, size_t size) {
+static void *allocate_aligned(size_t alignment, size_t size) {
     if (HAK_UNLIKELY(size > PTRDIFF_MAX || alignment > HAK_PAGE_SIZE))
         return allocate_pages(alignment, size);
     void *block = hak_malloc(hak_round_up(size, alignment));
@@ -56,7 +56,7 @@ static HAK_DOOR int memalign_elsewhere(void **out, size_t alignment, size_t size
     int saved_errno = errno;
     if (taken != NULL)
         hak_free(taken);
-    void *block = allocate(alignment, size);
+    void *block = allocate_aligned(alignment, size);
     errno = saved_errno;
     if (block == NULL)
         return ENOMEM;
@@ -80,7 +80,7 @@ HAK_EXPORT HAK_NEAR_FREE int hak_posix_memalign(void **out, size_t alignment, si
 }
 
 HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
-    return hak_is_power_of_two(alignment) ? allocate(alignment, size) : refuse_alignment();
+    return hak_is_power_of_two(alignment) ? allocate_aligned(alignment, size) : refuse_alignment();
 }
 
 HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
@@ -88,11 +88,11 @@ HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
         return refuse_alignment();
     while (!hak_is_power_of_two(alignment))
         alignment = alignment == 0 ? 1 : alignment + (alignment & -alignment);
-    return allocate(alignment, size);
+    return allocate_aligned(alignment, size);
 }
 
 HAK_EXPORT void *hak_valloc(size_t size) {
-    return allocate(hak_os_page_size(), size);
+    return allocate_aligned(hak_os_page_size(), size);
 }
 
 HAK_EXPORT void *hak_pvalloc(size_t size) {
@@ -101,7 +101,7 @@ HAK_EXPORT void *hak_pvalloc(size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    return allocate(page, hak_round_up(size != 0 ? size : 1, page));
+    return allocate_aligned(page, hak_round_up(size != 0 ? size : 1, page));
 }
 
 HAK_LIBC_NAME(int, posix_memalign, (void **out, size_t alignment, size_t size), hak_posix_memalign)

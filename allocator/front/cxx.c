@@ -69,7 +69,7 @@ static _Noreturn HAK_COLD void throw_bad_alloc(void) {
     hak_fatal("out of memory", "operator new", NULL, "and no C++ runtime to throw bad_alloc");
 }
 
-static void *allocate(size_t size, size_t alignment) {
+static void *allocate_for_new(size_t size, size_t alignment) {
     if (alignment <= 16)
         return hak_malloc(size);
     return hak_memalign(alignment, size);
@@ -81,14 +81,14 @@ static HAK_COLD void *try_harder(size_t size, size_t alignment) {
         if (handler == NULL)
             throw_bad_alloc();
         handler(); /* frees something, throws or ends the program */
-        void *block = allocate(size, alignment);
+        void *block = allocate_for_new(size, alignment);
         if (block != NULL)
             return block;
     }
 }
 
 void *hak_cxx_new(size_t size, size_t alignment) {
-    void *block = allocate(size, alignment);
+    void *block = allocate_for_new(size, alignment);
     if (HAK_LIKELY(block != NULL))
         return block;
     return try_harder(size, alignment);
@@ -110,7 +110,7 @@ static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const 
 }
 
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
-    void *block = allocate(size, alignment);
+    void *block = allocate_for_new(size, alignment);
     if (HAK_LIKELY(block != NULL))
         return block;
     return try_without_throwing(size, alignment, tag);
@@ -154,7 +154,7 @@ OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_
  * free. */
 HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_family family) {
     if (HAK_GUARD)
-        hak_guard_free(block, &(hak_claim){"operator delete", size, alignment, family});
+        hak_guard_free(block, &(hak_free_call){"operator delete", size, alignment, family});
     else
         hak_free(block);
 }

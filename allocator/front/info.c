@@ -22,7 +22,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-static void take(hak_snapshot *snapshot) {
+static void take_snapshot(hak_snapshot *snapshot) {
     hak_snapshot_take(snapshot);
     if (HAK_GUARD)
         hak_guard_discount(snapshot);
@@ -30,7 +30,7 @@ static void take(hak_snapshot *snapshot) {
 
 static void collect(hak_usage *usage) {
     hak_snapshot snapshot;
-    take(&snapshot);
+    take_snapshot(&snapshot);
     hak_usage_of(usage, &snapshot);
 }
 
@@ -40,13 +40,13 @@ HAK_EXPORT void hak_get_usage(hak_usage *usage) {
 
 HAK_EXPORT size_t hak_stats_json(char *buffer, size_t size) {
     hak_snapshot snapshot;
-    take(&snapshot);
+    take_snapshot(&snapshot);
     return hak_report_json(&snapshot, buffer, size);
 }
 
 HAK_EXPORT size_t hak_stats_prometheus(char *buffer, size_t size) {
     hak_snapshot snapshot;
-    take(&snapshot);
+    take_snapshot(&snapshot);
     return hak_report_prometheus(&snapshot, buffer, size);
 }
 
@@ -118,7 +118,7 @@ HAK_EXPORT int hak_malloc_info(int options, FILE *stream) {
     hak_snapshot snapshot;
     if (options != 0)
         return EINVAL;
-    take(&snapshot);
+    take_snapshot(&snapshot);
     hak_usage_write_xml(&snapshot, stream);
     return 0;
 }

@@ -17,7 +17,7 @@ static size_t beyond_usual(size_t alignment) {
     return alignment > HAK_MIN_ALIGN ? alignment : 0;
 }
 
-static bool is_mismatched(const hak_claim *claim, hak_facts facts) {
+static bool is_mismatched(const hak_free_call *claim, hak_facts facts) {
     if (claim->family != facts.family)
         return hak_policy_now()->guard_family != 0;
     return (claim->size != SIZE_MAX && claim->size != facts.size) ||
@@ -40,7 +40,7 @@ static bool become(hak_record *record, hak_facts from, hak_facts to) {
                                                    memory_order_relaxed);
 }
 
-void hak_guard_free(void *block, const hak_claim *claim) {
+void hak_guard_free(void *block, const hak_free_call *claim) {
     if (block == NULL)
         return;
     int saved_errno = errno;
@@ -86,7 +86,7 @@ static void resize_in_place(hak_place place, const void *block, hak_facts facts,
 }
 
 static void *move(void *block, hak_facts facts, size_t size) {
-    const hak_claim claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
+    const hak_free_call claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
     /* large blocks that grow will grow again, and copying them each time would take for ever */
     hak_wish wish = {.from = any_block, .size = size, .family = HAK_FROM_MALLOC};
     wish.spare = size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX ? size / 4 : 0;
@@ -105,7 +105,7 @@ static void *move(void *block, hak_facts facts, size_t size) {
 void *hak_guard_resize(void *block, size_t size) {
     hak_place place = hak_place_of(block);
     hak_facts facts = facts_in_use(place, block, "realloc");
-    const hak_claim claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
+    const hak_free_call claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
     if (is_mismatched(&claim, facts))
         hak_refuse_claim(block, &claim, facts);
     hak_fence_check(place, block, "realloc", facts);

@@ -37,19 +37,19 @@ typedef struct hak_wish {
 } hak_wish;
 
 /* What the caller of a free says about the block. */
-typedef struct hak_claim {
+typedef struct hak_free_call {
     const char *function; /* for the message */
     size_t size;          /* SIZE_MAX: says nothing */
     size_t alignment;     /* 0: says nothing; 1: the usual one */
     enum hak_family family;
-} hak_claim;
+} hak_free_call;
 
 /* NULL and errno as the core sets it. Any thread. */
 void *hak_guard_allocate(const hak_wish *wish);
 
 /* Ends the program unless `block` is one in use that fits the claim; NULL is allowed. errno is
  * kept. Any thread. */
-void hak_guard_free(void *block, const hak_claim *claim);
+void hak_guard_free(void *block, const hak_free_call *claim);
 
 /* Bytes that were asked for. Ends the program, naming `function`, as hak_guard_free does. */
 size_t hak_guard_size(const void *block, const char *function);

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-static const hak_claim claim_of_free = {"free", SIZE_MAX, 0, HAK_FROM_MALLOC};
+static const hak_free_call claim_of_free = {"free", SIZE_MAX, 0, HAK_FROM_MALLOC};
 
 /* ---- what serves a wish ---- */
 
@@ -56,7 +56,7 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
         return hak_malloc(size);
     if (size != 0)
         return hak_guard_resize(block, size);
-    hak_guard_free(block, &(hak_claim){"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC});
+    hak_guard_free(block, &(hak_free_call){"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC});
     return NULL;
 }
 
@@ -73,11 +73,11 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
 }
 
 HAK_EXPORT void hak_free_sized(void *block, size_t size) {
-    hak_guard_free(block, &(hak_claim){"free_sized", size, 0, HAK_FROM_MALLOC});
+    hak_guard_free(block, &(hak_free_call){"free_sized", size, 0, HAK_FROM_MALLOC});
 }
 
 HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
-    hak_guard_free(block, &(hak_claim){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
+    hak_guard_free(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
 }
 
 /* ---- aligned ---- */

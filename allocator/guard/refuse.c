@@ -29,7 +29,7 @@ static void say_size(char *sentence, const char *before, size_t size, const char
 }
 
 /* The run that covers a page that is not the first of it; NULL: none. */
-static const hak_slab *covering(const hak_range *r, size_t page) {
+static const hak_slab *run_covering(const hak_range *r, size_t page) {
     for (size_t back = page + 1; back-- > 0;) {
         const hak_slab *run = &r->slabs[back];
         if (run->kind != HAK_RUN_FREE)
@@ -52,7 +52,7 @@ void hak_refuse_place(const void *block, const char *function, hak_place place) 
               place.record != NULL ? "the block was never handed out" : "not the start of a block");
 }
 
-void hak_refuse_claim(const void *block, const hak_claim *claim, hak_facts facts) {
+void hak_refuse_claim(const void *block, const hak_free_call *claim, hak_facts facts) {
     char why[SENTENCE] = "";
     if (claim->family != facts.family) {
         append(why, "the block came from ");
@@ -122,7 +122,7 @@ void hak_explain_fault(const void *address) {
     if (hak_heap_room_holds(address))
         hak_fatal("overflow", how, address, "beside a heap of the allocator");
     const hak_range *r = hak_range_of(address);
-    const hak_slab *run = r != NULL ? covering(r, hak_page_index(r, address)) : NULL;
+    const hak_slab *run = r != NULL ? run_covering(r, hak_page_index(r, address)) : NULL;
     if (run != NULL && run->kind == HAK_RUN_LARGE)
         explain_large(address, run);
 }

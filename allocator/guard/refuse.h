@@ -8,7 +8,7 @@
 _Noreturn HAK_COLD void hak_refuse_place(const void *block, const char *function, hak_place place);
 
 /* A block in use, but not one that fits what the caller says. */
-_Noreturn HAK_COLD void hak_refuse_claim(const void *block, const hak_claim *claim,
+_Noreturn HAK_COLD void hak_refuse_claim(const void *block, const hak_free_call *claim,
                                          hak_facts facts);
 
 /* The byte at `at` was written to: beside a block in use, in a block that was freed. */

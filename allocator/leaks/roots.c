@@ -9,9 +9,9 @@
 #include "pages/heap_room.h"
 #include "pages/range.h"
 
-typedef struct look {
+typedef struct bounds {
     uintptr_t stack, own_from, own_to; /* own: variables of the library */
-} look;
+} bounds;
 
 static bool is_between(uintptr_t address, uintptr_t from, uintptr_t to) {
     return address - from < to - from;
@@ -27,11 +27,11 @@ static bool lies_in_range(uintptr_t page) {
     return false;
 }
 
-static bool is_no_root(const look *l, uintptr_t page) {
+static bool is_no_root(const bounds *b, uintptr_t page) {
     const hak_suspects *all = &hak_suspected;
     return lies_in_range(page) || hak_heap_room_holds((const void *)page) ||
            is_between(page, all->mapped_from, all->mapped_to) ||
-           is_between(page, l->own_from, l->own_to);
+           is_between(page, b->own_from, b->own_to);
 }
 
 static void look_at_pages(uintptr_t from, uintptr_t to, void *context) {
@@ -47,21 +47,21 @@ static void look_at_pages(uintptr_t from, uintptr_t to, void *context) {
 /* Below the place where the first thread stands nothing of its stack is in use. Of other threads
  * nobody knows where they stand, nor what else was joined to the mapping of their stack. */
 static void look_at_mapping(const hak_os_mapping *m, void *context) {
-    const look *l = context;
+    const bounds *b = context;
     uintptr_t start = m->start;
     if (!m->readable || (m->shared && !m->writable))
         return;
-    if (m->is_stack && is_between(l->stack, m->start, m->end)) {
-        start = hak_round_up(l->stack, hak_os_page_size());
-        hak_reach_from(l->stack, start - l->stack);
+    if (m->is_stack && is_between(b->stack, m->start, m->end)) {
+        start = hak_round_up(b->stack, hak_os_page_size());
+        hak_reach_from(b->stack, start - b->stack);
     }
     hak_os_touched_each(start, m->end, !m->writable, look_at_pages, context);
 }
 
 bool hak_roots_look(uintptr_t stack) {
-    look l = {.stack = stack};
-    hak_os_stack_own(&l.own_from, &l.own_to);
-    bool done = hak_os_maps_each(look_at_mapping, &l);
+    bounds b = {.stack = stack};
+    hak_os_stack_own(&b.own_from, &b.own_to);
+    bool done = hak_os_maps_each(look_at_mapping, &b);
     hak_reach_on();
     return done;
 }

@@ -64,7 +64,7 @@ static entry *find_in(unsigned table, uintptr_t wanted, size_t most, test *fits)
 }
 
 /* First near the places where it should be. */
-static entry *find(uintptr_t wanted, test *fits) {
+static entry *find_entry(uintptr_t wanted, test *fits) {
     entry *found = NULL;
     for (unsigned i = 0; found == NULL && table_at(i) != NULL; i++)
         found = find_in(i, wanted, NEAR, fits);
@@ -75,7 +75,7 @@ static entry *find(uintptr_t wanted, test *fits) {
 
 /* ---- room for one more ---- */
 
-static size_t table_size(unsigned table) {
+static size_t entries_size(unsigned table) {
     return hak_round_up(length_of(table) * sizeof(entry), hak_os_page_size());
 }
 
@@ -83,12 +83,12 @@ static size_t table_size(unsigned table) {
 static bool add_table(unsigned table) {
     if (table == TABLES)
         return false;
-    entry *made = hak_os_map(table_size(table), 1), *none = NULL;
+    entry *made = hak_os_map(entries_size(table), 1), *none = NULL;
     if (made == NULL)
         return false;
     if (!atomic_compare_exchange_strong_explicit(&tables[table], &none, made, memory_order_acq_rel,
                                                  memory_order_relaxed))
-        hak_os_unmap(made, table_size(table));
+        hak_os_unmap(made, entries_size(table));
     return true;
 }
 
@@ -117,7 +117,7 @@ size_t hak_apart_expected(void) {
 void hak_apart_note(void *block, size_t size) {
     uintptr_t start = (uintptr_t)block;
     for (;;) {
-        entry *e = find(start, is_free);
+        entry *e = find_entry(start, is_free);
         uintptr_t before = e != NULL ? atomic_load_explicit(&e->start, memory_order_relaxed) : 1;
         if (e != NULL && is_free(before, start) &&
             atomic_compare_exchange_strong_explicit(&e->start, &before, start, memory_order_acq_rel,
@@ -130,7 +130,7 @@ void hak_apart_note(void *block, size_t size) {
 
 size_t hak_apart_forget(const void *block) {
     uintptr_t start = (uintptr_t)block;
-    entry *e = find(start, is_same);
+    entry *e = find_entry(start, is_same);
     if (e == NULL)
         return 0;
     size_t size = atomic_load_explicit(&e->size, memory_order_relaxed);
@@ -140,7 +140,7 @@ size_t hak_apart_forget(const void *block) {
 }
 
 size_t hak_apart_size(const void *block) {
-    const entry *e = find((uintptr_t)block, is_same);
+    const entry *e = find_entry((uintptr_t)block, is_same);
     return e != NULL ? atomic_load_explicit(&e->size, memory_order_relaxed) : 0;
 }
 

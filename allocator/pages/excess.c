@@ -8,7 +8,7 @@
 #include "policy/policy.h"
 
 enum {
-    HOLES = 4,         /* up to a quarter of a dense block may be holes */
+    BLOCK_HOLES = 4,   /* up to a quarter of a dense block may be holes */
     GROWTH_SHARE = 32, /* with fewer dirty pages than 1/32 of those in use growth purges nothing */
     BUDGET_SHARE = 4,  /* growth may purge 1/4 of the pages in use in each delay */
     PAUSE = 2,         /* two teardowns further apart than so many purge delays are separate */
@@ -157,7 +157,7 @@ static enum hak_freed dense(size_t pages) {
 
 enum hak_freed hak_excess_huge(size_t pages, uint64_t faults) {
     hak_excess_look();
-    uint64_t dense_from = hak_excess_faults_of(pages - pages / HOLES);
+    uint64_t dense_from = hak_excess_faults_of(pages - pages / BLOCK_HOLES);
     return hak_excess_faults() - faults >= dense_from ? dense(pages) : HAK_FREED_SPARSE;
 }
 

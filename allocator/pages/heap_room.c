@@ -33,16 +33,16 @@ static size_t stride(void) {
     return hak_round_up(HAK_HEAP_SIZE, hak_os_page_size()) + wall();
 }
 
-static size_t table_size(const yard *y) {
+static size_t yard_table_size(const yard *y) {
     return hak_round_up(y->places * sizeof(hak_seat), hak_os_page_size());
 }
 
 static char *first_heap(const yard *y) {
-    return y->start + table_size(y) + wall();
+    return y->start + yard_table_size(y) + wall();
 }
 
 static size_t yard_size(const yard *y) {
-    return table_size(y) + wall() + y->places * stride();
+    return yard_table_size(y) + wall() + y->places * stride();
 }
 
 static yard *yard_of(const void *address) {

@@ -8,9 +8,9 @@
 #include "stats/stats.h"
 
 enum {
-    SHARE_OF_LIMIT = 4, /* a reservation takes at most 1/4 of a limited address space */
-    FURTHER = 512,      /* segments in a further range: 1 GiB */
-    MOST = 1 << 28,     /* segments in a range: as many as the levels of pages/room.h span */
+    SHARE_OF_LIMIT = 4,      /* a reservation takes at most 1/4 of a limited address space */
+    FURTHER = 512,           /* segments in a further range: 1 GiB */
+    MOST_SEGMENTS = 1 << 28, /* segments in a range: as many as the levels of pages/room.h span */
 };
 
 hak_range hak_ranges[HAK_MAX_RANGES];
@@ -98,7 +98,7 @@ static bool add_reservation(hak_range *r, size_t segments, size_t least) {
 
 hak_range *hak_range_add(size_t least) {
     size_t index = hak_range_count();
-    if (index == HAK_MAX_RANGES || least > MOST)
+    if (index == HAK_MAX_RANGES || least > MOST_SEGMENTS)
         return NULL;
     size_t first = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
     size_t wanted = index == 0 ? first : FURTHER;

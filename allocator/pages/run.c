@@ -51,7 +51,7 @@ static hak_range *grow(hak_range *at, size_t pages) {
 
 /* A run so long that an aligned one fits into it: at home, elsewhere, lowest address first, then
  * pages never used, at home again. */
-static place find(unsigned home, size_t pages, size_t align) {
+static place find_place(unsigned home, size_t pages, size_t align) {
     size_t wanted = pages + align - 1;
     place known = find_free(home, wanted, align, ranges_for(home, wanted));
     if (known.range != NULL)
@@ -76,7 +76,7 @@ static hak_slab *head_at(place p, size_t pages) {
 static hak_slab *take(unsigned home, size_t pages, size_t align, bool *zeroed) {
     hak_slab *head = NULL;
     hak_lock_take(&hak_segment_lock);
-    place p = find(home, pages, align);
+    place p = find_place(home, pages, align);
     if (p.range != NULL && !hak_quota_refuses(p.range, p.page, pages)) {
         hak_dense_choose(p.range, p.page, pages, pages);
         size_t touched = hak_pages_claim(p.range, p.page, pages);

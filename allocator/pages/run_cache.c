@@ -6,7 +6,7 @@
 #include "pages/segment.h"
 
 /* Those above it move down by one place: meanwhile one of them may be seen in two. */
-static hak_slab *take_out(hak_heap *heap, size_t at) {
+static hak_slab *take_run_out(hak_heap *heap, size_t at) {
     hak_slab *run = heap->cached[at];
     for (; at + 1 < heap->cached_count; at++)
         heap->cached[at] = heap->cached[at + 1];
@@ -15,14 +15,14 @@ static hak_slab *take_out(hak_heap *heap, size_t at) {
 }
 
 static void give_oldest(hak_heap *heap) {
-    hak_run_give(take_out(heap, 0), false);
+    hak_run_give(take_run_out(heap, 0), false);
     hak_purge_expect();
 }
 
 hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
     for (size_t at = heap->cached_count; at > 0; at--)
         if (heap->cached[at - 1]->pages == pages)
-            return take_out(heap, at - 1);
+            return take_run_out(heap, at - 1);
     while (heap->cached_count != 0)
         give_oldest(heap);
     return NULL;
@@ -55,9 +55,9 @@ bool hak_run_cache_empty(hak_heap *heap, bool aged) {
     bool any = heap->cached_count != 0;
     while (heap->cached_count != 0)
         if (aged)
-            hak_run_give_aged(take_out(heap, heap->cached_count - 1));
+            hak_run_give_aged(take_run_out(heap, heap->cached_count - 1));
         else
-            hak_run_give(take_out(heap, heap->cached_count - 1), false);
+            hak_run_give(take_run_out(heap, heap->cached_count - 1), false);
     hak_excess_give_back(heap->cached_most);
     heap->cached_most = heap->cached_room = 0;
     return any;

@@ -9,7 +9,7 @@
 #include "policy/policy.h"
 
 enum {
-    MOST = 16,            /* runs */
+    MOST_SPARES = 16,     /* runs */
     TIMES = 4,            /* as long as what is asked for */
     SHARE_OF_RANGE = 1024 /* of its range: where address space is scarce nothing is spare */
 };
@@ -22,10 +22,10 @@ typedef struct spare {
 
 /* Under the segment lock. Whose run is NULL is empty: so each of them comes and goes by one write,
  * and a forked child finds the run in its place or not, whatever another thread was at. */
-static spare spares[MOST];
+static spare spares[MOST_SPARES];
 static const spare none;
 
-static spare take_out(size_t at) {
+static spare take_spare_out(size_t at) {
     spare s = spares[at];
     spares[at].run = NULL;
     return s;
@@ -44,18 +44,18 @@ static bool fits(const hak_slab *run, size_t pages, size_t align) {
 }
 
 /* The shortest that fits. */
-static spare find(size_t pages, size_t align) {
-    size_t best = MOST;
-    for (size_t i = 0; i < MOST; i++)
+static spare find_spare(size_t pages, size_t align) {
+    size_t best = MOST_SPARES;
+    for (size_t i = 0; i < MOST_SPARES; i++)
         if (fits(spares[i].run, pages, align) &&
-            (best == MOST || spares[i].run->pages < spares[best].run->pages))
+            (best == MOST_SPARES || spares[i].run->pages < spares[best].run->pages))
             best = i;
-    return best != MOST ? take_out(best) : none;
+    return best != MOST_SPARES ? take_spare_out(best) : none;
 }
 
 hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
     hak_lock_take(&hak_segment_lock);
-    spare s = find(pages, align);
+    spare s = find_spare(pages, align);
     hak_lock_give(&hak_segment_lock);
     *zeroed = s.zeroed;
     return s.run;
@@ -78,7 +78,7 @@ static bool is_limited(void) {
 /* An empty place, else that of the oldest. */
 static size_t place_for_another(void) {
     size_t best = 0;
-    for (size_t i = 0; i < MOST && spares[best].run != NULL; i++)
+    for (size_t i = 0; i < MOST_SPARES && spares[best].run != NULL; i++)
         if (spares[i].run == NULL || spares[i].since < spares[best].since)
             best = i;
     return best;
@@ -91,7 +91,7 @@ static spare keep(spare s) {
     if (!is_limited()) {
         s.run->kind = HAK_RUN_FREE;
         size_t at = place_for_another();
-        gone = take_out(at);
+        gone = take_spare_out(at);
         put_in(at, s);
     }
     hak_lock_give(&hak_segment_lock);
@@ -125,9 +125,9 @@ static bool is_wanted(const spare *s, bool dirty) {
 static spare pop(bool dirty) {
     hak_lock_take(&hak_segment_lock);
     size_t at = 0;
-    while (at < MOST && !is_wanted(&spares[at], dirty))
+    while (at < MOST_SPARES && !is_wanted(&spares[at], dirty))
         at++;
-    spare s = at < MOST ? take_out(at) : none;
+    spare s = at < MOST_SPARES ? take_spare_out(at) : none;
     hak_lock_give(&hak_segment_lock);
     return s;
 }
@@ -149,7 +149,7 @@ static void purge(hak_slab *run) {
 }
 
 void hak_spare_purge(void) {
-    for (size_t most = MOST; most > 0; most--) { /* others may free meanwhile */
+    for (size_t most = MOST_SPARES; most > 0; most--) { /* others may free meanwhile */
         spare s = pop(true);
         if (s.run == NULL)
             return;
@@ -160,7 +160,7 @@ void hak_spare_purge(void) {
 size_t hak_spare_count(size_t *pages) {
     size_t count = 0;
     *pages = 0;
-    for (size_t i = 0; i < MOST; i++) {
+    for (size_t i = 0; i < MOST_SPARES; i++) {
         const hak_slab *run = spares[i].run;
         count += run != NULL;
         *pages += run != NULL ? run->pages : 0;
@@ -169,6 +169,6 @@ size_t hak_spare_count(size_t *pages) {
 }
 
 void hak_spare_mend(void) {
-    for (size_t i = 0; i < MOST; i++)
+    for (size_t i = 0; i < MOST_SPARES; i++)
         spares[i].zeroed = false;
 }

@@ -158,7 +158,7 @@ static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
     begin_class(heap, cls + 1);
 }
 
-static bool take_back(hak_heap *heap, size_t *budget) {
+static bool take_back_some(hak_heap *heap, size_t *budget) {
     size_t carriers = *budget / HAK_TRIM_SHARE, left = carriers;
     bool all = hak_drain_some(heap, &left);
     spend(budget, (carriers - left) * HAK_TRIM_SHARE);
@@ -166,7 +166,7 @@ static bool take_back(hak_heap *heap, size_t *budget) {
 }
 
 enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    if (heap->trim_class == 0 && has_to_begin(heap, epoch) && take_back(heap, budget))
+    if (heap->trim_class == 0 && has_to_begin(heap, epoch) && take_back_some(heap, budget))
         begin(heap, epoch);
     while (heap->trim_class != 0 && *budget > 0) {
         age_some(heap, budget);

@@ -5,7 +5,7 @@
 #include "report/text.h"
 
 /* "name":value for each of them; the comma stands in front of all but the first. */
-static void put_figures(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
+static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
     for (unsigned i = 0; i < count; i++, first = false) {
         HAK_TEXT_ADD(text, first ? "" : ",", "\"", figures[i].name, "\":");
         if (figures[i].value == HAK_UNKNOWN)
@@ -24,14 +24,14 @@ static void put_totals(hak_text *text, const hak_snapshot *s) {
     hak_figure figures[HAK_FIGURES];
     hak_figures_of(s, figures);
     HAK_TEXT_ADD(text, ",\n\"figures\":{");
-    put_figures(text, figures, HAK_FIGURES, true);
+    put_members(text, figures, HAK_FIGURES, true);
 }
 
 static void put_events(hak_text *text) {
     hak_figure figures[HAK_EVENTS];
     hak_figures_of_events(figures);
     HAK_TEXT_ADD(text, "},\n\"events\":{");
-    put_figures(text, figures, HAK_EVENTS, true);
+    put_members(text, figures, HAK_EVENTS, true);
 }
 
 static void put_class(hak_text *text, const hak_snapshot *s, unsigned cls, const char *before) {
@@ -41,11 +41,11 @@ static void put_class(hak_text *text, const hak_snapshot *s, unsigned cls, const
     put_one(text, "size", hak_classes[cls].size);
     HAK_TEXT_ADD(text, ",");
     put_one(text, "slab_bytes", (size_t)hak_classes[cls].pages << HAK_PAGE_SHIFT);
-    put_figures(text, figures, HAK_CLASS_FIGURES, false);
+    put_members(text, figures, HAK_CLASS_FIGURES, false);
     HAK_TEXT_ADD(text, "}");
 }
 
-static void put_classes(hak_text *text, const hak_snapshot *s) {
+static void put_class_members(hak_text *text, const hak_snapshot *s) {
     const char *before = "";
     HAK_TEXT_ADD(text, "},\n\"classes\":[");
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
@@ -95,7 +95,7 @@ size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     put_one(&text, "process", hak_process_number());
     put_totals(&text, s);
     put_events(&text);
-    put_classes(&text, s);
+    put_class_members(&text, s);
     HAK_TEXT_ADD(&text, "\n],\n\"heaps\":[");
     hak_snapshot_caches(put_cache, &(caches){&text, ""});
     HAK_TEXT_ADD(&text, "\n]}\n");

@@ -17,7 +17,7 @@ static void put_value(hak_text *text, size_t value) {
     HAK_TEXT_ADD(text, "\n");
 }
 
-static void put_figures(hak_text *text, const hak_figure *figures, unsigned count,
+static void put_metrics(hak_text *text, const hak_figure *figures, unsigned count,
                         const char *after) {
     for (const hak_figure *f = figures; f < figures + count; f++) {
         if (f->value == HAK_UNKNOWN)
@@ -36,7 +36,7 @@ static void put_of_class(hak_text *text, unsigned cls, const hak_figure *f) {
 }
 
 /* All samples of a metric stand together. */
-static void put_classes(hak_text *text, const hak_snapshot *s, unsigned which) {
+static void put_class_metrics(hak_text *text, const hak_snapshot *s, unsigned which) {
     hak_figure figures[HAK_CLASS_FIGURES];
     bool any = false;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
@@ -59,10 +59,10 @@ size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size) {
                  "# HELP hakmem_info The library.\n# TYPE hakmem_info gauge\n"
                  "hakmem_info{version=\"" HAK_VERSION "\",variant=\"" HAK_VARIANT_NAME "\"} 1\n");
     hak_figures_of(s, figures);
-    put_figures(&text, figures, HAK_FIGURES, "");
+    put_metrics(&text, figures, HAK_FIGURES, "");
     hak_figures_of_events(events);
-    put_figures(&text, events, HAK_EVENTS, "_total");
+    put_metrics(&text, events, HAK_EVENTS, "_total");
     for (unsigned which = 0; which < HAK_CLASS_FIGURES; which++)
-        put_classes(&text, s, which);
+        put_class_metrics(&text, s, which);
     return hak_text_end(&text);
 }

@@ -13,7 +13,7 @@
 
 /* In memory that every process has: a stack may be as small as a signal's. */
 static hak_out out;
-static hak_lock lock;
+static hak_lock file_lock;
 static char prefix[PATH_MAX];
 static _Atomic unsigned last; /* number of a file of this process */
 
@@ -21,7 +21,7 @@ typedef struct sums {
     uint64_t live, live_bytes, allocated, allocated_bytes;
 } sums;
 
-static void add(const hak_site *site, void *context) {
+static void add_up(const hak_site *site, void *context) {
     sums *all = context;
     all->live += site->live;
     all->live_bytes += site->live_bytes;
@@ -44,7 +44,7 @@ static void write_counts(const sums *of) {
 static void write_site(const hak_site *site, void *context) {
     (void)context;
     sums of = {0};
-    add(site, &of);
+    add_up(site, &of);
     write_counts(&of);
     for (unsigned i = 0; i < site->stack.depth; i++) {
         hak_out_text(&out, " ");
@@ -55,7 +55,7 @@ static void write_site(const hak_site *site, void *context) {
 
 static void write_all(void) {
     sums all = {0};
-    hak_sites_each(add, &all);
+    hak_sites_each(add_up, &all);
     hak_out_text(&out, "heap profile: ");
     write_counts(&all);
     hak_out_text(&out, " heap_v2/");
@@ -72,11 +72,11 @@ int hak_profile_write(const char *path) {
     if (!hak_sampling_ever())
         return EINVAL;
     int saved_errno = errno;
-    hak_lock_take(&lock);
+    hak_lock_take(&file_lock);
     if (hak_out_open(&out, path))
         write_all();
     int error = hak_out_close(&out);
-    hak_lock_give(&lock);
+    hak_lock_give(&file_lock);
     errno = saved_errno;
     return error;
 }
@@ -127,6 +127,6 @@ void hak_profile_write_leaks(void) {
 }
 
 void hak_profile_after_fork_in_child(void) {
-    hak_lock_inherit(&lock);
+    hak_lock_inherit(&file_lock);
     last = 0;
 }
