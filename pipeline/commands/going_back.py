@@ -84,8 +84,8 @@ def unpin_command(profile: str) -> None:
     """
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import lift
-    from pipeline.release.version import check_folder
+    from pipeline.release.marks import lift, read_marks
+    from pipeline.release.version import check_folder, lines_with
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -96,6 +96,8 @@ def unpin_command(profile: str) -> None:
         click.echo(f"{one.version} may come back: the next build of the same makes it current")
     if not lifted:
         click.echo(f"nothing of profile {profile!r} was rolled back")
+        for name in lines_with(tree.dists, lambda line: read_marks(line).aside):
+            click.echo(f"of another one there was: `.venv/bin/pipeline unpin -p {name}`")
 
 
 @click.command("reject")

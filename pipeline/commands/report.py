@@ -182,16 +182,18 @@ def folder_of(profile: str, wish: str | None) -> Path:
     """Return the folder with the report that ``wish`` names; VersionError if there is none."""
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
-    from pipeline.release.version import resolve
+    from pipeline.release.version import lines_with, resolve
     from pipeline.stages.publish.reporting import LAST
 
     tree = Tree.here()
     if wish == LAST:
         last = tree.reports(profile) / LAST
         if not last.is_dir():
+            elsewhere = lines_with(tree.state, lambda line: (line / "reports" / LAST).is_dir())
+            others = "".join(f"; or: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere)
             raise VersionError(
                 f"no build of profile {profile!r} was judged in this tree",
-                hint=f"`.venv/bin/pipeline build --profile {profile}`",
+                hint=f"`.venv/bin/pipeline build --profile {profile}`{others}",
             )
         return last.resolve()
     return resolve(tree, profile, wish).folder

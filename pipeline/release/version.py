@@ -7,6 +7,7 @@ profile here holds for such a line as well.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -155,13 +156,34 @@ def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     named = [version for version in published(dist) if version.name.startswith(wish)]
     exact = [version for version in named if version.name == wish]
     if len(exact or named) != 1:
-        several = ": several begin so" if named else ""
-        raise VersionError(
-            f"no published version {wish} of profile {profile!r}{several}",
-            hint=f"`.venv/bin/pipeline list -p {profile}` shows them; a path of a version's folder "
-            "will do too",
-        )
+        raise _not_one(wish, profile, dist, several=bool(named))
     return (exact or named)[0]
+
+
+def _not_one(wish: str, profile: str, dist: Path, *, several: bool) -> VersionError:
+    """Return the error for a wish that names no version of the profile, or more than one."""
+    owners = [] if several else lines_with(dist.parent, lambda line: _has(line, wish))
+    if owners:
+        options = ", ".join(f"-p {name}" for name in owners)
+        return VersionError(
+            f"{wish} is no version of profile {profile!r}", hint=f"it is one of another: {options}"
+        )
+    return VersionError(
+        f"no published version {wish} of profile {profile!r}"
+        f"{': several begin so' if several else ''}",
+        hint=f"`.venv/bin/pipeline list -p {profile}` shows them; a path of a version's folder "
+        "will do too",
+    )
+
+
+def _has(dist: Path, wish: str) -> bool:
+    return any(version.name.startswith(wish) for version in published(dist))
+
+
+def lines_with(dists: Path, test: Callable[[Path], object]) -> list[str]:
+    """Return the names of the folders in ``dists`` for which ``test`` is true, sorted."""
+    folders = [folder for folder in sorted(dists.glob("*")) if folder.is_dir()]
+    return [folder.name for folder in folders if test(folder)]
 
 
 def require_published(dist: Path, profile: str) -> list[Version]:
@@ -193,7 +215,7 @@ def nothing_published(profile: str, dists: Path) -> VersionError:
 
 def _others(dists: Path) -> str:
     """Say which option chooses another profile, where another one is published."""
-    names = sorted(link.parent.name for link in dists.glob(f"*/{CURRENT}"))
+    names = lines_with(dists, current)
     options = ", ".join(f"-p {name}" for name in names)
     return f"; or name a profile that is published: {options}" if names else ""
 

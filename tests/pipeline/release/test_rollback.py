@@ -77,6 +77,14 @@ def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
     assert "nothing of profile 'p' was rolled back" in type_("unpin")
 
 
+@pytest.mark.usefixtures("tree")
+def test_unpin_names_the_profile_of_which_something_was_rolled_back() -> None:
+    type_("rollback")
+    said = CliRunner().invoke(cli, ["unpin"]).output
+    assert "nothing of profile 'mixed' was rolled back" in said
+    assert "`.venv/bin/pipeline unpin -p p`" in said
+
+
 @pytest.mark.parametrize(
     "words", [("rollback",), ("unpin",), ("reject", BAD, "--reason", "redis grows")]
 )

@@ -218,3 +218,9 @@ def test_workflow_uses_commands_that_exist() -> None:
         cli.commands[name].make_context(name, arguments)
     assert "GITHUB_STEP_SUMMARY" in text
     assert "upload-artifact" in text
+
+
+def test_last_names_the_profile_whose_build_was_judged(built: Sandbox) -> None:
+    code, said = built.run("report", "last", "--profile", "mixed")
+    assert code == ExitCode.VERSION
+    assert "report last -p tiny" in said
