@@ -26,7 +26,7 @@ def write_files(
     """Make JSON and Markdown of what was found, each where a file was asked for, and write them."""
     json_file, as_plain = plain
     if json_file:
-        replace_text(json_file, json.dumps(as_plain(found), indent=1))
+        replace_text(json_file, json.dumps(as_plain(found), separators=(",", ":")) + "\n")
     markdown_file, as_page = page
     if markdown_file:
         replace_text(markdown_file, as_page(found))
