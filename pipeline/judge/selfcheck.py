@@ -8,6 +8,7 @@ variable, so that nothing else differs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from pipeline.judge.throughput import Runner, measure
 from pipeline.judge.verdict import Verdict
 
 Progress = Callable[[str], None]
+Clock = Callable[[], float]
 
 LOSS = 0.02
 """The injected slowdown: each workload takes this much more time."""
@@ -64,7 +66,7 @@ def same_build(request: JudgeRequest, progress: Progress) -> SelfJudgement:
     """Judge ``request.tuned`` against itself, on workloads and margins of ``request``."""
     say = _prefixed(progress, "self-check, same build")
     runner = _runner(request, request.tuned, "same-build")
-    return _judgement("same build", _asked(request), runner, say)
+    return judgement("same build", _asked(request), runner, say)
 
 
 def known_slowdown(request: JudgeRequest, slowed: Path, progress: Progress) -> SelfJudgement:
@@ -87,7 +89,7 @@ def known_slowdown(request: JudgeRequest, slowed: Path, progress: Progress) -> S
         for bench in request.benches
         if bench.name in known
     )
-    judged = _judgement("known slowdown", replace(_asked(request), benches=slower), runner, say)
+    judged = judgement("known slowdown", replace(_asked(request), benches=slower), runner, say)
     return judged.model_copy(update={"doses": tuple(known.values())})
 
 
@@ -141,10 +143,15 @@ def _runner(request: JudgeRequest, library: Path, name: str) -> Runner:
     return PairedRunner(stage({"baseline": library, "tuned": library}, folder), folder).block
 
 
-def _judgement(
-    name: str, request: JudgeRequest, runner: Runner, progress: Progress
+def judgement(
+    name: str,
+    request: JudgeRequest,
+    runner: Runner,
+    progress: Progress,
+    clock: Clock = time.monotonic,
 ) -> SelfJudgement:
-    throughput = measure(request, runner, progress)
+    """Judge what ``runner`` measures by the rules of a build; ``name`` is "same build" or not."""
+    throughput = measure(request, runner, progress, clock)
     key = throughput_key(throughput, request.margins)
     same = name == "same build"
     return SelfJudgement(

@@ -6,7 +6,18 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from bench.harness.rates import RIGHT, SAME, SHUFFLED, SLOWED, Judged, main, missing, read, table_of
+from bench.harness.judged import (
+    BORDER,
+    RIGHT,
+    SAME,
+    SHUFFLED,
+    SLOWED,
+    Judged,
+    missing,
+    read,
+    table_of,
+)
+from bench.harness.rates import main
 from bench.harness.shuffle import mixed
 
 
@@ -25,12 +36,12 @@ def test_kinds_take_turns_and_what_is_there_is_not_made_again() -> None:
 
 def test_the_table_counts_what_was_right() -> None:
     rows = [judged(SLOWED, 1, "NO-GO"), judged(SLOWED, 2, "INCONCLUSIVE", right=False)]
-    console = Console(width=140, record=True, quiet=False)
+    console = Console(width=170, record=True, quiet=False)
     console.print(table_of(rows))
     line = next(line for line in console.export_text().splitlines() if SLOWED in line)
     assert "1 of 2" in line
     assert "-2.00 %" in line
-    assert set(RIGHT) == {SAME, SLOWED, SHUFFLED}
+    assert set(RIGHT) == {SAME, SLOWED, BORDER, SHUFFLED}
 
 
 def test_a_file_that_is_not_there_has_no_judgements(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""Real judgements whose answer is known, on this machine: runs by the hundred for each of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.harness.judged import SAME, SHUFFLED, SLOWED, Judged, judged
+from bench.harness.shuffle import SECTIONS, build_archive, link_listed, link_shuffled
+from pipeline.core.console import open_console
+from pipeline.core.paths import Tree
+from pipeline.core.store import Store
+from pipeline.judge import selfcheck
+from pipeline.judge.counting.whole import count_programs, whole_counter
+from pipeline.judge.icache import icache_key
+from pipeline.judge.model import SelfJudgement
+from pipeline.judge.request import JudgeRequest, Side
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
+from pipeline.profile.load import load_profile
+from pipeline.stages.build.baseline import baseline
+from pipeline.stages.build.configure import configure
+from pipeline.stages.build.slowdown import slowdown
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.proof.verify import judge_request
+from pipeline.toolchain.find import find_toolchain
+
+Answer = tuple[Verdict, Interval | None, int | None]
+
+
+@dataclass(frozen=True)
+class Court:
+    """What is judged: the request of a full build, a listed layout, an archive to be shuffled."""
+
+    shop: Workshop
+    request: JudgeRequest
+    listed: Path
+    archive: Path
+
+    def judge(self, kind: str, seed: int, room: Path) -> Judged:
+        """Make the judgement of ``kind`` with this seed; scratch files go into ``room``."""
+        started = time.monotonic()
+        judges: dict[str, Callable[[JudgeRequest], Answer]] = {
+            SAME: _same,
+            SLOWED: _slowed,
+            SHUFFLED: self._shuffled,
+        }
+        answer = judges[kind](replace(self.request, seed=seed, logs=room))
+        seconds = time.monotonic() - started
+        return judged(kind, seed, answer, seconds=seconds, load=os.getloadavg()[0])
+
+    def _shuffled(self, request: JudgeRequest) -> Answer:
+        output = request.logs / "shuffled.so"
+        link_shuffled(self.shop, self.archive, request.seed, output)
+        sides: dict[Side, Path] = {"baseline": self.listed, "tuned": output}
+        programs = count_programs(whole_counter(request), sides, request.tasks, _quiet)
+        key = icache_key(programs, request.margins)
+        return key.verdict, key.ratio, None
+
+
+def _same(request: JudgeRequest) -> Answer:
+    return _answer(selfcheck.same_build(request, _quiet))
+
+
+def _slowed(request: JudgeRequest) -> Answer:
+    if request.slowed is None:
+        raise ValueError("there is no library that can be slowed down")
+    return _answer(selfcheck.known_slowdown(request, request.slowed, _quiet))
+
+
+def _answer(judged: SelfJudgement) -> Answer:
+    return judged.verdict, judged.throughput.overall, judged.throughput.pairs
+
+
+def _quiet(_: str) -> None:
+    """Take a line of progress and drop it."""
+
+
+def open_court(name: str, seconds: float, room: Path) -> Court:
+    """Build what is judged, by the stages of the pipeline, for the profile ``name``."""
+    tree = Tree.here()
+    store = Store(tree.artifacts(name))
+    profile, tools = load_profile(tree, name), find_toolchain()
+    shop = Workshop(tree, profile, tools, store, open_console(False), Options())
+    setup = configure(shop)
+    plain = baseline(shop, setup)
+    request = judge_request(shop, setup, plain, plain.library, slowdown(shop, setup))
+    archive = build_archive(shop, room / "shuffled", SECTIONS)
+    return Court(shop, replace(request, self_check_s=seconds), link_listed(shop, room), archive)

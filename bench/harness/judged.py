@@ -1,0 +1,121 @@
+"""Judgements whose answer is known: a line of a file each, and a table of them all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.table import Table
+
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
+
+SAME, SLOWED, BORDER, SHUFFLED = (
+    "same build",
+    "2 % slowdown",
+    "1 % slowdown",
+    "shuffled layout",
+)
+RIGHT = {
+    SAME: (Verdict.NEUTRAL, Verdict.INCONCLUSIVE),
+    SLOWED: (Verdict.NO_GO,),
+    BORDER: (Verdict.NEUTRAL, Verdict.INCONCLUSIVE, Verdict.NO_GO),
+    SHUFFLED: (Verdict.NO_GO,),
+}
+"""What is judged, and which verdicts are right. A loss of 1 % lies on the border of the margin, so
+that a gain alone is wrong."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One judgement: ``ratio`` and the ends of its interval are tuned / baseline."""
+
+    kind: str
+    seed: int
+    verdict: str
+    right: bool
+    ratio: float | None
+    low: float | None
+    high: float | None
+    pairs: int | None
+    seconds: float
+    load: float
+
+
+def judged(
+    kind: str,
+    seed: int,
+    answer: tuple[Verdict, Interval | None, int | None],
+    *,
+    seconds: float,
+    load: float,
+) -> Judged:
+    """Return the record of one judgement: its verdict, its interval, and of how many pairs."""
+    verdict, ratio, pairs = answer
+    return Judged(
+        kind=kind,
+        seed=seed,
+        verdict=verdict.value,
+        right=verdict in RIGHT[kind],
+        ratio=ratio.value if ratio else None,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        pairs=pairs,
+        seconds=round(seconds, 1),
+        load=load,
+    )
+
+
+def read(file: Path) -> list[Judged]:
+    """Return the judgements that ``file`` has; none when there is no file yet."""
+    if not file.exists():
+        return []
+    return [Judged(**json.loads(line)) for line in file.read_text("utf-8").splitlines()]
+
+
+def keep(file: Path, one: Judged) -> None:
+    """Add one judgement to ``file``."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(asdict(one)) + "\n")
+
+
+def missing(wanted: dict[str, int], there: list[Judged]) -> list[tuple[str, int]]:
+    """Return kind and seed of the judgements that are still to be made, the kinds by turns."""
+    done = {(one.kind, one.seed) for one in there}
+    places = [
+        (seed / number, kind, seed)
+        for kind, number in wanted.items()
+        for seed in range(1, number + 1)
+    ]
+    return [(kind, seed) for _, kind, seed in sorted(places) if (kind, seed) not in done]
+
+
+def table_of(judgements: list[Judged]) -> Table:
+    """Return a row per kind of judgement: how often which verdict was given, and how precisely."""
+    table = Table("judgements", "right", *(verdict.value for verdict in Verdict))
+    for name in ("change", "least", "most", "half width", "seconds", "load"):
+        table.add_column(name, justify="right")
+    for kind in RIGHT:
+        ones = [one for one in judgements if one.kind == kind]
+        if ones:
+            table.add_row(kind, *_cells(ones))
+    return table
+
+
+def _cells(ones: list[Judged]) -> list[str]:
+    given = [str(sum(one.verdict == verdict.value for one in ones)) for verdict in Verdict]
+    halves = [(one.high - one.low) / 2 for one in ones if one.high and one.low]
+    changes = [one.ratio - 1 for one in ones if one.ratio]
+    told = (np.median(changes), min(changes), max(changes)) if changes else ()
+    loads = [one.load for one in ones]
+    return [
+        f"{sum(one.right for one in ones)} of {len(ones)}",
+        *given,
+        *([f"{change * 100:+.2f} %" for change in told] or [""] * 3),
+        f"{np.median(halves) * 100:.2f} %" if halves else "",
+        f"{np.median([one.seconds for one in ones]):.0f}",
+        f"{min(loads):.1f} to {max(loads):.1f}",
+    ]
