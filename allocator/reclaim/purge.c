@@ -56,15 +56,18 @@ static bool trim_idle_heaps(size_t steps) {
     return !step.goes_on;
 }
 
-/* False: it has to go on. Epochs may be short; threads that were away for a moment are left alone.
- */
+/* False: it has to go on. Epochs may be short: threads that were away for a moment are left alone,
+ * until another one. */
 static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     static uint64_t next_ms;
     static bool goes_on;
-    if (!goes_on && now < next_ms)
+    if (!goes_on && now < next_ms) {
+        hak_epoch_expect_more(true);
         return true;
+    }
     next_ms = now + HAK_MOMENT_MS;
-    goes_on = !hak_reclaim_some(now, hak_epoch_number() + 1, TRIM_STEP * steps);
+    const hak_round round = {now, hak_epoch_number() + 1};
+    goes_on = !hak_reclaim_some(&round, TRIM_STEP * steps);
     hak_epoch_expect_more(goes_on);
     if (!goes_on)
         hak_abandoned_find();

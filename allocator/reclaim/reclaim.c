@@ -14,14 +14,15 @@ static uint8_t trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
     return done ? HAK_CLAIM_SETTLED : HAK_CLAIM_UNFINISHED;
 }
 
-bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
+bool hak_reclaim_some(const hak_round *round, size_t budget) {
     hak_lock_take(&hak_reclaim_lock);
-    bool all = hak_rob(&robbed, hak_seat_first(), HAK_SEATS_AT_ONCE, hak_is_away, now) == NULL;
+    bool all = hak_rob(&robbed, hak_seat_first(), HAK_SEATS_AT_ONCE, hak_is_away, round) == NULL;
     size_t cost = robbed.count != 0 ? hak_robbed_empty_some(&robbed) / HAK_TRIM_SHARE : 0;
     budget -= cost < budget ? cost : budget;
     for (size_t i = 0; i < robbed.count; i++) {
         hak_heap *heap = robbed.heaps[i];
-        uint8_t left = robbed.are_empty[i] ? trim(heap, epoch, &budget) : HAK_CLAIM_UNFINISHED;
+        uint8_t left =
+            robbed.are_empty[i] ? trim(heap, round->epoch, &budget) : HAK_CLAIM_UNFINISHED;
         all = all && left != HAK_CLAIM_UNFINISHED;
         hak_rob_release(heap, left);
     }
@@ -35,7 +36,7 @@ bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
 static void empty_all(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = hak_rob(&robbed, seat, HAK_SEATS_AT_ONCE, hak_has_something, 0);
+        seat = hak_rob(&robbed, seat, HAK_SEATS_AT_ONCE, hak_has_something, NULL);
         while (robbed.count != 0 && hak_robbed_empty_some(&robbed) != 0) {
         }
         for (size_t i = 0; i < robbed.count; i++)
@@ -49,7 +50,7 @@ size_t hak_reclaim_all(void) {
     empty_all();
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = hak_rob(&robbed, seat, 1, hak_has_something, 0);
+        seat = hak_rob(&robbed, seat, 1, hak_has_something, NULL);
         if (robbed.count != 0) {
             bytes += hak_heap_trim_robbed(robbed.heaps[0]);
             hak_rob_release(robbed.heaps[0], HAK_CLAIM_SETTLED);

@@ -9,25 +9,31 @@ static bool may_be_robbed(const hak_seat *seat) {
            !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed);
 }
 
-bool hak_has_something(const hak_seat *seat, uint64_t now) {
-    (void)now;
+bool hak_has_something(const hak_seat *seat, const hak_round *unused) {
+    (void)unused;
     return (hak_claim_of(seat->heap) & HAK_CLAIM_SETTLED) == 0 || hak_seat_has_mail(seat);
 }
 
-bool hak_is_away(const hak_seat *seat, uint64_t now) {
+static bool was_trimmed(const hak_heap *heap, uint32_t epoch) {
+    return (hak_claim_of(heap) & HAK_CLAIM_SETTLED) != 0 &&
+           atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed) == epoch;
+}
+
+bool hak_is_away(const hak_seat *seat, const hak_round *round) {
     const hak_heap *heap = seat->heap;
     if ((hak_claim_of(heap) & HAK_CLAIM_UNFINISHED) != 0)
         return true;
-    return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= now &&
-           hak_has_something(seat, now);
+    return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= round->now_ms &&
+           !was_trimmed(heap, round->epoch) && hak_has_something(seat, round);
 }
 
 static void let_go(hak_heap *heap) {
     atomic_fetch_and_explicit(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED, memory_order_release);
 }
 
-/* Those that are busy, and all where there is no barrier, stay their owners'. */
-static void keep(hak_robbed *robbed) {
+/* Those that are busy, and all where there is no barrier, stay their owners'. False: there is none.
+ */
+static bool keep(hak_robbed *robbed) {
     bool none = !hak_os_barrier();
     size_t count = robbed->count;
     robbed->count = 0;
@@ -41,20 +47,20 @@ static void keep(hak_robbed *robbed) {
         robbed->are_empty[robbed->count] = false;
         robbed->heaps[robbed->count++] = heap;
     }
+    return !none;
 }
 
 hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted *is_wanted,
-                  uint64_t now) {
+                  const hak_round *round) {
     robbed->count = 0;
     for (; seat != NULL && robbed->count < most; seat = seat->registry_next) {
-        if (!may_be_robbed(seat) || !is_wanted(seat, now))
+        if (!may_be_robbed(seat) || !is_wanted(seat, round))
             continue;
         atomic_fetch_or_explicit(&seat->heap->claim, HAK_CLAIM_ROBBED, memory_order_relaxed);
         robbed->heaps[robbed->count++] = seat->heap;
     }
-    if (robbed->count != 0)
-        keep(robbed);
-    return seat;
+    bool can = robbed->count == 0 || keep(robbed);
+    return can ? seat : NULL;
 }
 
 void hak_rob_release(hak_heap *heap, uint8_t what) {

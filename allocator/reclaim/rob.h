@@ -16,17 +16,24 @@ HAK_INLINE uint8_t hak_claim_of(const hak_heap *heap) {
     return atomic_load_explicit(&heap->claim, memory_order_relaxed);
 }
 
-typedef bool hak_is_wanted(const hak_seat *seat, uint64_t now);
+/* A round of visits to heaps: when it is, and the epoch that begins when all are done. */
+typedef struct hak_round {
+    uint64_t now_ms;
+    uint32_t epoch;
+} hak_round;
+
+typedef bool hak_is_wanted(const hak_seat *seat, const hak_round *round);
 
 /* True when somebody may have left something there since the last reclaimer. */
-bool hak_has_something(const hak_seat *seat, uint64_t now);
-/* The same, and its owner did not come by for a whole purge delay. */
-bool hak_is_away(const hak_seat *seat, uint64_t now);
+bool hak_has_something(const hak_seat *seat, const hak_round *unused);
+/* The same, its owner did not come by for a whole purge delay, and this round was not there yet:
+ * what comes later, from heaps behind it, waits for the next one. */
+bool hak_is_away(const hak_seat *seat, const hak_round *round);
 
 /* Robs at most `most` heaps that are wanted, from this seat on. Returns where to go on; NULL: that
- * was the last. */
+ * was the last, or none can be robbed, as the system refuses the barrier. */
 hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted *is_wanted,
-                  uint64_t now);
+                  const hak_round *round);
 
 /* Gives the heap back to its owner. What is said of it (enum hak_claim) stands until that one comes
  * by. */
