@@ -23,7 +23,6 @@ NAMES = (
     "finish",
     "slowdown",
     "verify",
-    "layout-null",
     "cost",
     "publish",
 )
