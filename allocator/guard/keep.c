@@ -1,8 +1,8 @@
 #include "guard/keep.h"
 
+#include "base/bytes.h"
 #include "front/core.h"
 #include "guard/fence.h"
-#include "guard/pattern.h"
 #include "guard/quarantine.h"
 #include "guard/refuse.h"
 #include "os/fault.h"
@@ -10,11 +10,14 @@
 
 #include <string.h>
 
+/* What a freed block is filled with: read as a pointer it is none of x86-64's. */
+enum { FREED = 0xdb };
+
 static void check_pattern(unsigned cls, hak_place place, hak_facts facts) {
     if (cls == HAK_CLASS_NONE)
         return;
     size_t room = hak_place_room(place.run);
-    size_t at = hak_first_other(place.start, HAK_FREED_BYTE, room);
+    size_t at = hak_first_other(place.start, FREED, room);
     if (HAK_UNLIKELY(at != room))
         hak_refuse_written(place.start + hak_front_of(place.run, facts), "free", facts,
                            place.start + at);
@@ -49,7 +52,7 @@ static bool seal(const hak_slab *run) {
 void hak_keep(const hak_slab *run, void *start) {
     unsigned cls = run->cls;
     if (!hak_is_large(run))
-        memset(start, HAK_FREED_BYTE, hak_place_room(run));
+        memset(start, FREED, hak_place_room(run));
     bool stays = hak_keeps(cls) && (!hak_is_large(run) || seal(run));
     void *other = stays ? hak_keep_back(cls, start) : start;
     if (other != NULL)

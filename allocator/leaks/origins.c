@@ -46,7 +46,7 @@ static uint32_t keep(const hak_stack *stack) {
     uint32_t number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
     if (number >= HAK_ORIGINS)
         return 0;
-    stacks[number] = *stack;
+    hak_stack_copy(&stacks[number], stack);
     return number;
 }
 

@@ -75,7 +75,7 @@ static uint32_t site_for(size_t size, const hak_stack *stack) {
         hak_site *site = &sites[(hash + i) % SITES];
         if (site->allocated == 0 && site->live == 0) {
             site->size = size;
-            site->stack = *stack;
+            hak_stack_copy(&site->stack, stack);
         }
         if (is_that(site, size, stack))
             return (uint32_t)(site - sites);

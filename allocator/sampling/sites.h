@@ -22,6 +22,14 @@ typedef struct hak_stack {
     void *frames[HAK_STACK_MOST];
 } hak_stack;
 
+/* What lies behind `depth` stays as it is: who looks for leaks would find there what was left on
+ * the stack of who took it. */
+HAK_INLINE void hak_stack_copy(hak_stack *to, const hak_stack *from) {
+    to->depth = from->depth;
+    for (unsigned i = 0; i < from->depth; i++)
+        to->frames[i] = from->frames[i];
+}
+
 typedef struct hak_site {
     size_t size; /* the least of its blocks' */
     uint64_t allocated, live, allocated_bytes, live_bytes;

@@ -1,10 +1,10 @@
 #include "trap/trap.h"
 
 #include "base/bits.h"
-#include "base/bytes.h"
 #include "os/fault.h"
 #include "os/os.h"
 #include "os/stack.h"
+#include "trap/canary.h"
 #include "trap/pool.h"
 #include "trap/report.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CANARY = 0xca, STEP = 16 };
+enum { STEP = 16 };
 
 static void note(hak_trap_event *event) {
     event->thread = gettid();
@@ -21,31 +21,17 @@ static void note(hak_trap_event *event) {
 
 /* ---- canaries ---- */
 
-static void fill(size_t slot) {
+static hak_fenced fenced(size_t slot) {
     const hak_trap_slot *s = &hak_traps.slots[slot];
-    char *page = hak_trap_page(slot);
-    size_t end = s->offset + s->size;
-    memset(page, CANARY, s->offset);
-    memset(page + end, CANARY, hak_traps.page - end);
-}
-
-/* The byte nearest in front of the block, or behind it, that was written to; NULL: none. */
-static const char *find_damage(size_t slot) {
-    const hak_trap_slot *s = &hak_traps.slots[slot];
-    const char *page = hak_trap_page(slot);
-    size_t end = s->offset + s->size, room = hak_traps.page - end;
-    size_t at = hak_first_other(page + end, CANARY, room);
-    if (at != room)
-        return page + end + at;
-    at = hak_first_other(page, CANARY, s->offset);
-    return at != s->offset ? page + at : NULL;
+    char *page = hak_trap_page(slot), *block = page + s->offset;
+    return (hak_fenced){page, block, block + s->size, page + hak_traps.page};
 }
 
 static void check(size_t slot, const char *function) {
-    const char *damage = find_damage(slot);
-    if (damage != NULL)
-        hak_trap_end(damage < hak_trap_start(slot) ? "underflow" : "overflow", function, damage,
-                     slot);
+    hak_fenced f = fenced(slot);
+    const char *damage = hak_canary_damage(f);
+    if (damage != f.end)
+        hak_trap_end(damage < f.block ? "underflow" : "overflow", function, damage, slot);
 }
 
 /* ---- blocks ---- */
@@ -71,7 +57,7 @@ void *hak_trap_take(size_t size, bool right) {
     size_t room = hak_round_up(size != 0 ? size : 1, STEP);
     s->size = (uint32_t)size;
     s->offset = right ? (uint32_t)(hak_traps.page - room) : 0;
-    fill(slot);
+    hak_canary_put(fenced(slot));
     note(&s->allocated);
     hak_trap_pass(slot, HAK_TRAP_BUSY, HAK_TRAP_LIVE);
     return hak_trap_start(slot);

@@ -1,0 +1,23 @@
+/* Canaries: bytes on both sides of a block that must not change. Those of one block have one value,
+ * which is another one in each process and for each block, and never 0, which is what programs most
+ * often write too far. The two that touch the block have another value, nor 0 either: so no run of
+ * one value that a program writes too far can be taken for the canary.
+ *
+ *   from              block          behind              end
+ *   | c  c  c  c  c'  | n bytes ...  | c'  c  c  c  c  c |     any of the three may be empty
+ */
+#ifndef HAK_TRAP_CANARY_H
+#define HAK_TRAP_CANARY_H
+
+#include "base/attributes.h"
+
+typedef struct hak_fenced {
+    char *from, *block, *behind, *end;
+} hak_fenced;
+
+void hak_canary_put(hak_fenced f);
+
+/* The first byte that was written to; `end` when none was. */
+char *hak_canary_damage(hak_fenced f);
+
+#endif
