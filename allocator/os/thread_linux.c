@@ -48,5 +48,7 @@ bool hak_os_start_thread(hak_os_thread *thread) {
 
 void hak_os_sleep_ms(uint64_t milliseconds) {
     struct timespec time = {(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000};
+    int saved_errno = errno;
     nanosleep(&time, NULL);
+    errno = saved_errno;
 }

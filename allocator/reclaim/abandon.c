@@ -85,13 +85,18 @@ static void look_at(hak_seat *seat) {
     hak_abandon(seat->heap);
 }
 
-/* The thread that reads `next` may not have seen the seat: another one, which had, has left it. */
+/* Each look is a system call: a short list is gone round once. The thread that reads `next` may not
+ * have seen the seat: another one, which had, has left it. */
 void hak_abandoned_find(void) {
     static HAK_EARLY _Atomic(hak_seat *) next;
+    const hak_seat *began = NULL;
     for (unsigned looks = HAK_SEATS_AT_ONCE; looks > 0; looks--) {
         hak_seat *seat = atomic_load_explicit(&next, memory_order_acquire);
-        if (seat == NULL && (seat = hak_seat_first()) == NULL)
+        if (seat == NULL)
+            seat = hak_seat_first();
+        if (seat == NULL || seat == began)
             return;
+        began = began != NULL ? began : seat;
         atomic_store_explicit(&next, seat->registry_next, memory_order_release);
         look_at(seat);
     }

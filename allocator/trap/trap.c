@@ -4,6 +4,7 @@
 #include "os/fault.h"
 #include "os/os.h"
 #include "os/stack.h"
+#include "os/thread.h"
 #include "trap/canary.h"
 #include "trap/pool.h"
 #include "trap/report.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STEP = 16 };
+enum { STEP = 16, SPINS = 1000 };
 
 static void note(hak_trap_event *event) {
     event->thread = gettid();
@@ -63,10 +64,14 @@ void *hak_trap_take(size_t size, bool right) {
     return hak_trap_start(slot);
 }
 
-/* Somebody may just be looking at its canary. */
+/* Somebody may just be looking at its canary; and may wait for the processor of this very thread,
+ * if that has a higher priority. */
 static bool pass_when_checked(size_t slot, enum hak_trap_state to) {
-    while (hak_trap_state_of(slot) == HAK_TRAP_CHECKED)
-        HAK_PAUSE();
+    for (unsigned spins = 0; hak_trap_state_of(slot) == HAK_TRAP_CHECKED; spins++)
+        if (spins < SPINS)
+            HAK_PAUSE();
+        else
+            hak_os_sleep_ms(1);
     return hak_trap_pass(slot, HAK_TRAP_LIVE, to);
 }
 
