@@ -4,12 +4,12 @@
 # Where a loop of ours meets one of the library's is chance. So the judge runs each program at all places:
 # docs/verdicts.md.
 set(HAKMEM_PLACED "" CACHE STRING "Programs to link with their code at other places, too")
-set(HAKMEM_MORE_PLACES 15)
+set(HAKMEM_MORE_PLACES 0 CACHE STRING "At how many other places (the pipeline says so: pipeline/judge/schedule.py)")
 set(HAKMEM_PLACE_STEP 32)
 
 # also_elsewhere(TARGET NAME LIBRARIES...): placed/NAME-1, -2, ... beside the program NAME.
 function(also_elsewhere target name)
-  if(NOT name IN_LIST HAKMEM_PLACED)
+  if(NOT HAKMEM_MORE_PLACES OR NOT name IN_LIST HAKMEM_PLACED)
     return()
   endif()
   foreach(place RANGE 1 ${HAKMEM_MORE_PLACES})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 from collections.abc import Iterator
@@ -25,6 +26,19 @@ def is_gone(path: str) -> bool:
 def file_name(path: str) -> str:
     """Return the name that a mapped file has or had."""
     return Path(path.removesuffix(_GONE)).name
+
+
+def who_may(owner: int | None, user: int) -> str:
+    """Return who may look into a process of ``owner``, where ``user`` may not."""
+    if user == 0:
+        return (
+            "root needs CAP_SYS_PTRACE for it, which containers lack: run this on the host, or "
+            "start the container with `--cap-add SYS_PTRACE`; kernel threads have no program"
+        )
+    if user == owner:
+        return "it hides itself from its user, as setuid programs do: run this as root (sudo)"
+    whose = "its user" if owner is None else f"its user ({owner})"
+    return f"run this as {whose}, or as root (sudo); kernel threads have no program"
 
 
 @dataclass(frozen=True)
@@ -56,13 +70,18 @@ class Process:
         except OSError as error:
             raise UsageError(
                 f"process {self.pid} cannot be looked into: {error.strerror}",
-                hint="run this as its user or as root; kernel threads have no program",
+                hint=who_may(self.owner(), os.geteuid()),
             ) from error
         if not mapped:
             raise UsageError(
                 f"process {self.pid} has ended, or is one of the kernel's",
                 hint="`ps -e` shows those that run; the kernel's have no program",
             )
+
+    def owner(self) -> int | None:
+        """Return the user that it runs as; None where the system does not say."""
+        lines = (line.split() for line in self.text("status").splitlines())
+        return next((int(words[2]) for words in lines if words[:1] == ["Uid:"]), None)
 
     def files(self) -> list[str]:
         """Return the paths of the files that are mapped as code, in the order of addresses."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from pipeline.judge import statistics
 from pipeline.judge.means import geometric_mean
@@ -215,8 +218,10 @@ def rss_guard(throughput: Throughput, margins: Margins) -> Guard:
 
 
 def _overall_rss(throughput: Throughput) -> float:
+    """Return the change over all workloads, by pairs as the memory key tells it."""
     return geometric_mean(
-        (one.weight, one.tuned_rss_kib / one.baseline_rss_kib) for one in throughput.workloads
+        (one.weight, math.exp(float(np.median(memory_logs(one.samples)))))
+        for one in throughput.workloads
     )
 
 

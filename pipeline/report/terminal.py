@@ -18,7 +18,9 @@ from pipeline.report.model import ReportModel, SummaryRow
 from pipeline.report.view import opening, slowest_first
 
 # Else readers divide the two columns, and wonder.
-PAIRED = "throughput: medians of each side, and the median ratio of the pairs, which is what counts"
+PAIRED = (
+    "speed and RSS: medians of each side, and the median ratio of the pairs, which is what counts"
+)
 STYLES = {
     "GO": "bold green",
     "NEUTRAL": "cyan",

@@ -15,8 +15,8 @@ from made import Compile, compile_c, hakmem, library, publish
 from operate import system
 from operate.commands import check
 from operate.elf import read
-from operate.processes import Process
-from pipeline.core.errors import ExitCode
+from operate.processes import Process, who_may
+from pipeline.core.errors import ExitCode, UsageError
 
 __all__ = ["compile_c", "library"]
 
@@ -221,3 +221,25 @@ def test_limits_of_the_first_kind_of_cgroup(tmp_path: Path) -> None:
     (proc / "cgroup").write_text("5:cpu:/x\n4:memory:/a\n", encoding="utf-8")
     found = system.cgroup(Process(7, tmp_path / "proc"), tmp_path)
     assert found == {"cgroup_hard": 7000, "cgroup_soft": None}
+
+
+def test_who_may_not_look_into_a_process_is_told_who_may(tmp_path: Path) -> None:
+    (tmp_path / "77" / "maps").mkdir(parents=True)  # cannot be read, as somebody else's
+    (tmp_path / "77" / "status").write_text("Name:\tx\nUid:\t7\t8\t9\t9\n", encoding="utf-8")
+    process = Process(77, tmp_path)
+    assert process.owner() == 8
+    with pytest.raises(UsageError, match="process 77 cannot be looked into"):
+        process.require_readable()
+
+
+@pytest.mark.parametrize(
+    ("owner", "user", "words"),
+    [
+        (8, 9, "run this as its user (8), or as root (sudo)"),
+        (8, 8, "hides itself from its user"),
+        (None, 9, "run this as its user, or as root"),
+        (8, 0, "--cap-add SYS_PTRACE"),
+    ],
+)
+def test_the_advice_is_for_who_asks(owner: int | None, user: int, words: str) -> None:
+    assert words in who_may(owner, user)

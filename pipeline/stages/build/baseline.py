@@ -73,6 +73,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
                 "HAKMEM_BENCH": "ON",
                 "HAKMEM_TRAINING": "ON",
                 "HAKMEM_PLACED": ";".join(placed(setup)),
+                "HAKMEM_MORE_PLACES": str(PLACES - 1),
             },
         )
         programs = [

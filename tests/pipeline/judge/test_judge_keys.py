@@ -20,7 +20,7 @@ from judge_support import (
 
 from pipeline.judge.headline import headline
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import compare, rss_guard, throughput_key
+from pipeline.judge.keys import compare, memory_key, rss_guard, throughput_key
 from pipeline.judge.model import Key, Throughput
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
@@ -406,3 +406,14 @@ def test_the_reason_of_a_published_build_names_its_gains() -> None:
     assert published
     assert "throughput is GO" in reason
     assert "I-cache is GO" in reason
+
+
+def test_key_and_limit_tell_the_same_change_of_memory() -> None:
+    """By pairs: the medians of both sides may say something else."""
+    peaks = [(1000, 900), (4000, 3960), (9000, 9900), (2000, 1980), (8000, 7920)] * 4
+    samples = [one for rss in peaks for one in pairs(1.0, 1, rss=rss)]
+    throughput = throughput_of(mixed=samples)
+    key = memory_key(throughput, seed=1)
+    assert key.ratio is not None
+    assert rss_guard(throughput, MARGINS).ratio == pytest.approx(key.ratio.value)
+    assert key.ratio.value == pytest.approx(0.99)
