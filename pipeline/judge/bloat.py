@@ -47,7 +47,8 @@ def same_counts(
     counter = whole_counter(request)
     if counter is None:
         return None
-    again = _counter(counter, "same-build").count({"tuned": request.tuned}, request.tasks, progress)
+    tasks = [task for task in request.tasks if not task.of_profile]
+    again = _counter(counter, "same-build").count({"tuned": request.tuned}, tasks, progress)
     counts = {one.task.name: one.counts.get("tuned") for one in again}
     both = [
         one.model_copy(update={"baseline": one.tuned, "tuned": counts.get(one.name)})
@@ -78,7 +79,8 @@ def known_bloat(
         told = counter.count({name: slowed}, tasks, lambda line: progress(f"self-check: {line}"))
         return {one.task.name: one for one in told if one.counts}
 
-    names = _most_served(programs)
+    ours = {task.name for task in request.tasks if not task.of_profile}
+    names = _most_served([one for one in programs if one.name in ours])
     plain = counted(dict.fromkeys(names, 0), "plain")
     probe = counted(dict.fromkeys(names, PROBED_LINES), "probe")
     doses = _doses(plain, probe)

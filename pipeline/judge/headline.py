@@ -45,8 +45,22 @@ def headline(result: VerifyResult) -> str:
     parts = [_speed(keys.throughput, result.margins.throughput)]
     if keys.memory is not None:
         parts.append(_part(MEMORY, keys.memory))
-    sentences = [f"Against the baseline: {'; '.join(parts)}.", *_programs(result), *_loops(result)]
+    sentences = [
+        f"Against the baseline: {'; '.join(parts)}.",
+        *_programs(result),
+        *_loops(result),
+        _counted(result),
+    ]
     return " ".join(filter(None, sentences))
+
+
+def _counted(result: VerifyResult) -> str:
+    """Return which programs misses were counted in, where none of them is the profile's."""
+    counted = [one for one in result.programs if one.status == "counted"]
+    if not counted or any(one.own is not False for one in counted):
+        return ""
+    names = ", ".join(one.name for one in counted)
+    return f"Misses were counted in {names}: none of them is a program of this profile."
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:

@@ -1,9 +1,9 @@
 """The I-cache key: from the library's misses inside real programs to a verdict.
 
-Each program is simulated as a whole with either library (counting/whole.py), and counts alike: what
-is judged is the geometric mean of the changes. Loops made for the purpose have no say; their counts
-are in the report. Where nothing could be counted the key is INCONCLUSIVE: unknown is never "not
-worse".
+Each program is simulated as a whole with either library (counting/whole.py): what is judged is the
+geometric mean of the changes. Ours count alike, commands of the profile by their weight. Loops made
+for the purpose have no say; their counts are in the report. Where nothing could be counted the key
+is INCONCLUSIVE: unknown is never "not worse".
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ MEASURE = "I1 misses of the library inside real programs, simulated without conf
 
 def icache_key(programs: Sequence[RealProgram], margins: Margins) -> Key:
     """Return the verdict on what the library's code costs real programs in the I-cache."""
-    counted = [(one.name, change) for one in programs if (change := misses_ratio(one))]
+    counted = [(one, change) for one in programs if (change := misses_ratio(one))]
     if not counted:
         return _inconclusive(_why_none(programs), margins)
-    ratio = geometric_mean((1.0, change) for _, change in counted)
+    ratio = geometric_mean((one.weight, change) for one, change in counted)
     verdict = _fewer_is_better(ratio, margins.icache)
-    each = ", ".join(f"{name} {percent(change)}" for name, change in counted)
+    each = ", ".join(f"{one.name} {percent(change)}" for one, change in counted)
     return Key(
         verdict=verdict,
         margin=margins.icache,

@@ -186,6 +186,7 @@ class RealProgram(Record):
     """One task of a real program, simulated as a whole with both libraries.
 
     The counts are None where the program is not installed or has failed; ``detail`` says so.
+    ``own`` tells whether the profile's workloads run it, too; None in records that do not know.
     """
 
     name: str
@@ -194,6 +195,8 @@ class RealProgram(Record):
     detail: str
     baseline: ProgramCounts | None = None
     tuned: ProgramCounts | None = None
+    weight: float = 1.0
+    own: bool | None = None
 
 
 class Key(Record):

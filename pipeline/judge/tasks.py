@@ -31,7 +31,8 @@ Find = Callable[[str], Path | None]
 class Task:
     """A short command. ``drive`` talks to a server until it ends, in the folder it runs in.
 
-    ``path`` is the program on this machine, None where there is none.
+    ``path`` is the program on this machine, None where there is none. ``folder`` is where it runs,
+    None for an empty one. ``own`` tells whether the profile's workloads run that program, too.
     """
 
     name: str
@@ -41,6 +42,17 @@ class Task:
     files: Mapping[str, str] = field(default_factory=dict)
     drive: Drive | None = None
     path: Path | None = None
+    folder: Path | None = None
+    weight: float = 1.0
+    own: bool = False
+    of_profile: bool = False
+    """A command of the profile: it may take long, and is not counted again for the self-check."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names by which a workload may call this program."""
+        others = {REDIS: {REDIS_TOOL}, COMPILER: {"gcc", "cc"}}.get(self.program, set())
+        return frozenset({self.name, self.program, *others})
 
     @property
     def command(self) -> str:

@@ -166,9 +166,10 @@ class Command(Strict):
     Role train: it is trained on. Role verify: it must run correctly, with the same output as
     without the library; one with a weight is timed as well, with all processes that it waits for.
     ``threads`` says how many of them keep a CPU busy (verify, timed): the two runs of a pair with
-    one share a CPU. ``allowance`` is how much it may lose. It starts in the root of the tree, or
-    with ``scratch = true`` in an empty folder of its own. ``needs`` are programs that it calls
-    beside ``argv[0]``, and files that it reads, by their whole path.
+    one share a CPU. ``allowance`` is how much it may lose. With ``counted = true`` (verify) the
+    library's misses inside ``argv[0]`` itself count for the I-cache key, by its weight. It starts
+    in the root of the tree, or with ``scratch = true`` in an empty folder of its own. ``needs`` are
+    programs that it calls beside ``argv[0]``, and files that it reads, by their whole path.
     """
 
     kind: Literal["command"]
@@ -178,6 +179,7 @@ class Command(Strict):
     needs: tuple[str, ...] = ()
     env: dict[str, str] = {}
     scratch: bool = False
+    counted: bool = False
     weight: Annotated[float, Field(gt=0)] | None = None
     threads: Annotated[int, Field(ge=1)] | None = None
     allowance: Margin | None = None
@@ -187,6 +189,8 @@ class Command(Strict):
     def _weight_fits_role(self) -> Command:
         if self.role == "train" and self.weight is None:
             raise ValueError("a training command needs a weight (its share of time, above 0)")
+        if self.role == "train" and self.counted:
+            raise ValueError("counted is for commands of role 'verify'")
         timed = self.role == "verify" and self.weight is not None
         if not timed and (self.threads is not None or self.allowance is not None):
             raise ValueError("threads and allowance are for commands that are timed: of role "

@@ -82,7 +82,7 @@ class WholeCounter:
     def _one(
         self, task: Task, name: str, library: Path, env: Mapping[str, str]
     ) -> ProgramCounts | str:
-        log = self.logs / f"{task.name}-{name}.log"
+        log = self.logs / f"{task.name.replace(' ', '-')}-{name}.log"
         try:
             with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
                 return counts_of(self._count_in(Path(folder), task, library.resolve(), log, env))
@@ -97,7 +97,8 @@ class WholeCounter:
 
         def start(argv: tuple[str, ...], env: Mapping[str, str]) -> Completed:
             with ThreadPoolExecutor(max_workers=1) as pool:
-                future = pool.submit(run, argv, env=env, cwd=room, timeout_s=LIMIT_S, log=log)
+                where = task.folder or room
+                future = pool.submit(run, argv, env=env, cwd=where, timeout_s=LIMIT_S, log=log)
                 if task.drive:
                     task.drive(room, future)
                 return future.result()
@@ -118,7 +119,7 @@ def _named(room: Path, task: Task) -> Path:
     """Return the program under the name that it is meant to run by."""
     if task.path is None:
         raise ValueError(f"{task.program} is not on this machine")
-    if task.path.name == task.program:
+    if task.path.name == Path(task.program).name:
         return task.path
     (room / task.program).symlink_to(task.path)
     return room / task.program
@@ -173,12 +174,21 @@ def as_program(told: Told) -> RealProgram:
         detail="the whole process, simulated",
         baseline=told.counts["baseline"],
         tuned=told.counts["tuned"],
+        weight=told.task.weight,
+        own=told.task.own,
     )
 
 
 def _uncounted(task: Task, why: str) -> RealProgram:
     status: Literal["skipped", "failed"] = "failed" if task.path else "skipped"
-    return RealProgram(name=task.name, command=task.command, status=status, detail=why)
+    return RealProgram(
+        name=task.name,
+        command=task.command,
+        status=status,
+        detail=why,
+        weight=task.weight,
+        own=task.own,
+    )
 
 
 def mean(told: Sequence[Told], library: str, field: str) -> float | None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Command, Program
+from pipeline.profile.schema import Command, Profile, Program
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import Setup, command_path, find_program, require_program
+from pipeline.stages.build.configure import (
+    Setup,
+    command_path,
+    find_program,
+    needed_by,
+    require_program,
+)
 from pipeline.stages.build.workloads import command_keys, machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
 
@@ -128,10 +134,40 @@ def judge_request(
 
 def judged_tasks(shop: Workshop) -> tuple[Task, ...]:
     """Return the tasks of real programs by which the I-cache key judges this profile."""
+    return tasks_of(shop.profile, shop.tree.root)
+
+
+def tasks_of(profile: Profile, root: Path) -> tuple[Task, ...]:
+    """Return our tasks, each with whether workloads run its program, then commands to be counted.
+
+    Commands of the profile start in ``root``, unless in a scratch folder.
+    """
     from pipeline.judge.tasks import JUDGED, found
 
-    wanted = shop.profile.gate.programs
-    return found([task for task in JUDGED if task.name in wanted], find_program)
+    run = {Path(name).name for w in profile.workload for name in needed_by(w)}
+    ours = [
+        replace(task, own=not run.isdisjoint(task.names))
+        for task in JUDGED
+        if task.name in profile.gate.programs
+    ]
+    commands = [w for w in profile.verifying if isinstance(w, Command) and w.counted]
+    return found([*ours, *(_task(w, root) for w in commands)], find_program)
+
+
+def _task(command: Command, root: Path) -> Task:
+    """Return a command of the profile to be counted as a whole."""
+    from pipeline.judge.tasks import Task
+
+    return Task(
+        f"{command.name} (own)",
+        command.argv[0],
+        command.argv[1:],
+        env={"PATH": command_path(), **command.env},
+        folder=None if command.scratch else root,
+        weight=command.weight or 1.0,
+        own=True,
+        of_profile=True,
+    )
 
 
 def budget_s(shop: Workshop) -> float:

@@ -78,7 +78,10 @@ def test_a_program_is_counted_as_a_whole(toys: Path, tmp_path: Path) -> None:
     counter = WholeCounter(Path(VALGRIND or ""), CacheGeometry(32 * 1024, 8), {}, tmp_path)
     libraries = {name: toys / f"{name}.so" for name in ("slow", "fast")}
     task = Task("toy", "renamed", ("20000",), path=toys / "bench")
-    (told,) = counter.count(libraries, [task])
+    own = Task("toy (own)", str(toys / "bench"), ("20000",), path=toys / "bench", folder=toys)
+    told, other = counter.count(libraries, [task, own])
+    assert other.counts, other.problem
+    assert other.counts["slow"].instructions == told.counts["slow"].instructions
     assert told.counts, told.problem
     slow, fast = told.counts["slow"], told.counts["fast"]
     assert slow.total_instructions > slow.instructions > fast.instructions > 0

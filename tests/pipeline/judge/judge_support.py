@@ -145,8 +145,14 @@ def program_of(name: str, baseline: float, tuned: float | None) -> RealProgram:
     if tuned is None:
         detail = f"{name} is not installed"
         return RealProgram(name=name, command=name, status="skipped", detail=detail)
-    sides = {"baseline": program_counts(baseline), "tuned": program_counts(tuned)}
-    return RealProgram(name=name, command=name, status="counted", detail="simulated", **sides)
+    return RealProgram(
+        name=name,
+        command=name,
+        status="counted",
+        detail="simulated",
+        baseline=program_counts(baseline),
+        tuned=program_counts(tuned),
+    )
 
 
 def program_counts(thousand_misses: float) -> ProgramCounts:

@@ -257,6 +257,24 @@ def test_programs_that_the_library_serves_most_are_bloated(
     assert {dose.task for dose in found.doses} == {"much", "most"}
 
 
+def test_a_command_of_the_profile_is_not_counted_for_the_check(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It may take minutes, and what is checked is the judge."""
+    counter = FakeCounter({"ours": 50.0, "own": 50.0})
+    monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
+    monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+    tasks = (Task("ours", "ours", ()), Task("own", "own", (), of_profile=True))
+    programs = [program_of("ours", 10.0, 10.0), program_of("own", 90.0, 90.0)]
+    request = dataclasses.replace(request_of(["a"]), tasks=tasks)
+    found = bloat.known_bloat(request, tmp_path / "slowed.so", programs, quiet)
+    assert found is not None
+    assert {dose.task for dose in found.doses} == {"ours"}
+    same = bloat.same_counts(request, programs, quiet)
+    assert same is not None
+    assert "own" not in same.reason
+
+
 def test_a_key_that_sees_no_bloat_stops_publishing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,0 +1,69 @@
+"""The I-cache key and programs of the profile itself: which are counted, and what is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from judge_support import program_of, result_of
+from pydantic import ValidationError
+
+from pipeline.core.paths import Tree
+from pipeline.judge.headline import headline
+from pipeline.judge.icache import icache_key
+from pipeline.judge.request import Margins
+from pipeline.judge.verdict import Verdict
+from pipeline.profile.load import load_profile
+from pipeline.profile.schema import Command, Profile
+from pipeline.stages.proof.verify import tasks_of
+
+ROOT = Path("/tree")
+
+
+def profile_with(**fields: object) -> Profile:
+    """Return the profile mixed without its programs, with one more command."""
+    known = load_profile(Tree.here(), "mixed")
+    own = Command.model_validate(
+        {"kind": "command", "name": "app", "role": "verify", "argv": ["/bin/echo", "x"], **fields}
+    )
+    loops = [w for w in known.workload if w.kind == "program"]
+    return known.model_copy(update={"workload": (*loops, own)})
+
+
+def test_programs_that_workloads_run_are_known_as_the_profiles_own() -> None:
+    mixed = tasks_of(load_profile(Tree.here(), "mixed"), ROOT)
+    assert {task.name for task in mixed if task.own} == {"gcc", "python3", "redis", "sqlite3"}
+    assert not any(task.own for task in tasks_of(profile_with(), ROOT))
+
+
+def test_a_command_that_is_counted_is_a_task_with_its_weight() -> None:
+    *ours, own = tasks_of(profile_with(counted=True, weight=3.0, env={"A": "b"}), ROOT)
+    assert (own.name, own.weight, own.folder) == ("app (own)", 3.0, ROOT)
+    assert own.own and own.of_profile and own.env["A"] == "b"
+    assert own.path is not None
+    assert not any(task.of_profile for task in ours)
+
+
+def test_a_command_that_trains_is_not_counted() -> None:
+    with pytest.raises(ValidationError, match="counted is for commands of role 'verify'"):
+        profile_with(role="train", weight=1, counted=True)
+
+
+def test_a_command_of_the_profile_counts_by_its_weight() -> None:
+    own = program_of("app", 10.0, 11.0).model_copy(update={"weight": 3.0})
+    key = icache_key([program_of("gcc", 10.0, 8.0), own], Margins())
+    assert key.verdict is Verdict.NEUTRAL
+    assert key.ratio is not None
+    assert key.ratio.value == pytest.approx((0.8 * 1.1**3) ** (1 / 4))
+
+
+@pytest.mark.parametrize(
+    ("own", "said"), [(False, True), (True, False), (None, False)], ids=["other", "own", "unknown"]
+)
+def test_the_headline_says_where_no_program_of_the_profile_was_counted(
+    own: Literal[True, False] | None, said: bool
+) -> None:
+    programs = [program_of("gcc", 4.0, 3.0).model_copy(update={"own": own})]
+    words = headline(result_of(programs=programs))
+    assert ("counted in gcc: none of them is a program of this profile" in words) is said
