@@ -84,7 +84,7 @@ def make(shop: Workshop) -> Release:
 
     Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
     pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
-    choice of what is judged), slowdown, verify, cost (of what is not production).
+    choice of what is judged), slowdown, verify, layout-null, cost (of what is not production).
     """
     setup = configure(shop)
     plain = baseline(shop, setup)
@@ -107,6 +107,7 @@ def make(shop: Workshop) -> Release:
         chain = [*simple_steps(shop, setup, plain, tuned, profile), lto, last, full]
         chosen = ablation(shop, setup, plain, chain)
     else:
+        chain = [last, full]
         chosen = Chosen(full, None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
     return Release(
@@ -115,7 +116,7 @@ def make(shop: Workshop) -> Release:
         profile,
         training.factors,
         verdict,
-        gather(shop, setup, plain, chosen, verdict),
+        gather(shop, setup, plain, chain, chosen, verdict),
         setup.geometry,
         cost=cost(shop, setup, plain, chosen.candidate.library),
     )

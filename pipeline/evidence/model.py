@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import Field, FiniteFloat
 
-from pipeline.judge.model import Record
+from pipeline.judge.model import CountingSource, Record
 from pipeline.judge.request import CacheGeometry, Mode
 from pipeline.judge.statistics import Interval
 
@@ -77,6 +77,28 @@ class ProgramShare(Record):
     total_instructions: int | None = None
 
 
+class LayoutNull(Record):
+    """Random layouts of the same code, for the distribution that the tuned one is held against.
+
+    ``misses`` has one figure per random layout, in the order of ``seeds``. ``percentile`` is the
+    share of random layouts, in per cent, that have as few misses as the tuned one or fewer: 0 is
+    better than all of them, 100 worse than all. ``rank`` is the place of the tuned one among all,
+    1 for the fewest misses and behind those with as many; ``p_value`` bounds the chance that one
+    more random layout had such a rank. Both are None in records from before there were any.
+    """
+
+    source: CountingSource
+    workloads: tuple[str, ...]
+    seeds: tuple[int, ...]
+    misses: tuple[FiniteFloat, ...]
+    tuned: FiniteFloat
+    baseline: FiniteFloat
+    percentile: float = Field(ge=0, le=100)
+    rank: int | None = Field(default=None, ge=1)
+    p_value: Share | None = None
+    reason: str
+
+
 class AblationStep(Record):
     """One build of the chain, each with all that the one before it has, and something more.
 
@@ -116,10 +138,7 @@ class Ablation(Record):
 
 
 class Evidence(Record):
-    """All evidence of one build. ``left_out`` has one sentence for each thing not measured.
-
-    Records from when random layouts were counted have them, too; they are dropped.
-    """
+    """All evidence of one build. ``left_out`` has one sentence for each thing not measured."""
 
     schema_version: Literal[1] = EVIDENCE_VERSION
     mode: Mode
@@ -129,11 +148,5 @@ class Evidence(Record):
     curve_workloads: tuple[str, ...] = ()
     static: tuple[StaticText, ...] = ()
     programs: tuple[ProgramShare, ...] = ()
+    layout_null: LayoutNull | None = None
     ablation: Ablation | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_random_layouts(cls, given: object) -> object:
-        if not isinstance(given, dict):
-            return given
-        return {name: value for name, value in given.items() if name != "layout_null"}

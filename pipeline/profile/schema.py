@@ -226,7 +226,7 @@ class Gate(Strict):
 
     ``pairs`` of runs come before the first look; ``..._s`` are seconds of timed runs that may be
     spent while nothing is decided, ``self_check_s`` on each half of the judge's check of itself.
-    ``chain`` is whether builds that are not quick make the chain of builds.
+    ``chain`` is whether builds that are not quick make the chain of builds and random layouts.
     ``programs`` are those that the I-cache key counts the library's misses in.
     """
 

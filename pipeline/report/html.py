@@ -86,6 +86,11 @@ class _Plots:
         """Draw the misses over the size of the cache."""
         return charts.curve_chart("plot-curve", self._model.curve)
 
+    def layout_null(self) -> Markup:
+        """Draw the random layouts' histogram; nothing if there are none."""
+        null = self._model.evidence.layout_null if self._model.evidence else None
+        return charts.null_chart("plot-null", null) if null else Markup()
+
     def maps(self) -> list[tuple[str, Markup]]:
         """Draw the text maps that there are, each with the heading it gets, this version last."""
         model = self._model

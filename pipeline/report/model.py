@@ -16,7 +16,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report.times import WorkloadTimes
 
-REPORT_VERSION: Literal[3] = 3
+REPORT_VERSION: Literal[2] = 2
 
 Part = Literal["whole", "hot", "cold"]
 Listed = Literal["hot", "cold"]
@@ -227,7 +227,7 @@ class ReportModel(Record):
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
 
-    schema_version: Literal[2, 3] = REPORT_VERSION
+    schema_version: Literal[2] = REPORT_VERSION
     profile: str
     version: str
     published: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
+    from pipeline.evidence.model import LayoutNull
     from pipeline.judge.model import Measured
     from pipeline.judge.statistics import Interval
 
@@ -14,6 +15,14 @@ UNKNOWN = "unknown"
 def number(value: float | None, digits: int = 2) -> str:
     """Return a number with thousands set apart by a comma, or "unknown"."""
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
+
+
+def place(null: LayoutNull) -> str:
+    """Return where the version stands among random layouts; the share alone in old records."""
+    if null.rank is None or null.p_value is None:
+        share = number(null.percentile, 0)
+        return f"{share} % of {len(null.misses)} have as few misses as this version or fewer"
+    return f"this version has rank {null.rank} of {1 + len(null.misses)}, p = {null.p_value:.2g}"
 
 
 def rounded(value: float | None) -> str:

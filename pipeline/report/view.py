@@ -19,6 +19,7 @@ from pipeline.report.model import Comparison, Finding, FunctionRow, ReportModel
 
 _FILTERS = (
     text.number,
+    text.place,
     text.rounded,
     text.ratio,
     text.change,

@@ -23,6 +23,7 @@ NAMES = (
     "finish",
     "slowdown",
     "verify",
+    "layout-null",
     "cost",
     "publish",
 )

@@ -145,6 +145,10 @@ BOLT: Flags = (
     Flag("--bolt-info=0", "no command line in the output: equal inputs give equal bytes"),
     Flag("--dyno-stats", "estimated branches and instructions before and after, for the report"),
 )
+# The same code once more, kept as it was compiled, so that it can be linked in any order.
+KEEP_CODE: Flags = (
+    Flag("-Wl,--lto-obj-path={code}", "the object file that the linker's compiler has made"),
+)
 STRIP: Flags = (
     Flag(
         "--strip-all",

@@ -32,7 +32,7 @@ def test_made_artifact_is_found_again(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_was_done_twice_has_two_records(tmp_path: Path) -> None:
-    """The training of what is published is not lost to that of another library."""
+    """BOLT's training of what is published is not lost to that of the random layouts."""
     store = Store(tmp_path)
     first = store.make("bolt-train", {"library": "1"}, write).receipt
     other = store.make("bolt-train", {"library": "2"}, write).receipt

@@ -1,4 +1,4 @@
-"""The curve of misses over cache sizes."""
+"""The curve of misses over cache sizes, and the histogram of random layouts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from pipeline.evidence.model import CurvePoint
+from pipeline.evidence.model import CurvePoint, LayoutNull
 from pipeline.report import text
 from pipeline.report.svg.draw import (
     Scale,
+    box,
     drawing,
     element,
     line,
@@ -21,6 +22,7 @@ from pipeline.report.svg.draw import (
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 84, 16, 44
+BINS = 16
 
 
 def curve_chart(name: str, points: Sequence[CurvePoint]) -> Markup:
@@ -45,16 +47,54 @@ def curve_chart(name: str, points: Sequence[CurvePoint]) -> Markup:
     )
 
 
+def null_chart(name: str, null: LayoutNull) -> Markup:
+    """Return the histogram of the random layouts' misses, with baseline and tuned marked."""
+    everything = [*null.misses, null.tuned, null.baseline]
+    room = 0.04 * (max(everything) - min(everything) or 1)
+    across = Scale(min(everything) - room, max(everything) + room, LEFT, WIDTH - RIGHT)
+    counts = _bins(null.misses, across.low, across.high)
+    up = Scale(0, max(counts), HEIGHT - BOTTOM, TOP + 36)
+    parts = [
+        *_grid(up, whole=True),
+        *_bars(counts, across, up),
+        *_null_axis(across),
+        *_null_mark("this version", null.tuned, across, "after", TOP),
+        *_null_mark("baseline", null.baseline, across, "before", TOP + 16),
+    ]
+    title = f"{len(null.misses)} random layouts of the same code"
+    return drawing(name, title, null.reason, WIDTH, HEIGHT, parts)
+
+
+def _null_axis(across: Scale) -> list[Markup]:
+    floor, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
+    marks = [
+        words(across(value), floor + 16, f"{value:g}", "tick", "middle")
+        for value in nice_ticks(across.low, across.high, 7)
+    ]
+    label = words(middle, HEIGHT - 8, "I1 misses of the library", "tick", "middle")
+    return [line(LEFT, floor, WIDTH - RIGHT, floor, "axis"), *marks, label]
+
+
+def _null_mark(label: str, value: float, across: Scale, look: str, y: float) -> list[Markup]:
+    x = across(value)
+    return [
+        line(x, y + 4, x, HEIGHT - BOTTOM, f"mark {look}"),
+        words(x, y, label, f"label {look}", "middle"),
+    ]
+
+
 def _sizes(points: Sequence[CurvePoint]) -> Scale:
     sizes = [math.log2(one.geometry.size) for one in points]
     low, high = min(sizes), max(sizes)
     return Scale(low, high if high > low else low + 1, LEFT, WIDTH - RIGHT)
 
 
-def _grid(up: Scale) -> list[Markup]:
-    """Return lines across at round values."""
+def _grid(up: Scale, whole: bool = False) -> list[Markup]:
+    """Return lines across at round values; ``whole`` leaves out those that are no whole number."""
     marks = []
     for value in nice_ticks(up.low, up.high, 5):
+        if whole and value % 1:
+            continue
         y = up(value)
         marks += [
             line(LEFT, y, WIDTH - RIGHT, y, "grid"),
@@ -106,3 +146,19 @@ def _marker(x: float, y: float, look: str, title: Markup) -> Markup:
     if look == "after":
         return element("circle", title, cx=x, cy=y, r=4.5, class_=f"dot {look}")
     return element("rect", title, x=x - 4, y=y - 4, width=8, height=8, class_=f"dot {look}")
+
+
+def _bins(values: Sequence[float], low: float, high: float) -> list[int]:
+    counts = [0] * BINS
+    for value in values:
+        counts[min(int((value - low) / (high - low) * BINS), BINS - 1)] += 1
+    return counts
+
+
+def _bars(counts: Sequence[int], across: Scale, up: Scale) -> list[Markup]:
+    step = (across.end - across.start) / BINS
+    return [
+        box(across.start + number * step + 1, up(count), step - 2, up(0) - up(count), "bin")
+        for number, count in enumerate(counts)
+        if count
+    ]

@@ -106,7 +106,7 @@ class Workshop:
 
     @property
     def chain(self) -> bool:
-        """Whether the chain of builds is made."""
+        """Whether the chain of builds, random layouts and real programs are measured."""
         return self.profile.gate.chain and not self.options.quick
 
     @cached_property

@@ -1,1 +1,1 @@
-"""What a build is worth: the chain of builds, the verdict, real programs."""
+"""What a build is worth: the chain of builds, the verdict, random layouts, real programs."""

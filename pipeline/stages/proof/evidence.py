@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from pipeline.core.errors import BuildError
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import UNSTRIPPED
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.ablation import Chosen
+from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.layout_null import layout_null
 from pipeline.stages.proof.verify import Verdict
 
 if TYPE_CHECKING:
-    from pipeline.evidence.model import Evidence
+    from pipeline.evidence.model import Evidence, LayoutNull
 
-NO_CHAIN = "the chain of builds: not with --quick, nor with gate.chain = false in the profile"
+NO_CHAIN = (
+    "the chain of builds and random layouts: not with --quick, nor with gate.chain = false in "
+    "the profile",
+)
+NOT_COUNTED = "random layouts: none of the real programs by which they are ranked was counted"
 
 
 def gather(
-    shop: Workshop, setup: Setup, plain: Baseline, chosen: Chosen, verdict: Verdict
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    chain: Sequence[Candidate],
+    chosen: Chosen,
+    verdict: Verdict,
 ) -> Callable[[], Evidence]:
-    """Return what puts all evidence together: a build that has nothing to do asks for nothing."""
+    """Measure what is not measured yet, and return what puts all of it together.
+
+    ``chain`` ends with the build that BOLT took and the one that it made, in this order. Without
+    a chain nothing further is measured. A build that has nothing to do asks for nothing.
+    """
+    null, left_out = _random_layouts(shop, setup, plain, chain, chosen)
 
     def put_together() -> Evidence:
         from pipeline.evidence.curve import curve_points, swept_workloads
@@ -32,7 +49,7 @@ def gather(
         counting = judged.counting
         return Evidence(
             mode=shop.options.mode,
-            left_out=() if shop.chain else (NO_CHAIN,),
+            left_out=left_out,
             per_operation=per_operation(counting),
             curve=curve_points(counting),
             programs=program_shares(judged.programs),
@@ -41,7 +58,29 @@ def gather(
                 static_text("baseline", plain.library.path, setup.lists),
                 static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
             ),
+            layout_null=null,
             ablation=chosen.result() if shop.chain else None,
         )
 
     return put_together
+
+
+def _random_layouts(
+    shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Candidate], chosen: Chosen
+) -> tuple[LayoutNull | None, tuple[str, ...]]:
+    """Return the counts of random layouts, or None and what is left out for what reason."""
+    if not shop.chain:
+        return None, NO_CHAIN
+    linked = linked_of(chain, chosen.candidate)
+    try:
+        null = layout_null(shop, setup, plain, chosen.candidate, linked)
+    except BuildError as error:  # this step has one order only: no null
+        return None, (f"random layouts: {error.message}",)
+    return null, () if null else (NOT_COUNTED,)
+
+
+def linked_of(chain: Sequence[Candidate], chosen: Candidate) -> Candidate:
+    """Return the step that ``chosen`` is a layout of: as it was linked, with its relocations."""
+    names = [candidate.name for candidate in chain]
+    place = names.index(chosen.name)
+    return chain[place - 1 if chosen.name == names[-1] else place]

@@ -1,7 +1,8 @@
-"""Chain and programs on real processes, with toy libraries of known worth."""
+"""Chain, random layouts and programs on real processes, with toy libraries of known worth."""
 
 from __future__ import annotations
 
+import random
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from test_judge_end_to_end import compile_c
 
 from pipeline.evidence.chain import Build, judge_chain
 from pipeline.evidence.model import Ablation
+from pipeline.evidence.null import ENOUGH, judge_layout, standing, until_enough
 from pipeline.judge.counting.whole import WholeCounter
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
 from pipeline.judge.tasks import Task
@@ -72,6 +74,53 @@ def test_without_a_counter_nothing_is_known_and_the_full_build_stays(
     assert [step.instructions for step in result.steps] == [None, None, None]
     assert [step.i1_misses for step in result.steps] == [None, None, None]
     assert result.chosen == "full"
+
+
+def test_a_layout_is_ranked_by_whole_programs(toys: Path, tmp_path: Path) -> None:
+    asked = request(toys, tmp_path, valgrind=Path(VALGRIND or ""))
+    made = {7: toys / "fast.so", 9: toys / "full.so"}
+    null = judge_layout(asked, list(made), made.__getitem__, lambda _: None)
+    assert null is not None
+    assert null.workloads == ("toy",)
+    assert null.seeds == (7, 9)
+    assert null.misses == (null.tuned, null.tuned)  # the same code: not one miss more or less
+    assert null.rank == 3
+
+
+def test_without_a_counter_there_is_no_layout_to_prove(toys: Path, tmp_path: Path) -> None:
+    asked = request(toys, tmp_path)
+    assert judge_layout(asked, [1], lambda _: toys / "fast.so", lambda _: None) is None
+
+
+def test_enough_layouts_that_are_as_good_end_it(toys: Path, tmp_path: Path) -> None:
+    asked, made = request(toys, tmp_path, valgrind=Path(VALGRIND or "")), []
+
+    def make(seed: int) -> Path:
+        made.append(seed)
+        return toys / "full.so"
+
+    null = judge_layout(asked, range(1, 17), make, lambda _: None)
+    assert null is not None
+    assert null.seeds == tuple(range(1, ENOUGH + 1))
+    assert len(made) < 16
+    assert null.p_value == 1
+
+
+def test_what_was_counted_beside_the_last_layout_is_left_out() -> None:
+    assert until_enough([9, 8, 9, 7, 7, 7, 7, 1], 8) == [9, 8, 9, 7, 7, 7]
+    assert until_enough([9, 8, 9], 8) == [9, 8, 9]
+
+
+def test_stopping_early_does_not_make_a_lucky_rank_more_likely() -> None:
+    """Were the tuned layout a random one, a chance of p or less comes up in a share p at most."""
+    rng, chances = random.Random(1), []
+    for _ in range(4000):
+        tuned, *others = rng.sample(range(17), 17)
+        kept = until_enough(others, tuned)
+        found = standing(("toy",), (), kept, tuned=tuned, baseline=1)
+        chances.append(found.p_value or 0.0)
+    for chance in set(chances):
+        assert sum(one <= chance for one in chances) / len(chances) < chance + 0.02
 
 
 def test_a_program_is_counted_as_a_whole(toys: Path, tmp_path: Path) -> None:

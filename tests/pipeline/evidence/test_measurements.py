@@ -1,4 +1,4 @@
-"""Programs, and what follows from counts: small, without building the library."""
+"""Random layouts, programs, and what follows from counts: small, without building the library."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import counting_of, counts, workload_counts
 
 from pipeline.core.process import Completed
+from pipeline.evidence.null import standing
 from pipeline.evidence.summary import per_operation, program_shares, static_text
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.whole import (
@@ -28,6 +29,31 @@ from pipeline.judge.model import ProgramCounts
 from pipeline.judge.request import CacheGeometry, Side
 from pipeline.judge.tasks import JUDGED, Task, found, talk_to_redis
 from pipeline.toolchain.symbols import SymbolLists
+
+
+def test_the_tuned_layout_stands_where_it_stands() -> None:
+    null = standing(("a",), (1, 2, 3, 4), (5.0, 6.0, 7.0, 4.0), tuned=5.0, baseline=8.0)
+    assert null.percentile == 50
+    assert null.rank == 3
+    assert null.p_value == pytest.approx(3 / 5)
+    assert "rank 3 of 5, p = 0.6)" in null.reason
+    assert "2 of 4 have as few or fewer" in null.reason
+    assert null.misses == (5.0, 6.0, 7.0, 4.0)
+
+
+def test_better_than_all_random_layouts_is_percentile_zero() -> None:
+    null = standing(("a",), (1, 2), (5000.0, 6000.0), tuned=4900.0, baseline=8000.0)
+    assert null.percentile == 0
+    assert "fewer than all 2" in null.reason
+    assert "5,000 to 6,000, median 5,500" in null.reason
+
+
+def test_no_layout_of_16_is_no_proof_beyond_one_in_17() -> None:
+    null = standing(("a",), tuple(range(16)), (5.0,) * 16, tuned=4.9, baseline=8.0)
+    assert null.rank == 1
+    assert null.p_value == pytest.approx(1 / 17)
+    alike = standing(("a",), tuple(range(16)), (5.0,) * 16, tuned=5.0, baseline=8.0)
+    assert (alike.rank, alike.p_value) == (17, 1)
 
 
 def told(name: str, **misses: int) -> Told:

@@ -75,6 +75,12 @@ def test_the_chain_says_what_its_speeds_are_compared_with() -> None:
     assert "against the last" not in said
 
 
+def test_a_rank_among_random_layouts_stands_once() -> None:
+    said = render_markdown(good())
+    (line,) = (one for one in said.splitlines() if one.startswith("Random layouts of"))
+    assert line.count("rank ") == 1
+
+
 def test_the_terminal_has_a_row_for_every_workload() -> None:
     model = good()
     first = [line.split()[0] for line in terminal(model).splitlines() if line.strip()]

@@ -22,7 +22,7 @@ from report_support import bad, good
 LIMIT = 2_000_000
 SECTIONS = [
     *("verdict", "findings", "keys", "workloads", "counts", "curve", "previous", "ablation"),
-    *("map", "functions", "dyno-stats", "programs", "training", "self-check", "health"),
+    *("map", "functions", "dyno-stats", "null", "programs", "training", "self-check", "health"),
     *("environment", "reproduce"),
 ]
 VOID = {"meta", "br", "input", "link", "img"}
@@ -96,7 +96,7 @@ def test_drawings_are_named_for_those_who_do_not_see_them() -> None:
     html = render_html(good())
     for drawing in re.findall(r"<svg.*?</svg>", html, re.S):
         assert re.match(r'<svg[^>]*role="img"[^>]*>\s*<title', drawing), drawing[:200]
-    assert html.count('class="drawing"') == html.count("<desc id=") == 6
+    assert html.count('class="drawing"') == html.count("<desc id=") == 7
 
 
 def test_regressions_stand_before_everything_else() -> None:
@@ -117,7 +117,7 @@ def test_a_doubt_does_not_repeat_what_the_verdict_says() -> None:
 
 def test_what_was_not_measured_is_said_and_never_zero() -> None:
     said = check_page(render_html(bad())).said
-    for what in ("the curve", "the chain of builds", "the text map"):
+    for what in ("the curve", "the chain of builds", "the text map", "random layouts"):
         assert re.search(rf"Not measured: {what}\. [A-Z]", said), what
     assert "The judge's own check" in said
     assert "instructions per op unknown unknown unknown" in said
