@@ -107,7 +107,6 @@ def standing(
         rank=rank,
         p_value=chance,
         reason=(
-            f"tuned {tuned:,.0f} misses in a run of {' or '.join(programs)}, {place} "
-            f"(rank {rank} of {1 + len(misses)}, p = {chance:.2g}); {spread}"
+            f"tuned {tuned:,.0f} misses in a run of {' or '.join(programs)}, {place}; {spread}"
         ),
     )

@@ -22,6 +22,7 @@ NO_CHAIN = (
     "the chain of builds and random layouts: not with --quick, nor with gate.chain = false in "
     "the profile",
 )
+NOT_THOROUGH = ("random layouts: they are counted with --thorough alone",)
 NOT_COUNTED = "random layouts: none of the real programs by which they are ranked was counted"
 
 
@@ -71,6 +72,8 @@ def _random_layouts(
     """Return the counts of random layouts, or None and what is left out for what reason."""
     if not shop.chain:
         return None, NO_CHAIN
+    if not shop.options.thorough:
+        return None, NOT_THOROUGH
     linked = linked_of(chain, chosen.candidate)
     try:
         null = layout_null(shop, setup, plain, chosen.candidate, linked)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 STAGE = "layout-null"
 RESULT, NOTHING = "layout-null.json", "null"
-LAYOUTS, THOROUGH_LAYOUTS = 16, 100
+LAYOUTS = 100
 RANKED = ("sqlite3", "gcc", "redis")
 """The first of these that is here ranks the layouts: sqlite3 counts the same each time."""
 
@@ -54,7 +54,7 @@ def layout_null(
     None where none of the real programs is on this machine. BuildError where the functions of this
     step cannot be put in another order.
     """
-    seeds = range(1, 1 + (THOROUGH_LAYOUTS if shop.options.thorough else LAYOUTS))
+    seeds = range(1, 1 + LAYOUTS)
     shuffler = _BoltShuffler if chosen.edges else _LinkShuffler
     parts = {
         "baseline": plain.library.digest,

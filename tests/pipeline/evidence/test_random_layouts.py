@@ -59,6 +59,7 @@ def library(artifact: Artifact) -> Library:
     return Library(artifact.path(name), artifact.digest(name), artifact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["lto", "bolt"])
 def test_the_code_is_that_of_the_chosen_build(step: str, built: Sandbox, tmp_path: Path) -> None:
     tree = Tree(built.root)
