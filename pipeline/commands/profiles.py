@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from pipeline.core.paths import Tree
 
 
+INTERPRETERS = ("sh", "bash", "dash", "python3", "python", "perl", "ruby", "lua", "node")
+"""Their first word is a file, unless it is an option."""
+
+
 @click.command("profiles", epilog="Example: pipeline profiles")
 def profiles_command() -> None:
     """List the profiles, one line each; * is published.
@@ -115,9 +119,23 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
         raise UsageError(
             f"{command[0]} is not executable", hint="put its interpreter in front, or chmod +x it"
         )
+    _require_script(command, root)
     first = [str(Path(word).resolve()) if "/" in word else word for word in command[:1]]
     rest = [str(Path(word).resolve()) if _is_here(word, root) else word for word in command[1:]]
     return (*first, *rest)
+
+
+def _require_script(command: tuple[str, ...], root: Path) -> None:
+    """Raise UsageError if an interpreter is to run a file that is neither here nor in the tree."""
+    from pipeline.core.errors import UsageError
+
+    interpreter, *words = command or ("",)
+    if Path(interpreter).name not in INTERPRETERS or not words or words[0].startswith("-"):
+        return
+    if not any((folder / words[0]).is_file() for folder in (Path.cwd(), root)):
+        raise UsageError(
+            f"{interpreter} is to run {words[0]}, and there is no such file", hint="give its path"
+        )
 
 
 def _is_here(word: str, root: Path) -> bool:

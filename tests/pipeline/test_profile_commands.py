@@ -121,6 +121,7 @@ def test_init_tells_of_pythons_own_pools(
         (("init", "new", "--", "no-such-program"), 2, "there is no program no-such-program"),
         (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),
         (("init", "new", "--", str(HERE)), 2, "is not executable"),
+        (("init", "new", "--", "sh", "no-script.sh"), 2, "sh is to run no-script.sh, and there is"),
     ],
 )
 def test_bad_wishes(fresh: Sandbox, arguments: tuple[str, ...], code: int, words: str) -> None:
