@@ -1,0 +1,55 @@
+"""The report as a browser lays it out: nothing sticks out of the window, wide or narrow."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.report.html import render_html
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report_support import good
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+LIMIT_S = 300
+# A window has a least width; a frame in it has none.
+FRAMED = """<!doctype html><title>not measured</title>
+<iframe width="{width}" height="2000" srcdoc="{page}"></iframe>
+<script>
+const frame = document.querySelector("iframe");
+frame.onload = () => {{
+  const shown = frame.contentDocument.documentElement, out = [];
+  for (const one of shown.querySelectorAll("h1, h2, h3, p, li, figcaption"))
+    if (one.getBoundingClientRect().right > shown.clientWidth + 1) out.push(one.textContent.trim());
+  document.title = `wide ${{shown.scrollWidth}} of ${{shown.clientWidth}}; out: ${{out}};`;
+}};
+</script>
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [1280, 400])
+def test_nothing_sticks_out_of_the_window(width: int, tmp_path: Path) -> None:
+    page = tmp_path / "framed.html"
+    framed = FRAMED.format(width=width, page=html.escape(render_html(good())))
+    page.write_text(framed, encoding="utf-8")
+    words = (CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,2000")
+    done = subprocess.run(
+        [*map(str, words), f"--user-data-dir={tmp_path}/home", "--dump-dom", page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=True,
+    )
+    title = re.search(r"<title>wide (\d+) of (\d+); out: (.*?);</title>", done.stdout, re.S)
+    assert title is not None, done.stdout[:2000] + done.stderr
+    wide, window, out = title.groups()
+    assert int(wide) <= int(window) <= width
+    assert int(window) > width - 50
+    assert out == ""
