@@ -215,7 +215,7 @@ def nothing_published(profile: str, dists: Path) -> VersionError:
 
 def _others(dists: Path) -> str:
     """Say which option chooses another profile, where another one is published."""
-    names = lines_with(dists, current)
+    names = lines_with(dists, lambda line: (line / CURRENT).exists())
     options = ", ".join(f"-p {name}" for name in names)
     return f"; or name a profile that is published: {options}" if names else ""
 
