@@ -55,11 +55,12 @@ static hak_facts facts_for(const hak_wish *wish) {
 }
 
 /* Blocks of no bytes may not be touched at all; with HAKMEM_GUARD_PAGES each block has pages of its
- * own, which fault after its free. More alignment than a page leaves no room in front. */
+ * own, which fault after its free, as long as there are mappings. More alignment than a page leaves
+ * no room in front. */
 static bool wants_pages(const hak_wish *wish) {
     bool each = hak_policy_now()->guard_pages != 0;
     return (wish->size == 0 || each) && wish->size <= HAK_MEDIUM_MAX &&
-           wish->alignment <= hak_os_page_size();
+           wish->alignment <= hak_os_page_size() && hak_fence_has_walls();
 }
 
 /* What is added to a size: room for the canary on both sides, the wall, and what it may grow by. */

@@ -9,6 +9,14 @@
 
 #include <string.h>
 
+/* Each is two mappings, of which the system allows 65,530. The rest is for the program. */
+enum { MOST_WALLS = 24000 };
+static _Atomic size_t walls; /* of large blocks, in use or in quarantine */
+
+bool hak_fence_has_walls(void) {
+    return atomic_load_explicit(&walls, memory_order_relaxed) < MOST_WALLS;
+}
+
 /* A large block of no bytes ends at its wall. */
 static size_t least_canary(const hak_slab *run, hak_facts facts) {
     return hak_is_large(run) && facts.size == 0 ? 0 : hak_policy_now()->guard_canary;
@@ -36,12 +44,16 @@ static hak_fenced fenced(const hak_slab *run, char *start, hak_facts facts) {
 void hak_fence_put(const hak_slab *run, char *start, hak_facts facts) {
     hak_canary_put(fenced(run, start, facts));
     size_t end = end_of(run, facts);
-    if (hak_is_large(run))
-        hak_os_protect(start + end, hak_place_size(run) - end);
+    if (!hak_is_large(run))
+        return;
+    atomic_fetch_add_explicit(&walls, 1, memory_order_relaxed);
+    hak_os_protect(start + end, hak_place_size(run) - end);
 }
 
 bool hak_fence_take(const hak_slab *run) {
-    return hak_os_unprotect((void *)run->start, hak_place_size(run));
+    bool taken = hak_os_unprotect((void *)run->start, hak_place_size(run));
+    atomic_fetch_sub_explicit(&walls, taken, memory_order_relaxed);
+    return taken;
 }
 
 static bool is_still(hak_place place, hak_facts facts) {

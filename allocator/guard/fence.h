@@ -18,6 +18,9 @@ void hak_fence_put(const hak_slab *run, char *start, hak_facts facts);
 /* Takes the wall away. False: the system refuses. */
 bool hak_fence_take(const hak_slab *run);
 
+/* False: there are as many walls as may be. The program needs mappings, too, and threads do. */
+bool hak_fence_has_walls(void);
+
 /* The first byte of the canaries of a block in use that was written to; NULL: none, or it is no
  * more the block that `facts` were read of. */
 const void *hak_find_overflow(hak_place place, hak_facts facts);

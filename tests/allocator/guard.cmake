@@ -53,6 +53,8 @@ set_tests_properties(unit.resident_cost process.idle_cost process.limited_data p
 
 test_folder(guard "${preloaded}" guard)
 
+set_property(TEST guard.mappings_left APPEND PROPERTY ENVIRONMENT HAKMEM_GUARD_PAGES=1)
+
 # It loads a library while it runs.
 add_library(test_guard_holder MODULE guard/library/holder.c)
 target_link_libraries(test_guard_holder PRIVATE hakmem_warnings)
