@@ -27,7 +27,8 @@ from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.cost import cost
 from pipeline.stages.proof.evidence import gather
 from pipeline.stages.proof.verify import verify
-from pipeline.stages.publish.publish import Published, check_writable, passes, publish
+from pipeline.stages.publish.gate import passes
+from pipeline.stages.publish.publish import Published, check_writable, publish
 from pipeline.stages.publish.release import Release
 from pipeline.stages.tuning.tune import tune
 

@@ -16,7 +16,7 @@ from pipeline.core.store import Store
 from pipeline.judge import selfcheck
 from pipeline.judge.counting.whole import count_programs, whole_counter
 from pipeline.judge.icache import icache_key
-from pipeline.judge.model import SelfJudgement
+from pipeline.judge.known import SelfJudgement
 from pipeline.judge.request import JudgeRequest, Side
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict

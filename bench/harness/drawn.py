@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness.judged import BORDER, SAME, SLOWED, Judged, judged
-from pipeline.judge.model import PairSample, RunSample, Throughput, VerifyResult, WorkloadThroughput
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import BenchCommand, JudgeRequest, Side
+from pipeline.judge.samples import PairSample, RunSample, Throughput, WorkloadThroughput
 from pipeline.judge.schedule import Block
 from pipeline.judge.selfcheck import judgement
 

@@ -10,9 +10,9 @@ from pipeline.evidence.choice import FEW_MISSES, Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.whole import Told, mean, whole_counter
-from pipeline.judge.model import Throughput
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import MIN_PAIRS, JudgeRequest
+from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import measure
 
 Progress = Callable[[str], None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pipeline.judge.counts import LibraryCounts, Measured
 from pipeline.judge.means import weighted_mean
-from pipeline.judge.model import LibraryCounts, Measured
 
 Counts = Mapping[str, LibraryCounts]
 """Counts of one build by workload."""

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from pipeline.evidence.model import CurvePoint
+from pipeline.judge.counts import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.means import weighted_mean
-from pipeline.judge.model import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.request import CacheGeometry
 
 Rows = list[WorkloadCounts]

@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat
 
-from pipeline.judge.model import CountingSource, Record
+from pipeline.judge.counts import CountingSource
 from pipeline.judge.request import CacheGeometry, Mode
+from pipeline.judge.samples import Record
 from pipeline.judge.statistics import Interval
 
 EVIDENCE_VERSION: Literal[1] = 1

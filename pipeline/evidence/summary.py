@@ -10,9 +10,10 @@ from pipeline.core.errors import ArtifactError
 from pipeline.evidence.counts import Counts, weighted
 from pipeline.evidence.model import PerOperation, ProgramShare, StaticText
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.model import SIDES, Counting, RealProgram, WorkloadCounts
+from pipeline.judge.counts import Counting, RealProgram, WorkloadCounts
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Side
+from pipeline.judge.samples import SIDES
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_map import read_text_map
 from pipeline.toolchain.text_model import LINE, Function

@@ -6,13 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from pipeline.judge.keys import MOST_S, SURPLUS
-from pipeline.judge.model import SelfJudgement
+from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
 from pipeline.judge.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pipeline.judge.model import Throughput, VerifyResult
+    from pipeline.judge.model import VerifyResult
+    from pipeline.judge.samples import Throughput
 
 UNKNOWN = 4.0
 """Times as long, where nothing tells how much longer: half the width of all intervals."""

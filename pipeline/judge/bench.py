@@ -11,8 +11,8 @@ from pathlib import Path
 from pipeline.core.errors import ChildError, WorkloadError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, run
-from pipeline.judge.model import Clock, RunSample
 from pipeline.judge.request import BenchCommand
+from pipeline.judge.samples import Clock, RunSample
 
 PADDING_VARIABLE = "JUDGE_PADDING"
 NOT_PRELOADED = "ERROR: ld.so: object"

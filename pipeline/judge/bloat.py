@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline.judge.counting.whole import Told, WholeCounter, as_program, whole_counter
+from pipeline.judge.counts import ProgramCounts, RealProgram
 from pipeline.judge.icache import icache_key
-from pipeline.judge.model import Bloat, CountedJudgement, ProgramCounts, RealProgram
+from pipeline.judge.known import Bloat, CountedJudgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.verdict import Verdict
 

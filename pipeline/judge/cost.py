@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pipeline.judge.keys import memory_key, percent, spread
-from pipeline.judge.model import Record
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import JudgeRequest
+from pipeline.judge.samples import Record
 from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import measure
 

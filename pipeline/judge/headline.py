@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipeline.judge.keys import LEANER, compare, holds, percent, spread
-from pipeline.judge.model import Key, VerifyResult, WorkloadThroughput
+from pipeline.judge.model import Key, VerifyResult
+from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.judge.counts import Counting, RealProgram, WorkloadCounts
 from pipeline.judge.keys import percent, share
 from pipeline.judge.means import geometric_mean
-from pipeline.judge.model import Counting, Key, RealProgram, WorkloadCounts
+from pipeline.judge.model import Key
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval

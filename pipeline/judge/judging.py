@@ -14,13 +14,15 @@ from pipeline.judge.counting.count import count
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.counting.whole import count_programs, whole_counter
+from pipeline.judge.counts import Counting
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
 from pipeline.judge.l1i import SWEEP, machine_l1i
-from pipeline.judge.model import SIDES, Counting, Keys, Library, VerifyResult
+from pipeline.judge.model import Keys, Library, VerifyResult
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
+from pipeline.judge.samples import SIDES
 from pipeline.judge.selfcheck import check
 from pipeline.judge.throughput import measure
 

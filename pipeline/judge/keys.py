@@ -9,8 +9,9 @@ import numpy as np
 
 from pipeline.judge import statistics
 from pipeline.judge.means import geometric_mean
-from pipeline.judge.model import Guard, Key, PairSample, Throughput, WorkloadThroughput
+from pipeline.judge.model import Guard, Key
 from pipeline.judge.request import Margins
+from pipeline.judge.samples import PairSample, Throughput, WorkloadThroughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 

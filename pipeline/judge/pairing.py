@@ -19,8 +19,8 @@ from pathlib import Path
 
 from pipeline.core.errors import SpaceError
 from pipeline.judge.bench import timed_run
-from pipeline.judge.model import PairSample, RunSample
 from pipeline.judge.request import BenchCommand, Side
+from pipeline.judge.samples import PairSample, RunSample
 from pipeline.judge.schedule import BLOCK, Block, PlannedPair
 
 KEPT_LOGS = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.judge.model import LibraryCounts, WorkloadCounts
+from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 
 PRESSURE_FLOOR = 0.05
 """Misses per operation below which a workload does not press on the I-cache.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pipeline.judge.model import CountedJudgement, Key, SelfJudgement, VerifyResult
+from pipeline.judge.known import CountedJudgement, SelfJudgement
+from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.regressions import regressions
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict

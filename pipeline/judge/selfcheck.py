@@ -17,8 +17,9 @@ import numpy as np
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge.bloat import known_bloat, same_counts
+from pipeline.judge.counts import RealProgram
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import Dose, RealProgram, SelfCheck, SelfJudgement
+from pipeline.judge.known import Dose, SelfCheck, SelfJudgement
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand, JudgeRequest, Kind, Side
 from pipeline.judge.schedule import BLOCK, plan

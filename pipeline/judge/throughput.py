@@ -11,8 +11,8 @@ import numpy as np
 
 from pipeline.judge import statistics
 from pipeline.judge.keys import memory_logs, single_confidence, throughput_key
-from pipeline.judge.model import Clock, PairSample, Throughput, WorkloadThroughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Kind, Side
+from pipeline.judge.samples import Clock, PairSample, Throughput, WorkloadThroughput
 from pipeline.judge.schedule import BLOCK, Block, Effort, allot, plan
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.judge.counts import LibraryCounts, Measured, ProgramCounts
 from pipeline.judge.keys import share
 from pipeline.judge.means import geometric_mean, weighted_mean
-from pipeline.judge.model import LibraryCounts, Measured, ProgramCounts
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
 from pipeline.report.model import ComparedRow, Judgement

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pipeline.judge.counts import WorkloadCounts
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare
-from pipeline.judge.model import VerifyResult, WorkloadCounts
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding

@@ -11,7 +11,8 @@ from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
 from pipeline.judge.cost import Cost
-from pipeline.judge.model import Record, VerifyResult
+from pipeline.judge.model import VerifyResult
+from pipeline.judge.samples import Record
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report.times import WorkloadTimes

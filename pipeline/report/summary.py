@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from pipeline.judge.counts import LibraryCounts, Measured, RealProgram, WorkloadCounts
 from pipeline.judge.means import geometric_mean, weighted_mean
-from pipeline.judge.model import (
-    SIDES,
-    LibraryCounts,
-    Measured,
-    RealProgram,
-    Throughput,
-    VerifyResult,
-    WorkloadCounts,
-)
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import Kind, Side
+from pipeline.judge.samples import SIDES, Throughput
 from pipeline.report.model import SummaryRow
 
 Pick = Callable[[LibraryCounts], Measured | None]

@@ -12,7 +12,8 @@ from rich.text import Text
 from pipeline.core.console import BuildConsole
 from pipeline.geometry.model import Difference
 from pipeline.judge.headline import memory_of, speed_of
-from pipeline.judge.model import VerifyResult, WorkloadThroughput
+from pipeline.judge.model import VerifyResult
+from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
 from pipeline.report.view import opening, slowest_first

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
     from pipeline.evidence.model import LayoutNull
-    from pipeline.judge.model import Measured
+    from pipeline.judge.counts import Measured
     from pipeline.judge.statistics import Interval
 
 UNKNOWN = "unknown"

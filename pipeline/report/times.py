@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 
-from pipeline.judge.model import Record, RunSample, Throughput, WorkloadThroughput
 from pipeline.judge.request import Side
+from pipeline.judge.samples import Record, RunSample, Throughput, WorkloadThroughput
 
 
 class Times(Record):

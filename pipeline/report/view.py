@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.core.variant import PRODUCTION
+from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import headline, memory_of, speed_of
 from pipeline.judge.keys import compare
-from pipeline.judge.model import LibraryCounts, WorkloadCounts, WorkloadThroughput
 from pipeline.judge.pressure import PRESSURE_FLOOR
+from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Comparison, Finding, FunctionRow, ReportModel
 

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import DataError
 from pipeline.core.processor import ANY, machine, nearest
-from pipeline.judge.model import PairSample
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand
+from pipeline.judge.samples import PairSample
 from pipeline.judge.schedule import plan
 
 VERSION = 2

@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.judge.model import PairSample
+from pipeline.judge.samples import PairSample
 from pipeline.tune.engine import Engine
 from pipeline.tune.measure import Job, Result
 from pipeline.tune.standing import Standing, standing

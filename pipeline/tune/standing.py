@@ -15,8 +15,8 @@ from statistics import median
 
 from pipeline.judge import statistics
 from pipeline.judge.keys import rss_guard, share, throughput_key
-from pipeline.judge.model import PairSample
 from pipeline.judge.request import BenchCommand, JudgeRequest
+from pipeline.judge.samples import PairSample
 from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
 from pipeline.judge.verdict import Verdict

@@ -11,9 +11,9 @@ from pathlib import Path
 from pipeline.judge import environment
 from pipeline.judge.judging import describe
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
-from pipeline.judge.model import SIDES, Throughput
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import BenchCommand, JudgeRequest, Tools
+from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.schedule import BLOCK, plan
 from pipeline.judge.throughput import Samples, measure, summarise
 from pipeline.report.times import times_of

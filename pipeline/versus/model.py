@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pipeline.judge.model import Environment, Guard, Key, Throughput
+from pipeline.judge.model import Environment, Guard, Key
+from pipeline.judge.samples import Throughput
 from pipeline.judge.verdict import Verdict
 from pipeline.report.times import Times
 

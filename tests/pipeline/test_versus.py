@@ -18,8 +18,8 @@ from pipeline.core.errors import ExitCode, PipelineError, UsageError, VersionErr
 from pipeline.core.paths import Tree
 from pipeline.judge import environment
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
-from pipeline.judge.model import PairSample
 from pipeline.judge.request import Tools
+from pipeline.judge.samples import PairSample
 from pipeline.judge.throughput import summarise
 from pipeline.versus.compare import rows_of
 from pipeline.versus.model import Compared, VersusResult

@@ -13,9 +13,10 @@ from pipeline.judge.counting import hardware
 from pipeline.judge.counting.hardware import HardwareSource
 from pipeline.judge.counting.source import Source, Unsupported
 from pipeline.judge.counting.valgrind import ValgrindSource
-from pipeline.judge.model import SIDES, Counting, LibraryCounts, WorkloadCounts
+from pipeline.judge.counts import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.pressure import most_pressing
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side
+from pipeline.judge.samples import SIDES
 
 Progress = Callable[[str], None]
 Item = TypeVar("Item")

@@ -20,7 +20,7 @@ from pipeline.judge.bench import read_result, run_workload
 from pipeline.judge.counting.perf_output import Samples, parse_samples, parse_stat
 from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.counting.valgrind import client_command
-from pipeline.judge.model import CountingSource, LibraryCounts, Measured
+from pipeline.judge.counts import CountingSource, LibraryCounts, Measured
 from pipeline.judge.request import COUNTING_SLOWDOWN, BenchCommand, CacheGeometry
 
 INSTRUCTIONS, I1_MISSES = "instructions", "L1-icache-load-misses"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from pipeline.judge.model import CountingSource, LibraryCounts
+from pipeline.judge.counts import CountingSource, LibraryCounts
 from pipeline.judge.request import BenchCommand, CacheGeometry
 
 

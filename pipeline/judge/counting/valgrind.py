@@ -17,7 +17,7 @@ from pipeline.core.process import Completed
 from pipeline.judge.bench import read_result, run_workload
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.model import CountingSource, LibraryCounts, Measured
+from pipeline.judge.counts import CountingSource, LibraryCounts, Measured
 from pipeline.judge.request import COUNTING_SLOWDOWN, BenchCommand, CacheGeometry
 
 LINE = 64

@@ -17,10 +17,11 @@ from pipeline.core.process import Completed, run
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.valgrind import Simulation, simulate
+from pipeline.judge.counts import ProgramCounts, RealProgram
 from pipeline.judge.l1i import machine_l1i, without_conflicts
 from pipeline.judge.means import geometric_mean
-from pipeline.judge.model import SIDES, ProgramCounts, RealProgram
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
+from pipeline.judge.samples import SIDES
 from pipeline.judge.tasks import Task
 
 LIMIT_S = 300.0

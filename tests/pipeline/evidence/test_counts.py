@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import counts
 
 from pipeline.evidence.counts import weighted
-from pipeline.judge.model import LibraryCounts
+from pipeline.judge.counts import LibraryCounts
 
 UNKNOWN = LibraryCounts(operations=10)
 

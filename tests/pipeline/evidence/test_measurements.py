@@ -25,7 +25,7 @@ from pipeline.judge.counting.whole import (
     counts_of,
     mean,
 )
-from pipeline.judge.model import ProgramCounts
+from pipeline.judge.counts import ProgramCounts
 from pipeline.judge.request import CacheGeometry, Side
 from pipeline.judge.tasks import JUDGED, Task, found, talk_to_redis
 from pipeline.report.text import place

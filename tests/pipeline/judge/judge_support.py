@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import memory_key, rss_guard, throughput_key
-from pipeline.judge.model import (
+from pipeline.judge.counts import (
     Counting,
-    Environment,
-    Health,
-    HealthCheck,
-    Keys,
-    Library,
     LibraryCounts,
     Measured,
-    PairSample,
     ProgramCounts,
     RealProgram,
-    RunSample,
-    Throughput,
-    VerifyResult,
     WorkloadCounts,
 )
+from pipeline.judge.icache import icache_key
+from pipeline.judge.keys import memory_key, rss_guard, throughput_key
+from pipeline.judge.model import Environment, Health, HealthCheck, Keys, Library, VerifyResult
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
+from pipeline.judge.samples import PairSample, RunSample, Throughput
 from pipeline.judge.schedule import PlannedPair
 from pipeline.judge.throughput import Runner, summarise
 from pipeline.judge.verdict import Verdict

@@ -10,7 +10,7 @@ from judge_support import pairs, result_of, throughput_of
 from bench.harness.drawn import Drawn, open_drawing, seconds, without_change
 from bench.harness.judged import BORDER, SAME, SLOWED, read
 from bench.harness.rates import main
-from pipeline.judge.model import PairSample
+from pipeline.judge.samples import PairSample
 from pipeline.judge.schedule import plan
 
 

@@ -13,7 +13,8 @@ from judge_support import (
 
 from pipeline.judge.advice import advice
 from pipeline.judge.keys import MOST_S, SURPLUS, throughput_key
-from pipeline.judge.model import SelfCheck, SelfJudgement, VerifyResult
+from pipeline.judge.known import SelfCheck, SelfJudgement
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict

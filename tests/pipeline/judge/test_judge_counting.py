@@ -17,9 +17,9 @@ from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.perf_output import parse_samples, parse_stat
 from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.counting.valgrind import Simulation, ValgrindSource, exactly
+from pipeline.judge.counts import LibraryCounts, Measured
 from pipeline.judge.judging import geometries
 from pipeline.judge.l1i import FALLBACK, SWEEP, machine_l1i
-from pipeline.judge.model import LibraryCounts, Measured
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Mode, Side, Tools
 
 LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)

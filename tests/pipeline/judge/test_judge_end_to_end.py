@@ -17,10 +17,10 @@ from pipeline.judge import JudgeRequest, VerifyResult, judge, judging
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
-from pipeline.judge.model import SIDES, RunSample
 from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Side, Tools
+from pipeline.judge.samples import SIDES, RunSample
 from pipeline.judge.schedule import PLACES, PlannedPair, plan
 from pipeline.judge.tasks import Task
 from pipeline.judge.verdict import Verdict

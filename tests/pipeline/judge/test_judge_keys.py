@@ -21,9 +21,10 @@ from judge_support import (
 from pipeline.judge.headline import headline
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, memory_key, rss_guard, throughput_key
-from pipeline.judge.model import Key, Throughput
+from pipeline.judge.model import Key
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
+from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.findings import findings

@@ -21,17 +21,13 @@ from judge_support import (
 from pipeline.core.errors import ArtifactError
 from pipeline.judge import bloat, selfcheck
 from pipeline.judge.counting.whole import Told
+from pipeline.judge.counts import ProgramCounts
 from pipeline.judge.icache import icache_key
-from pipeline.judge.model import (
-    CountedJudgement,
-    PairSample,
-    ProgramCounts,
-    SelfCheck,
-    SelfJudgement,
-    VerifyResult,
-)
+from pipeline.judge.known import CountedJudgement, SelfCheck, SelfJudgement
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import BenchCommand, Margins
+from pipeline.judge.samples import PairSample
 from pipeline.judge.schedule import Block, PlannedPair
 from pipeline.judge.selfcheck import VARIABLE, calibrate, check, slowed_by
 from pipeline.judge.tasks import Task

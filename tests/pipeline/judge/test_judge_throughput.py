@@ -13,8 +13,8 @@ from judge_support import RunPair, in_turn, run_sample
 
 from pipeline.judge import statistics, throughput
 from pipeline.judge.keys import throughput_key
-from pipeline.judge.model import PairSample, RunSample, Throughput
 from pipeline.judge.request import BenchCommand, JudgeRequest, Margins
+from pipeline.judge.samples import PairSample, RunSample, Throughput
 from pipeline.judge.schedule import BLOCK, MAX_PADDING, MOST_PAIRS, Effort, PlannedPair, allot, plan
 from pipeline.judge.throughput import measure
 from pipeline.judge.verdict import Verdict

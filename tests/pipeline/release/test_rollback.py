@@ -20,6 +20,7 @@ from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
 from pipeline.release.version import Version, current, point_current
 from pipeline.stages.publish import publish
+from pipeline.stages.publish.product import STAGE
 
 OLD, BAD = "1.0-aa11", "1.0-bb22"
 
@@ -109,7 +110,7 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
         return SimpleNamespace(previous=None)
 
     monkeypatch.setattr(publish, "make_report", while_reporting)
-    for name in ("keep_report", "_pass_gate", "require_good"):
+    for name in ("keep_report", "pass_gate", "require_good"):
         monkeypatch.setattr(publish, name, lambda *_: None)
     monkeypatch.setattr(publish, "_version", lambda *_: BAD)
     monkeypatch.setattr(publish, "inputs_of", lambda *_: f"inputs of {BAD}")
@@ -117,7 +118,7 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
         candidate=SimpleNamespace(library=SimpleNamespace(digest="another")), verdict=None
     )
     shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
-    shop.options.redo, shop.options.mode = {publish.STAGE}, "default"
+    shop.options.redo, shop.options.mode = {STAGE}, "default"
     if words[0] == "reject":
         with pytest.raises(GateError, match="was rejected"):
             publish.publish(shop, cast("Any", release))

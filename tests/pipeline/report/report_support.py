@@ -18,17 +18,11 @@ from pipeline.evidence.model import (
     StaticText,
 )
 from pipeline.geometry.model import Difference
-from pipeline.judge.model import (
-    Bloat,
-    CountedJudgement,
-    Counting,
-    Dose,
-    SelfCheck,
-    SelfJudgement,
-    Throughput,
-    VerifyResult,
-)
+from pipeline.judge.counts import Counting
+from pipeline.judge.known import Bloat, CountedJudgement, Dose, SelfCheck, SelfJudgement
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import CacheGeometry
+from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding

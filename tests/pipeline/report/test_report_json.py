@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points, swept_workloads
-from pipeline.judge.model import Counting, RealProgram
+from pipeline.judge.counts import Counting, RealProgram
 from pipeline.judge.request import CacheGeometry, Margins
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions

@@ -15,7 +15,7 @@ from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_default
-from pipeline.judge.model import PairSample
+from pipeline.judge.samples import PairSample
 from pipeline.judge.statistics import Interval
 from pipeline.tune.engine import Local
 from pipeline.tune.measure import File, Job, Result

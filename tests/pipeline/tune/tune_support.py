@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from pipeline.judge.model import PairSample, RunSample
 from pipeline.judge.request import BenchCommand, JudgeRequest
+from pipeline.judge.samples import PairSample, RunSample
 from pipeline.tune.engine import Local
 from pipeline.tune.measure import File, Job, Result
 from pipeline.tune.search import Measurer

@@ -1,0 +1,59 @@
+"""The folder of a version: made under another name, forced to disk, and renamed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from pipeline.core.errors import ArtifactError
+from pipeline.core.files import sync
+from pipeline.core.store import Receipt, sync_tree
+from pipeline.release.contents import FACTORS, write_contents, write_sums
+from pipeline.release.version import Version
+from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.proof.verify import VERDICT
+from pipeline.stages.publish.gate import HTML
+from pipeline.stages.publish.manifest import write_manifest
+from pipeline.stages.publish.product import product
+from pipeline.stages.publish.release import Release
+
+REPORTS = (HTML, "report.md", "report.json")
+
+
+def write_version(
+    shop: Workshop, folder: Path, release: Release, receipts: list[Receipt], report: Path
+) -> None:
+    """Write a version and its reports; nothing half-written ever has its name."""
+    room = folder.with_name(f".tmp-{folder.name}")
+    shutil.rmtree(room, ignore_errors=True)
+    try:
+        room.mkdir()
+        write_contents(room, shop.tree.root, product(shop, release), shop.tree.version)
+        _write_factors(room, release)
+        shutil.copyfile(release.verdict.artifact.path(VERDICT), room / VERDICT)
+        for name in REPORTS:
+            shutil.copyfile(report / name, room / name)
+        write_manifest(shop, room, folder.name, release, receipts)
+        write_sums(room)
+        _finish(room, folder)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def _write_factors(room: Path, release: Release) -> None:
+    text = json.dumps(release.factors, indent=1, sort_keys=True)
+    (room / "profile" / FACTORS).write_text(text + "\n", encoding="utf-8")
+
+
+def _finish(room: Path, folder: Path) -> None:
+    damaged = Version(room).damaged_files()
+    if damaged:
+        raise ArtifactError(
+            f"just written and already wrong: {', '.join(damaged)}",
+            hint="check the disk of this machine",
+        )
+    sync_tree(room)
+    shutil.rmtree(folder, ignore_errors=True)  # damaged: what is whole is never written again
+    room.rename(folder)
+    sync(folder.parent)

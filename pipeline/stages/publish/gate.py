@@ -1,0 +1,39 @@
+"""Whether the judge lets a build pass, and what is said where it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.errors import GateError
+from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.proof.verify import Verdict
+
+if TYPE_CHECKING:
+    from pipeline.report.model import ReportModel
+
+HTML = "report.html"
+
+
+def passes(shop: Workshop, verdict: Verdict) -> tuple[bool, str]:
+    """Return whether the judge lets a build pass, and why."""
+    from pipeline.judge.publishing import may_publish
+
+    options = shop.options
+    return may_publish(verdict.result(), options.allow_neutral, options.allow_regression)
+
+
+def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
+    """Raise GateError, after the verdict table, unless the judge lets the build pass."""
+    from pipeline.judge.advice import advice
+    from pipeline.report.terminal import show_verdict
+
+    result = verdict.result()
+    allowed, _ = passes(shop, verdict)
+    if not allowed:
+        show_verdict(shop.console, model)
+        raise GateError(
+            "this build is not published, for the reason above; `current` is as it was",
+            hint=advice(result, shop.profile.name),
+            log=report / HTML,
+        )

@@ -1,0 +1,86 @@
+"""What of a build is published, as files; and what it is made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.digest import digest_file, digest_value
+from pipeline.core.processor import ANY
+from pipeline.geometry.tables import default_geometry
+from pipeline.geometry.write import write_toml
+from pipeline.release.contents import CONTEXT_PROFDATA, FDATA, GEOMETRY, LISTS, PROFDATA, Product
+from pipeline.stages.build.finish import debug_name
+from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.publish.release import Release
+
+STAGE = "publish"
+# Stages whose keys are decided by people, not by what a training happened to count.
+FROM_PEOPLE = ("baseline", "geometry", "instrument", "train")
+
+
+def inputs_of(shop: Workshop, release: Release) -> str:
+    """Return the digest of what a build is made from, before any training: people's part of it.
+
+    Two trainings of the same sources give other bytes; by this they are known as the same.
+    """
+    parts = {
+        artifact.receipt.stage: artifact.receipt.parts
+        for artifact in shop.store.used
+        if artifact.receipt.stage in FROM_PEOPLE
+    }
+    files = product(shop, release).profile
+    written = {name: digest_file(files[name]) for name in files if name in (*LISTS, GEOMETRY)}
+    return digest_value({"stages": parts, "files": written})
+
+
+def product(shop: Workshop, release: Release) -> Product:
+    """Return all files that a build publishes, from where they are."""
+    lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
+    profile_file = (release.inputs or shop.tree.profiles) / f"{shop.profile.name}.toml"
+    return Product(
+        library=release.candidate.library.path,
+        debug=release.candidate.library.artifact.path(debug_name(shop)),
+        archive=release.archive.path,
+        variant=shop.options.variant,
+        beside={kind(one): _files_of(shop, one) for one in release.beside},
+        profile={
+            PROFDATA: release.profile.path,
+            **_further_profiles(release),
+            profile_file.name: profile_file,
+            **_geometry_file(shop, release),
+            **{name: lists / name for name in LISTS},
+        },
+    )
+
+
+def kind(release: Release) -> str:
+    """Return the kind of processor that a library is for."""
+    return release.geometry.processor if release.geometry else ANY
+
+
+def _files_of(shop: Workshop, release: Release) -> tuple[Path, Path]:
+    library = release.candidate.library
+    return library.path, library.artifact.path(debug_name(shop))
+
+
+def _geometry_file(shop: Workshop, release: Release) -> dict[str, Path]:
+    """Return the file that the library is cut by; of two that add up, one with both's values."""
+    if release.geometry is None:
+        return {}
+    if release.inputs:
+        return {GEOMETRY: release.inputs / GEOMETRY}
+    if release.geometry.processor == ANY:
+        return {GEOMETRY: shop.tree.geometry(shop.profile.name)}
+    joined = shop.log(STAGE, "geometry").with_name(GEOMETRY)
+    write_toml(release.geometry, default_geometry(shop.tree), joined)
+    return {GEOMETRY: joined}
+
+
+def _further_profiles(release: Release) -> dict[str, Path]:
+    """Return the profiles that only some steps of the chain use."""
+    candidate, found = release.candidate, {}
+    if candidate.profile is not None and candidate.profile.digest != release.profile.digest:
+        found[CONTEXT_PROFDATA] = candidate.profile.path
+    if candidate.edges is not None:
+        found[FDATA] = candidate.edges.path
+    return found
