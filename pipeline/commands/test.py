@@ -207,7 +207,7 @@ def conclude(outcomes: list[Outcome], again: str) -> None:
 
 def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> list[Outcome]:
     """Run suites one after the other; the one that goes beside the others is shown last."""
-    from pipeline.core.process import running_beside
+    from pipeline.core.beside import running_beside
 
     if BESIDE not in todo or len(todo) == 1:
         return [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.beside import run_as_it_is
 from pipeline.core.errors import DataError, SpaceError, UsageError
 from pipeline.core.files import replacing
 from pipeline.core.preload import preload
-from pipeline.core.process import run_as_it_is
 from pipeline.trace.tools import RecorderTools
 
 PAGE = 4096

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.core import interrupts, process
+from pipeline.core import beside, child, interrupts, process
 from pipeline.core.errors import ChildFailed, ChildTimeout, ToolError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,14 +87,14 @@ def test_times_are_seconds() -> None:
 def test_times_begin_with_the_child_however_late_we_see_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = process._start
+    real = child.start
 
     def seen_late(*arguments: Any) -> subprocess.Popen[bytes]:
-        child = real(*arguments)
+        started = real(*arguments)
         time.sleep(0.3)
-        return child
+        return started
 
-    monkeypatch.setattr(process, "_start", seen_late)
+    monkeypatch.setattr(process, "start", seen_late)
     assert process.run(["sleep", "0.2"]).seconds >= 0.2
 
 
@@ -103,7 +103,7 @@ def test_what_a_program_leaves_behind_is_waited_for_and_nobody_else(tmp_path: Pa
     ours = subprocess.Popen(["sleep", "600"])  # as a helper of some package that runs beside us
     script = f"(sleep 0.3; echo done >'{note}') & exit 3"
     try:
-        assert process.run_as_it_is(["sh", "-c", script]) == 3
+        assert beside.run_as_it_is(["sh", "-c", script]) == 3
         assert note.read_text() == "done\n"
         assert ours.poll() is None
     finally:
@@ -141,7 +141,7 @@ def test_killed_pipeline_takes_its_child_along(tmp_path: Path) -> None:
 
 
 def test_a_child_whose_parent_died_before_it_was_tied_does_not_run() -> None:
-    code = "import os; from pipeline.core.process import _die_with; _die_with(os.getpid())"
+    code = "import os; from pipeline.core.child import die_with; die_with(os.getpid())"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
 
@@ -151,11 +151,11 @@ def test_an_interrupt_between_start_and_wait_leaves_no_child(
 ) -> None:
     started = []
 
-    def interrupted(child: subprocess.Popen[bytes], _timeout_s: float | None) -> bool:
-        started.append(child.pid)
+    def interrupted(begun: subprocess.Popen[bytes], _timeout_s: float | None) -> bool:
+        started.append(begun.pid)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(process, "_wait", interrupted)
+    monkeypatch.setattr(child, "_wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         process.run(["sleep", "60"])
     assert not Path(f"/proc/{started[0]}").exists()
@@ -181,7 +181,7 @@ def test_a_signal_that_comes_with_the_start_reaches_the_program_alone(
     """The program may run, and its terminal's ctrl-C come, before we know that it has started."""
     script = f"""
 import os, subprocess, sys
-from pipeline.core import interrupts, process
+from pipeline.core import beside, interrupts
 interrupts.install()
 real = subprocess.Popen
 def hurried(*arguments, **options):
@@ -189,7 +189,7 @@ def hurried(*arguments, **options):
     os.kill(os.getpid(), {number:d})
     return child
 subprocess.Popen = hurried
-sys.exit(process.run_as_it_is(["sleep", "{0 if number == signal.SIGINT else 60}"]))
+sys.exit(beside.run_as_it_is(["sleep", "{0 if number == signal.SIGINT else 60}"]))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, "")

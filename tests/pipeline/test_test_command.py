@@ -134,7 +134,7 @@ def test_pytest_alone_is_shown_as_it_runs(
 
 
 def test_what_runs_beside_does_not_outlive_an_interrupt(tmp_path: Path) -> None:
-    from pipeline.core.process import running_beside
+    from pipeline.core.beside import running_beside
 
     log = tmp_path / "log"
     with (

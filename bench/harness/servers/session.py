@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.harness.allocators import Allocator
 from bench.harness.runner import RunFailed, Sample, run_child
+from pipeline.core.child import clean_environment
 from pipeline.core.descendants import descendants
-from pipeline.core.process import clean_environment
 
 START_LIMIT_S = 20.0
 STOP_LIMIT_S = 10.0
