@@ -45,6 +45,8 @@ static void before_fork(void) {
     hak_forks = true;
 }
 
+/* Parent and child have the same number where the first process of a namespace unshares that once
+ * more: then our own handler mends, and others before it must not need a lock that was held. */
 void hak_fork_look(void) {
     if (!is_mended && getpid() != parent)
         mend_child();

@@ -38,7 +38,7 @@ with_option(HAKMEM_LEAKS=1 faults.every_site)
 set_tests_properties(unit.realloc_stays PROPERTIES DISABLED TRUE)
 
 # It has no blocks apart: one of 1 GiB lies in a range, costs tables and records, and is copied.
-set_tests_properties(process.any_size interface.gigabytes PROPERTIES DISABLED TRUE)
+set_tests_properties(process.any_size process.growth_copies interface.gigabytes PROPERTIES DISABLED TRUE)
 
 # A large block that is freed becomes a wall and loses its memory.
 set_tests_properties(process.dense_huge process.buffers_whole process.sizes_in_turn PROPERTIES DISABLED TRUE)

@@ -1,0 +1,49 @@
+/* Blocks that grow to less than 32 MiB are copied: moving their pages would take longer, since the
+ * next one finds none. Larger ones are moved. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/check.h"
+#include "../support/threads.h"
+
+enum { MIB = 1 << 20, TIMES = 20, TEXT = 1 << 20 };
+
+static unsigned long moves(void) {
+    static char text[TEXT];
+    static const char name[] = "\"blocks_moved\":";
+    size_t (*stats_json)(char *, size_t);
+    void *address = dlsym(RTLD_DEFAULT, "hak_stats_json");
+    CHECK(address);
+    memcpy(&stats_json, &address, sizeof address);
+    CHECK(stats_json(text, sizeof text) < sizeof text);
+    const char *at = strstr(text, name);
+    CHECK(at);
+    return strtoul(at + sizeof name - 1, NULL, 10);
+}
+
+static void grow(size_t from, size_t to, size_t step, size_t factor) {
+    char *block = malloc(from);
+    CHECK(block);
+    memset(block, 1, from);
+    for (size_t size = from; size < to;) {
+        size_t more = size * factor + step;
+        block = realloc(block, more);
+        CHECK(block && block[0] == 1 && block[size - 1] == 1);
+        memset(block + size, 1, more - size);
+        size = more;
+    }
+    free(block);
+}
+
+int main(void) {
+    hang_limit();
+    for (int i = 0; i < TIMES; i++) {
+        grow((size_t)3 * MIB, (size_t)7 * MIB, MIB, 1);
+        grow(MIB, (size_t)16 * MIB, 0, 2);
+    }
+    CHECK_THAT(moves() == 0, "%lu of these blocks were moved", moves());
+    grow(MIB, (size_t)256 * MIB, 0, 2);
+    CHECK(moves() > 0);
+    return 0;
+}
