@@ -25,7 +25,7 @@ from pipeline.stages.build.baseline import baseline
 from pipeline.stages.build.configure import configure
 from pipeline.stages.build.slowdown import slowdown
 from pipeline.stages.build.workshop import Options, Workshop
-from pipeline.stages.proof.verify import judge_request
+from pipeline.stages.proof.request import judge_request
 from pipeline.toolchain.find import find_toolchain
 
 Answer = tuple[Verdict, Interval | None, int | None]

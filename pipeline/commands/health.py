@@ -98,7 +98,7 @@ def _checked(tree: Tree, workload: Command, library: Path, logs: Path) -> Health
     from pipeline.judge.health import check_one
     from pipeline.judge.model import HealthCheck
     from pipeline.stages.build.configure import lacking
-    from pipeline.stages.proof.verify import health_command
+    from pipeline.stages.proof.request import health_command
 
     gone = lacking(workload)
     if gone:

@@ -10,7 +10,7 @@ from pipeline.stages.build.baseline import baseline
 from pipeline.stages.build.configure import configure
 from pipeline.stages.build.record import record
 from pipeline.stages.build.workshop import Workshop
-from pipeline.stages.proof.verify import judge_request
+from pipeline.stages.proof.request import judge_request
 
 
 def profile_request(shop: Workshop, budget_s: float, logs: Path) -> JudgeRequest:

@@ -13,7 +13,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
 from pipeline.stages.build.workshop import Options, Workshop
-from pipeline.stages.proof.verify import budget_s, left_out
+from pipeline.stages.proof.request import budget_s, left_out
 from pipeline.toolchain.find import Toolchain
 
 

@@ -24,7 +24,7 @@ from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.pgo.optimize import ONE_BY_ONE, SECTIONS, pgo
 from pipeline.stages.proof.candidate import ADDS, Candidate
-from pipeline.stages.proof.verify import judge_request
+from pipeline.stages.proof.request import judge_request
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import Ablation

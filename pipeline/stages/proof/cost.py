@@ -15,7 +15,7 @@ from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import command_keys, machine_key, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.proof.verify import budget_s, judge_request
+from pipeline.stages.proof.request import budget_s, judge_request
 
 if TYPE_CHECKING:
     from pipeline.judge.cost import Cost

@@ -26,7 +26,7 @@ from pipeline.stages.build.workloads import task_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.optimize import FLAVOURS, ORDER, SCRIPT
 from pipeline.stages.proof.candidate import Candidate
-from pipeline.stages.proof.verify import judge_request
+from pipeline.stages.proof.request import judge_request
 from pipeline.toolchain.flags import BOLT, KEEP_CODE, LTO, texts
 from pipeline.toolchain.symbols import Function, functions
 

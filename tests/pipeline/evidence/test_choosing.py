@@ -14,7 +14,7 @@ from pipeline.profile.load import load_profile
 from pipeline.profile.schema import COUNTED_PROGRAMS, Command, Program
 from pipeline.stages.build.workshop import Options
 from pipeline.stages.proof.ablation import choosing_request
-from pipeline.stages.proof.verify import judge_request
+from pipeline.stages.proof.request import judge_request
 
 ROOT = Path(__file__).resolve().parents[3]
 

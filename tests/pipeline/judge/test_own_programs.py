@@ -16,7 +16,7 @@ from pipeline.judge.request import Margins
 from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Profile
-from pipeline.stages.proof.verify import tasks_of
+from pipeline.stages.proof.request import tasks_of
 
 ROOT = Path("/tree")
 
