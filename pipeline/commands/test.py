@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ ANALYZER = "clang-analyzer-*"
 SLOW = "slow"
 QUICK_TESTS = "not slow and not e2e"
 BESIDE = "pytest"
+# It ends with the tests that took longest: where the run has to become shorter.
+PYTEST = (sys.executable, "-m", "pytest", "-q", "--durations=25", "--durations-min=5")
 # A build or clang-tidy that needs longer than this hangs; in seconds.
 STEP_LIMIT_S = 3600.0
 Words = Sequence[str | Path]
@@ -228,8 +231,6 @@ def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) ->
 
 def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
     """Return the commands of a suite, in order."""
-    import sys
-
     slow = () if full else ("-LE", SLOW)
 
     here = Path(sys.executable).parent
@@ -257,7 +258,7 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         FUZZER: lambda: _fuzzed(root),
         "pytest": lambda: [
             Step(
-                (sys.executable, "-m", "pytest", "-q", *(() if full else ("-m", QUICK_TESTS))),
+                (*PYTEST, *(() if full else ("-m", QUICK_TESTS))),
                 shown=True,
             )
         ],
