@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from pipeline.commands.test import QUICK_TESTS, Step, jobs, llvm, quiet
+from pipeline.commands.suites import QUICK_TESTS, Step, jobs, llvm, quiet
 
 LONG = "slow|sanitizer|cuts"
 """Labels of tests that `pipeline test` runs and the quick loop leaves out."""

@@ -1,58 +1,25 @@
 """``pipeline test``: the checks of the repository, with a summary and one exit code.
 
-What has shown its worth but takes long, or tests by another way what is tested already, runs with
-``--full`` alone: ctest's label ``slow``, pytest's markers ``slow`` and ``e2e``, of the gcc build
-what does not depend on the compiler, clang's static analyzer, ARMv8.1's atomics, and half an hour
-of the fuzzer. pytest uses one processor and runs beside the others.
+pytest uses one processor and runs beside the other suites.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.suites import BESIDE, ONLY_FULL, SUITES, VARIANTS, Step, steps
+
 if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
 
-SUITES = (
-    *("ruff", "mypy", "format", "clang", "tidy", "gcc", "guard", "hardened", "research"),
-    *("musl", "aarch64", "aarch64-lse", "fuzz", "pytest"),
-)
-ONLY_FULL = ("aarch64-lse", "fuzz")
-VARIANTS = ("guard", "hardened", "research")
-FUZZER = "fuzz"
-# Research builds differ from production by a wrapper and counters, hardened ones by a table; what
-# looks at the core's life in a process is not repeated.
-RESEARCH_LABELS = "unit|interface|stress|misuse|research"
-HARDENED_LABELS = "unit|interface|stress|misuse"
-# What a second compiler hardly changes: options, tables, real programs, and a failure at each step.
-NOT_OF_THE_COMPILER = "options|preload|valgrind|docs|each_step"
-ANALYZER = "clang-analyzer-*"
-SLOW = "slow"
-QUICK_TESTS = "not slow and not e2e"
-BESIDE = "pytest"
-# It ends with the tests that took longest: where the run has to become shorter.
-PYTEST = (sys.executable, "-m", "pytest", "-q", "--durations=25", "--durations-min=5")
 # A build or clang-tidy that needs longer than this hangs; in seconds.
 STEP_LIMIT_S = 3600.0
-Words = Sequence[str | Path]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One command of a suite. A test runner shows its output; others only when they fail."""
-
-    argv: tuple[str | Path, ...]
-    shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,49 +196,6 @@ def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) ->
     return run_suite(suite, todo, tree)
 
 
-def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
-    """Return the commands of a suite, in order."""
-    slow = () if full else ("-LE", SLOW)
-
-    here = Path(sys.executable).parent
-    by_suite = {
-        "ruff": lambda: (
-            quiet([here / "ruff", "check", "."]) + quiet([here / "ruff", "format", "--check", "."])
-        ),
-        "mypy": lambda: quiet([here / "mypy"]),
-        "format": lambda: quiet([llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]),
-        "clang": lambda: _tested(
-            "clang", llvm("clang"), root, slow, _parts(full, "CUT_SANITIZERS")
-        ),
-        "tidy": lambda: _tidy(root, full),
-        "gcc": lambda: _gcc(root, full),
-        "guard": lambda: _tested("guard", llvm("clang"), root, slow),
-        "hardened": lambda: _tested(
-            "hardened", llvm("clang"), root, ("-L", HARDENED_LABELS, *slow)
-        ),
-        "research": lambda: _tested(
-            "research", llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
-        ),
-        "musl": lambda: _portable("musl", root, slow),
-        "aarch64": lambda: _portable("aarch64", root, slow),
-        "aarch64-lse": lambda: _portable("aarch64-lse", root, slow),
-        FUZZER: lambda: _fuzzed(root),
-        "pytest": lambda: [
-            Step(
-                (*PYTEST, *(() if full else ("-m", QUICK_TESTS))),
-                shown=True,
-            )
-        ],
-    }
-    return by_suite[suite]()
-
-
-def c_sources(root: Path) -> list[Path]:
-    """Return the C files and headers of the repository."""
-    folders = ("allocator", "bench", "training", "tests")
-    return sorted(p for f in folders for p in (root / f).rglob("*.[ch]"))
-
-
 def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
     """Run the commands of a suite up to the first that fails."""
     started = time.monotonic()
@@ -309,92 +233,3 @@ def _run_step(step: Step, log: Path, root: Path) -> int:
     if done.returncode != 0:
         click.echo(done.stdout + done.stderr)
     return done.returncode
-
-
-def quiet(argv: Words) -> list[Step]:
-    """Return one command that shows its output only when it fails."""
-    return [Step(tuple(argv))]
-
-
-def llvm(program: str) -> Path:
-    """Return the path of one of LLVM's programs."""
-    from pipeline.toolchain.find import find_llvm
-
-    return find_llvm() / program
-
-
-def _tested(
-    preset: str, compiler: Path, root: Path, chosen: Words = (), settings: Words = ()
-) -> list[Step]:
-    """Return configure, build and test of a preset, with the compiler that was found.
-
-    ``chosen`` are ctest's words for which tests, ``settings`` cmake's for what is built.
-    """
-    build = root / "build" / preset
-    return [
-        Step(("cmake", "--preset", preset, f"-DCMAKE_C_COMPILER={compiler}", *settings)),
-        Step(("cmake", "--build", build)),
-        Step((*_ctest(build), *chosen), shown=True),
-    ]
-
-
-def _ctest(build: Path) -> Words:
-    return ("ctest", "--test-dir", build, "--output-on-failure", "-j", str(jobs()))
-
-
-def _gcc(root: Path, full: bool) -> list[Step]:
-    """Return the gcc suite. Sanitizers and the libraries with other geometries are clang's."""
-    chosen = () if full else ("-LE", f"{SLOW}|{NOT_OF_THE_COMPILER}")
-    return _tested("gcc", Path("gcc"), root, chosen, _parts(full, "SANITIZERS", "CUTS"))
-
-
-def _parts(full: bool, *names: str) -> Words:
-    """Return cmake's words for what is built with ``--full`` alone."""
-    return [f"-DHAKMEM_TEST_{name}={'ON' if full else 'OFF'}" for name in names]
-
-
-def _portable(preset: str, root: Path, chosen: Words) -> list[Step]:
-    """Return the steps for another libc or processor, whose preset knows the compiler.
-
-    Where its packages are missing, bootstrap has said so: nothing is done.
-    """
-    needs = ("musl-gcc",) if preset == "musl" else ("aarch64-linux-gnu-gcc", "qemu-aarch64")
-    if not all(shutil.which(one) for one in needs):
-        click.echo(f"{preset} is left out: {' and '.join(needs)} are not installed")
-        return []
-    build = root / "build" / preset
-    # An emulator may hang by itself where a program forks; a deadlock of ours hangs again.
-    again = () if preset == "musl" else ("--repeat", "after-timeout:2")
-    return [
-        Step(("cmake", "--preset", preset)),
-        Step(("cmake", "--build", build)),
-        Step((*_ctest(build), *again, *chosen), shown=True),
-    ]
-
-
-def _fuzzed(root: Path) -> list[Step]:
-    """Return the steps that build libFuzzer's program and let it run: docs/fuzzing.md."""
-    configure, _, test = _tested(FUZZER, llvm("clang"), root, ("-L", FUZZER))
-    build = ("cmake", "--build", root / "build" / FUZZER, "--target", "test_fuzz")
-    return [configure, Step(build), test]
-
-
-def jobs() -> int:
-    """Return how many tests run at a time: some take a gibibyte, and some wait for the clock."""
-    return min(4, max(2, len(os.sched_getaffinity(0))))
-
-
-def _tidy(root: Path, full: bool) -> list[Step]:
-    """Return clang-tidy over the library; its own build folder names each file only once.
-
-    The static analyzer, which follows paths through the code, takes most of the time.
-    """
-    build = root / "build" / "tidy"
-    off = [f"-DHAKMEM_{part}=OFF" for part in ("TESTS", "BENCH", "TRAINING")]
-    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={llvm('clang')}")
-    check = (llvm("run-clang-tidy"), "-p", build, "-quiet", f"-j{jobs()}", "-warnings-as-errors=*")
-    chosen = () if full else (f"-checks=-{ANALYZER}",)
-    return [
-        Step((*configure, *off)),
-        Step((*check, *chosen, "-clang-tidy-binary", llvm("clang-tidy"), f"{root}/allocator/")),
-    ]

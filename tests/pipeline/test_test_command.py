@@ -7,18 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.commands.test import (
-    BESIDE,
-    SUITES,
-    Outcome,
-    Step,
-    c_sources,
-    run_all,
-    run_suite,
-    run_suites,
-    steps,
-    summarise,
-)
+from pipeline.commands.suites import BESIDE, SUITES, Step, c_sources, steps
+from pipeline.commands.test import Outcome, run_all, run_suite, run_suites, summarise
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
 

@@ -65,7 +65,9 @@ def _list(programs: Sequence[Program], allocators: Sequence[Allocator], console:
 @click.option("--join", "earlier", multiple=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--save", "json_file", type=OUTPUT, help="Write all samples as JSON.")
 @click.option("--markdown", "markdown_file", type=OUTPUT, help="Write the tables.")
-@click.option("--install", "may_install", is_flag=True, help="First install what is missing (apt-get).")
+@click.option(
+    "--install", "may_install", is_flag=True, help="First install what is missing (apt-get)."
+)
 @click.option("--list", "only_list", is_flag=True, help="List programs and allocators, run none.")
 def main(
     *,
