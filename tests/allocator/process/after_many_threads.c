@@ -1,6 +1,7 @@
 /* Thousands of threads at once, then none: what their heaps held goes back, and so do the heaps.
  * Each thread uses some sizes and leaves one block in sixteen to the main thread, which frees them
  * when all threads have ended. */
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static void *live(void *argument) {
     void **place = argument, *blocks[BLOCKS];
     for (size_t i = 0; i < BLOCKS; i++) {
         blocks[i] = malloc(20 + i * i * 3);
-        CHECK(blocks[i]);
+        CHECK_THAT(blocks[i], "no block of %zu bytes: errno %d", 20 + i * i * 3, errno);
         memset(blocks[i], 1, 20 + i * i * 3);
     }
     pthread_barrier_wait(&all_are_here);
