@@ -25,16 +25,19 @@ static hak_seat *make_seat(void) {
     return seat;
 }
 
-/* Makes the heap of a seat that has none. False: out of memory. */
-static bool make_heap(hak_seat *seat) {
+/* Makes the heap of a seat that has none. */
+static enum hak_commit make_heap(hak_seat *seat) {
     hak_heap *heap = seat->heap;
-    if (!hak_heap_room_open(seat) || (HAK_HARDENED && !hak_marks_tell(heap)))
-        return false;
+    enum hak_commit done = hak_heap_room_open(seat);
+    if (done == HAK_COMMITTED && HAK_HARDENED && !hak_marks_tell(heap))
+        done = HAK_REFUSED;
+    if (done != HAK_COMMITTED)
+        return done;
     heap->seat = seat;
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
     hak_magazines_lay_out(heap);
     HAK_COUNT(heaps_made, 1);
-    return true;
+    return HAK_COMMITTED;
 }
 
 /* ---- heaps without a thread ---- */
@@ -67,19 +70,26 @@ uint64_t hak_heap_obtained_ms(void) {
     return atomic_load_explicit(&obtained_ms, memory_order_relaxed);
 }
 
-hak_heap *hak_heap_obtain(void) {
+/* Where something else lies in a heap's place, its seat stays VISITED for ever. */
+static hak_seat *take_seat_with_heap(void) {
     bool bare;
+    hak_seat *seat;
+    enum hak_commit done = HAK_TAKEN;
+    while (done == HAK_TAKEN && (seat = take_seat(&bare)) != NULL)
+        done = bare ? make_heap(seat) : HAK_COMMITTED;
+    if (done == HAK_REFUSED)
+        hak_seat_leave(seat, HAK_HEAP_BARE);
+    else if (done == HAK_COMMITTED && !bare)
+        forget(seat->heap);
+    return done == HAK_COMMITTED ? seat : NULL;
+}
+
+hak_heap *hak_heap_obtain(void) {
     atomic_store_explicit(&obtained_ms, hak_os_now_ms(), memory_order_relaxed);
-    hak_seat *seat = take_seat(&bare);
+    hak_seat *seat = take_seat_with_heap();
     if (seat == NULL)
         return NULL;
     seat->settled = false;
-    if (bare && !make_heap(seat)) {
-        hak_seat_leave(seat, HAK_HEAP_BARE);
-        return NULL;
-    }
-    if (!bare)
-        forget(seat->heap);
     seat->heap->busy = true;
     hak_seat_set_state(seat, HAK_HEAP_ACTIVE);
     return seat->heap;

@@ -33,7 +33,11 @@ static bool advise(void *start, size_t size, int advice) {
 
 /* Where nothing lies by itself: above what sanitizers and valgrind use, below the mappings that the
  * kernel places from the bottom up, far below those that it places from the top down. */
-static const uintptr_t zone_start = (uintptr_t)0x110000000000, zone_end = (uintptr_t)0x280000000000;
+static const uintptr_t zones[] = {
+    [HAK_ZONE_OF_HEAPS] = (uintptr_t)0x110000000000,
+    [HAK_ZONE_OF_PAGES] = (uintptr_t)0x170000000000,
+    [HAK_ZONES] = (uintptr_t)0x280000000000,
+};
 
 /* Steps of a generator that begins with what the kernel gave the process at its start: a forked
  * child goes on where its parent was. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom
@@ -53,11 +57,11 @@ static uint64_t next_random(void) {
     return x ^ (x >> 31);
 }
 
-void *hak_os_plan(size_t size, size_t align) {
-    size_t zone = zone_end - zone_start;
-    if (size >= zone)
+void *hak_os_plan(enum hak_zone zone, size_t size, size_t align) {
+    uintptr_t start = zones[zone], end = zones[zone + 1];
+    if (size >= end - start)
         return NULL;
-    return (void *)hak_round_up(zone_start + next_random() % (zone - size), align);
+    return (void *)hak_round_up(start + next_random() % (end - start - size), align);
 }
 
 void *hak_os_reserve(size_t size, size_t align) {

@@ -15,12 +15,15 @@
 /* Bytes in a page of the system: 4096 on most machines. */
 size_t hak_os_page_size(void);
 
+/* Plans of two zones never overlap; two of the same may, once in a thousand times. */
+enum hak_zone { HAK_ZONE_OF_HEAPS, HAK_ZONE_OF_PAGES, HAK_ZONES };
+
 /* Address space comes in one of two ways; `align` is a power of two.
  *   A plan: addresses far from where the system and others put mappings, other ones at each call.
  *   Nothing is mapped and the system is not asked, so it costs nothing and counts nowhere.
  *   A reservation: mapped without memory, which core files leave out. NULL when refused; of a plan,
  *   when it is too large. */
-void *hak_os_plan(size_t size, size_t align);
+void *hak_os_plan(enum hak_zone zone, size_t size, size_t align);
 
 /* Plans that are tried: each is free but once in some thousand times, or seldomer. */
 enum { HAK_PLANS = 8 };

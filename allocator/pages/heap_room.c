@@ -1,7 +1,6 @@
 #include "pages/heap_room.h"
 
 #include "base/bits.h"
-#include "os/os.h"
 
 #include <stdatomic.h>
 
@@ -69,7 +68,7 @@ static bool plan(yard *y) {
     enum hak_commit done = HAK_TAKEN;
     y->places = PLANNED;
     for (int tries = 0; tries < HAK_PLANS && done == HAK_TAKEN; tries++) {
-        y->start = hak_os_plan(yard_size(y), HAK_SEGMENT_SIZE);
+        y->start = hak_os_plan(HAK_ZONE_OF_HEAPS, yard_size(y), HAK_SEGMENT_SIZE);
         done = y->start != NULL ? add_seats(y) : HAK_REFUSED;
     }
     return done == HAK_COMMITTED;
@@ -119,15 +118,17 @@ hak_seat *hak_heap_room_add(void) {
     return seat;
 }
 
-static bool commit(const hak_seat *seat, size_t from, size_t end) {
+static enum hak_commit commit(const hak_seat *seat, size_t from, size_t end) {
     char *heap = (char *)seat->heap;
-    return hak_os_commit(heap + from, end - from, yard_of(heap)->is_reserved) == HAK_COMMITTED;
+    return hak_os_commit(heap + from, end - from, yard_of(heap)->is_reserved);
 }
 
-bool hak_heap_room_open(hak_seat *seat) {
+enum hak_commit hak_heap_room_open(hak_seat *seat) {
+    enum hak_commit done = HAK_COMMITTED;
     if (!seat->usable)
-        seat->usable = commit(seat, 0, usual_size());
-    return seat->usable;
+        done = commit(seat, 0, usual_size());
+    seat->usable = done == HAK_COMMITTED;
+    return done;
 }
 
 void hak_heap_room_close(hak_seat *seat) {
@@ -139,7 +140,7 @@ void hak_heap_room_close(hak_seat *seat) {
 static bool deepen(hak_heap *heap) {
     hak_seat *seat = heap->seat;
     if (!seat->deep_usable)
-        seat->deep_usable = commit(seat, usual_size(), stride() - wall());
+        seat->deep_usable = commit(seat, usual_size(), stride() - wall()) == HAK_COMMITTED;
     return seat->deep_usable;
 }
 

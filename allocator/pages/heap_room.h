@@ -11,14 +11,15 @@
 #define HAK_PAGES_HEAP_ROOM_H
 
 #include "base/types.h"
+#include "os/os.h"
 
 /* Another seat, all zero but for the place of its heap, which is not open yet. NULL: out of memory
  * or address space. Under the registry lock. */
 hak_seat *hak_heap_room_add(void);
 
-/* Makes the heap's memory usable; all but its slots reads as zero. False: out of memory. These two
- * by whoever has the seat for itself. */
-bool hak_heap_room_open(hak_seat *seat);
+/* Makes the heap's memory usable; all but its slots reads as zero. HAK_TAKEN: its place is of no
+ * use, now and later. These two by whoever has the seat for itself. */
+enum hak_commit hak_heap_room_open(hak_seat *seat);
 /* Gives the memory back to the system, until the place is opened again. */
 void hak_heap_room_close(hak_seat *seat);
 

@@ -63,8 +63,8 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 static bool add_plan(hak_range *r, size_t segments) {
     enum hak_commit done = HAK_TAKEN;
     for (int tries = 0; tries < HAK_PLANS && done == HAK_TAKEN; tries++) {
-        void *start =
-            hak_os_plan(hak_tables_size(segments) + segments * HAK_SEGMENT_SIZE, HAK_SEGMENT_SIZE);
+        size_t size = hak_tables_size(segments) + segments * HAK_SEGMENT_SIZE;
+        void *start = hak_os_plan(HAK_ZONE_OF_PAGES, size, HAK_SEGMENT_SIZE);
         if (start == NULL)
             return false;
         hak_tables_lay_out(r, (uintptr_t)start, segments);

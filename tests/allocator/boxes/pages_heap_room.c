@@ -4,9 +4,11 @@
  */
 #include "pages/heap_room.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../support/check.h"
@@ -94,7 +96,7 @@ static hak_seat *seats[MANY];
 
 static void open_all(void) {
     for (int i = 0; i < MANY; i++) {
-        CHECK(hak_heap_room_open(seats[i]));
+        CHECK(hak_heap_room_open(seats[i]) == HAK_COMMITTED);
         hak_heap *heap = seats[i]->heap;
         CHECK(!heap->seat && !heap->top[1]);
         heap->seat = seats[i];
@@ -117,6 +119,24 @@ static void places_are_used_again(void) {
             hak_heap_room_close(seats[i]);
         CHECK_THAT(rss_kib() < before + 200, "RSS %zu -> %zu KiB", before, rss_kib());
     }
+}
+
+static void *allocate(void *unused) {
+    CHECK_THAT(hak_malloc(100), "no heap: errno %d", errno);
+    return unused;
+}
+
+/* As V8 does, which maps pages anywhere in the address space. */
+static void put_a_mapping_at(const char *place) {
+    void *got = mmap((void *)place, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK_THAT(got == place, "the system maps nothing there");
+}
+
+static void place_that_is_taken_is_left_out(void) {
+    const char *one = (const char *)hak_heap_room_add()->heap;
+    const char *two = (const char *)hak_heap_room_add()->heap;
+    put_a_mapping_at(two + (two - one));
+    thread_join(thread_start(allocate, NULL));
 }
 
 /* Where a range is full from its first to its last page, too. */
@@ -143,6 +163,7 @@ static void fill_first_range(void) {
 int main(int count, char **arguments) {
     if (count == 1 && setenv("HAKMEM_RESERVE", "64", 1) == 0)
         execl("/proc/self/exe", arguments[0], "again", NULL);
+    place_that_is_taken_is_left_out(); /* first: no heap is idle yet */
     heaps_lie_apart();
     tables_lie_apart();
     fill_first_range();
