@@ -65,14 +65,17 @@ def render_terminal(model: ReportModel, console: Console) -> None:
 
 
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> Table:
-    """Return a row for each workload, programs first: its pace, what is shown, and its memory."""
+    """Return a row for each workload, programs first: its pace, what is shown, and its memory.
+
+    In 80 columns only a long name goes on in the next line.
+    """
     programs = any(one.kind == "program" for one in workloads)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("program, then loop" if programs else "loop")
-    for heading in ("a run, or rate" if programs else "rate", "speed", "interval"):
-        table.add_column(heading, justify="right")
-    table.add_column("is")
-    table.add_column("memory")
+    table.add_column("program, then loop" if programs else "loop", overflow="fold")
+    for heading in ("a run, rate" if programs else "rate", "speed", "interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("is", no_wrap=True)
+    table.add_column("memory", no_wrap=True)
     for one in workloads:
         table.add_row(
             one.name,

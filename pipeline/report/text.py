@@ -46,7 +46,7 @@ def ends(interval: Interval | None) -> str:
         return UNKNOWN
     if interval.low == interval.high:
         return "one count"
-    return f"{change(interval.low)} .. {change(interval.high)}"
+    return f"{(interval.low - 1) * 100:+.2f} .. {change(interval.high)}"
 
 
 def measured(value: Measured | None, digits: int = 3) -> str:

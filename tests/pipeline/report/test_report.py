@@ -178,6 +178,21 @@ def test_real_programs_stand_first_with_their_intervals() -> None:
     assert [one.name for one in slowest_first(model)] == ["git", "loop"]
 
 
+def test_a_workload_takes_one_line_of_a_terminal_with_80_columns() -> None:
+    wide = {"random-mixed-8-128": pairs(0.8846), "cmake-script": pairs(1.1264)}
+    model = report_model(
+        profile="mixed",
+        version="1",
+        result=result_of(throughput_of(("cmake-script",), **wide)),
+        allow_neutral=False,
+        inputs=Inputs(receipts={}),
+    )
+    lines = terminal(model, 80).splitlines()
+    for name, change in (("cmake-script", "+12.64 %"), ("random-mixed-8-128", "-11.54 %")):
+        (line,) = [line for line in lines if line.startswith(name)]
+        assert change in line and " .. " in line and line.endswith("as lean"), line
+
+
 def test_a_pipe_in_a_name_does_not_break_a_table() -> None:
     assert wording.cell("a|b\nc") == "a\\|b c"
 
