@@ -28,7 +28,7 @@ static double once(volatile uint64_t *stored, const volatile uint64_t *loaded) {
         sum += *loaded;
     }
     *stored = sum;
-    return (now_ns() - begun) / ROUNDS;
+    return (now_ns() - begun) / (double)ROUNDS;
 }
 
 /* The least of some tries: what lies above it is the system's doing. */

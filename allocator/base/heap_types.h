@@ -89,21 +89,21 @@ struct hak_heap {
     hak_link *came;              /* chains that were fetched from `remote` */
     uint8_t deep;                /* enum hak_deep */
     uint8_t home;                /* of its large blocks; 0: none yet */
-    hak_slab *cached[HAK_CACHED_RUNS]; /* pages/run_cache.h: the newest last; */
-    uint32_t cached_count;             /* how many they are, ... */
-    uint32_t cached_most;              /* ... how many pages they may have together, ... */
-    uint32_t cached_room;              /* ... and how many more than they do */
-    uint8_t looks_left, look_every;    /* at the clock: large/large.c */
-    const hak_range *large_range;      /* NULL, or that of its home: large/take.c */
-    _Atomic bool busy;                 /* its owner is on a slow path */
-    _Atomic uint8_t claim;             /* enum hak_claim; both: heap/owner.h */
-    bool robbed;                       /* a reclaimer has it for itself: reclaim/reclaim.h */
-    bool counted;                      /* each malloc comes by: sampling/sampling.h; ... */
-    bool samples;                      /* ... for a heap profile, with large blocks */
-    unsigned counts_as;                /* what was in force when it last looked */
-    int64_t sample_left;               /* bytes until the next sample, ... */
-    int64_t trap_left;                 /* ... blocks until the next one in the pool of traps, ... */
-    uint64_t sample_seed;              /* ... and how far it will be to those after them */
+    hak_slab *cached[HAK_CACHED_PAGES]; /* pages/run_cache.h: the newest last; */
+    uint32_t cached_count;              /* how many they are, ... */
+    uint32_t cached_most;               /* ... how many pages they may have together, ... */
+    uint32_t cached_room;               /* ... and how many more than they do */
+    uint8_t looks_left, look_every;     /* at the clock: large/large.c */
+    const hak_range *large_range;       /* NULL, or that of its home: large/take.c */
+    _Atomic bool busy;                  /* its owner is on a slow path */
+    _Atomic uint8_t claim;              /* enum hak_claim; both: heap/owner.h */
+    bool robbed;                        /* a reclaimer has it for itself: reclaim/reclaim.h */
+    bool counted;                       /* each malloc comes by: sampling/sampling.h; ... */
+    bool samples;                       /* ... for a heap profile, with large blocks */
+    unsigned counts_as;                 /* what was in force when it last looked */
+    int64_t sample_left;                /* bytes until the next sample, ... */
+    int64_t trap_left;    /* ... blocks until the next one in the pool of traps, ... */
+    uint64_t sample_seed; /* ... and how far it will be to those after them */
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */

@@ -39,8 +39,8 @@ enum hak_run_kind {
  */
 #define HAK_ZERO_BY_PAGES ((size_t)1 << 20)
 
-/* Free runs that a heap keeps, and their pages. */
-enum { HAK_CACHED_RUNS = 8, HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
+/* Pages of the free runs that a heap keeps. */
+enum { HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */

@@ -65,7 +65,7 @@ static bool is_beyond(size_t size, size_t align) {
 /* The run still has the contents of its last block. NULL: none fits, and the cache is empty now. */
 static hak_slab *take_cached(size_t pages) {
     hak_heap *heap = hak_large_enter();
-    hak_slab *run = heap != NULL ? hak_run_cache_find(heap, pages) : NULL;
+    hak_slab *run = heap != NULL ? hak_run_cache_find_or_empty(heap, pages) : NULL;
     hak_large_leave(heap);
     return run;
 }

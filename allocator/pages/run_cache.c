@@ -23,9 +23,14 @@ hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
     for (size_t at = heap->cached_count; at > 0; at--)
         if (heap->cached[at - 1]->pages == pages)
             return take_run_out(heap, at - 1);
-    while (heap->cached_count != 0)
-        give_oldest(heap);
     return NULL;
+}
+
+hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages) {
+    hak_slab *run = hak_run_cache_find(heap, pages);
+    while (run == NULL && heap->cached_count != 0)
+        give_oldest(heap);
+    return run;
 }
 
 /* What a cache may hold grows with what it does hold, until it is emptied. */
@@ -45,7 +50,7 @@ static size_t pages_in(const hak_heap *heap) {
 bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
     if (HAK_GUARD || heap->samples || run->pages > HAK_CACHED_PAGES)
         return false;
-    while (heap->cached_count == HAK_CACHED_RUNS || pages_in(heap) + run->pages > HAK_CACHED_PAGES)
+    while (pages_in(heap) + run->pages > HAK_CACHED_PAGES)
         give_oldest(heap);
     return (run->pages <= heap->cached_room || borrow(heap, run->pages - heap->cached_room)) &&
            hak_run_cache_put(heap, run);

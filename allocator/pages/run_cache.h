@@ -1,13 +1,16 @@
-/* Run caches: the runs that a thread freed last, for its next large blocks of the same length.
+/* Run caches: the runs that a thread freed last, large blocks and empty slabs, for its next blocks
+ * and slabs of the same length.
  *
- *   cached:  |  5 pages |  2 pages | 40 pages |  2 pages |       |  ...  |
+ *   cached:  |  5 pages |  1 page  | 40 pages |  1 page  |       |  ...  |
  *              ^ oldest                         ^ newest  ^ cached_count
  *
- * No lock and no atomic operation is needed to take one or to put one in. For their segment the
- * pages are in use all the while: so nobody purges them. A cache holds few runs and few bytes, all
- * caches together no more than what may wait as dirty pages (pages/excess.h). A block of another
- * length sends them all back first: what lies free is one piece then, and nothing waits while new
- * memory is taken. So does each purge epoch: a page waits no longer here than there.
+ * What a thread has just freed lies in its processor's cache; another thread would have to fetch it
+ * from there line by line. And no lock and no atomic operation is needed to take a run or to put
+ * one in. For their segment the pages are in use all the while: so nobody purges them. A cache
+ * holds few pages, all caches together no more than what may wait as dirty pages (pages/excess.h).
+ * A large block of another length sends them all back first: what lies free is one piece then, and
+ * nothing waits while new memory is taken. So does each purge epoch: a page waits no longer here
+ * than there.
  *
  * A forked child looks at the caches of threads that it does not have. What it finds there as
  * CACHED is nobody's: a run comes in when it is, and leaves before it is not any more. */
@@ -34,14 +37,16 @@ HAK_INLINE hak_slab *hak_run_cache_take(hak_heap *heap, size_t pages) {
     return NULL;
 }
 
-/* The same with all of them; they go back to their segments when none has so many pages. By the
- * owner. */
+/* The newest of all that have so many pages; else NULL. By the owner. */
 hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages);
+
+/* The same; they go back to their segments when none has. By the owner. */
+hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages);
 
 /* False: there is no room for it. By the owner. */
 HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
     uint32_t pages = run->pages, count = heap->cached_count;
-    if (HAK_GUARD || pages > heap->cached_room || count == HAK_CACHED_RUNS)
+    if (HAK_GUARD || pages > heap->cached_room)
         return false;
     run->kind = HAK_RUN_CACHED;
     atomic_signal_fence(memory_order_seq_cst);

@@ -43,11 +43,11 @@ static bool is_shutdown(void) {
  * epoch takes them if none does. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
-    hak_run_cache_empty(heap, false);
     hak_drain(heap);
     flush_most(heap);
     if (is_shutdown())
         hak_heap_release_empty(heap);
+    hak_run_cache_empty(heap, false);
     hak_heap_leave(heap);
 }
 

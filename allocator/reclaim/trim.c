@@ -114,13 +114,13 @@ void hak_heap_release_empty(hak_heap *heap) {
 }
 
 void hak_heap_flush(hak_heap *heap) {
-    hak_run_cache_empty(heap, false);
     hak_drain(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         hak_transfer_empty(heap, cls);
         hak_bin_flush(heap, cls);
     }
     hak_heap_release_empty(heap);
+    hak_run_cache_empty(heap, false);
 }
 
 /* ---- one epoch, in steps ---- */
@@ -220,8 +220,8 @@ size_t hak_heap_trim_now(hak_heap *heap) {
 }
 
 size_t hak_heap_trim_robbed(hak_heap *heap) {
-    hak_run_cache_empty(heap, false);
     hak_drain(heap);
     hak_heap_release_empty(heap);
+    hak_run_cache_empty(heap, false);
     return purge_slabs_now(heap);
 }

@@ -30,9 +30,16 @@ void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
     name_owner(slab, hak_owner_word(heap, slab->cls));
 }
 
+/* One that the thread has just released comes first: its lines are in this processor's cache. */
+static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
+    *zeroed = false;
+    hak_slab *run = hak_run_cache_find(heap, pages);
+    return run != NULL ? run : hak_run_take(HAK_HOME_OF_SLABS, pages, 1, zeroed);
+}
+
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     bool zeroed;
-    hak_slab *slab = hak_run_take(HAK_HOME_OF_SLABS, hak_classes[cls].pages, 1, &zeroed);
+    hak_slab *slab = take_run(heap, hak_classes[cls].pages, &zeroed);
     if (slab == NULL)
         return NULL;
     slab->kind = HAK_RUN_SLAB;
@@ -72,7 +79,7 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
     }
     if (hak_slab_has_waited(heap, slab))
         hak_run_give_aged(slab);
-    else
+    else if (!hak_run_cache_push(heap, slab))
         hak_run_give(slab, false);
     hak_purge_expect();
 }
