@@ -30,10 +30,12 @@ void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
     name_owner(slab, hak_owner_word(heap, slab->cls));
 }
 
-/* One that the thread has just released comes first: its lines are in this processor's cache. */
+/* One that the thread has just released comes first: its lines are in this processor's cache.
+ * Single pages that wait there may make a longer run, if they go back. */
 static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
     *zeroed = false;
-    hak_slab *run = hak_run_cache_find(heap, pages);
+    hak_slab *run =
+        pages == 1 ? hak_run_cache_find(heap, pages) : hak_run_cache_find_or_empty(heap, pages);
     return run != NULL ? run : hak_run_take(HAK_HOME_OF_SLABS, pages, 1, zeroed);
 }
 
