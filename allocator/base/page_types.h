@@ -35,12 +35,8 @@ enum hak_run_kind {
     HAK_RUN_SAMPLED /* a large block that a heap profile knows: sampling/sites.h */
 };
 
-/* From so many bytes on fresh pages are cheaper than zeroing, and what was never touched stays so.
- */
-#define HAK_ZERO_BY_PAGES ((size_t)1 << 20)
-
-/* Free runs that a heap keeps, and their pages. */
-enum { HAK_CACHED_RUNS = 8, HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
+/* Free runs that a heap keeps: pages/run_cache.h. */
+enum { HAK_CACHED_RUNS = 8 };
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */

@@ -43,9 +43,9 @@ static size_t pages_in(const hak_heap *heap) {
 }
 
 bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
-    if (HAK_GUARD || heap->samples || run->pages > HAK_CACHED_PAGES)
+    if (HAK_GUARD || heap->samples || run->pages >= HAK_HUGE_PAGES)
         return false;
-    while (heap->cached_count == HAK_CACHED_RUNS || pages_in(heap) + run->pages > HAK_CACHED_PAGES)
+    while (heap->cached_count == HAK_CACHED_RUNS || pages_in(heap) + run->pages >= HAK_HUGE_PAGES)
         give_oldest(heap);
     return (run->pages <= heap->cached_room || borrow(heap, run->pages - heap->cached_room)) &&
            hak_run_cache_put(heap, run);

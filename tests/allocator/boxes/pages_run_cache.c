@@ -117,7 +117,7 @@ static void holds_few(size_t size) {
         if (kind_of(blocks[i]) == HAK_RUN_CACHED)
             runs++, pages += hak_run_of(blocks[i])->pages;
     CHECK_THAT(runs == cached() && runs != 0 && runs <= HAK_CACHED_RUNS, "%zu runs", runs);
-    CHECK_THAT(pages <= HAK_CACHED_PAGES, "%zu pages of %zu bytes each", pages, size);
+    CHECK_THAT(pages < HAK_HUGE_PAGES, "%zu pages of %zu bytes each", pages, size);
 }
 
 static void all_together_hold_no_more_than_may_wait(void) {
@@ -125,7 +125,7 @@ static void all_together_hold_no_more_than_may_wait(void) {
     size_t borrowed = 0;
     while (hak_excess_borrow(1))
         borrowed++;
-    CHECK_THAT(borrowed >= HAK_CACHED_PAGES, "%zu pages", borrowed);
+    CHECK_THAT(borrowed >= HAK_HUGE_PAGES, "%zu pages", borrowed);
     void *block = come(MIB);
     hak_free(block);
     CHECK(cached() == 0);
