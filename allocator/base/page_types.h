@@ -38,6 +38,12 @@ enum hak_run_kind {
 /* Free runs that a heap keeps: pages/run_cache.h. */
 enum { HAK_CACHED_RUNS = 8 };
 
+/* Blocks from 1 GiB on lie apart: pages/apart.h. */
+enum { HAK_APART_BITS = 30 };
+
+/* A large block that grows will grow again: it gets 1/4 more address space, not memory. */
+enum { HAK_SLACK_SHARE = 4 };
+
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */
 enum hak_pulse { HAK_PULSE_PURGED, HAK_PULSE_QUIET, HAK_PULSE_LIVELY };

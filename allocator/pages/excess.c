@@ -3,7 +3,6 @@
 #include "base/geometry.h"
 #include "os/lock.h"
 #include "os/os.h"
-#include "pages/apart.h"
 #include "pages/quota.h"
 #include "pages/segment.h"
 #include "policy/policy.h"

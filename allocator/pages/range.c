@@ -2,7 +2,6 @@
 
 #include "base/probe.h"
 #include "os/os.h"
-#include "pages/apart.h"
 #include "pages/room.h"
 #include "pages/tables.h"
 #include "policy/policy.h"
