@@ -35,12 +35,14 @@ enum hak_run_kind {
     HAK_RUN_SAMPLED /* a large block that a heap profile knows: sampling/sites.h */
 };
 
-/* From so many bytes on fresh pages are cheaper than zeroing, and what was never touched stays so.
- */
-#define HAK_ZERO_BY_PAGES ((size_t)1 << 20)
-
 /* Pages of the free runs that a heap keeps. */
 enum { HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
+
+/* Blocks from 1 GiB on lie apart: pages/apart.h. */
+enum { HAK_APART_BITS = 30 };
+
+/* A large block that grows will grow again: it gets 1/4 more address space, not memory. */
+enum { HAK_SLACK_SHARE = 4 };
 
 /* Whether blocks came and went lately, and so whether free memory inside a slab should go back to
  * the system: every put and take makes it LIVELY, each purge epoch lowers it by one. */

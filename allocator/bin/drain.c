@@ -80,13 +80,18 @@ static inline void note_arrival(arrivals *came, unsigned cls, size_t blocks) {
     came->blocks += blocks;
 }
 
-/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
-static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere, arrivals *came) {
+static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
     uintptr_t owner = hak_owner_of(carrier);
     if (HAK_UNLIKELY(owner == 0))
         hak_slab_refuse(hak_run_of(carrier), carrier);
+    return owner;
+}
+
+/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
+static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere, arrivals *came) {
+    uintptr_t owner = owner_of_carrier(carrier), key = hak_link_key(carrier);
     unsigned cls = hak_class_of_owner(owner);
-    uintptr_t expected = hak_owner_word(heap, cls), key = hak_link_key(carrier);
+    uintptr_t expected = hak_owner_word(heap, cls);
     hak_link *next = hak_link_read(carrier, key), *block;
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
@@ -101,20 +106,16 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     return next;
 }
 
-/* The same where the magazines must not be touched. */
+/* The same where the magazines must not be touched: one by one, for nobody waits for them. */
 static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier, arrivals *came) {
-    void *blocks[HAK_CARRIED_MOST];
-    uintptr_t owner = hak_owner_of(carrier);
-    if (HAK_UNLIKELY(owner == 0))
-        hak_slab_refuse(hak_run_of(carrier), carrier);
-    unsigned cls = hak_class_of_owner(owner), words = hak_words_in(cls), count = 0;
+    unsigned cls = hak_class_of_owner(owner_of_carrier(carrier));
     uintptr_t key = hak_link_key(carrier);
     hak_link *next = hak_link_read(carrier, key);
-    while (count + 1 < words && (blocks[count] = hak_link_read(carrier + 1 + count, key)) != NULL)
-        count++;
-    blocks[count] = carrier;
-    hak_give_back(heap, cls, blocks, count + 1);
-    note_arrival(came, cls, count + 1);
+    const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
+    for (void *block; word < end && (block = hak_link_read(word, key)) != NULL; word++)
+        hak_give_back(heap, cls, &block, 1);
+    hak_give_back(heap, cls, &(void *){carrier}, 1);
+    note_arrival(came, cls, (size_t)(word - carrier));
     return next;
 }
 

@@ -10,11 +10,6 @@
 #include "magazine/mode.h"
 #include "slab/slab.h"
 
-enum {
-    FINEST = 64,     /* the coarser class that a thread begins with has at least this size ... */
-    COARSEST = 1024, /* ... and at most this: several of them fit into a page of the system */
-};
-
 /* ---- the magazine is empty ---- */
 
 static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
@@ -101,18 +96,19 @@ static void *take(hak_heap *heap, unsigned cls) {
 
 /* ---- the first blocks of a class ---- */
 
-/* Two sizes of each power of two: 64, 96, 128, 192, 256, 384 ... */
+/* A cache line, then two sizes of each power of two: 64, 96, 128, 192, 256, 384 ... */
 static size_t coarse_size(size_t size) {
-    return size <= FINEST ? FINEST
-                          : hak_round_up(size, (size_t)1 << (hak_highest_bit(size - 1) - 1));
+    return size <= HAK_CACHE_LINE
+               ? HAK_CACHE_LINE
+               : hak_round_up(size, (size_t)1 << (hak_highest_bit(size - 1) - 1));
 }
 
 /* The class that stands for cls while few blocks of it are wanted; its blocks are aligned at least
- * as much. cls itself where nothing would be won. */
+ * as much. cls itself where nothing would be won: two larger blocks fill a page of the system. */
 static unsigned coarser(unsigned cls) {
     size_t size = hak_classes[cls].size, unit = size & -size;
     unsigned other = cls;
-    if (size > COARSEST)
+    if (size > HAK_SMALL_MAX)
         return cls;
     while (hak_classes[other].size < coarse_size(size) || hak_classes[other].size % unit != 0)
         if (++other == HAK_CLASSES)

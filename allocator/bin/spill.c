@@ -12,12 +12,9 @@
 
 #include <string.h>
 
-enum {
-    SAMPLE = 8,     /* blocks of a magazine that are looked at before it grows */
-    SHED_SHARE = 4, /* of the usual depth, while its class sheds */
-    TO_ROOM = 2,    /* of what its heap handed out, to which a magazine may grow; to all of it for
-                     * the sake of blocks that come home */
-};
+/* Share of what its heap handed out to which a magazine may grow; to all of it for the sake of
+ * blocks that come home. */
+enum { TO_ROOM = 2 };
 
 /* ---- depth ---- */
 
@@ -35,22 +32,17 @@ static unsigned fair_depth(const hak_slab *slab, unsigned share) {
     return slab->carved == hak_classes[slab->cls].capacity || part > usual ? usual : part;
 }
 
-/* All but one of some blocks of it, and the newest. */
-static bool holds_own(hak_heap *heap, unsigned cls) {
-    hak_magazine_lay_down(heap, cls);
-    uintptr_t own = hak_owner_word(heap, cls);
-    size_t count = hak_magazine_count(heap, cls), foreign = 0;
-    for (size_t i = 1; i <= count; i += 1 + count / SAMPLE)
-        foreign += hak_owner_of(heap->bins[cls].bottom[i]) != own;
-    return foreign <= 1 && hak_owner_of(hak_magazine_newest(heap, cls)) == own;
+static bool may_grow(const hak_heap *heap, unsigned cls, const void *newest) {
+    return !hak_mode_sheds(heap, cls) && heap->bins[cls].depth < hak_classes[cls].depth &&
+           hak_owner_of(newest) == hak_owner_word(heap, cls);
 }
 
-/* A full magazine becomes deeper, up to its usual depth, if its blocks are the heap's own. */
+/* A full magazine becomes deeper, up to its usual depth, if its newest block is the heap's own. */
 static bool grow(hak_heap *heap, unsigned cls, unsigned share) {
-    if (hak_mode_sheds(heap, cls) || heap->bins[cls].depth >= hak_classes[cls].depth ||
-        !holds_own(heap, cls))
+    const void *newest = hak_magazine_newest(heap, cls);
+    if (!may_grow(heap, cls, newest))
         return false;
-    unsigned fair = fair_depth(hak_run_of(hak_magazine_newest(heap, cls)), share);
+    unsigned fair = fair_depth(hak_run_of(newest), share);
     if (fair <= heap->bins[cls].depth)
         return false;
     hak_magazine_set_depth(heap, cls, fair);
@@ -73,11 +65,11 @@ static void keep_few(hak_heap *heap, unsigned cls) {
     hak_magazine_set_depth(heap, cls, few_of(cls));
 }
 
-/* A magazine that hands nothing out needs little depth. */
+/* A magazine that hands nothing out needs little depth: a step less than usual. */
 static void begin_to_shed(hak_heap *heap, unsigned cls) {
     hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, 0);
-    hak_magazine_set_depth(heap, cls, hak_classes[cls].depth / SHED_SHARE);
+    hak_magazine_set_depth(heap, cls, hak_classes[cls].depth / HAK_DEPTH_STEP);
     hak_slab_release_empty(heap, cls);
 }
 

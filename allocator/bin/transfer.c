@@ -6,11 +6,9 @@
 
 #include <string.h>
 
-/* Small blocks never wait: they fill a cache before they fill memory. */
-enum {
-    MOST_BYTES = 256 << 10, /* of blocks of a class that wait, ... */
-    MOST_BLOCKS = 64        /* ... and so many at most */
-};
+/* As many blocks of a class wait as fit into 64 KiB, the usual depth of a magazine. Small blocks
+ * never wait: they fill a cache before they fill memory. */
+#define MOST_BLOCKS (HAK_MEDIUM_MAX / HAK_SMALL_MAX)
 
 hak_lock hak_transfer_lock;
 /* Written under the lock; counts are read without it, to see that there is nothing to do. They lie
@@ -32,7 +30,7 @@ static void set_count(unsigned cls, size_t count) {
 
 static size_t room_for(unsigned cls) {
     size_t size = hak_classes[cls].size;
-    return size <= HAK_SMALL_MAX ? 0 : least(MOST_BYTES / size, MOST_BLOCKS);
+    return size <= HAK_SMALL_MAX ? 0 : HAK_MEDIUM_MAX / size;
 }
 
 size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count) {

@@ -5,6 +5,7 @@
 #include "hot/magazine.h"
 #include "large/large.h"
 #include "os/os.h"
+#include "pages/excess.h"
 #include "pages/mark.h"
 #include "pages/range.h"
 #include "policy/policy.h"
@@ -18,7 +19,7 @@ void hak_zero_freed_begin(void) {
 }
 
 static void zero(void *block, size_t size) {
-    if (size < HAK_ZERO_BY_PAGES || !hak_os_purge(block, size))
+    if (size >> HAK_PAGE_SHIFT < HAK_HUGE_PAGES || !hak_os_purge(block, size))
         memset(block, 0, size);
 }
 

@@ -132,7 +132,7 @@ hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls) {
     if (atomic_load_explicit(&stocked[cls], memory_order_relaxed) == 0)
         return NULL;
     hak_lock_take(&hak_registry_lock);
-    for (int looks = 0; looks < HAK_SEATS_AT_ONCE && slab == NULL; looks++) {
+    for (int looks = 0; looks < HAK_FEW_SEATS && slab == NULL; looks++) {
         if (adopt_next == NULL)
             adopt_next = idle.first;
         if (adopt_next == NULL)

@@ -8,8 +8,9 @@
 
 extern HAK_HIDDEN hak_lock hak_registry_lock;
 
-/* There may be thousands of seats: nobody looks at more of them in one go. */
-enum { HAK_SEATS_AT_ONCE = 8 };
+/* There may be thousands of seats. Nobody looks at more of them in one go, gathers blocks for more
+ * of them at a time, or keeps more of them warm for the next threads. */
+enum { HAK_FEW_SEATS = 8 };
 
 /* The newest seat; `registry_next` leads to the others. NULL: there is no heap yet. */
 hak_seat *hak_seat_first(void);

@@ -20,14 +20,12 @@
 
 #include <string.h>
 
-enum {
-    APART_IN_GUARD = 1 << 30, /* for larger ones guard builds first ask whether there is room */
-    MOST_UNSEEN = 64 /* blocks that come and go by a cache between two looks at the clock */
-};
+/* For larger ones guard builds first ask whether there is room. */
+enum { APART_IN_GUARD = 1 << 30 };
 
-/* If the clock has not moved since the last look, twice as many blocks pass before the next one. A
- * thread that comes rarely always finds a new time, and so looks at each block. Where nothing goes
- * by the clock, nobody has to see it move. */
+/* If the clock has not moved since the last look, twice as many blocks pass before the next one,
+ * until the counter is full. A thread that comes rarely always finds a new time, and so looks at
+ * each block. Where nothing goes by the clock, nobody has to see it move. */
 void hak_large_look(hak_heap *heap) {
     uint64_t seen = hak_seen_at_ms(heap);
     if (HAK_UNLIKELY(hak_sampling_ever()))
@@ -35,14 +33,16 @@ void hak_large_look(hak_heap *heap) {
     hak_purge_tick(heap, HAK_CLASS_NONE);
     bool idle = !hak_policy_purges();
     bool same = idle || (hak_seen_at_ms(heap) == seen && hak_purge_is_pending());
-    unsigned every = same ? 2 * heap->look_every + 1U : 0;
-    heap->look_every = heap->looks_left = (uint8_t)(every < MOST_UNSEEN ? every : MOST_UNSEEN - 1);
+    heap->look_every = (uint8_t)(same ? heap->look_every << 1 | 1 : 0);
+    heap->looks_left = heap->look_every;
     hak_owner_leaves(heap);
 }
 
-/* Fresh memory from the system is zero, and costs nothing where it is never touched. */
+/* Fresh memory from the system is zero, and costs nothing where it is never touched: of a huge
+ * block little may be used. All of a shorter one is, and then zeroing is cheaper than the faults.
+ */
 static void make_zero(hak_slab *run, size_t size) {
-    if (size < HAK_ZERO_BY_PAGES || !hak_os_purge((void *)run->start, hak_large_bytes(run)))
+    if (!hak_large_is_huge(run->pages) || !hak_os_purge((void *)run->start, hak_large_bytes(run)))
         memset((void *)run->start, 0, size);
 }
 
@@ -131,7 +131,7 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return allocate(size, align, zero);
 }
 
-/* A cache has no run beyond HAK_CACHED_PAGES, so nobody asks for the length first. Calls stand at
+/* A cache has no huge run, so nobody asks for the length first. Calls stand at
  * the end alone (tail calls), so the compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     size_t pages = ((size - 1) >> HAK_PAGE_SHIFT) + 1;

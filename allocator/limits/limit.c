@@ -62,6 +62,6 @@ void hak_limit_look_again(uint64_t now) {
     static uint64_t next_ms;
     if (now < next_ms)
         return;
-    next_ms = now + HAK_REST_MS;
+    next_ms = now + HAK_MOMENT_MS;
     update();
 }

@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-/* Times as deep, each time that a magazine was too shallow; times as large as the one before is
- * each place in which it grows. */
-enum { DEEPEN = 4 };
-
 /* ---- depth ---- */
 
 static void set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
@@ -37,7 +33,7 @@ static unsigned room_for(unsigned cls, unsigned depth) {
     if (depth > usual)
         return hak_classes[cls].deepest;
     while (room < depth)
-        room *= DEEPEN;
+        room *= HAK_DEPTH_STEP;
     return 2 * room > usual ? usual : room;
 }
 
@@ -122,7 +118,7 @@ static bool is_worth_it(const hak_heap *heap, unsigned cls, unsigned more) {
 }
 
 static unsigned deeper(const hak_heap *heap, unsigned cls) {
-    unsigned deepest = hak_classes[cls].deepest, more = heap->bins[cls].depth * DEEPEN;
+    unsigned deepest = hak_classes[cls].deepest, more = heap->bins[cls].depth * HAK_DEPTH_STEP;
     return more < deepest ? more : deepest;
 }
 

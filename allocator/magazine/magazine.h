@@ -14,6 +14,11 @@
 #include "magazine/arm.h"
 #include "pages/range.h"
 
+/* Depths go in such steps: so many times as deep becomes a magazine that was too shallow, so many
+ * times as large as the one before is each place in which it grows, and so much less deep is one
+ * whose class sheds. */
+enum { HAK_DEPTH_STEP = 4 };
+
 /* Makes all magazines of a new heap small and empty. */
 void hak_magazines_lay_out(hak_heap *heap);
 
@@ -21,7 +26,7 @@ void hak_magazines_lay_out(hak_heap *heap);
  * for that. */
 void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
 
-/* Makes a magazine four times as deep, up to the deepest, when it runs empty after it had to give
+/* Makes a magazine a step deeper, up to the deepest, when it runs empty after it had to give
  * blocks of this heap back: those would be wanted now. Not armed. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls);
 

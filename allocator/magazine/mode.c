@@ -3,10 +3,8 @@
 #include "base/classes.h"
 #include "magazine/arm.h"
 
-enum {
-    LEAST_DEPTH = 8,   /* blocks of 8 KiB and less: of larger ones the system takes pages back */
-    BALANCE_SHARE = 8, /* it ends when all but 1/8 of what was freed is allocated again */
-};
+/* A class ends to shed when all but 1/8 of what was freed is allocated again. */
+enum { BALANCE_SHARE = 8 };
 
 // clang-format off
 static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
@@ -18,10 +16,11 @@ static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
 };
 // clang-format on
 
-/* Only where the magazine has its usual depth: a smaller one spills by chance. */
+/* Only where the magazine has its usual depth: a smaller one spills by chance. One of fewer than 8
+ * blocks has no eighth: they are larger than 8 KiB, and the system takes pages of them back. */
 static bool may_shed(const hak_bin *bin, unsigned cls) {
     unsigned usual = hak_classes[cls].depth;
-    return bin->mode == HAK_SHEDDING || (usual >= LEAST_DEPTH && bin->depth >= usual);
+    return bin->mode == HAK_SHEDDING || (usual >= BALANCE_SHARE && bin->depth >= usual);
 }
 
 static void begin_to_shed(hak_heap *heap, unsigned cls) {

@@ -8,11 +8,6 @@
 
 #include "base/types.h"
 
-enum { HAK_APART_BITS = 30 }; /* of the least size, 1 GiB */
-
-/* A large block that grows will grow again: it gets 1/4 more address space, not memory. */
-enum { HAK_SLACK_SHARE = 4 };
-
 /* Whether a block of this size, or one that is aligned so coarsely, lies apart. */
 bool hak_apart_wants(size_t size, size_t align);
 

@@ -38,7 +38,7 @@ static unsigned ones_at_start(uint32_t mask) {
  * behind when these are dirty from their beginning on. */
 static run run_from(const hak_segment *s, uint32_t mask, enum hak_dirty_which which) {
     const hak_segment *segments = s->range->segments;
-    size_t index = index_of(s), last = index + HAK_PURGE_STEP / HAK_PAGES_PER_SEGMENT;
+    size_t index = index_of(s), last = index + HAK_STEP / HAK_PAGES_PER_SEGMENT;
     if (last > s->range->segments_fresh)
         last = s->range->segments_fresh;
     unsigned from = hak_lowest_bit(mask), count = ones_at_start(mask >> from);
@@ -53,19 +53,25 @@ static run run_from(const hak_segment *s, uint32_t mask, enum hak_dirty_which wh
     return found;
 }
 
-/* While the system takes the memory away the pages count as used, so that nobody else takes them,
- * and the lock is free. Memory that is only offered to the system keeps its contents for now. */
-static size_t purge_run(run r) {
+/* Without the lock. Memory that is only offered to the system keeps its contents for now. */
+static bool give_to_system(run r, bool lazily) {
     void *start = (void *)(r.range->base + (r.first << HAK_PAGE_SHIFT));
-    size_t pages = r.end - r.first, bytes = pages << HAK_PAGE_SHIFT;
+    size_t bytes = (r.end - r.first) << HAK_PAGE_SHIFT;
+    HAK_PROBE(purge, start, bytes);
+    HAK_COUNT(purge_calls, 1);
+    return lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
+}
+
+/* While the system takes the memory away the pages count as used, so that nobody else takes them,
+ * and the lock is free. */
+static size_t purge_run(run r) {
+    size_t pages = r.end - r.first;
     bool lazily = hak_policy_now()->purge_lazily != 0;
     size_t note = hak_note_pages(r.range, r.first, pages);
     hak_pages_hide(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
-    HAK_PROBE(purge, start, bytes);
-    bool given = lazily ? hak_os_offer(start, bytes) : hak_os_purge(start, bytes);
-    HAK_COUNT(purge_calls, 1);
+    bool given = give_to_system(r, lazily);
     hak_lock_take(&hak_segment_lock);
     hak_pages_show(r.range, r.first, pages, given && !lazily);
     if (given && !lazily)

@@ -6,8 +6,10 @@
 #include "os/lock.h"
 #include "pages/dirty_list.h"
 
-/* Pages purged in one visit of the purge, and by one system call: 128 MiB, some milliseconds. */
-enum { HAK_PURGE_STEP = 2048 };
+/* What gives memory back goes in steps, so that no call has to wait for all of it: of so many dirty
+ * pages, 128 MiB in one system call, some milliseconds; or of so many slabs that a trim looks at
+ * (reclaim/trim.h). */
+enum { HAK_STEP = 2048 };
 
 /* One purge at a time. Taken before the registry lock and the segment lock. */
 extern HAK_HIDDEN hak_lock hak_purge_lock;

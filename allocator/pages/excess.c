@@ -7,13 +7,8 @@
 #include "pages/segment.h"
 #include "policy/policy.h"
 
-enum {
-    BLOCK_HOLES = 4,   /* up to a quarter of a dense block may be holes */
-    GROWTH_SHARE = 32, /* with fewer dirty pages than 1/32 of those in use growth purges nothing */
-    BUDGET_SHARE = 4,  /* growth may purge 1/4 of the pages in use in each delay */
-    PAUSE = 2,         /* two teardowns further apart than so many purge delays are separate */
-    LOOK_US = 50 /* time between two looks at the faults; a thread has some 100 faults in it */
-};
+/* Time between two looks at the faults; a thread has some 100 faults in it. */
+enum { LOOK_US = 50 };
 
 static hak_lock lock; /* guards all state below; no other lock is taken under it */
 
@@ -31,15 +26,15 @@ static size_t allowed(size_t used) {
 }
 
 /* A teardown goes on while the number of pages that somebody has falls. It is rare if the last one,
- * and the start of the process, lie long enough before it. After one that is not rare the program
- * may build up again soon, and would miss its pages. */
+ * and the start of the process, lie more than a purge delay before it. After one that is not rare
+ * the program may build up again soon, and would miss its pages. */
 static bool is_rare(void) {
     static size_t held_before;
     static bool rare;
     uint64_t now = hak_os_now_ms();
     size_t held = hak_pages_held();
     if (held > held_before)
-        rare = now - seen_at_ms > PAUSE * hak_policy_now()->purge_delay_ms;
+        rare = now - seen_at_ms > hak_policy_now()->purge_delay_ms;
     held_before = held;
     seen_at_ms = now;
     return rare;
@@ -79,29 +74,18 @@ size_t hak_excess_pages(void) {
 
 /* ---- growth ---- */
 
-static size_t most_resident;    /* pages in use and dirty ones, when growth was last looked at */
-static size_t budget;           /* pages that growth may purge ... */
-static uint64_t budget_from_ms; /* ... in the delay that began then */
+static size_t most_resident; /* pages in use and dirty ones, when there were most */
 
-static void renew_budget(size_t used) {
-    uint64_t now = hak_os_now_ms();
-    if (budget_from_ms != 0 && now - budget_from_ms <= hak_policy_now()->purge_delay_ms)
-        return;
-    budget_from_ms = now;
-    budget = used / BUDGET_SHARE;
-}
-
-/* Only growth beyond all that was resident before purges. A program whose slabs come and go below
- * that pays nothing. */
+/* Only growth beyond all that was resident before purges, and no more than it is. A program whose
+ * slabs come and go below that pays nothing. */
 size_t hak_excess_growth(void) {
-    size_t dirty = hak_pages_dirty(), used = hak_pages_used(), pages = 0;
-    if (dirty <= used / GROWTH_SHARE || !hak_lock_try(&lock))
+    size_t dirty = hak_pages_dirty(), resident = hak_pages_used() + dirty, pages = 0;
+    if (dirty == 0 || !hak_lock_try(&lock))
         return 0;
-    if (used + dirty > most_resident) {
-        most_resident = used + dirty;
-        renew_budget(used);
-        pages = dirty < budget ? dirty : budget;
-        budget -= pages;
+    if (resident > most_resident) {
+        size_t beyond = resident - most_resident;
+        pages = dirty < beyond ? dirty : beyond;
+        most_resident = resident - pages;
     }
     hak_lock_give(&lock);
     return pages;
@@ -136,12 +120,12 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* Whether the same happened a short while ago, too. A program that frees and asks for huge blocks
- * in turn keeps their pages: else it would fault all of them in each time. */
+/* Whether the same happened within the last purge delay, too. A program that frees and asks for
+ * huge blocks in turn keeps their pages: else it would fault all of them in each time. */
 static bool is_in_turn(uint64_t *last_ms) {
     uint64_t now = hak_os_now_ms();
     hak_lock_take(&lock);
-    bool in_turn = *last_ms != 0 && now - *last_ms <= PAUSE * hak_policy_now()->purge_delay_ms;
+    bool in_turn = *last_ms != 0 && now - *last_ms <= hak_policy_now()->purge_delay_ms;
     *last_ms = now;
     hak_lock_give(&lock);
     return in_turn;
@@ -155,9 +139,10 @@ static enum hak_freed dense(size_t pages) {
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
+/* As much of a dense block may be holes as one that has grown may have behind what it uses. */
 enum hak_freed hak_excess_huge(size_t pages, uint64_t faults) {
     hak_excess_look();
-    uint64_t dense_from = hak_excess_faults_of(pages - pages / BLOCK_HOLES);
+    uint64_t dense_from = hak_excess_faults_of(pages - pages / HAK_SLACK_SHARE);
     return hak_excess_faults() - faults >= dense_from ? dense(pages) : HAK_FREED_SPARSE;
 }
 

@@ -4,8 +4,7 @@
  * program that builds up and tears down in turn is left alone: it wants them back soon.
  *
  * Growth. Free pages may lie in runs too short for a new slab. If the program becomes larger than
- * it ever was by that slab, such pages go instead: at most a quarter of the pages in use in each
- * purge delay.
+ * it ever was by that slab, as many such pages go instead.
  *
  * Huge blocks. A program may ask for much and use little of it, so the size of a block does not say
  * what it holds. Page faults do: they bound what became resident while the block lived.

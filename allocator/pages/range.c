@@ -9,9 +9,11 @@
 
 enum {
     SHARE_OF_LIMIT = 4,      /* a reservation takes at most 1/4 of a limited address space */
-    FURTHER = 512,           /* segments in a further range: 1 GiB */
     MOST_SEGMENTS = 1 << 28, /* segments in a range: as many as the levels of pages/room.h span */
 };
+
+/* Segments in a further range: it has room for any block that does not lie apart. */
+#define FURTHER ((size_t)1 << (HAK_APART_BITS - HAK_SEGMENT_SHIFT))
 
 hak_range hak_ranges[HAK_MAX_RANGES];
 static HAK_EARLY _Atomic size_t range_count;
@@ -83,15 +85,20 @@ static bool try_to_reserve(hak_range *r, size_t segments) {
     return true;
 }
 
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 /* Where the system wants to choose the place itself. Reserves `segments` or, halving until the
  * system grants it, at least `least`. */
 static bool add_reservation(hak_range *r, size_t segments, size_t least) {
     size_t allowed = hak_os_address_space_limit() / SHARE_OF_LIMIT / HAK_SEGMENT_SIZE;
-    segments = segments < allowed ? segments : allowed > least ? allowed : least;
+    if (segments > allowed)
+        segments = larger(allowed, least);
     while (!try_to_reserve(r, segments)) {
         if (segments <= least)
             return false;
-        segments = segments / 2 > least ? segments / 2 : least;
+        segments = larger(segments / 2, least);
     }
     return true;
 }
@@ -101,8 +108,7 @@ hak_range *hak_range_add(size_t least) {
     if (index == HAK_MAX_RANGES || least > MOST_SEGMENTS)
         return NULL;
     size_t first = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
-    size_t wanted = index == 0 ? first : FURTHER;
-    wanted = wanted > least ? wanted : least;
+    size_t wanted = larger(index == 0 ? first : FURTHER, least);
     hak_range *r = &hak_ranges[index];
     if (r->segments_ready != 0)
         *r = (hak_range){0}; /* in a forked child: another thread was making it */

@@ -9,9 +9,8 @@
 #include "policy/policy.h"
 
 enum {
-    MOST_SPARES = 16,     /* runs */
-    TIMES = 4,            /* as long as what is asked for */
-    SHARE_OF_RANGE = 1024 /* of its range: where address space is scarce nothing is spare */
+    MOST_SPARES = 16, /* runs */
+    TIMES = 4,        /* as long as what is asked for */
 };
 
 typedef struct spare {
@@ -61,11 +60,6 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
     return s.run;
 }
 
-static bool is_small_part(const hak_slab *run) {
-    const hak_range *r = hak_range_of((void *)run->start);
-    return run->pages <= r->segments_most * HAK_PAGES_PER_SEGMENT / SHARE_OF_RANGE;
-}
-
 /* What is spare lies in the way of others: under a limit that costs room. Asked once. */
 static bool is_limited(void) {
     static bool asked, limited;
@@ -109,9 +103,7 @@ static bool clear(const hak_slab *run) {
 }
 
 void hak_spare_give(hak_slab *run, bool zeroed) {
-    spare s = {.run = run, .zeroed = zeroed};
-    if (is_small_part(run))
-        s = keep(s);
+    spare s = keep((spare){.run = run, .zeroed = zeroed});
     if (s.run != NULL)
         hak_run_give(s.run, s.zeroed || clear(s.run));
 }

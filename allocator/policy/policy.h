@@ -68,9 +68,8 @@ HAK_COLD void hak_policy_tell(void);
 /* In a forked child. */
 HAK_COLD void hak_policy_after_fork_in_child(void);
 
-/* What would cost too much at each tick of the clock happens once in a moment; what asks the system
- * something, or waits for work, rests in between. */
-enum { HAK_MOMENT_MS = 32, HAK_REST_MS = 500 };
+/* What would cost too much at each tick of the clock happens once in a moment. */
+enum { HAK_MOMENT_MS = 32 };
 
 /* Whether freed memory goes back by itself at all; and whether some may be taken away at once,
  * neither never nor lazily. */

@@ -13,10 +13,8 @@
 #include "policy/policy.h"
 #include "reclaim/trim.h"
 
-enum { WARM_HEAPS = 4 }; /* idle heaps that keep magazines */
-
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
- * its end. So the last heaps keep ready what the next threads would take first. */
+ * its end. So a few heaps keep ready what the next threads would take first. */
 static size_t blocks_to_keep(unsigned cls) {
     size_t usual = hak_classes[cls].depth; /* which the magazine will have then */
     if (hak_classes[cls].size > HAK_SMALL_MAX)
@@ -25,7 +23,7 @@ static size_t blocks_to_keep(unsigned cls) {
 }
 
 static void flush_most(hak_heap *heap) {
-    bool warm = hak_seat_idle_count() < WARM_HEAPS;
+    bool warm = hak_seat_idle_count() < HAK_FEW_SEATS;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (hak_magazine_count(heap, cls) > (warm ? blocks_to_keep(cls) : 0))
             hak_bin_flush(heap, cls);
@@ -35,7 +33,7 @@ static void flush_most(hak_heap *heap) {
  * each of many heaps would keep an empty slab of each size that its thread used. */
 static bool is_shutdown(void) {
     uint64_t quiet = hak_os_now_ms() - hak_heap_obtained_ms();
-    return hak_seat_idle_count() >= WARM_HEAPS && hak_policy_purges() &&
+    return hak_seat_idle_count() >= HAK_FEW_SEATS && hak_policy_purges() &&
            quiet > hak_policy_now()->purge_delay_ms;
 }
 
@@ -90,7 +88,7 @@ static void look_at(hak_seat *seat) {
 void hak_abandoned_find(void) {
     static HAK_EARLY _Atomic(hak_seat *) next;
     const hak_seat *began = NULL;
-    for (unsigned looks = HAK_SEATS_AT_ONCE; looks > 0; looks--) {
+    for (unsigned looks = HAK_FEW_SEATS; looks > 0; looks--) {
         hak_seat *seat = atomic_load_explicit(&next, memory_order_acquire);
         if (seat == NULL)
             seat = hak_seat_first();

@@ -10,12 +10,12 @@
 static _Atomic bool running;
 static _Atomic uint64_t next_attempt_ms;
 
-/* When nothing waits it rests once, looks again, and ends. */
+/* When nothing waits it rests for a moment, looks again, and ends. */
 static void purge_while_pending(void) {
     for (bool rested = false; !rested || hak_purge_is_pending();) {
         uint64_t wait = hak_purge_due();
         rested = wait == 0;
-        hak_os_sleep_ms(rested ? HAK_REST_MS : wait);
+        hak_os_sleep_ms(rested ? HAK_MOMENT_MS : wait);
     }
 }
 
@@ -37,7 +37,7 @@ static void start(void) {
     if (hak_forks || now < atomic_load(&next_attempt_ms) || atomic_exchange(&running, true) ||
         hak_os_start_thread(&purger))
         return;
-    atomic_store(&next_attempt_ms, now + HAK_REST_MS);
+    atomic_store(&next_attempt_ms, now + HAK_MOMENT_MS);
     atomic_store(&running, false);
 }
 

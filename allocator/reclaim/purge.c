@@ -18,13 +18,11 @@
 #include "reclaim/steer.h"
 #include "reclaim/trim.h"
 
-enum {
-    TRIM_STEP = 8192, /* what a heap's trim does in one, reclaim/trim.h: about a millisecond; */
-    MOST_STEPS = 8,   /* whoever comes after an hour waits no longer than for so many */
-};
+/* Whoever comes after an hour waits no longer than for so many steps (pages/dirty.h). */
+enum { MOST_STEPS = 8 };
 
-/* All that waits is done in steps, so that no malloc has to wait for all of it. Who comes rarely
- * does more, a step for each moment; a heap that was never here has not been away. */
+/* Who comes rarely does more, a step for each moment; a heap that was never here has not been away.
+ */
 static size_t steps_for(const hak_heap *heap, uint64_t now) {
     uint64_t seen = hak_seen_at_ms(heap), pause = seen != 0 ? now - seen : 0;
     uint64_t steps = 1 + pause / HAK_MOMENT_MS;
@@ -51,7 +49,7 @@ static size_t trim_idle(hak_heap *heap, void *context) {
 
 /* False: it has to go on. */
 static bool trim_idle_heaps(size_t steps) {
-    idle_step step = {.epoch = hak_epoch_number() + 1, .budget = TRIM_STEP * steps};
+    idle_step step = {.epoch = hak_epoch_number() + 1, .budget = HAK_STEP * steps};
     hak_epoch_expect_more(hak_heap_each_idle(trim_idle, &step) != 0);
     return !step.goes_on;
 }
@@ -67,7 +65,7 @@ static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     }
     next_ms = now + HAK_MOMENT_MS;
     const hak_round round = {now, hak_epoch_number() + 1};
-    goes_on = !hak_reclaim_some(&round, TRIM_STEP * steps);
+    goes_on = !hak_reclaim_some(&round, HAK_STEP * steps);
     hak_epoch_expect_more(goes_on);
     if (!goes_on)
         hak_abandoned_find();
@@ -86,7 +84,7 @@ static bool end_some(uint64_t now, size_t steps) {
         left = hak_dirty_count();
         hak_epoch_count();
     }
-    hak_dirty_purge(&left, HAK_PURGE_STEP * steps, at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
+    hak_dirty_purge(&left, HAK_STEP * steps, at_once ? HAK_DIRTY_ALL : HAK_DIRTY_AGED);
     return left == 0;
 }
 
@@ -134,7 +132,7 @@ static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
     bool goes_on = heap->trim_class != 0;
     if (goes_on ? hak_seen_at_ms(heap) == now : epoch_seen(heap) == epoch)
         return;
-    size_t budget = TRIM_STEP * steps_for(heap, now);
+    size_t budget = HAK_STEP * steps_for(heap, now);
     heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
     if (hak_heap_trim(heap, epoch, &budget) != HAK_TRIM_NOTHING)
         hak_purge_expect();

@@ -16,7 +16,7 @@ static uint8_t trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
 
 bool hak_reclaim_some(const hak_round *round, size_t budget) {
     hak_lock_take(&hak_reclaim_lock);
-    bool all = hak_rob(&robbed, hak_seat_first(), HAK_SEATS_AT_ONCE, hak_is_away, round) == NULL;
+    bool all = hak_rob(&robbed, hak_seat_first(), HAK_FEW_SEATS, hak_is_away, round) == NULL;
     size_t cost = robbed.count != 0 ? hak_robbed_empty_some(&robbed) / HAK_TRIM_SHARE : 0;
     budget -= cost < budget ? cost : budget;
     for (size_t i = 0; i < robbed.count; i++) {
@@ -36,7 +36,7 @@ bool hak_reclaim_some(const hak_round *round, size_t budget) {
 static void empty_all(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = hak_rob(&robbed, seat, HAK_SEATS_AT_ONCE, hak_has_something, NULL);
+        seat = hak_rob(&robbed, seat, HAK_FEW_SEATS, hak_has_something, NULL);
         while (robbed.count != 0 && hak_robbed_empty_some(&robbed) != 0) {
         }
         for (size_t i = 0; i < robbed.count; i++)

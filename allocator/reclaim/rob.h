@@ -8,8 +8,8 @@
 
 typedef struct hak_robbed {
     size_t count;
-    hak_heap *heaps[HAK_SEATS_AT_ONCE];
-    bool are_empty[HAK_SEATS_AT_ONCE]; /* all its magazines */
+    hak_heap *heaps[HAK_FEW_SEATS];
+    bool are_empty[HAK_FEW_SEATS]; /* all its magazines */
 } hak_robbed;
 
 HAK_INLINE uint8_t hak_claim_of(const hak_heap *heap) {

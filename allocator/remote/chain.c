@@ -56,22 +56,26 @@ static void send(struct hak_chain *chain) {
 }
 
 void hak_chains_send(hak_chains *chains) {
-    for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
+    for (unsigned i = 0; i < HAK_FEW_SEATS; i++)
         if (chains->open[i].owner != 0)
             send(&chains->open[i]);
+}
+
+/* Sends what another owner has in its place. */
+static void begin_chain(struct hak_chain *chain, uintptr_t owner, hak_link *carrier) {
+    if (chain->owner != 0)
+        send(chain);
+    chain->owner = owner;
+    chain->first = NULL;
+    chain->last = carrier;
+    chain->full = (size_t)-1;
 }
 
 void hak_chains_carry(struct hak_chain *chain, uintptr_t owner, void *block) {
     hak_link *carrier = block;
     hak_chain_must_be_start(hak_class_of_owner(owner), block);
-    if (chain->owner != owner) {
-        if (chain->owner != 0)
-            send(chain);
-        chain->owner = owner;
-        chain->first = NULL;
-        chain->last = carrier;
-        chain->full = (size_t)-1;
-    }
+    if (chain->owner != owner)
+        begin_chain(chain, owner, carrier);
     chain->full++;
     chain->key = hak_link_key(carrier);
     hak_link_write(carrier, chain->first, chain->key);

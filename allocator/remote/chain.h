@@ -5,17 +5,16 @@
  *
  *   remote -> carrier | next | block | block | ... |  -> carrier | next | block | 0 |  -> NULL
  *
- * The chain is unrolled: one block in up to sixteen carries the addresses of the others, as many as
- * fit into it. To read a block that another processor wrote costs about as much as all the rest of
- * its free, and each link has to be there before the next can be asked for. */
+ * The chain is unrolled: one block carries the addresses of others, as many as fit into it. To read
+ * a block that another processor wrote costs about as much as all the rest of its free, and each
+ * link has to be there before the next can be asked for. */
 #ifndef HAK_REMOTE_CHAIN_H
 #define HAK_REMOTE_CHAIN_H
 
 #include "base/classes.h"
+#include "heap/seat.h"
 #include "remote/link.h"
 #include "slab/slab.h"
-
-enum { HAK_OPEN_CHAINS = 4 };
 
 /* Chains in the making, each of blocks of one owner and class. */
 typedef struct hak_chains {
@@ -25,17 +24,17 @@ typedef struct hak_chains {
         hak_link *next, *end;   /* the word for the next address, and the one behind the last */
         uintptr_t key;          /* of the first carrier's words */
         size_t full;            /* carriers behind the first one */
-    } open[HAK_OPEN_CHAINS];
+    } open[HAK_FEW_SEATS];
 } hak_chains;
 
 /* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
  * Computer Programming, vol. 3, 6.4. */
 HAK_INLINE unsigned hak_chain_of(uintptr_t owner) {
-    return (unsigned)((owner * UINT64_C(0x9e3779b97f4a7c15)) >> 62) % HAK_OPEN_CHAINS;
+    return (unsigned)((owner * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % HAK_FEW_SEATS;
 }
 
 HAK_INLINE void hak_chains_begin(hak_chains *chains) {
-    for (unsigned i = 0; i < HAK_OPEN_CHAINS; i++)
+    for (unsigned i = 0; i < HAK_FEW_SEATS; i++)
         chains->open[i].owner = 0;
 }
 
@@ -65,13 +64,8 @@ void hak_chain_came_home(unsigned cls, size_t blocks);
 
 /* ---- what both sides ask of a carrier and of its words ---- */
 
-enum {
-    HAK_CARRIED_MOST = 16
-}; /* words of a carrier that are used: two cache lines, read together */
-
 HAK_INLINE unsigned hak_words_in(unsigned cls) {
-    size_t words = hak_classes[cls].size / sizeof(hak_link);
-    return words < HAK_CARRIED_MOST ? (unsigned)words : HAK_CARRIED_MOST;
+    return (unsigned)(hak_classes[cls].size / sizeof(hak_link));
 }
 
 /* Ends the program if no block begins there: malloc would hand out the middle of one. */

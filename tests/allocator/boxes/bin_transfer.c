@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIZE = 16384, SMALL = 1024, BLOCKS = 100, ROUNDS = 20 };
+enum { SIZE = 4096, SMALL = 1024, BLOCKS = 100, ROUNDS = 20 };
 static void *blocks[BLOCKS];
 static unsigned cls;
 

@@ -147,7 +147,7 @@ static void all_together_hold_no_more_than_may_wait(void) {
     size_t borrowed = 0;
     while (hak_excess_borrow(1))
         borrowed++;
-    CHECK_THAT(borrowed >= HAK_CACHED_PAGES, "%zu pages", borrowed);
+    CHECK_THAT(borrowed >= HAK_HUGE_PAGES, "%zu pages", borrowed);
     void *block = come(MIB);
     hak_free(block);
     CHECK(cached() == 0);

@@ -14,7 +14,7 @@ enum {
     SIZE = 256,
     EACH = 20 << 20,     /* bytes, of each of few threads */
     MANY = 200,          /* threads, ... */
-    SIZES = 120,         /* ... each of which has a block of each of these sizes ... */
+    SIZES = 128,         /* ... each of which has a block of each of these sizes ... */
     STEP = 64,           /* ... from one to the next */
     LEFT_KIB = 48 << 10, /* half of this may wait for the purge */
     WARM_MS = 1500       /* three purge delays */
