@@ -130,10 +130,11 @@ size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *
         bool bare;
         if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
             continue;
-        if (bare && !make_heap(seat)) {
+        enum hak_commit done = bare ? make_heap(seat) : HAK_COMMITTED;
+        if (done == HAK_REFUSED)
             hak_seat_leave(seat, HAK_HEAP_BARE);
+        if (done != HAK_COMMITTED)
             continue;
-        }
         sum += visit(seat->heap, context);
         end_visit(seat);
     }

@@ -40,7 +40,7 @@ static bool is_shutdown(void) {
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread, if one may come; the purge
- * epoch takes them if none does. */
+ * epoch takes them if none does: not this one, if the heap was trimmed for it already. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
     hak_run_cache_empty(heap, false);
@@ -48,6 +48,7 @@ void hak_abandon(hak_heap *heap) {
     flush_most(heap);
     if (is_shutdown())
         hak_heap_release_empty(heap);
+    heap->trim_more = true;
     hak_heap_leave(heap);
 }
 

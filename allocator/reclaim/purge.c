@@ -102,9 +102,11 @@ static void end_epoch(uint64_t now, size_t steps) {
     hak_lock_give(&hak_purge_lock);
 }
 
+/* What comes back lies in its magazines: there is something to do in it, even if there was not. */
 static size_t take_back(hak_heap *heap, void *unused) {
     (void)unused;
     hak_drain(heap);
+    heap->seat->settled = false;
     return 0;
 }
 
