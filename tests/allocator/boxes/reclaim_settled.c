@@ -1,6 +1,7 @@
 /* A heap without a thread counts as settled when nothing waits in it, and nobody looks into it any
  * more. So it must not count as that too early: neither when its thread freed something after a
- * trim for the same epoch, nor when blocks have come back from other threads. */
+ * trim for the same epoch, nor when blocks have come back from other threads, in a trim or for one
+ * at once. */
 #include "thread/thread.h"
 
 #include "base/classes.h"
@@ -64,14 +65,25 @@ static void *leave_blocks(void *unused) {
     return unused;
 }
 
-/* The ended thread's heap has been settled when this one gives the blocks back. */
-static void came_back_later(void) {
+/* The ended thread's heap has been settled when this one gives the blocks back. Then they are on
+ * their way. */
+static void settle_and_give_back(uint32_t epoch) {
     thread_join(thread_start(leave_blocks, NULL));
-    end_epochs(EPOCH + 5, EPOCH + 9);
+    end_epochs(epoch, epoch + 4);
     CHECK(hak_seat_idle_count() == 1);
     for (int i = 0; i < LEFT; i++)
         hak_free(left[i]);
-    hak_heap_flush(hak_heap_self()); /* they are on their way before the purge */
+    hak_heap_flush(hak_heap_self());
+}
+
+static void came_back_before_a_trim(void) {
+    settle_and_give_back(EPOCH + 10);
+    end_epochs(EPOCH + 15, EPOCH + 18);
+    CHECK_THAT(hak_seat_idle_count() == 0, "%zu heaps have something", hak_seat_idle_count());
+}
+
+static void came_back_before_a_purge(void) {
+    settle_and_give_back(EPOCH + 20);
     hak_purge();
     CHECK_THAT(hak_seat_idle_count() == 0, "%zu heaps have something", hak_seat_idle_count());
 }
@@ -82,6 +94,7 @@ int main(void) {
     hang_limit();
     hak_free(hak_malloc(1));
     freed_after_the_trim();
-    came_back_later();
+    came_back_before_a_trim();
+    came_back_before_a_purge();
     return 0;
 }
