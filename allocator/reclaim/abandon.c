@@ -13,7 +13,10 @@
 #include "policy/policy.h"
 #include "reclaim/trim.h"
 
-enum { WARM_HEAPS = 4 }; /* idle heaps that keep magazines */
+enum {
+    WARM_HEAPS = 4, /* idle heaps that keep magazines */
+    PAUSE = 2,      /* two teardowns further apart than so many purge delays are separate */
+};
 
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
  * its end. So the last heaps keep ready what the next threads would take first. */
@@ -33,10 +36,28 @@ static void flush_most(hak_heap *heap) {
 
 /* Threads end, and none has begun for a while: the next ones will not come soon. Until the epoch
  * each of many heaps would keep an empty slab of each size that its thread used. */
+static bool is_quiet(uint64_t now, uint64_t delay) {
+    return now - hak_heap_obtained_ms() > delay;
+}
+
+/* The same where some have begun, unless threads ended so a short while ago, too, or the process
+ * has begun just now: a program that starts and ends threads in turn wants their heaps again. All
+ * ends since a thread began last are one teardown. With several at once it is a guess. */
+static bool is_rare(uint64_t now, uint64_t delay) {
+    static _Atomic uint64_t ended_ms, began_ms;
+    static _Atomic bool rare;
+    uint64_t began = hak_heap_obtained_ms(), last = atomic_exchange(&ended_ms, now);
+    if (last == 0)
+        last = hak_heap_first_ms();
+    if (atomic_exchange(&began_ms, began) != began)
+        atomic_store(&rare, now - last > PAUSE * delay);
+    return atomic_load(&rare);
+}
+
 static bool is_shutdown(void) {
-    uint64_t quiet = hak_os_now_ms() - hak_heap_obtained_ms();
+    uint64_t now = hak_os_now_ms(), delay = hak_policy_now()->purge_delay_ms;
     return hak_seat_idle_count() >= WARM_HEAPS && hak_policy_purges() &&
-           quiet > hak_policy_now()->purge_delay_ms;
+           (is_quiet(now, delay) || is_rare(now, delay));
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread, if one may come; the purge
@@ -46,10 +67,13 @@ void hak_abandon(hak_heap *heap) {
     hak_run_cache_empty(heap, false);
     hak_drain(heap);
     flush_most(heap);
-    if (is_shutdown())
-        hak_heap_release_empty(heap);
     heap->trim_more = true;
-    hak_heap_leave(heap);
+    if (is_shutdown()) {
+        hak_heap_release_empty(heap);
+        hak_heap_leave_for_long(heap);
+    } else {
+        hak_heap_leave(heap);
+    }
 }
 
 /* ---- owners that have ended without a word ---- */
