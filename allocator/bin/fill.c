@@ -126,8 +126,12 @@ static void *take_coarser(hak_heap *heap, unsigned cls) {
     if (other == cls)
         return NULL;
     heap->bins[cls].batch++;
+    bool was_armed = hak_is_armed(heap, other);
     hak_disarm(heap, other);
-    return take(heap, other);
+    void *block = take(heap, other);
+    if (was_armed)
+        hak_arm_class(heap, other);
+    return block;
 }
 
 /* A class that sheds takes a new slab although its magazine has blocks: theirs run empty. */

@@ -9,7 +9,6 @@
 #include "os/secret.h"
 #include "pages/heap_room.h"
 #include "pages/mark.h"
-#include "pages/run_cache.h"
 #include "slab/slab.h"
 #include "stats/stats.h"
 
@@ -64,10 +63,21 @@ static hak_seat *take_seat(bool *bare) {
     return seat;
 }
 
-static _Atomic uint64_t obtained_ms;
+static _Atomic uint64_t obtained_ms, first_ms;
 
 uint64_t hak_heap_obtained_ms(void) {
     return atomic_load_explicit(&obtained_ms, memory_order_relaxed);
+}
+
+uint64_t hak_heap_first_ms(void) {
+    return atomic_load_explicit(&first_ms, memory_order_relaxed);
+}
+
+static void note_time(void) {
+    uint64_t now = hak_os_now_ms();
+    atomic_store_explicit(&obtained_ms, now, memory_order_relaxed);
+    if (hak_heap_first_ms() == 0)
+        atomic_store_explicit(&first_ms, now, memory_order_relaxed);
 }
 
 /* Where something else lies in a heap's place, its seat stays VISITED for ever. */
@@ -85,7 +95,7 @@ static hak_seat *take_seat_with_heap(void) {
 }
 
 hak_heap *hak_heap_obtain(void) {
-    atomic_store_explicit(&obtained_ms, hak_os_now_ms(), memory_order_relaxed);
+    note_time();
     hak_seat *seat = take_seat_with_heap();
     if (seat == NULL)
         return NULL;
@@ -116,6 +126,24 @@ static void end_visit(hak_seat *seat) {
     hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
 }
 
+/* No reclaimer may come to a heap whose memory is gone: none is at it while the lock is held, and
+ * the next one sees that the heap has no owner. */
+static bool hide(hak_seat *seat) {
+    if (!hak_lock_try(&hak_reclaim_lock))
+        return false;
+    hak_seat_set_state(seat, HAK_HEAP_VISITED);
+    hak_lock_give(&hak_reclaim_lock);
+    return true;
+}
+
+void hak_heap_leave_for_long(hak_heap *heap) {
+    hak_seat *seat = heap->seat;
+    bool goes = has_nothing(heap) && hide(seat);
+    if (goes)
+        hak_heap_room_close(seat);
+    hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
+}
+
 /* Where there is nothing to do nobody reads the heap itself. */
 static bool needs_visit(const hak_seat *seat) {
     enum hak_heap_state state = hak_seat_state(seat);
@@ -130,10 +158,11 @@ size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *
         bool bare;
         if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
             continue;
-        if (bare && !make_heap(seat)) {
+        enum hak_commit done = bare ? make_heap(seat) : HAK_COMMITTED;
+        if (done == HAK_REFUSED)
             hak_seat_leave(seat, HAK_HEAP_BARE);
+        if (done != HAK_COMMITTED)
             continue;
-        }
         sum += visit(seat->heap, context);
         end_visit(seat);
     }
@@ -159,46 +188,4 @@ void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) 
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (hak_seat_has_heap(seat))
             visit(seat->heap, context);
-}
-
-/* ---- heaps of threads that fork left behind ---- */
-
-bool hak_heap_is_forked;
-static hak_lock frozen_lock; /* guards the slabs of frozen heaps; may be taken under any other */
-
-bool hak_heap_takes_over(hak_heap *heap, uintptr_t owner, const void *block) {
-    if (owner == 0 || hak_seat_state(hak_seat_in(owner)) != HAK_HEAP_FROZEN)
-        return false;
-    hak_lock_take(&frozen_lock);
-    bool is_first = hak_owner_of(block) == owner; /* of those who found it so */
-    if (is_first)
-        hak_slab_take_over(heap, hak_run_of(block));
-    hak_lock_give(&frozen_lock);
-    HAK_COUNT(slabs_adopted, is_first);
-    return true;
-}
-
-static bool is_of_another_thread(const hak_seat *seat, const hak_heap *own,
-                                 const hak_heap *borrowed) {
-    enum hak_heap_state state = hak_seat_state(seat);
-    return state == HAK_HEAP_VISITED ||
-           (state == HAK_HEAP_ACTIVE && seat->heap != own && seat->heap != borrowed);
-}
-
-/* Its owner may have been in the middle of anything, but what it had cached says so by itself. */
-static void freeze(hak_seat *seat) {
-    if (hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_locks_held == 0)
-        hak_run_cache_inherit(seat->heap);
-    hak_seat_set_state(seat, HAK_HEAP_FROZEN);
-}
-
-void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed) {
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
-        if (is_of_another_thread(seat, own, borrowed))
-            freeze(seat);
-        else if (hak_seat_has_heap(seat))
-            hak_owner_outlives_reclaimer(seat->heap);
-    hak_seat_after_fork_in_child();
-    hak_lock_inherit(&frozen_lock);
-    hak_heap_is_forked = true;
 }

@@ -14,7 +14,7 @@ enum {
 
 void *const hak_nothing[HAK_EMPTY_SLOTS];
 
-static void arm_class(hak_heap *heap, unsigned cls) {
+void hak_arm_class(hak_heap *heap, unsigned cls) {
     if (hak_is_armed(heap, cls))
         return;
     heap->bins[cls].held_top = hak_magazine_lay_down(heap, cls);
@@ -89,7 +89,7 @@ bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
 
 static void arm_all(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        arm_class(heap, cls);
+        hak_arm_class(heap, cls);
 }
 
 static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
@@ -108,6 +108,6 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
         heap->armed_at_ms = now;
         arm_all(heap);
     } else if (cls != HAK_CLASS_NONE && !was_hit_often(heap, cls, (uint16_t)now)) {
-        arm_class(heap, cls);
+        hak_arm_class(heap, cls);
     }
 }

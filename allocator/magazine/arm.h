@@ -28,6 +28,9 @@ extern HAK_HIDDEN void *const hak_nothing[HAK_EMPTY_SLOTS];
  * was hit too often. `now` is in milliseconds. Called by the owner. */
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 
+/* Arms that of `cls`. Called by the owner. */
+void hak_arm_class(hak_heap *heap, unsigned cls);
+
 /* One operation on an armed magazine. Pop returns NULL when there is no block, push false when
  * there is no room. Both also do so when it is time to look at the clock. Called by the owner. */
 void *hak_armed_pop(hak_heap *heap, unsigned cls);
@@ -62,7 +65,7 @@ HAK_INLINE bool hak_malloc_is_led_away(const hak_heap *heap, unsigned cls) {
 }
 
 HAK_INLINE bool hak_is_armed(const hak_heap *heap, unsigned cls) {
-    return heap->top[cls] == HAK_NOTHING;
+    return HAK_READ_SHARED(heap->top[cls]) == HAK_NOTHING;
 }
 
 #endif

@@ -151,3 +151,32 @@ size_t hak_magazines_purge(hak_heap *heap) {
     uintptr_t to = hak_round_down(end, hak_os_page_size());
     return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
 }
+
+/* Whether the owner may find something in this part of the slots, or leave something there. */
+static bool is_in_use(const hak_heap *heap, unsigned cls, uintptr_t from, uintptr_t to) {
+    const hak_bin *bin = &heap->bins[cls];
+    uintptr_t first = (uintptr_t)(bin->bottom + 1 - HAK_EMPTY_SLOTS);
+    bool is_away = hak_is_armed(heap, cls) && bin->held_top == bin->bottom;
+    return !is_away && first < to && from < (uintptr_t)(bin->bottom + bin->depth + 1);
+}
+
+static bool any_is_in_use(const hak_heap *heap, uintptr_t from, uintptr_t to) {
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES && !is_in_use(heap, cls, from, to))
+        cls++;
+    return cls < HAK_CLASSES;
+}
+
+/* The deep ones give theirs back as they are emptied. */
+size_t hak_magazines_purge_armed(const hak_heap *heap) {
+    size_t unit = hak_os_page_size(), bytes = 0;
+    uintptr_t from = hak_round_up((uintptr_t)heap->slots, unit);
+    uintptr_t end = hak_round_down((uintptr_t)heap + HAK_USUAL_HEAP_SIZE, unit);
+    for (uintptr_t to; from < end; from = to + unit) {
+        for (to = from; to < end && !any_is_in_use(heap, to, to + unit); to += unit)
+            ;
+        if (from < to && hak_os_purge((void *)from, to - from))
+            bytes += to - from;
+    }
+    return bytes;
+}

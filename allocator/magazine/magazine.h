@@ -38,6 +38,10 @@ HAK_DOOR void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
  * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */
 size_t hak_magazines_purge(hak_heap *heap);
 
+/* The same for those alone that are armed and empty, whose owner comes to a slow path before it
+ * uses them: so its hot path may go on with the others. */
+size_t hak_magazines_purge_armed(const hak_heap *heap);
+
 /* Blocks in a magazine, armed or not; 0 when it is another thread's and moves just now. */
 HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     void *const *top = hak_is_armed(heap, cls) ? heap->bins[cls].held_top : heap->top[cls];

@@ -88,6 +88,12 @@ void hak_purge_expect(void) {
         purge_some(excess);
 }
 
+/* Where epochs have no length, each visit would end one and empty the magazines. */
+void hak_purge_expect_sleep(void) {
+    if (hak_policy_purges() && hak_policy_now()->purge_delay_ms != 0)
+        begin_epoch();
+}
+
 void hak_purge_for_growth(void) {
     if (!hak_policy_purges())
         return;

@@ -10,7 +10,9 @@
 /* Called when something was freed that may go back to the system. Starts an epoch if none runs, and
  * purges at once if very much waits (pages/excess.h). */
 void hak_purge_expect(void);
-/* The same when a spare run was added. `faults` are as for hak_excess_spare. */
+/* Called when blocks were taken that may be left lying in a magazine: starts an epoch, too. */
+void hak_purge_expect_sleep(void);
+/* As the first when a spare run was added. `faults` are as for hak_excess_spare. */
 void hak_purge_expect_spare(uint64_t faults);
 
 /* Called when a slab took pages without memory. To make up for it, dirty pages elsewhere may go. */

@@ -31,22 +31,45 @@ static void flush_most(hak_heap *heap) {
 
 /* Threads end, and none has begun for a while: the next ones will not come soon. Until the epoch
  * each of many heaps would keep an empty slab of each size that its thread used. */
+static bool is_quiet(uint64_t now, uint64_t delay) {
+    return now - hak_heap_obtained_ms() > delay;
+}
+
+/* The same where some have begun, unless threads ended so a short while ago, too, or the process
+ * has begun just now: a program that starts and ends threads in turn wants their heaps again. All
+ * ends since a thread began last are one teardown. With several at once it is a guess. */
+static bool is_rare(uint64_t now, uint64_t delay) {
+    static _Atomic uint64_t ended_ms, began_ms;
+    static _Atomic bool rare;
+    uint64_t began = hak_heap_obtained_ms(), last = atomic_exchange(&ended_ms, now);
+    if (last == 0)
+        last = hak_heap_first_ms();
+    if (atomic_exchange(&began_ms, began) != began)
+        atomic_store(&rare, now - last > delay);
+    return atomic_load(&rare);
+}
+
 static bool is_shutdown(void) {
-    uint64_t quiet = hak_os_now_ms() - hak_heap_obtained_ms();
+    uint64_t now = hak_os_now_ms(), delay = hak_policy_now()->purge_delay_ms;
     return hak_seat_idle_count() >= HAK_FEW_SEATS && hak_policy_purges() &&
-           quiet > hak_policy_now()->purge_delay_ms;
+           (is_quiet(now, delay) || is_rare(now, delay));
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread, if one may come; the purge
- * epoch takes them if none does. */
+ * epoch takes them if none does: not this one, if the heap was trimmed for it already. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
     hak_drain(heap);
     flush_most(heap);
-    if (is_shutdown())
+    heap->trim_more = true;
+    bool for_long = is_shutdown();
+    if (for_long)
         hak_heap_release_empty(heap);
     hak_run_cache_empty(heap, false);
-    hak_heap_leave(heap);
+    if (for_long)
+        hak_heap_leave_for_long(heap);
+    else
+        hak_heap_leave(heap);
 }
 
 /* ---- owners that have ended without a word ---- */

@@ -3,6 +3,7 @@
 #include "bin/drain.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
+#include "heap/seat.h"
 #include "limits/limit.h"
 #include "magazine/arm.h"
 #include "os/lock.h"
@@ -100,9 +101,11 @@ static void end_epoch(uint64_t now, size_t steps) {
     hak_lock_give(&hak_purge_lock);
 }
 
+/* What comes back lies in its magazines: there is something to do in it, even if there was not. */
 static size_t take_back(hak_heap *heap, void *unused) {
     (void)unused;
     hak_drain(heap);
+    heap->seat->settled = false;
     return 0;
 }
 
@@ -144,7 +147,15 @@ static bool is_behind(const hak_heap *heap) {
            (hak_policy_now()->purge_thread != 0 && epoch_seen(heap) != hak_epoch_number());
 }
 
+/* A thread may sleep with what it has just taken or freed, and then nothing would say that it lies
+ * there. With one thread the magazines are what the program works with. */
+static void expect_sleep(const hak_heap *heap) {
+    if (!hak_seat_is_oldest(heap->seat))
+        hak_purge_expect_sleep();
+}
+
 void hak_purge_tick(hak_heap *heap, unsigned cls) {
+    expect_sleep(heap);
     uint64_t ends = hak_epoch_ends_ms();
     if (ends == 0 && !is_behind(heap))
         return;

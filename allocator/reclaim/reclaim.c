@@ -1,5 +1,6 @@
 #include "reclaim/reclaim.h"
 
+#include "magazine/magazine.h"
 #include "reclaim/rob.h"
 #include "reclaim/robbed_magazines.h"
 #include "reclaim/trim.h"
@@ -10,8 +11,10 @@ static hak_robbed robbed; /* under hak_reclaim_lock */
 
 /* Nothing of a robbed heap waits for a later epoch. */
 static uint8_t trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    bool done = hak_heap_trim(heap, epoch, budget) != HAK_TRIM_GOES_ON;
-    return done ? HAK_CLAIM_SETTLED : HAK_CLAIM_UNFINISHED;
+    if (hak_heap_trim(heap, epoch, budget) == HAK_TRIM_GOES_ON)
+        return HAK_CLAIM_UNFINISHED;
+    hak_magazines_purge_armed(heap);
+    return HAK_CLAIM_SETTLED;
 }
 
 bool hak_reclaim_some(const hak_round *round, size_t budget) {
@@ -53,6 +56,7 @@ size_t hak_reclaim_all(void) {
         seat = hak_rob(&robbed, seat, 1, hak_has_something, NULL);
         if (robbed.count != 0) {
             bytes += hak_heap_trim_robbed(robbed.heaps[0]);
+            bytes += hak_magazines_purge_armed(robbed.heaps[0]);
             hak_rob_release(robbed.heaps[0], HAK_CLAIM_SETTLED);
         }
         hak_lock_give(&hak_reclaim_lock);

@@ -43,6 +43,11 @@
  * Above t it does no harm, and when the swap fails, the owner has pushed there since, see above. So
  * all values may go back, too, when a barrier is refused.
  *
+ * Where malloc is led away (magazine/arm.h) the owner can only push until it has been to a slow
+ * path, and was not amid a pop when it came from there. Then t never falls, so no s > t is
+ * exchanged, and what was exchanged has not been popped: NULL, and s = t: v is ours, too. B1 may
+ * have found the owner amid the push of v to s: it was in the magazine as soon as t = s.
+ *
  * tests/allocator/boxes/cold_reclaim_model.c tries all interleavings of small cases. */
 #include "reclaim/robbed_magazines.h"
 
@@ -62,8 +67,8 @@ enum {
 typedef struct part {
     hak_heap *heap;
     unsigned cls;
-    void **from, **top;
-    size_t count, at; /* values[at] ... */
+    void **from, **end; /* those in front of `end` are ours, if they stay NULL */
+    size_t count, at;   /* values[at] ... */
 } part;
 
 /* All under the lock. */
@@ -78,12 +83,18 @@ static void exchange(part *p) {
         values[p->at + i] = __atomic_exchange_n(&p->from[i], NULL, __ATOMIC_ACQ_REL);
 }
 
-/* The newest blocks stay. False: there is no room for all others. */
-static bool gather_below(hak_heap *heap, unsigned cls, void **top) {
+/* Behind the slots that can be taken: the newest block stays where its owner may pop it. */
+static void **end_of(hak_heap *heap, unsigned cls) {
+    void **top = __atomic_load_n(&heap->top[cls], __ATOMIC_ACQUIRE);
+    return top - HAK_HAND + hak_malloc_is_led_away(heap, cls);
+}
+
+/* False: there is no room for all of them. */
+static bool gather_below(hak_heap *heap, unsigned cls, void **end) {
     void **from = heap->bins[cls].bottom + 1;
-    while (from < top && __atomic_load_n(from, __ATOMIC_RELAXED) == NULL)
+    while (from < end && __atomic_load_n(from, __ATOMIC_RELAXED) == NULL)
         from++;
-    size_t count = from < top ? (size_t)(top - from) : 0, room = VALUES - value_count;
+    size_t count = from < end ? (size_t)(end - from) : 0, room = VALUES - value_count;
     if (count == 0)
         return true;
     if (room == 0 || part_count == PARTS)
@@ -95,18 +106,27 @@ static bool gather_below(hak_heap *heap, unsigned cls, void **top) {
     return p->count == count;
 }
 
+/* Slots of which nothing is wanted but that they read NULL, so they need no memory. */
+static void purge_slots(void **first, size_t count) {
+    uintptr_t from = hak_round_up((uintptr_t)first, hak_os_page_size());
+    uintptr_t to = hak_round_down((uintptr_t)(first + count), hak_os_page_size());
+    if (from < to)
+        hak_os_purge((void *)from, to - from);
+}
+
 /* The hot path does not come to an armed magazine. */
 static void empty_armed(hak_heap *heap, unsigned cls) {
-    size_t count = (size_t)(heap->bins[cls].held_top - heap->bins[cls].bottom);
+    void **first = heap->bins[cls].bottom + 1;
+    size_t count = (size_t)(heap->bins[cls].held_top + 1 - first);
     if (count != 0)
-        hak_give_back(heap, cls, heap->bins[cls].bottom + 1, count);
+        hak_give_back(heap, cls, first, count);
+    purge_slots(first, count);
     heap->bins[cls].held_top = heap->bins[cls].bottom;
 }
 
 static bool gather_class(hak_heap *heap, unsigned cls) {
-    void **top = __atomic_load_n(&heap->top[cls], __ATOMIC_ACQUIRE);
-    if (top != HAK_NOTHING)
-        return gather_below(heap, cls, top - HAK_HAND);
+    if (!hak_is_armed(heap, cls))
+        return gather_below(heap, cls, end_of(heap, cls));
     empty_armed(heap, cls);
     return true;
 }
@@ -132,21 +152,12 @@ static size_t settle(part *p, bool decided) {
         void **slot = p->from + i, *value = values[p->at + i];
         if (value == NULL || __atomic_load_n(slot, __ATOMIC_ACQUIRE) != NULL)
             continue;
-        if (decided && slot < p->top)
+        if (decided && slot < p->end)
             values[p->at + ours++] = value;
         else
             put_back(slot, value);
     }
     return ours;
-}
-
-/* Where all of them were ours the slots stay NULL until the owner closes the hole: so they need no
- * memory. */
-static void purge_hole(const part *p) {
-    uintptr_t from = hak_round_up((uintptr_t)p->from, hak_os_page_size());
-    uintptr_t to = hak_round_down((uintptr_t)(p->from + p->count), hak_os_page_size());
-    if (from < to)
-        hak_os_purge((void *)from, to - from);
 }
 
 static void give(part *p, bool decided) {
@@ -155,14 +166,13 @@ static void give(part *p, bool decided) {
     if (ours == 0)
         return;
     hak_give_back(p->heap, p->cls, &values[p->at], ours);
-    if (ours == p->count)
-        purge_hole(p);
+    if (ours == p->count) /* until the owner closes the hole */
+        purge_slots(p->from, p->count);
 }
 
 static void read_tops(void) {
     for (size_t i = 0; i < part_count; i++)
-        parts[i].top =
-            __atomic_load_n(&parts[i].heap->top[parts[i].cls], __ATOMIC_ACQUIRE) - HAK_HAND;
+        parts[i].end = end_of(parts[i].heap, parts[i].cls);
 }
 
 size_t hak_robbed_empty_some(hak_robbed *robbed) {

@@ -5,6 +5,7 @@
 #include "bin/bin.h"
 #include "bin/drain.h"
 #include "bin/transfer.h"
+#include "heap/seat.h"
 #include "magazine/magazine.h"
 #include "os/os.h"
 #include "pages/dense.h"
@@ -186,9 +187,16 @@ static bool is_empty(const hak_heap *heap) {
     return cls == HAK_CLASSES;
 }
 
+/* Blocks that this trim puts back into slabs: those have been looked at by then. */
+static bool has_blocks(const hak_heap *heap) {
+    return hak_seat_has_mail(heap->seat) || heap->came != NULL || !is_empty(heap);
+}
+
 enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget) {
+    bool had_blocks = has_blocks(heap);
     enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
-    bool settled = left == HAK_TRIM_NOTHING && is_empty(heap);
+    heap->trim_more |= had_blocks;
+    bool settled = left == HAK_TRIM_NOTHING && !had_blocks && is_empty(heap);
     heap->seat->settled = settled;
     if (settled)
         hak_magazines_purge(heap);

@@ -27,6 +27,7 @@ target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_heap_seat PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_delays PRIVATE -Wl,--wrap=hak_os_now_ms)
+target_link_options(test_boxes_reclaim_teardown PRIVATE -Wl,--wrap=hak_os_now_ms)
 
 # Who reads the policy while it changes: also where ThreadSanitizer looks on.
 if(HAKMEM_TEST_SANITIZERS)

@@ -28,10 +28,12 @@ find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-2
 # process.sample_tails looks at what its samples keep.
 # Nor for leaks, at the end of a program: process.leak_samples.
 # Nor for the sampled guard, whose pool is mapped where the options are read.
-# A hole of a whole page of slots is left in the magazine of a thread that sleeps: process.sleepers.
+# A whole page of slots is left in the magazines of a thread that sleeps: process.sleepers,
+# process.many_sizes_asleep.
 set(never_called hak_spare_purge hak_spare_release thread_start resident_bytes hak_os_reserve
-    lock_on_fault make_writable purge_hole hak_robbed_empty_some hak_server_start start_server body serve
-    send_answer send_in hak_large_sample hak_sites_open hak_suspects_open hak_trap_open hak_trap_take hak_trap_give)
+    lock_on_fault make_writable purge_slots hak_magazines_purge_armed hak_robbed_empty_some hak_server_start
+    start_server body serve send_answer send_in hak_large_sample hak_sites_open hak_suspects_open hak_trap_open
+    hak_trap_take hak_trap_give)
 if(HAKMEM_VARIANT STREQUAL "guard")
   list(APPEND never_called move hak_large_allocate purge_tail)
   # It has no blocks apart.

@@ -29,6 +29,11 @@ def test_a_source_of_the_allocator_asks_for_the_tests_of_its_folder() -> None:
     assert "tests/pipeline/test_allocator_order.py" in python_tests(["allocator/slab/slab.c"], ROOT)
 
 
+def test_ctest_takes_the_pattern_of_a_change_of_all_folders() -> None:
+    sources = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("allocator/*/*.[ch]"))
+    assert c_tests(sources)["clang"].count("(") <= 31
+
+
 def test_a_test_asks_for_itself_alone() -> None:
     assert c_tests(["tests/allocator/process/sleepers.c"]) == {"clang": "^process[.]sleepers$"}
     assert python_tests(["tests/pipeline/test_docs.py"], ROOT) == ["tests/pipeline/test_docs.py"]

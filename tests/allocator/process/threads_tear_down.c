@@ -13,7 +13,7 @@ enum {
     FEW = 8,
     SIZE = 256,
     EACH = 20 << 20,     /* bytes, of each of few threads */
-    MANY = 200,          /* threads, ... */
+    MANY = 256,          /* threads, ... */
     SIZES = 128,         /* ... each of which has a block of each of these sizes ... */
     STEP = 64,           /* ... from one to the next */
     LEFT_KIB = 48 << 10, /* half of this may wait for the purge */
