@@ -146,7 +146,7 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     version = (fresh.root / "VERSION").read_text(encoding="utf-8").strip()
     (folder / "all.patch").write_text(PATCH.format(version=version), encoding="utf-8")
     (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
-    code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
+    code, output = fresh.run("experiment", "run", "all", "--budget", "1s")
     assert code == 0, output
     libraries = [
         fresh.root / "build" / "pipeline" / "experiments" / "all" / side / "libhakmem.so"
