@@ -16,6 +16,9 @@ from pathlib import Path, PurePosixPath
 
 from pipeline.commands.suites import QUICK_TESTS, Step, jobs, llvm, quiet
 
+SHARED = "shared_programs"
+"""The target of a variant that makes the programs of clang's build, which its tests run."""
+
 LONG = "slow|sanitizer|cuts"
 """Labels of tests that `pipeline test` runs and the quick loop leaves out."""
 
@@ -155,4 +158,4 @@ def needs(ctest: Sequence[str | Path], build: Path) -> list[str]:
     named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", listed)
     targets = run(("ninja", "-C", build, "-t", "targets", "all")).stdout
     known = {line.partition(":")[0] for line in targets.splitlines()}
-    return sorted(known & set(named)) or ["all"]
+    return sorted(known & {*named, SHARED}) or ["all"]

@@ -24,6 +24,8 @@ SUITES = (
 ONLY_FULL = ("aarch64-lse", "fuzz")
 VARIANTS = ("guard", "hardened", "research")
 FUZZER = "fuzz"
+# Whose build folder has the test programs that the variants run, too.
+PROGRAMS = "clang"
 # Research builds differ from production by a wrapper and counters, hardened ones by a table; what
 # looks at the core's life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
@@ -63,13 +65,9 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         ),
         "tidy": lambda: _tidy(root, full),
         "gcc": lambda: _gcc(root, full),
-        "guard": lambda: _tested("guard", llvm("clang"), root, slow),
-        "hardened": lambda: _tested(
-            "hardened", llvm("clang"), root, ("-L", HARDENED_LABELS, *slow)
-        ),
-        "research": lambda: _tested(
-            "research", llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
-        ),
+        "guard": lambda: _variant("guard", root, slow),
+        "hardened": lambda: _variant("hardened", root, ("-L", HARDENED_LABELS, *slow)),
+        "research": lambda: _variant("research", root, ("-L", RESEARCH_LABELS, *slow)),
         "musl": lambda: _portable("musl", root, slow),
         "aarch64": lambda: _portable("aarch64", root, slow),
         "aarch64-lse": lambda: _portable("aarch64-lse", root, slow),
@@ -117,6 +115,18 @@ def _tested(
     ]
 
 
+def _variant(preset: str, root: Path, chosen: Words) -> list[Step]:
+    """Return the steps of a variant, which runs the test programs of clang's build."""
+    compiler = llvm("clang")
+    programs = Step(("cmake", "--preset", PROGRAMS, f"-DCMAKE_C_COMPILER={compiler}"))
+    return [programs, *_tested(preset, compiler, root, chosen, programs_of(root))]
+
+
+def programs_of(root: Path) -> Words:
+    """Return cmake's word for a variant that shall take test programs from clang's build."""
+    return [f"-DHAKMEM_TEST_PROGRAMS={root / 'build' / PROGRAMS}"]
+
+
 def _ctest(build: Path) -> Words:
     return ("ctest", "--test-dir", build, "--output-on-failure", "-j", str(jobs()))
 
@@ -159,8 +169,11 @@ def _fuzzed(root: Path) -> list[Step]:
 
 
 def jobs() -> int:
-    """Return how many tests run at a time: some take a gibibyte, and some wait for the clock."""
-    return min(4, max(2, len(os.sched_getaffinity(0))))
+    """Return how many tests run at a time: some take a gibibyte, and some wait for the clock.
+
+    Beside one that waits all processors shall have something to do.
+    """
+    return min(4, len(os.sched_getaffinity(0)) + 1)
 
 
 def _tidy(root: Path, full: bool) -> list[Step]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.commands.suites import BESIDE, SUITES, Step, c_sources, steps
+from pipeline.commands.suites import BESIDE, SUITES, VARIANTS, Step, c_sources, steps
 from pipeline.commands.test import Outcome, run_all, run_suite, run_suites, summarise
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
@@ -29,6 +29,13 @@ def test_test_runners_show_what_they_do(suite: str) -> None:
 
 def words(suite: str, full: bool) -> list[str]:
     return [str(word) for step in steps(suite, ROOT, full) for word in step.argv]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants_run_the_test_programs_of_the_clang_build(variant: str) -> None:
+    said = words(variant, False)
+    assert f"-DHAKMEM_TEST_PROGRAMS={ROOT / 'build' / 'clang'}" in said
+    assert said[:3] == ["cmake", "--preset", "clang"]  # it may be the only suite that is asked for
 
 
 @pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "pytest"])
