@@ -146,7 +146,17 @@ def test_what_runs_beside_does_not_outlive_an_interrupt(tmp_path: Path) -> None:
 
 
 def test_summary_has_a_line_per_suite(capsys: pytest.CaptureFixture[str]) -> None:
-    summarise([Outcome("ruff", 1.0), Outcome("gcc", 2.0, "exit code 8: ctest")])
+    summarise([Outcome("ruff", 1.0, 0.5), Outcome("gcc", 2.0, 3.0, "exit code 8: ctest")])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-2].split() == ["ruff", "1.0", "s", "passed"]
-    assert "FAILED  exit code 8: ctest" in lines[-1]
+    assert lines[-3].split() == ["ruff", "1.0", "s", "0.5", "s", "of", "processors", "passed"]
+    assert "FAILED  exit code 8: ctest" in lines[-2]
+    assert lines[-1].split() == ["all", "3.5", "s", "of", "processors"]
+
+
+def test_each_suite_counts_its_own_processor_time_also_beside_others(tmp_path: Path) -> None:
+    """What runs beside has ended long before the other suite does, and counts by itself."""
+    busy = "import time\nwhile time.process_time() < 1.1: pass"
+    found = in_turn(
+        tmp_path, (sys.executable, "-c", f"{busy}\nopen({str(tmp_path / 'begun')!r}, 'w')")
+    )
+    assert 0 < found[0].cpu_s < 1 < found[1].cpu_s
