@@ -206,13 +206,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 
 
 @pytest.fixture
-def copied(built: Sandbox, tmp_path: Path) -> Sandbox:
-    """A copy of ``built`` that a test may leave in any state; what is built need not be again."""
-    shutil.copytree(built.root, tmp_path / "tree", symlinks=True)
-    return Sandbox(tmp_path / "tree")
-
-
-@pytest.fixture
 def fresh(tmp_path: Path) -> Sandbox:
     """A sandbox in which nothing is built."""
     return make_sandbox(tmp_path / "tree")

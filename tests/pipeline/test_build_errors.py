@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -215,16 +216,20 @@ def test_no_space_is_named_and_nothing_half_made_stays(built: Sandbox) -> None:
     assert code == 0, output
 
 
-def test_closed_gate_keeps_report_and_current(copied: Sandbox) -> None:
-    before = published(copied)
-    copied.gate(False)
-    code, output = copied.build("--from", "publish")
+def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
+    before = published(built)
+    built.gate(False)
+    try:
+        code, output = built.build("--from", "publish")
+    finally:
+        built.gate(True)
     assert code == ExitCode.GATE
     assert "not published: the gate of the test says False" in output
     assert "error: this build is not published, for the reason above; `current`" in output
     report = Path(output.split("log: ")[1].strip()).read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")
-    assert published(copied) == before
+    assert published(built) == before
+    assert built.build("--from", "publish")[0] == 0  # the last report is of a published version
 
 
 def read_until(child: subprocess.Popen[str], words: str) -> list[str]:
@@ -335,12 +340,22 @@ def test_a_quick_build_does_not_take_the_place_of_a_full_one(built: Sandbox) -> 
     assert (built.root / "dist" / "tiny" / quick / "manifest.json").exists()
 
 
-def test_a_build_that_was_rejected_is_refused(copied: Sandbox) -> None:
-    rejected = published(copied)
-    assert copied.build("--quick")[0] == 0
+@pytest.fixture
+def spared(built: Sandbox, tmp_path: Path) -> Iterator[Sandbox]:
+    """The same as ``built``, whose published versions are as they were when the test has ended."""
+    dist = built.root / "dist"
+    shutil.copytree(dist, tmp_path / "dist", symlinks=True)
+    yield built
+    shutil.rmtree(dist)
+    shutil.copytree(tmp_path / "dist", dist, symlinks=True)
+
+
+def test_a_build_that_was_rejected_is_refused(spared: Sandbox) -> None:
+    rejected = published(spared)
+    assert spared.build("--quick")[0] == 0
     command = ("reject", rejected, "--profile", "tiny", "--reason", "it is slow")
-    assert copied.run(*command)[0] == 0
-    code, output = copied.build()
+    assert spared.run(*command)[0] == 0
+    code, output = spared.build()
     assert code == ExitCode.GATE
     assert f"{rejected} was rejected (it is slow)" in output
 
