@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from pipeline.commands.suites import QUICK_TESTS, Step, jobs, llvm, quiet
+from pipeline.commands.suites import QUICK_TESTS, Step, clang, jobs, llvm, quiet
 
 SHARED = "shared_programs"
 """The target of a variant that makes the programs of clang's build, which its tests run."""
@@ -142,7 +142,7 @@ def _preset(preset: str, names: str, root: Path) -> list[Step]:
     shown = Step((*ctest, "--output-on-failure", "-j", str(jobs())), shown=True)
     if (build / "build.ninja").is_file():
         return [Step(("cmake", "--build", build, "--target", *needs(ctest, build))), shown]
-    compiler = f"-DCMAKE_C_COMPILER={llvm('clang')}"
+    compiler = f"-DCMAKE_C_COMPILER={clang()}"
     return [
         Step(("cmake", "--preset", preset, compiler)),
         Step(("cmake", "--build", build)),

@@ -24,6 +24,8 @@ SUITES = (
 ONLY_FULL = ("aarch64-lse", "fuzz")
 VARIANTS = ("guard", "hardened", "research")
 FUZZER = "fuzz"
+# As CMakePresets.json calls it; a test says so.
+PRESETS_CLANG = "clang-22"
 # Whose build folder has the test programs that the variants run, too.
 PROGRAMS = "clang"
 # Research builds differ from production by a wrapper and counters, hardened ones by a table; what
@@ -60,9 +62,7 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         ),
         "mypy": lambda: quiet([here / "mypy"]),
         "format": lambda: quiet([llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]),
-        "clang": lambda: _tested(
-            "clang", llvm("clang"), root, slow, _parts(full, "CUT_SANITIZERS")
-        ),
+        "clang": lambda: _tested("clang", clang(), root, slow, _parts(full, "CUT_SANITIZERS")),
         "tidy": lambda: _tidy(root, full),
         "gcc": lambda: _gcc(root, full),
         "guard": lambda: _variant("guard", root, slow),
@@ -101,7 +101,7 @@ def llvm(program: str) -> Path:
 
 
 def _tested(
-    preset: str, compiler: Path, root: Path, chosen: Words = (), settings: Words = ()
+    preset: str, compiler: Path | str, root: Path, chosen: Words = (), settings: Words = ()
 ) -> list[Step]:
     """Return configure, build and test of a preset, with the compiler that was found.
 
@@ -115,9 +115,18 @@ def _tested(
     ]
 
 
+def clang() -> Path | str:
+    """Return the compiler as the presets name it, where that name leads to the LLVM that was found.
+
+    For CMake another word is another compiler: it forgets all settings and builds all anew.
+    """
+    found, named = llvm("clang"), shutil.which(PRESETS_CLANG)
+    return PRESETS_CLANG if named and Path(named).resolve() == found.resolve() else found
+
+
 def _variant(preset: str, root: Path, chosen: Words) -> list[Step]:
     """Return the steps of a variant, which runs the test programs of clang's build."""
-    compiler = llvm("clang")
+    compiler = clang()
     programs = Step(("cmake", "--preset", PROGRAMS, f"-DCMAKE_C_COMPILER={compiler}"))
     return [programs, *_tested(preset, compiler, root, chosen, programs_of(root))]
 
@@ -163,7 +172,7 @@ def _portable(preset: str, root: Path, chosen: Words) -> list[Step]:
 
 def _fuzzed(root: Path) -> list[Step]:
     """Return the steps that build libFuzzer's program and let it run: docs/fuzzing.md."""
-    configure, _, test = _tested(FUZZER, llvm("clang"), root, ("-L", FUZZER))
+    configure, _, test = _tested(FUZZER, clang(), root, ("-L", FUZZER))
     build = ("cmake", "--build", root / "build" / FUZZER, "--target", "test_fuzz")
     return [configure, Step(build), test]
 
@@ -183,7 +192,7 @@ def _tidy(root: Path, full: bool) -> list[Step]:
     """
     build = root / "build" / "tidy"
     off = [f"-DHAKMEM_{part}=OFF" for part in ("TESTS", "BENCH", "TRAINING")]
-    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={llvm('clang')}")
+    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={clang()}")
     check = (llvm("run-clang-tidy"), "-p", build, "-quiet", f"-j{jobs()}", "-warnings-as-errors=*")
     chosen = () if full else (f"-checks=-{ANALYZER}",)
     return [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from pipeline.commands.suites import BESIDE, SUITES, VARIANTS, Step, c_sources, steps
+from pipeline.commands import suites
+from pipeline.commands.suites import BESIDE, PRESETS_CLANG, SUITES, VARIANTS, Step, c_sources, steps
 from pipeline.commands.test import Outcome, run_all, run_suite, run_suites, summarise
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
@@ -79,6 +81,25 @@ def test_the_marks_of_slow_tests_are_those_that_are_left_out(marker: str, chosen
 
 def test_warnings_are_errors_in_both_compilers() -> None:
     assert '"HAKMEM_WERROR": "ON"' in (ROOT / "CMakePresets.json").read_text(encoding="utf-8")
+
+
+def test_a_tree_that_was_set_up_by_a_preset_is_not_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler of the presets stays, unless another LLVM was found or asked for."""
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    (preset,) = (one for one in presets["configurePresets"] if one["name"] == "clang")
+    assert preset["cacheVariables"]["CMAKE_C_COMPILER"] == PRESETS_CLANG
+    for folder in ("llvm", "bin", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "clang").write_text("#!/bin/sh\n", encoding="utf-8")
+    named = tmp_path / "bin" / PRESETS_CLANG
+    monkeypatch.setattr(suites, "llvm", (tmp_path / "llvm").joinpath)
+    monkeypatch.setattr("shutil.which", lambda _: str(named))
+    named.symlink_to(tmp_path / "llvm" / "clang")
+    assert suites.clang() == PRESETS_CLANG
+    monkeypatch.setattr(suites, "llvm", (tmp_path / "other").joinpath)
+    assert suites.clang() == tmp_path / "other" / "clang"
 
 
 def test_all_c_folders_are_looked_at() -> None:
