@@ -89,7 +89,7 @@ def test_command(
     """Run the tests: all, or those that a change touches.
 
     \b
-    pipeline test                            some eighteen minutes on two processors
+    pipeline test                            some twelve minutes on two quiet processors
     pipeline test --full                     whole builds, all options with gcc, what takes long
     pipeline test --changed                  what the changes not yet committed touch
     pipeline test --changed main             what the changes since main touch
