@@ -14,7 +14,10 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from pipeline.commands.suites import QUICK_TESTS, Step, jobs, llvm, quiet
+from pipeline.commands.suites import QUICK_TESTS, Step, clang, jobs, llvm, quiet
+
+SHARED = "shared_programs"
+"""The target of a variant that makes the programs of clang's build, which its tests run."""
 
 LONG = "slow|sanitizer|cuts"
 """Labels of tests that `pipeline test` runs and the quick loop leaves out."""
@@ -140,7 +143,7 @@ def _preset(preset: str, names: str, root: Path) -> list[Step]:
     shown = Step((*ctest, "--output-on-failure", "-j", str(jobs())), shown=True)
     if (build / "build.ninja").is_file():
         return [Step(("cmake", "--build", build, "--target", *needs(ctest, build))), shown]
-    compiler = f"-DCMAKE_C_COMPILER={llvm('clang')}"
+    compiler = f"-DCMAKE_C_COMPILER={clang()}"
     return [
         Step(("cmake", "--preset", preset, compiler)),
         Step(("cmake", "--build", build)),
@@ -156,4 +159,4 @@ def needs(ctest: Sequence[str | Path], build: Path) -> list[str]:
     named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", listed)
     targets = run(("ninja", "-C", build, "-t", "targets", "all")).stdout
     known = {line.partition(":")[0] for line in targets.splitlines()}
-    return sorted(known & set(named)) or ["all"]
+    return sorted(known & {*named, SHARED}) or ["all"]

@@ -24,6 +24,10 @@ SUITES = (
 ONLY_FULL = ("aarch64-lse", "fuzz")
 VARIANTS = ("guard", "hardened", "research")
 FUZZER = "fuzz"
+# As CMakePresets.json calls it; a test says so.
+PRESETS_CLANG = "clang-22"
+# Whose build folder has the test programs that the variants run, too.
+PROGRAMS = "clang"
 # Research builds differ from production by a wrapper and counters, hardened ones by a table; what
 # looks at the core's life in a process is not repeated.
 RESEARCH_LABELS = "unit|interface|stress|misuse|research"
@@ -58,18 +62,12 @@ def steps(suite: str, root: Path, full: bool = False) -> list[Step]:
         ),
         "mypy": lambda: quiet([here / "mypy"]),
         "format": lambda: quiet([llvm("clang-format"), "--dry-run", "--Werror", *c_sources(root)]),
-        "clang": lambda: _tested(
-            "clang", llvm("clang"), root, slow, _parts(full, "CUT_SANITIZERS")
-        ),
+        "clang": lambda: _tested("clang", clang(), root, slow, _parts(full, "CUT_SANITIZERS")),
         "tidy": lambda: _tidy(root, full),
         "gcc": lambda: _gcc(root, full),
-        "guard": lambda: _tested("guard", llvm("clang"), root, slow),
-        "hardened": lambda: _tested(
-            "hardened", llvm("clang"), root, ("-L", HARDENED_LABELS, *slow)
-        ),
-        "research": lambda: _tested(
-            "research", llvm("clang"), root, ("-L", RESEARCH_LABELS, *slow)
-        ),
+        "guard": lambda: _variant("guard", root, slow),
+        "hardened": lambda: _variant("hardened", root, ("-L", HARDENED_LABELS, *slow)),
+        "research": lambda: _variant("research", root, ("-L", RESEARCH_LABELS, *slow)),
         "musl": lambda: _portable("musl", root, slow),
         "aarch64": lambda: _portable("aarch64", root, slow),
         "aarch64-lse": lambda: _portable("aarch64-lse", root, slow),
@@ -103,7 +101,7 @@ def llvm(program: str) -> Path:
 
 
 def _tested(
-    preset: str, compiler: Path, root: Path, chosen: Words = (), settings: Words = ()
+    preset: str, compiler: Path | str, root: Path, chosen: Words = (), settings: Words = ()
 ) -> list[Step]:
     """Return configure, build and test of a preset, with the compiler that was found.
 
@@ -115,6 +113,27 @@ def _tested(
         Step(("cmake", "--build", build)),
         Step((*_ctest(build), *chosen), shown=True),
     ]
+
+
+def clang() -> Path | str:
+    """Return the compiler as the presets name it, where that name leads to the LLVM that was found.
+
+    For CMake another word is another compiler: it forgets all settings and builds all anew.
+    """
+    found, named = llvm("clang"), shutil.which(PRESETS_CLANG)
+    return PRESETS_CLANG if named and Path(named).resolve() == found.resolve() else found
+
+
+def _variant(preset: str, root: Path, chosen: Words) -> list[Step]:
+    """Return the steps of a variant, which runs the test programs of clang's build."""
+    compiler = clang()
+    programs = Step(("cmake", "--preset", PROGRAMS, f"-DCMAKE_C_COMPILER={compiler}"))
+    return [programs, *_tested(preset, compiler, root, chosen, programs_of(root))]
+
+
+def programs_of(root: Path) -> Words:
+    """Return cmake's word for a variant that shall take test programs from clang's build."""
+    return [f"-DHAKMEM_TEST_PROGRAMS={root / 'build' / PROGRAMS}"]
 
 
 def _ctest(build: Path) -> Words:
@@ -153,14 +172,17 @@ def _portable(preset: str, root: Path, chosen: Words) -> list[Step]:
 
 def _fuzzed(root: Path) -> list[Step]:
     """Return the steps that build libFuzzer's program and let it run: docs/fuzzing.md."""
-    configure, _, test = _tested(FUZZER, llvm("clang"), root, ("-L", FUZZER))
+    configure, _, test = _tested(FUZZER, clang(), root, ("-L", FUZZER))
     build = ("cmake", "--build", root / "build" / FUZZER, "--target", "test_fuzz")
     return [configure, Step(build), test]
 
 
 def jobs() -> int:
-    """Return how many tests run at a time: some take a gibibyte, and some wait for the clock."""
-    return min(4, max(2, len(os.sched_getaffinity(0))))
+    """Return how many tests run at a time: some take a gibibyte, and some wait for the clock.
+
+    Beside one that waits all processors shall have something to do.
+    """
+    return min(4, len(os.sched_getaffinity(0)) + 1)
 
 
 def _tidy(root: Path, full: bool) -> list[Step]:
@@ -170,7 +192,7 @@ def _tidy(root: Path, full: bool) -> list[Step]:
     """
     build = root / "build" / "tidy"
     off = [f"-DHAKMEM_{part}=OFF" for part in ("TESTS", "BENCH", "TRAINING")]
-    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={llvm('clang')}")
+    configure = ("cmake", "--preset", "clang", "-B", build, f"-DCMAKE_C_COMPILER={clang()}")
     check = (llvm("run-clang-tidy"), "-p", build, "-quiet", f"-j{jobs()}", "-warnings-as-errors=*")
     chosen = () if full else (f"-checks=-{ANALYZER}",)
     return [

@@ -24,10 +24,11 @@ STEP_LIMIT_S = 3600.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a suite: seconds, and the command that failed, if any."""
+    """What came of a suite: seconds, those of processors, and the command that failed, if any."""
 
     suite: str
     seconds: float
+    cpu_s: float
     failed: str = ""
 
 
@@ -88,7 +89,7 @@ def test_command(
     """Run the tests: all, or those that a change touches.
 
     \b
-    pipeline test                            some eighteen minutes on two processors
+    pipeline test                            some twelve minutes on two quiet processors
     pipeline test --full                     whole builds, all options with gcc, what takes long
     pipeline test --changed                  what the changes not yet committed touch
     pipeline test --changed main             what the changes since main touch
@@ -187,8 +188,8 @@ def run_all(todo: dict[str, list[Step]], tree: Tree, console: BuildConsole) -> l
     with running_beside(step.argv, log=log, cwd=tree.root) as beside:
         outcomes = [_run_one(suite, commands, tree, console) for suite, commands in todo.items()]
         console.heading(BESIDE)
-        code, seconds = beside.finish(lambda text: click.echo(text, nl=False))
-    return [*outcomes, Outcome(BESIDE, seconds, _failure(step, code) if code != 0 else "")]
+        code, seconds, cpu_s = beside.finish(lambda text: click.echo(text, nl=False))
+    return [*outcomes, Outcome(BESIDE, seconds, cpu_s, _failure(step, code) if code != 0 else "")]
 
 
 def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) -> Outcome:
@@ -198,12 +199,16 @@ def _run_one(suite: str, todo: list[Step], tree: Tree, console: BuildConsole) ->
 
 def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
     """Run the commands of a suite up to the first that fails."""
-    started = time.monotonic()
+    from pipeline.core.beside import children_cpu_s
+
+    started, used = time.monotonic(), children_cpu_s()
+    failed = ""
     for number, step in enumerate(todo, start=1):
         code = _run_step(step, tree.state / "tests" / f"{suite}-{number}.log", tree.root)
         if code != 0:
-            return Outcome(suite, time.monotonic() - started, _failure(step, code))
-    return Outcome(suite, time.monotonic() - started)
+            failed = _failure(step, code)
+            break
+    return Outcome(suite, time.monotonic() - started, children_cpu_s() - used, failed)
 
 
 def _failure(step: Step, code: int) -> str:
@@ -213,14 +218,17 @@ def _failure(step: Step, code: int) -> str:
 
 
 def summarise(outcomes: list[Outcome]) -> None:
-    """Print one line per suite: its time, and what failed."""
+    """Print one line per suite: its time, that of processors, and what failed.
+
+    On a busy machine the time of processors says what a suite costs.
+    """
     click.echo("\nsummary")
     for outcome in outcomes:
         state = f"FAILED  {outcome.failed}" if outcome.failed else "passed"
         colour = "red" if outcome.failed else "green"
-        click.echo(
-            f"  {outcome.suite:<9}{outcome.seconds:7.1f} s  " + click.style(state, fg=colour)
-        )
+        times = f"{outcome.seconds:7.1f} s {outcome.cpu_s:7.1f} s of processors  "
+        click.echo(f"  {outcome.suite:<9}{times}" + click.style(state, fg=colour))
+    click.echo(f"  {'all':<9}{'':9} {sum(one.cpu_s for one in outcomes):7.1f} s of processors")
 
 
 def _run_step(step: Step, log: Path, root: Path) -> int:

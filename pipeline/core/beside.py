@@ -33,23 +33,32 @@ class Beside:
         self._waiter.start()
 
     def _wait(self) -> None:
-        self._child.wait()
+        """Wait for its end, and leave it to be reaped: until then others count without it."""
+        os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOWAIT)
         self._seconds = time.monotonic() - self._started
 
-    def finish(self, show: Callable[[str], None]) -> tuple[int, float]:
-        """Show what it says until it ends; return its exit code and how many seconds it took."""
+    def finish(self, show: Callable[[str], None]) -> tuple[int, float, float]:
+        """Show what it says until it ends; return its exit code, seconds, and processor seconds."""
         with self._log.open(encoding="utf-8", errors="replace") as said:
             while self._waiter.is_alive():
                 self._waiter.join(0.2)
                 show(said.read())
             show(said.read())
-        return self._child.returncode, self._seconds
+        before = children_cpu_s()
+        return self._child.wait(), self._seconds, children_cpu_s() - before
 
     def end(self) -> None:
         """Kill it and its group, unless it has ended."""
         if self._waiter.is_alive():
             kill_group(self._child.pid)
             self._waiter.join()
+        self._child.wait()
+
+
+def children_cpu_s() -> float:
+    """Return the processor seconds of all children that have ended and were waited for."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 @contextlib.contextmanager

@@ -31,6 +31,8 @@ with_option(HAKMEM_GUARD_FAULTS=0 process.leaves_no_trace)
 # some forty of them.
 with_option(TEST_BLOCKS_MAY_STAY=160 faults.all_requests faults.every_site)
 with_option(HAKMEM_GUARD_QUARANTINE=1 faults.every_site)
+# Each place fails in the one; the other, by number of the call, is production's, too.
+set_property(TEST faults.all_requests APPEND PROPERTY LABELS slow)
 # So that its tables are refused, too.
 with_option(HAKMEM_LEAKS=1 faults.every_site)
 

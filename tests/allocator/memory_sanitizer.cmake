@@ -18,4 +18,6 @@ set(sanitized_programs unit/alignments unit/calloc_is_zero unit/no_leak unit/rea
     stress/structures stress/thread_churn process/children process/exit_while_busy
     process/fork_from_threads process/fork_handlers process/small_stacks process/thread_end)
 sanitized(memory memory 10)
+# Seconds of work, most of it the test's own; memory.shadow_model moves contents, too.
+set_property(TEST memory.realloc_contents APPEND PROPERTY LABELS slow)
 set(sanitized_programs ${other_programs})

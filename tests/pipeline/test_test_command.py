@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from pipeline.commands.suites import BESIDE, SUITES, Step, c_sources, steps
+from pipeline.commands import suites
+from pipeline.commands.suites import BESIDE, PRESETS_CLANG, SUITES, VARIANTS, Step, c_sources, steps
 from pipeline.commands.test import Outcome, run_all, run_suite, run_suites, summarise
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
@@ -29,6 +31,13 @@ def test_test_runners_show_what_they_do(suite: str) -> None:
 
 def words(suite: str, full: bool) -> list[str]:
     return [str(word) for step in steps(suite, ROOT, full) for word in step.argv]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants_run_the_test_programs_of_the_clang_build(variant: str) -> None:
+    said = words(variant, False)
+    assert f"-DHAKMEM_TEST_PROGRAMS={ROOT / 'build' / 'clang'}" in said
+    assert said[:3] == ["cmake", "--preset", "clang"]  # it may be the only suite that is asked for
 
 
 @pytest.mark.parametrize("suite", ["clang", "gcc", "guard", "pytest"])
@@ -72,6 +81,25 @@ def test_the_marks_of_slow_tests_are_those_that_are_left_out(marker: str, chosen
 
 def test_warnings_are_errors_in_both_compilers() -> None:
     assert '"HAKMEM_WERROR": "ON"' in (ROOT / "CMakePresets.json").read_text(encoding="utf-8")
+
+
+def test_a_tree_that_was_set_up_by_a_preset_is_not_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler of the presets stays, unless another LLVM was found or asked for."""
+    presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
+    (preset,) = (one for one in presets["configurePresets"] if one["name"] == "clang")
+    assert preset["cacheVariables"]["CMAKE_C_COMPILER"] == PRESETS_CLANG
+    for folder in ("llvm", "bin", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "clang").write_text("#!/bin/sh\n", encoding="utf-8")
+    named = tmp_path / "bin" / PRESETS_CLANG
+    monkeypatch.setattr(suites, "llvm", (tmp_path / "llvm").joinpath)
+    monkeypatch.setattr("shutil.which", lambda _: str(named))
+    named.symlink_to(tmp_path / "llvm" / "clang")
+    assert suites.clang() == PRESETS_CLANG
+    monkeypatch.setattr(suites, "llvm", (tmp_path / "other").joinpath)
+    assert suites.clang() == tmp_path / "other" / "clang"
 
 
 def test_all_c_folders_are_looked_at() -> None:
@@ -139,7 +167,17 @@ def test_what_runs_beside_does_not_outlive_an_interrupt(tmp_path: Path) -> None:
 
 
 def test_summary_has_a_line_per_suite(capsys: pytest.CaptureFixture[str]) -> None:
-    summarise([Outcome("ruff", 1.0), Outcome("gcc", 2.0, "exit code 8: ctest")])
+    summarise([Outcome("ruff", 1.0, 0.5), Outcome("gcc", 2.0, 3.0, "exit code 8: ctest")])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-2].split() == ["ruff", "1.0", "s", "passed"]
-    assert "FAILED  exit code 8: ctest" in lines[-1]
+    assert lines[-3].split() == ["ruff", "1.0", "s", "0.5", "s", "of", "processors", "passed"]
+    assert "FAILED  exit code 8: ctest" in lines[-2]
+    assert lines[-1].split() == ["all", "3.5", "s", "of", "processors"]
+
+
+def test_each_suite_counts_its_own_processor_time_also_beside_others(tmp_path: Path) -> None:
+    """What runs beside has ended long before the other suite does, and counts by itself."""
+    busy = "import time\nwhile time.process_time() < 1.1: pass"
+    found = in_turn(
+        tmp_path, (sys.executable, "-c", f"{busy}\nopen({str(tmp_path / 'begun')!r}, 'w')")
+    )
+    assert 0 < found[0].cpu_s < 1 < found[1].cpu_s
