@@ -137,7 +137,8 @@ static bool reclaim(State *s) {
     uint8_t step = s->step++, slots = s->last;
     if (step == 0) {
         s->last = (uint8_t)(s->memory[TOP] + only_pushes);
-        s->last -= s->last > 0;
+        if (s->last > 0)
+            s->last--;
     } else if (step <= slots) {
         s->taken[step] = s->memory[step];
         s->memory[step] = 0;
