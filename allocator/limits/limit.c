@@ -62,6 +62,7 @@ void hak_limit_look_again(uint64_t now) {
     static uint64_t next_ms;
     if (now < next_ms)
         return;
-    next_ms = now + HAK_MOMENT_MS;
+    uint64_t delay = hak_policy_now()->purge_delay_ms;
+    next_ms = now + (delay > HAK_MOMENT_MS ? delay : HAK_MOMENT_MS);
     update();
 }

@@ -14,9 +14,14 @@ static hak_slab *take_run_out(hak_heap *heap, size_t at) {
     return run;
 }
 
-static void give_oldest(hak_heap *heap) {
-    hak_run_give(take_run_out(heap, 0), false);
-    hak_purge_expect();
+static void give_all(hak_heap *heap, bool aged) {
+    while (heap->cached_count != 0) {
+        hak_slab *newest = take_run_out(heap, heap->cached_count - 1);
+        if (aged)
+            hak_run_give_aged(newest);
+        else
+            hak_run_give(newest, false);
+    }
 }
 
 hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
@@ -28,8 +33,10 @@ hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
 
 hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages) {
     hak_slab *run = hak_run_cache_find(heap, pages);
-    while (run == NULL && heap->cached_count != 0)
-        give_oldest(heap);
+    if (run == NULL && heap->cached_count != 0) {
+        give_all(heap, false);
+        hak_purge_expect();
+    }
     return run;
 }
 
@@ -47,22 +54,26 @@ static size_t pages_in(const hak_heap *heap) {
     return heap->cached_most - heap->cached_room;
 }
 
+/* A heap without a thread will not want its runs soon. */
+static bool keeps_runs(const hak_heap *heap) {
+    return !HAK_GUARD && !heap->samples &&
+           atomic_load_explicit(&heap->seat->state, memory_order_relaxed) == HAK_HEAP_ACTIVE;
+}
+
 bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
-    if (HAK_GUARD || heap->samples || run->pages > HAK_CACHED_PAGES)
+    if (run->pages > HAK_CACHED_PAGES || !keeps_runs(heap))
         return false;
-    while (pages_in(heap) + run->pages > HAK_CACHED_PAGES)
-        give_oldest(heap);
+    while (pages_in(heap) + run->pages > HAK_CACHED_PAGES) {
+        hak_run_give(take_run_out(heap, 0), false);
+        hak_purge_expect();
+    }
     return (run->pages <= heap->cached_room || borrow(heap, run->pages - heap->cached_room)) &&
            hak_run_cache_put(heap, run);
 }
 
 bool hak_run_cache_empty(hak_heap *heap, bool aged) {
     bool any = heap->cached_count != 0;
-    while (heap->cached_count != 0)
-        if (aged)
-            hak_run_give_aged(take_run_out(heap, heap->cached_count - 1));
-        else
-            hak_run_give(take_run_out(heap, heap->cached_count - 1), false);
+    give_all(heap, aged);
     hak_excess_give_back(heap->cached_most);
     heap->cached_most = heap->cached_room = 0;
     return any;

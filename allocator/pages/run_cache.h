@@ -8,9 +8,9 @@
  * from there line by line. And no lock and no atomic operation is needed to take a run or to put
  * one in. For their segment the pages are in use all the while: so nobody purges them. A cache
  * holds few pages, all caches together no more than what may wait as dirty pages (pages/excess.h).
- * A large block of another length sends them all back first: what lies free is one piece then, and
- * nothing waits while new memory is taken. So does each purge epoch: a page waits no longer here
- * than there.
+ * A large block of another length, or a slab of several pages, sends them all back first: what lies
+ * free is one piece then. So do a slab in new memory and each purge epoch: nothing waits while more
+ * is taken, and a page waits for the purge no longer here than there.
  *
  * A forked child looks at the caches of threads that it does not have. What it finds there as
  * CACHED is nobody's: a run comes in when it is, and leaves before it is not any more. */
@@ -65,7 +65,8 @@ bool hak_run_cache_push(hak_heap *heap, hak_slab *run);
  * the purge epoch began. False: there was none. By the owner. */
 bool hak_run_cache_empty(hak_heap *heap, bool aged);
 
-/* In a forked child: gives back what a heap has cached whose thread is not there. */
+/* Gives back what a heap has cached whose thread is not there: in a forked child, or because it
+ * ended amid an operation. */
 void hak_run_cache_inherit(hak_heap *heap);
 
 #endif

@@ -80,13 +80,15 @@ static bool has_ended(const hak_seat *seat) {
 }
 
 /* Nobody else comes to the heap while the lock is held. What its owner was in the middle of is
- * never finished: such a heap is left as it is. */
+ * never finished: such a heap is left as it is, but for what it had cached, which says so by
+ * itself. */
 static bool take_over(hak_seat *seat) {
     hak_heap *heap = seat->heap;
     if (!has_ended(seat))
         return false;
     hak_owner_is_unknown(heap);
     if (heap->busy) {
+        hak_run_cache_inherit(heap);
         hak_seat_set_state(seat, HAK_HEAP_FROZEN);
         return false;
     }

@@ -126,8 +126,10 @@ void hak_heap_flush(hak_heap *heap) {
 
 /* ---- one epoch, in steps ---- */
 
+/* What lies in the transfer cache comes back before the slabs are looked at. */
 static void begin_class(hak_heap *heap, unsigned cls) {
     heap->trim_class = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
+    hak_transfer_empty(heap, heap->trim_class);
     heap->trim_next = heap->bins[heap->trim_class].partial;
 }
 
@@ -153,7 +155,6 @@ static void empty_class(hak_heap *heap, unsigned cls, size_t *budget) {
  * back makes its slab young again, and slabs in use stay. A class that is idle has an empty
  * magazine at the next epoch, so its slabs grow old. */
 static void end_class(hak_heap *heap, unsigned cls, size_t *budget) {
-    hak_transfer_empty(heap, cls);
     if (!heap->robbed)
         empty_class(heap, cls, budget);
     begin_class(heap, cls + 1);

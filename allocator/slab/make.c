@@ -30,12 +30,21 @@ void hak_slab_own(const hak_heap *heap, const hak_slab *slab) {
     name_owner(slab, hak_owner_word(heap, slab->cls));
 }
 
-/* One that the thread has just released comes first: its lines are in this processor's cache.
- * Single pages that wait there may make a longer run, if they go back. */
-static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
-    *zeroed = false;
+/* Several runs that wait may make one that is long enough, if they go back. A large block from
+ * another range is no place for a slab: free finds the class of its blocks by a slow path. */
+static hak_slab *take_cached(hak_heap *heap, size_t pages) {
     hak_slab *run =
         pages == 1 ? hak_run_cache_find(heap, pages) : hak_run_cache_find_or_empty(heap, pages);
+    if (run == NULL || hak_range_of((void *)run->start) == &hak_ranges[0])
+        return run;
+    hak_run_give(run, false);
+    return NULL;
+}
+
+/* One that the thread has just released comes first: its lines are in this processor's cache. */
+static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
+    *zeroed = false;
+    hak_slab *run = take_cached(heap, pages);
     return run != NULL ? run : hak_run_take(HAK_HOME_OF_SLABS, pages, 1, zeroed);
 }
 
@@ -69,16 +78,23 @@ static void clear_bitmap(hak_slab *slab) {
         slab->bitmap[hak_lowest_bit(slab->summary)] = 0;
 }
 
-void hak_slab_release(hak_heap *heap, hak_slab *slab) {
-    hak_slab_unlink(heap, slab);
+/* It is a run like any other from now on: all of its pages have memory, for all that is known. */
+static void end_slab(hak_slab *slab) {
     clear_bitmap(slab);
     name_class(slab, HAK_CLASS_NONE);
     name_owner(slab, 0);
     slab->cls = HAK_CLASS_NONE;
+    slab->touched = slab->pages;
+    slab->before = 0;
     for (uint32_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_FREE;
         slab[i].tail = 0;
     }
+}
+
+void hak_slab_release(hak_heap *heap, hak_slab *slab) {
+    hak_slab_unlink(heap, slab);
+    end_slab(slab);
     if (hak_slab_has_waited(heap, slab))
         hak_run_give_aged(slab);
     else if (!hak_run_cache_push(heap, slab))

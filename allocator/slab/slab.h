@@ -95,8 +95,8 @@ HAK_INLINE bool hak_slab_has_waited(const hak_heap *heap, const hak_slab *slab) 
     return slab->pulse != HAK_PULSE_LIVELY || heap->robbed;
 }
 
-/* Gives the pages of an empty slab back; those of one that has waited wait no longer. It must be on
- * the heap's partial list. */
+/* Gives the pages of an empty slab back: to the thread's run cache or to the segment; those of one
+ * that has waited wait no longer. It must be on the heap's partial list. */
 void hak_slab_release(hak_heap *heap, hak_slab *slab);
 /* The same for all empty slabs of a class. */
 void hak_slab_release_empty(hak_heap *heap, unsigned cls);

@@ -4,11 +4,14 @@
 #include "pages/run_cache.h"
 
 #include "pages/epoch.h"
+#include "base/classes.h"
 #include "thread/thread.h"
 #include "include/hakmem.h"
 #include "os/os.h"
 #include "pages/excess.h"
+#include "pages/home.h"
 #include "pages/range.h"
+#include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 #include "stats/stats.h"
@@ -123,6 +126,31 @@ static void slabs_come_again_without_the_segments(void) {
     for (int i = 0; i < 4; i++)
         build_up_and_tear_down();
     CHECK_THAT(HAK_COUNTED(runs_taken) == runs, "%zu runs", HAK_COUNTED(runs_taken) - runs);
+    hak_purge();
+}
+
+/* A run as of a large block of a thread with another home. */
+static hak_slab *run_elsewhere(size_t pages) {
+    bool zeroed;
+    hak_slab *run;
+    do {
+        run = hak_run_take(HAK_FIRST_HOME + 1, pages, 1, &zeroed);
+        CHECK(run != NULL);
+        run->kind = HAK_RUN_LARGE;
+    } while (hak_range_of((void *)run->start) == &hak_ranges[0]);
+    return run;
+}
+
+/* free looks for the class of a block in the first range alone. */
+static void slabs_take_none_of_another_range(void) {
+    unsigned cls = 1;
+    while (hak_classes[cls].pages != 2)
+        cls++;
+    hak_slab *run = run_elsewhere(2);
+    CHECK(hak_run_cache_push(hak_this_thread.owned, run) && cached() == 1);
+    void *block = hak_malloc(hak_classes[cls].size);
+    CHECK(hak_range_of(block) == &hak_ranges[0] && run->kind == HAK_RUN_FREE);
+    hak_free(block);
     hak_purge();
 }
 
@@ -251,6 +279,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         comes_again_without_the_segments(sizes[i]);
     slabs_come_again_without_the_segments();
+    slabs_take_none_of_another_range();
     is_not_live();
     it_is_zero_for_calloc();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
