@@ -25,6 +25,13 @@ def hakmem(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def loads(library: Path) -> bool:
+    """Say whether a library is there as a whole: a build may link it just now, beside the tests."""
+    env = {**os.environ, "LD_PRELOAD": str(library)}
+    done = subprocess.run(["true"], env=env, capture_output=True)
+    return done.returncode == 0 and not done.stderr
+
+
 @pytest.fixture(scope="session")
 def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """Compile a line of C: a program, or with -shared a library."""

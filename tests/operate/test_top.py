@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import ROOT, Compile, compile_c, hakmem
+from made import ROOT, Compile, compile_c, hakmem, loads
 from test_check_process import echo, running
 
 from operate import overview, statistics
@@ -126,7 +126,7 @@ def test_another_users_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, e
 
 def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
     built = ROOT / "build/clang/lib/libhakmem.so"
-    if not built.exists() or b"hak_stats_json" not in built.read_bytes():
+    if not loads(built) or b"hak_stats_json" not in built.read_bytes():
         pytest.skip("no library is built: cmake --preset clang && cmake --build --preset clang")
     program = compile_c(WAITS, "-O0", "-fno-builtin")
     env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(built)}
