@@ -37,16 +37,19 @@ static bool is_quiet(uint64_t now, uint64_t delay) {
 
 /* The same where some have begun, unless threads ended so a short while ago, too, or the process
  * has begun just now: a program that starts and ends threads in turn wants their heaps again. All
- * ends since a thread began last are one teardown. With several at once it is a guess. */
+ * ends since a thread began last are one teardown: the first of them says for all whether it is
+ * rare. It reads when the last one was before that, and notes its own afterwards, so that of
+ * several at once each finds the same. */
 static bool is_rare(uint64_t now, uint64_t delay) {
-    static _Atomic uint64_t ended_ms, began_ms;
-    static _Atomic bool rare;
-    uint64_t began = hak_heap_obtained_ms(), last = atomic_exchange(&ended_ms, now);
+    static _Atomic uint64_t ended_ms, teardown; /* twice when it began, one more: it is rare */
+    uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);
+    uint64_t began = hak_heap_obtained_ms();
     if (last == 0)
         last = hak_heap_first_ms();
-    if (atomic_exchange(&began_ms, began) != began)
-        atomic_store(&rare, now - last > delay);
-    return atomic_load(&rare);
+    if (noted / 2 != began)
+        atomic_compare_exchange_strong(&teardown, &noted, began * 2 + (now > last + delay));
+    atomic_store(&ended_ms, now);
+    return atomic_load(&teardown) % 2 != 0;
 }
 
 static bool is_shutdown(void) {

@@ -167,9 +167,13 @@ static bool take_back_some(hak_heap *heap, size_t *budget) {
     return all;
 }
 
-enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
+static void begin_when_due(hak_heap *heap, uint32_t epoch, size_t *budget) {
     if (heap->trim_class == 0 && has_to_begin(heap, epoch) && take_back_some(heap, budget))
         begin(heap, epoch);
+}
+
+enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
+    begin_when_due(heap, epoch, budget);
     while (heap->trim_class != 0 && *budget > 0) {
         age_some(heap, budget);
         if (heap->trim_next == NULL)
@@ -188,12 +192,14 @@ static bool is_empty(const hak_heap *heap) {
     return cls == HAK_CLASSES;
 }
 
-/* Blocks that this trim puts back into slabs: those have been looked at by then. */
+/* Blocks that this trim puts back into slabs: those have been looked at by then. It is asked after
+ * the mail was taken, so that none can arrive between the question and the taking. */
 static bool has_blocks(const hak_heap *heap) {
     return hak_seat_has_mail(heap->seat) || heap->came != NULL || !is_empty(heap);
 }
 
 enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget) {
+    begin_when_due(heap, epoch, budget);
     bool had_blocks = has_blocks(heap);
     enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
     heap->trim_more |= had_blocks;

@@ -6,6 +6,7 @@
 
 #include "base/classes.h"
 #include "bin/bin.h"
+#include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/seat.h"
 #include "include/hakmem.h"
@@ -58,10 +59,12 @@ static void freed_after_the_trim(void) {
 }
 
 static void *left[LEFT];
+static hak_seat *left_by;
 
 static void *leave_blocks(void *unused) {
     for (int i = 0; i < LEFT; i++)
         CHECK((left[i] = hak_malloc(SIZE)) != NULL);
+    left_by = hak_heap_self()->seat;
     return unused;
 }
 
@@ -82,6 +85,28 @@ static void came_back_before_a_trim(void) {
     CHECK_THAT(hak_seat_idle_count() == 0, "%zu heaps have something", hak_seat_idle_count());
 }
 
+/* What waits for other threads goes home in the middle of a trim: of the first for which the heap
+ * is looked into, or of a later one. False: it was settled before. */
+static bool came_back_in_a_trim(uint32_t first, uint32_t epochs) {
+    thread_join(thread_start(leave_blocks, NULL));
+    end_epochs(first, first + epochs);
+    if (left_by->settled)
+        return false;
+    CHECK(hak_transfer_put(class_of(SIZE), left, LEFT) == LEFT);
+    end_epochs(first + epochs + 1, first + epochs + 5);
+    CHECK_THAT(hak_seat_idle_count() == 0, "%zu heaps have something", hak_seat_idle_count());
+    return true;
+}
+
+static void came_back_in_any_trim(void) {
+    uint32_t epochs = 0;
+    while (came_back_in_a_trim(EPOCH + 30 + 20 * epochs, epochs))
+        epochs++;
+    CHECK(epochs > 0);
+    for (int i = 0; i < LEFT; i++)
+        hak_free(left[i]);
+}
+
 static void came_back_before_a_purge(void) {
     settle_and_give_back(EPOCH + 20);
     hak_purge();
@@ -96,5 +121,6 @@ int main(void) {
     freed_after_the_trim();
     came_back_before_a_trim();
     came_back_before_a_purge();
+    came_back_in_any_trim();
     return 0;
 }

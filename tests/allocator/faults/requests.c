@@ -130,9 +130,9 @@ static void gigabytes(void) {
     free(behind);
 }
 
-static void in_a_thread(void) {
+static void in_a_thread(void *(*requests)(void *)) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, all_sizes, NULL) == 0)
+    if (pthread_create(&thread, NULL, requests, NULL) == 0)
         thread_join(thread);
 }
 
@@ -179,7 +179,7 @@ static void many_large_ones(void) {
     }
 }
 
-static void many_of_a_size(void) {
+static void *many_of_a_size(void *unused) {
     static void *blocks[MANY];
     for (int round = 0; round < 4; round++) {
         int count = 0;
@@ -188,6 +188,13 @@ static void many_of_a_size(void) {
         while (count > 0)
             give_back(blocks[--count], SMALL);
     }
+    return unused;
+}
+
+/* The second thread finds the deep magazine of the first, and makes it shallow. */
+static void deep_in_two_threads(void) {
+    in_a_thread(many_of_a_size);
+    in_a_thread(many_of_a_size);
 }
 
 /* Enough dense memory for huge pages, and some of it given back. */
@@ -208,11 +215,11 @@ static void no_block_is_left(size_t before) {
 void requests_run(void) {
     size_t before = live_blocks();
     all_sizes(NULL);
-    in_a_thread();
+    in_a_thread(all_sizes);
     one_huge((size_t)300 << 20);
     malloc_trim(0);
     all_sizes(NULL);
-    in_a_thread();
+    in_a_thread(all_sizes);
     no_block_is_left(before);
 }
 
@@ -224,7 +231,8 @@ void requests_run_rare(void) {
     if (APART != 0)
         gigabytes();
     one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
-    many_of_a_size();
+    many_of_a_size(NULL);
+    deep_in_two_threads();
     many_dense();
     no_block_is_left(before);
 }
