@@ -8,11 +8,12 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from pipeline.core.errors import ToolError, WorkloadError
+from pipeline.tune.loop import Loop
 from pipeline.tune.measure import Job, Result, measure
 
 if TYPE_CHECKING:
@@ -74,8 +75,10 @@ class Cluster:
         """
         self._function = function
         try:
-            self._own = _one_worker_here() if address == HERE else None
-            self._client = _connect(self._own.scheduler_address if self._own else address)
+            self._loop = Loop()  # where connecting fails it goes on: Dask needs it to clean up
+            with ExitStack() as open_now:
+                self._client = _open(address, self._loop, open_now)
+                self._open = open_now.pop_all()
         except ImportError as error:
             raise ToolError(
                 "--scheduler needs the package distributed",
@@ -113,12 +116,21 @@ class Cluster:
 
     def close(self) -> None:
         """Let go of the scheduler; unless it is our own, it and its workers go on."""
-        self._client.close()
-        if self._own is not None:
-            self._own.close()
+        self._open.close()
+        self._loop.close()
 
 
-def _one_worker_here() -> LocalCluster:
+def _open(address: str, loop: Loop, open_now: ExitStack) -> Client:
+    if address == HERE:
+        here = _one_worker_here(loop)
+        open_now.callback(here.close)
+        address = here.scheduler_address
+    client = _connect(address, loop)
+    open_now.callback(client.close)
+    return client
+
+
+def _one_worker_here(loop: Loop) -> LocalCluster:
     import dask
     from distributed import LocalCluster
 
@@ -128,6 +140,7 @@ def _one_worker_here() -> LocalCluster:
             n_workers=1,
             threads_per_worker=1,
             resources={RESOURCE: 1},
+            loop=loop.loop,
             dashboard_address="127.0.0.1:0",  # any port: None means 8787, which may be taken
             silence_logs=logging.CRITICAL,  # after ctrl-C it would warn of what is meant to be so
         )
@@ -138,11 +151,11 @@ def _one_worker_here() -> LocalCluster:
         ) from error
 
 
-def _connect(address: str) -> Client:
+def _connect(address: str, loop: Loop) -> Client:
     from distributed import Client
 
     try:
-        return Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False)
+        return Client(address, timeout=CONNECT_LIMIT_S, set_as_default=False, loop=loop.loop)
     except (OSError, ValueError) as error:
         raise ToolError(
             f"no scheduler answers at {address}",

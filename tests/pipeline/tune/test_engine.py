@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ToolError
 from pipeline.judge.request import BenchCommand
 from pipeline.tune.engine import HERE, NONE, RESOURCE, Cluster, Local, engine_for
+from pipeline.tune.loop import Loop
 from pipeline.tune.measure import File, Job, Result
 from pipeline.tune.state import Journal
 
@@ -156,9 +158,16 @@ def test_a_killed_worker_loses_no_result_and_workers_run_one_job_at_a_time(tmp_p
 
     notes, journal = tmp_path / "notes", Journal(tmp_path / "results")
     wanted = [replace(job, context=str(notes)) for job in jobs()]
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, resources={RESOURCE: 1}, dashboard_address="127.0.0.1:0"
-    ) as cluster:
+    with (
+        closing(Loop()) as loop,
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            resources={RESOURCE: 1},
+            loop=loop.loop,
+            dashboard_address="127.0.0.1:0",
+        ) as cluster,
+    ):
         victim = cluster.workers[0].process.pid
         engine = Cluster(cluster.scheduler_address, measure_slowly)
         try:
