@@ -35,27 +35,34 @@ static size_t room_of(const hak_heap *heap, unsigned cls) {
     return (size_t)(heap->end[cls] - heap->top[cls]);
 }
 
+/* Whether a block is still at home here; blocks on one page have one owner. */
+static inline bool is_at_home(const hak_owners *owners, void *block, uintptr_t expected,
+                              uintptr_t *page) {
+    if ((uintptr_t)block - *page < HAK_PAGE_SIZE)
+        return true;
+    if (!hak_owners_say(owners, block, expected))
+        return false;
+    *page = hak_round_down((uintptr_t)block, HAK_PAGE_SIZE);
+    return true;
+}
+
 /* The magazine takes the blocks in the carrier's words that are still its heap's, as long as it has
- * room; blocks on one page have one owner. The lower half of each product is small where a block
- * begins (hak_divide), so one look at the end tells whether all do, the carrier, too; in slabs of
- * several pages each is looked at by itself. Returns how many. */
+ * room. The lower half of each product is small where a block begins (hak_divide), so one look at
+ * the end tells whether all do, the carrier, too; in slabs of several pages each is looked at by
+ * itself. Returns how many. */
 static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *carrier,
                                size_t count, uintptr_t key) {
     const hak_owners owners = hak_owners_now();
     const unsigned cls = hak_class_of_owner(expected);
     const uint64_t reciprocal = hak_classes[cls].pages == 1 ? hak_classes[cls].reciprocal : 0;
-    const hak_link *words = carrier + 1;
     size_t room = room_of(heap, cls), most = count < room ? count : room, n = 0;
     void **slots = hak_magazine_lay_down(heap, cls) + 1, *block;
     uintptr_t page = (uintptr_t)0 - HAK_PAGE_SIZE; /* no block lies there, nor NULL */
     uint64_t rest = (uintptr_t)carrier % HAK_PAGE_SIZE * reciprocal;
     for (; n < most; n++) {
-        block = hak_link_read(&words[n], key);
-        if ((uintptr_t)block - page >= HAK_PAGE_SIZE) {
-            if (!hak_owners_say(&owners, block, expected))
-                break;
-            page = hak_round_down((uintptr_t)block, HAK_PAGE_SIZE);
-        }
+        block = hak_link_read(&carrier[1 + n], key);
+        if (!is_at_home(&owners, block, expected, &page))
+            break;
         slots[n] = block;
         rest |= ((uintptr_t)block - page) * reciprocal;
     }

@@ -48,21 +48,25 @@ static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
     return run != NULL ? run : hak_run_take(HAK_HOME_OF_SLABS, pages, 1, zeroed);
 }
 
-hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
-    bool zeroed;
-    hak_slab *slab = take_run(heap, hak_classes[cls].pages, &zeroed);
-    if (slab == NULL)
-        return NULL;
+static void lay_out(hak_slab *slab, unsigned cls) {
     slab->kind = HAK_RUN_SLAB;
     slab->cls = (uint8_t)cls;
     slab->used = slab->carved = 0;
     slab->summary = 0;
-    slab->dirty_tail = !zeroed || hak_dense_holds(slab);
     for (uint32_t i = 1; i < slab->pages; i++) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
         slab[i].tail = (uint16_t)i;
     }
     name_class(slab, cls);
+}
+
+hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
+    bool zeroed;
+    hak_slab *slab = take_run(heap, hak_classes[cls].pages, &zeroed);
+    if (slab == NULL)
+        return NULL;
+    lay_out(slab, cls);
+    slab->dirty_tail = !zeroed || hak_dense_holds(slab);
     hak_slab_own(heap, slab);
     hak_tables_expect_slab(slab);
     hak_slab_link(heap, slab);
