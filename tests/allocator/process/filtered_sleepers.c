@@ -51,17 +51,6 @@ static void use_memory(void) {
         free(blocks[i]);
 }
 
-/* Until it is so: how long that takes is not asked here. */
-static void goes_back(size_t before) {
-    size_t used = rss_kib(), after;
-    do {
-        free(malloc(100));
-        sleep_ms(1);
-        after = rss_kib();
-    } while (after > before + SLACK_KIB);
-    say("before %zu: RSS %zu -> %zu KiB", before, used, after);
-}
-
 int main(void) {
     static pthread_t threads[THREADS];
     hang_limit();
@@ -73,7 +62,7 @@ int main(void) {
     pthread_barrier_wait(&asleep);
     size_t before = rss_kib();
     use_memory();
-    goes_back(before);
+    goes_back_by_itself(before + SLACK_KIB);
     pthread_barrier_wait(&over);
     for (int i = 0; i < THREADS; i++)
         thread_join(threads[i]);

@@ -1,7 +1,6 @@
 /* Threads use many sizes a little, free all and sleep. A heap each is all that stays, and of that
  * what its owner needs to go on: after malloc_trim, and by itself while any thread allocates. Then
  * they use the same sizes again. */
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,28 +39,7 @@ static void *live(void *argument) {
     return NULL;
 }
 
-static void goes_back_by_trim(size_t allowed) {
-    size_t before = rss_kib();
-    malloc_trim(0);
-    size_t after = rss_kib();
-    say("allowed %zu: RSS %zu -> %zu KiB after malloc_trim", allowed, before, after);
-    CHECK_THAT(after <= allowed, "%zu KiB, allowed are %zu", after, allowed);
-}
-
-/* Until it is so: how long that takes is not asked here. */
-static void goes_back_by_itself(size_t allowed) {
-    size_t before = rss_kib(), after;
-    unsigned long looks = 0;
-    do {
-        free(malloc(100));
-        sleep_ms(1);
-        looks++;
-        after = rss_kib();
-    } while (after > allowed);
-    say("allowed %zu: RSS %zu -> %zu KiB after %lu looks", allowed, before, after, looks);
-}
-
-static void round_of(void (*goes_back)(size_t allowed), size_t allowed) {
+static void round_of(void (*goes_back)(size_t allowed_kib), size_t allowed) {
     pthread_barrier_wait(&used);
     goes_back(allowed);
     pthread_barrier_wait(&looked_at);

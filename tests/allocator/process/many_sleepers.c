@@ -1,7 +1,6 @@
 /* Many threads free each other's blocks, and sleep. What lies in their magazines is of each other's
  * slabs: so while the first of these heaps are trimmed, blocks come back to those that were. All
  * goes back by itself, while any thread allocates. */
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,19 +33,6 @@ static void *live(void *argument) {
     return NULL;
 }
 
-/* Until it is so: how long that takes is not asked here. */
-static void goes_back(size_t at_start) {
-    size_t before = rss_kib(), after;
-    unsigned long looks = 0;
-    do {
-        free(malloc(100));
-        sleep_ms(1);
-        looks++;
-        after = rss_kib();
-    } while (after > at_start + SLACK_KIB);
-    say("at the start %zu: RSS %zu -> %zu KiB after %lu looks", at_start, before, after, looks);
-}
-
 int main(void) {
     static pthread_t threads[THREADS];
     hang_limit();
@@ -62,7 +48,7 @@ int main(void) {
     for (int i = 0; i < THREADS; i++)
         threads[i] = thread_start(live, blocks[i]);
     pthread_barrier_wait(&freed);
-    goes_back(at_start);
+    goes_back_by_itself(at_start + SLACK_KIB);
     pthread_barrier_wait(&looked_at);
     for (int i = 0; i < THREADS; i++)
         thread_join(threads[i]);

@@ -1,7 +1,6 @@
 /* Threads allocate, hand their blocks over and sleep. What the main thread then frees goes back: at
  * once by malloc_trim, and by itself while any thread allocates; with what lay in the sleepers'
  * magazines. Afterwards they go on as if nothing had happened. */
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ enum { LIVE_SHARE = 16, SLACK_KIB = 10 * 1024, LONG_RUN = 4096 };
 
 static pthread_barrier_t handed_over, freed;
 static void *blocks[THREADS][BLOCKS];
-static size_t sizes[THREADS][BLOCKS], live_kib;
+static size_t sizes[THREADS][BLOCKS];
 static pthread_t threads[THREADS];
 
 static void fill(void **blocks_of, size_t *sizes_of, Random *random, size_t count) {
@@ -78,33 +77,12 @@ static size_t count_live(void) {
     return bytes / 1024;
 }
 
-static void goes_back_by_trim(size_t at_start) {
-    size_t before = rss_kib();
-    malloc_trim(0);
-    size_t after = rss_kib(), allowed = at_start + live_kib + live_kib / 5 + SLACK_KIB;
-    say("at the start %zu, live %zu: RSS %zu -> %zu KiB after malloc_trim", at_start, live_kib,
-        before, after);
-    CHECK_THAT(after <= allowed, "%zu KiB, allowed are %zu", after, allowed);
-}
-
-/* Until it is so: how long that takes is not asked here. */
-static void goes_back_by_itself(size_t at_start) {
-    size_t before = rss_kib(), allowed = at_start + live_kib + live_kib / 5 + SLACK_KIB, after;
-    unsigned long rounds = 0;
-    do {
-        free(malloc(100));
-        sleep_ms(1);
-        rounds++;
-        after = rss_kib();
-    } while (after > allowed);
-    say("by itself: RSS %zu -> %zu KiB after %lu looks", before, after, rounds);
-}
-
-static void round_of(void (*goes_back)(size_t at_start), size_t at_start) {
+static void round_of(void (*goes_back)(size_t allowed_kib), size_t at_start) {
     pthread_barrier_wait(&handed_over);
-    live_kib = count_live();
+    size_t live_kib = count_live();
     free_those(false);
-    goes_back(at_start);
+    say("at the start %zu KiB, live %zu", at_start, live_kib);
+    goes_back(at_start + live_kib + live_kib / 5 + SLACK_KIB);
     free_those(true);
     pthread_barrier_wait(&freed);
 }

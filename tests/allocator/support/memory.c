@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,4 +52,24 @@ bool calls_are_filtered(void) {
 void sleep_ms(unsigned milliseconds) {
     struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};
     nanosleep(&time, NULL);
+}
+
+void goes_back_by_trim(size_t allowed_kib) {
+    size_t before = rss_kib();
+    malloc_trim(0);
+    size_t after = rss_kib();
+    say("%zu KiB -> %zu after malloc_trim, allowed are %zu", before, after, allowed_kib);
+    CHECK(after <= allowed_kib);
+}
+
+void goes_back_by_itself(size_t allowed_kib) {
+    size_t before = rss_kib(), after;
+    unsigned long looks = 0;
+    do {
+        free(malloc(100));
+        sleep_ms(1);
+        looks++;
+        after = rss_kib();
+    } while (after > allowed_kib);
+    say("%zu KiB -> %zu after %lu looks, allowed are %zu", before, after, looks, allowed_kib);
 }

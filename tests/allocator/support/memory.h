@@ -27,4 +27,9 @@ bool calls_are_filtered(void);
 
 void sleep_ms(unsigned milliseconds);
 
+/* Memory goes back until rss_kib is at most `allowed_kib`: at once by malloc_trim, or by itself,
+ * while this thread allocates a little now and then. How long that takes is not asked. */
+void goes_back_by_trim(size_t allowed_kib);
+void goes_back_by_itself(size_t allowed_kib);
+
 #endif
