@@ -7,6 +7,7 @@
 #include "pages/run_cache.h"
 #include "pages/segment.h"
 #include "pages/tables.h"
+#include "slab/guard_page.h"
 #include "slab/slab.h"
 
 /* The class of a slab's pages is written while nobody else knows a block of it, and never changes
@@ -50,7 +51,8 @@ static hak_slab *take_run(hak_heap *heap, size_t pages, bool *zeroed) {
 
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     bool zeroed;
-    hak_slab *slab = take_run(heap, hak_classes[cls].pages, &zeroed);
+    size_t behind = HAK_HARDENED ? hak_guard_pages(cls) : 0;
+    hak_slab *slab = take_run(heap, hak_classes[cls].pages + behind, &zeroed);
     if (slab == NULL)
         return NULL;
     slab->kind = HAK_RUN_SLAB;
@@ -62,6 +64,8 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
         slab[i].kind = HAK_RUN_SLAB_TAIL;
         slab[i].tail = (uint16_t)i;
     }
+    if (HAK_HARDENED && behind != 0)
+        hak_guard_page_close(slab, zeroed);
     name_class(slab, cls);
     hak_slab_own(heap, slab);
     hak_tables_expect_slab(slab);
@@ -92,7 +96,10 @@ static void end_slab(hak_slab *slab) {
     }
 }
 
+/* A slab whose guard page the system does not open stays, empty. */
 void hak_slab_release(hak_heap *heap, hak_slab *slab) {
+    if (HAK_HARDENED && !hak_guard_page_open(slab))
+        return;
     hak_slab_unlink(heap, slab);
     end_slab(slab);
     if (hak_slab_has_waited(heap, slab))

@@ -5,14 +5,16 @@ set_tests_properties(process.after_many_threads process.spike_returns process.li
 
 test_folder(hardened "${preloaded}" interface)
 
-# What an option of it adds, and nothing else changes: with canaries, where what is freed becomes zero,
-# and with both, where the address space grows by further ranges.
+# What an option of it adds, and nothing else changes: with canaries, with guard pages, where what
+# is freed becomes zero, and with all of it, where the address space grows by further ranges.
 set(zero_freed HAKMEM_ZERO_FREED=1)
 set(canaries HAKMEM_CANARIES=1)
-set(all_options "HAKMEM_ZERO_FREED=1;HAKMEM_CANARIES=1;HAKMEM_RESERVE=16")
+set(guard_slabs HAKMEM_GUARD_SLABS=1)
+set(all_options "HAKMEM_ZERO_FREED=1;HAKMEM_CANARIES=1;HAKMEM_GUARD_SLABS=1;HAKMEM_RESERVE=16")
 set_property(TEST hardened.zero_freed APPEND PROPERTY ENVIRONMENT ${zero_freed})
 set_property(TEST hardened.canaries APPEND PROPERTY ENVIRONMENT ${canaries})
-foreach(option zero_freed canaries all_options)
+set_property(TEST hardened.guard_slabs APPEND PROPERTY ENVIRONMENT ${guard_slabs})
+foreach(option zero_freed canaries guard_slabs all_options)
   foreach(name unit.calloc_is_zero unit.alignments stress.shadow_model
                stress.remote_frees stress.thread_churn interface.realloc_rules interface.cxx_forms interface.room
                process.thread_end process.before_main_after_exit process.fork_from_threads)
