@@ -85,6 +85,7 @@ struct hak_slab {
     uint8_t kind;      /* enum hak_run_kind */
     uint8_t pulse;     /* enum hak_pulse */
     bool dirty_tail;   /* beyond `carved` lies what an earlier run left */
+    bool guarded;      /* slab: nobody may touch its last page (slab/guard_page.h) */
 } HAK_LINE_ALIGNED;
 _Static_assert(sizeof(struct hak_slab) == 64, "a slab entry is one cache line");
 

@@ -6,6 +6,7 @@
 #include "include/hakmem.h"
 #include "large/large.h"
 #include "os/os.h"
+#include "pages/canaries.h"
 
 #include <errno.h>
 
@@ -26,24 +27,30 @@ static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
 }
 
 static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
-    unsigned cls = aligned_class(alignment, size);
+    unsigned cls = aligned_class(alignment, size + hak_canary_bytes());
     if (cls < HAK_CLASSES)
-        return hak_malloc(hak_classes[cls].size);
+        return hak_malloc(hak_classes[cls].size - hak_canary_bytes());
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return allocate_pages(alignment, size);
 }
 
 /* alignment is a power of two. NULL and errno = ENOMEM. In a table of classes with even steps, as
  * ours is, a multiple of the alignment falls into a class whose blocks are all aligned. */
-static void *allocate_aligned(size_t alignment, size_t size) {
+static void *allocate_blocks(size_t alignment, size_t size) {
     if (HAK_UNLIKELY(size > PTRDIFF_MAX || alignment > HAK_PAGE_SIZE))
         return allocate_pages(alignment, size);
-    void *block = hak_malloc(hak_round_up(size, alignment));
+    size_t behind = hak_canary_bytes();
+    void *block = hak_malloc(hak_round_up(size + behind, alignment) - behind);
     if (HAK_LIKELY(((uintptr_t)block & (alignment - 1)) == 0))
         return block;
     hak_free(block);
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return allocate_from_class(alignment, size);
+}
+
+static void *allocate_aligned(size_t alignment, size_t size) {
+    void *block = allocate_blocks(alignment, size);
+    return hak_canary_bytes() != 0 ? hak_canary_move(block, size) : block;
 }
 
 static void *refuse_alignment(void) {

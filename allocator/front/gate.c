@@ -8,7 +8,7 @@
  *     beyond: hak_large_allocate */
 #include "front/medium.h"
 #include "front/refill.h"
-#include "front/zero_freed.h"
+#include "front/strict.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "pages/range.h"
@@ -33,9 +33,9 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 }
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
-    if (HAK_HARDENED && HAK_UNLIKELY(hak_zeroes_freed)) {
+    if (HAK_HARDENED && HAK_UNLIKELY(hak_is_strict)) {
         HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-        hak_free_zeroed(block);
+        hak_free_strictly(block);
         return;
     }
     unsigned cls = hak_class_in(&hak_ranges[0], block);

@@ -3,7 +3,7 @@
 #include "base/libc_malloc.h"
 #include "front/leak_samples.h"
 #include "front/profile.h"
-#include "front/zero_freed.h"
+#include "front/strict.h"
 #include "front/guard_sample.h"
 #include "front/usage.h"
 #include "guard/guard.h"
@@ -150,7 +150,7 @@ static HAK_AT_LOAD void start_at_load(void) {
 /* After the constructors that tell the unwinder of a static program where its tables are. */
 static HAK_LATE_AT_LOAD void begin_profile(void) {
     if (HAK_HARDENED)
-        hak_zero_freed_begin();
+        hak_strict_begin();
     hak_trap_begin();
     hak_profile_begin(environ);
 }

@@ -8,6 +8,7 @@
 #include "hot/magazine.h"
 #include "large/large.h"
 #include "magazine/arm.h"
+#include "pages/canaries.h"
 #include "pages/epoch.h"
 #include "pages/mark.h"
 #include "pages/range.h"
@@ -75,6 +76,13 @@ static HAK_COLD void *allocate_borrowed(size_t size) {
     return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
 }
 
+static HAK_DOOR void *borrow_with_canary(size_t size) {
+    size_t whole = size + hak_canary_bytes();
+    if (whole > HAK_MEDIUM_MAX)
+        return hak_large_malloc(size);
+    return hak_canary_write(allocate_borrowed(whole), size);
+}
+
 static inline void *refill(hak_heap *heap, size_t size) {
     unsigned cls = class_for(heap, size);
     void *block = hak_armed_pop(heap, cls);
@@ -96,6 +104,27 @@ static inline void *refill_by_owner(hak_heap *heap, size_t size) {
     return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
 }
 
+/* A block that malloc would have popped itself, were it not led here. Beyond the first range it
+ * would be marked in the wrong place: pages/mark.h. */
+static inline void *refill_led_away(hak_heap *heap, size_t size) {
+    unsigned cls = hak_sampling_class(size);
+    bool elsewhere = HAK_HARDENED && hak_range_count() > 1;
+    if (HAK_LIKELY(!hak_malloc_is_led_away(heap, cls)) && !elsewhere) {
+        void *block = hak_magazine_pop(heap, cls);
+        if (HAK_LIKELY(block != NULL))
+            return block;
+    }
+    return refill_by_owner(heap, size);
+}
+
+/* A block that has no room for a canary becomes a large one, which has none. */
+static inline void *refill_with_canary(hak_heap *heap, size_t size) {
+    size_t whole = size + hak_canary_bytes();
+    if (HAK_UNLIKELY(whole > HAK_MEDIUM_MAX))
+        return hak_large_malloc(size);
+    return hak_canary_write(refill_led_away(heap, whole), size);
+}
+
 /* The pool of traps is full at times, and takes no block that is longer than a page. */
 static void *take_picked(enum hak_pick pick, size_t size, bool right) {
     return pick == HAK_PICK_SAMPLE ? hak_large_sample(size)
@@ -110,20 +139,18 @@ static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     bool right = hak_sampling_toss(heap);
     hak_owner_leaves(heap);
     void *block = take_picked(pick, size, right);
+    if (HAK_HARDENED && heap->counted)
+        return refill_with_canary(heap, size);
     return block != NULL ? block : refill_by_owner(heap, size);
 }
 
 /* While a heap is counted each malloc comes here. */
 static HAK_DOOR void *refill_counted(hak_heap *heap, size_t size) {
+    if (HAK_HARDENED)
+        return refill_with_canary(heap, size);
     if (HAK_UNLIKELY(!hak_sampling_passes(heap, size)))
         return refill_picked(heap, size);
-    unsigned cls = hak_sampling_class(size);
-    if (HAK_LIKELY(!hak_malloc_is_led_away(heap, cls))) {
-        void *block = hak_magazine_pop(heap, cls);
-        if (HAK_LIKELY(block != NULL))
-            return block;
-    }
-    return refill_by_owner(heap, size);
+    return refill_led_away(heap, size);
 }
 
 static inline void *refill_anyhow(hak_heap *heap, size_t size) {
@@ -137,6 +164,8 @@ static inline void *refill_anyhow(hak_heap *heap, size_t size) {
 /* The first of a thread. */
 static HAK_COLD void *refill_first(size_t size) {
     hak_heap *heap = hak_heap_self();
+    if (HAK_HARDENED && heap == NULL && hak_canary_bytes() != 0)
+        return borrow_with_canary(size);
     return heap != NULL ? refill_anyhow(heap, size) : allocate_borrowed(size);
 }
 

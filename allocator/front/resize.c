@@ -6,6 +6,7 @@
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "large/large.h"
+#include "pages/canaries.h"
 #include "pages/mark.h"
 #include "pages/range.h"
 
@@ -67,6 +68,29 @@ static HAK_DOOR void *move_small(void *block, size_t size, size_t room) {
     return move(block, size, room);
 }
 
+/* Whether a block stays where it is, and its canary alone moves. */
+static bool fits_with_canary(const void *block, size_t room, size_t size) {
+    if (size > room - hak_canary_bytes())
+        return false;
+    size_t whole = size + hak_canary_bytes();
+    return fits(room, whole) || hak_classes[hak_class_of(block) - 1].size < whole;
+}
+
+/* The block has a canary, or no block begins here. What grows gets room to grow again, and still
+ * has its canary right behind what was asked for. */
+static HAK_DOOR void *resize_with_canary(void *block, size_t size) {
+    size_t old_size = hak_canary_size("realloc", block);
+    size_t room = hak_classes[hak_class_of(block)].size, generous = room + room / 4;
+    if (size == 0) {
+        hak_free(block);
+        return NULL;
+    }
+    if (fits_with_canary(block, room, size))
+        return hak_canary_write(block, size);
+    void *copy = copy_to_new(block, size > old_size && size < generous ? generous : size, old_size);
+    return hak_canary_move(copy, size);
+}
+
 /* Where what is freed becomes zero, no part of a large block is given up: it is copied, and freed.
  */
 static HAK_DOOR void *resize_large(void *block, size_t size) {
@@ -89,15 +113,17 @@ static HAK_DOOR void *resize_odd(void *block, size_t size) {
     size_t room = hak_classes[hak_class_of(block)].size;
     if (room == 0)
         return resize_large(block, size);
-    if (HAK_HARDENED)
-        hak_mark_must_be_out("realloc", block);
+    if (HAK_HARDENED && !hak_mark_is_out(block))
+        return resize_with_canary(block, size);
     return fits(room, size) ? block : move_small(block, size, room);
 }
 
 HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
     size_t room = hak_classes[hak_class_in(&hak_ranges[0], block)].size;
-    if (HAK_HARDENED && HAK_LIKELY(room != 0))
-        hak_mark_must_be_out("realloc", block);
+    if (HAK_HARDENED && HAK_LIKELY(room != 0) && HAK_UNLIKELY(!hak_mark_is_out(block))) {
+        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+        return resize_with_canary(block, size);
+    }
     if (HAK_LIKELY(fits(room, size)))
         return block;
     if (HAK_LIKELY(room != 0 && size != 0)) {
@@ -119,9 +145,7 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     unsigned cls = hak_class_of(block);
     if (cls == HAK_CLASS_NONE)
         return hak_large_size(block, "malloc_usable_size");
-    if (HAK_HARDENED)
-        hak_mark_must_be_out("malloc_usable_size", block);
-    return hak_classes[cls].size;
+    return HAK_HARDENED ? hak_canary_size("malloc_usable_size", block) : hak_classes[cls].size;
 }
 
 HAK_EXPORT void hak_free_sized(void *block, size_t size) {

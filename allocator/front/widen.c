@@ -5,6 +5,7 @@
 #include "include/hakmem.h"
 #include "large/large.h"
 #include "os/os.h"
+#include "pages/canaries.h"
 #include "pages/range.h"
 
 /* The size of the smallest class that holds `size` bytes, of which there is one. */
@@ -23,7 +24,9 @@ static size_t class_size(size_t size) {
 HAK_EXPORT HAK_COLD size_t hak_good_size(size_t size) {
     if (size > PTRDIFF_MAX)
         return 0;
-    return size <= HAK_MEDIUM_MAX ? class_size(size) : hak_round_up(size, hak_os_page_size());
+    size_t behind = hak_canary_bytes();
+    return size + behind <= HAK_MEDIUM_MAX ? class_size(size + behind) - behind
+                                           : hak_round_up(size, hak_os_page_size());
 }
 
 /* A wrapped build keeps bytes of its own behind a block, or does not know its owner: nothing is

@@ -1,8 +1,6 @@
 #include "front/zero_freed.h"
 
 #include "base/classes.h"
-#include "front/refill.h"
-#include "hot/magazine.h"
 #include "large/large.h"
 #include "os/os.h"
 #include "pages/excess.h"
@@ -32,10 +30,6 @@ static size_t size_to_zero(const void *block) {
     return hak_classes[cls].size;
 }
 
-void hak_free_zeroed(void *block) {
-    if (block == NULL)
-        return;
+void hak_zero_freed(void *block) {
     zero(block, size_to_zero(block));
-    if (!hak_magazine_push(hak_this_thread.heap, hak_class_in(&hak_ranges[0], block), block))
-        hak_retire(block);
 }

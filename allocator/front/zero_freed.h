@@ -17,7 +17,7 @@ extern HAK_HIDDEN bool hak_zeroes_freed;
 /* Reads the option. */
 void hak_zero_freed_begin(void);
 
-/* As free, for a block that is made zero first. */
-HAK_DOOR void hak_free_zeroed(void *block);
+/* Makes a block zero that is about to be freed; not NULL. What is none ends the program. */
+void hak_zero_freed(void *block);
 
 #endif

@@ -28,7 +28,7 @@ static hak_seat *make_seat(void) {
 static enum hak_commit make_heap(hak_seat *seat) {
     hak_heap *heap = seat->heap;
     enum hak_commit done = hak_heap_room_open(seat);
-    if (done == HAK_COMMITTED && HAK_HARDENED && !hak_marks_tell(heap))
+    if (done == HAK_COMMITTED && HAK_HARDENED && !hak_marks_tell(heap->marks))
         done = HAK_REFUSED;
     if (done != HAK_COMMITTED)
         return done;

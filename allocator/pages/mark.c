@@ -1,5 +1,6 @@
 #include "pages/mark.h"
 
+#include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
 #include "pages/range.h"
@@ -7,10 +8,8 @@
 
 /* Blocks of a class begin at least as far apart. */
 static unsigned table_of(unsigned cls) {
-    unsigned table = 0;
-    while (table + 1 < HAK_MARK_TABLES && hak_classes[cls].size >> HAK_MARK_SHIFT(table + 1) != 0)
-        table++;
-    return table;
+    unsigned table = (hak_highest_bit(hak_classes[cls].size) - HAK_MARK_SHIFT(0)) / 2;
+    return table < HAK_MARK_TABLES ? table : HAK_MARK_TABLES - 1;
 }
 
 static uintptr_t marks_in(const hak_range *r, unsigned cls) {
@@ -27,22 +26,22 @@ static bool begin(void) {
     return begun;
 }
 
-bool hak_marks_tell(hak_heap *heap) {
+bool hak_marks_tell(uintptr_t marks[HAK_CLASSES]) {
     if (!begin())
         return false;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        heap->marks[cls] = marks_in(&hak_ranges[0], cls);
+        marks[cls] = marks_in(&hak_ranges[0], cls);
     return true;
 }
 
-static uint16_t *mark_of(const void *block) {
+uint16_t *hak_mark_of(const void *block) {
     const hak_range *r = hak_range_of(block);
     return hak_mark_by(marks_in(r, hak_class_in(r, block)), block);
 }
 
 void *hak_mark_out_anywhere(void *block) {
     if (block != NULL)
-        *mark_of(block) = hak_mark_for(block);
+        *hak_mark_of(block) = hak_mark_for(block);
     return block;
 }
 
@@ -60,12 +59,16 @@ void hak_mark_refuse(const void *block) {
     refuse("free", block);
 }
 
+bool hak_mark_is_out(const void *block) {
+    return *hak_mark_of(block) == hak_mark_for(block);
+}
+
 void hak_mark_must_be_out(const char *function, const void *block) {
-    if (HAK_UNLIKELY(*mark_of(block) != hak_mark_for(block)))
+    if (HAK_UNLIKELY(!hak_mark_is_out(block)))
         refuse(function, block);
 }
 
 void hak_mark_back_anywhere(const void *block) {
     hak_mark_must_be_out("free", block);
-    *mark_of(block) = 0;
+    *hak_mark_of(block) = 0;
 }

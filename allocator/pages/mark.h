@@ -30,6 +30,13 @@ HAK_INLINE uint16_t hak_mark_for(const void *block) {
     return (uint16_t)((uintptr_t)block + 1);
 }
 
+/* What the mark of a block with a canary has more (pages/canaries.h). No two places that share a
+ * mark are so far apart: so it is the mark of no other block. */
+enum { HAK_MARK_CANARY = 0x8000 };
+
+/* The mark of a block of a slab, in any range. */
+uint16_t *hak_mark_of(const void *block);
+
 /* A block of a slab of the first range is handed out: returns it. */
 HAK_INLINE void *hak_mark_out(const hak_heap *heap, unsigned cls, void *block) {
     if (HAK_HARDENED)
@@ -56,10 +63,13 @@ HAK_INLINE void hak_mark_back(const hak_heap *heap, unsigned cls, const void *bl
 /* The same for a slab of any range. */
 void hak_mark_back_anywhere(const void *block);
 
-/* Ends the program unless it has a block that begins here, in a slab of any range. */
+/* Whether the program has a block that begins here, in a slab of any range, without a canary. */
+bool hak_mark_is_out(const void *block);
+
+/* Ends the program unless it is so. */
 void hak_mark_must_be_out(const char *function, const void *block);
 
-/* Tells a new heap where the marks are. False: out of memory. */
-bool hak_marks_tell(hak_heap *heap);
+/* Tells where the marks of the first range are. False: out of memory. */
+bool hak_marks_tell(uintptr_t marks[HAK_CLASSES]);
 
 #endif

@@ -4,6 +4,7 @@
 #include "magazine/arm.h"
 #include "os/secret.h"
 #include "os/stack.h"
+#include "pages/canaries.h"
 #include "pages/run_cache.h"
 #include "sampling/sites.h"
 
@@ -140,6 +141,8 @@ static HAK_COLD void end_counting(hak_heap *heap) {
 static HAK_COLD void adopt(hak_heap *heap) {
     bool samples = atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
     bool counted = samples || atomic_load_explicit(&trap_rate, memory_order_relaxed) != 0;
+    if (HAK_HARDENED)
+        counted = hak_canary_bytes() != 0; /* nothing else leads malloc away there */
     if (counted && !heap->counted)
         begin_counting(heap);
     if (!counted && heap->counted)

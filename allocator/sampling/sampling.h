@@ -15,6 +15,8 @@
  * magazine. free stays on its hot path, since a sample lies in a large run of its own, or outside
  * of all ranges, and so comes to the slow path by itself.
  *
+ * Hardened builds sample nothing: there the same way leads to canaries (pages/canaries.h).
+ *
  * Source: the same estimate as in gperftools and jemalloc ("heap_v2"). */
 #ifndef HAK_SAMPLING_SAMPLING_H
 #define HAK_SAMPLING_SAMPLING_H

@@ -7,6 +7,7 @@
 #include "pages/run_cache.h"
 #include "pages/segment.h"
 #include "pages/tables.h"
+#include "slab/guard_page.h"
 #include "slab/slab.h"
 
 /* The class of a slab's pages is written while nobody else knows a block of it, and never changes
@@ -62,11 +63,14 @@ static void lay_out(hak_slab *slab, unsigned cls) {
 
 hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     bool zeroed;
-    hak_slab *slab = take_run(heap, hak_classes[cls].pages, &zeroed);
+    size_t behind = HAK_HARDENED ? hak_guard_pages(cls) : 0;
+    hak_slab *slab = take_run(heap, hak_classes[cls].pages + behind, &zeroed);
     if (slab == NULL)
         return NULL;
     lay_out(slab, cls);
     slab->dirty_tail = !zeroed || hak_dense_holds(slab);
+    if (HAK_HARDENED && behind != 0)
+        hak_guard_page_close(slab, zeroed);
     hak_slab_own(heap, slab);
     hak_tables_expect_slab(slab);
     hak_slab_link(heap, slab);
@@ -96,7 +100,10 @@ static void end_slab(hak_slab *slab) {
     }
 }
 
+/* A slab whose guard page the system does not open stays, empty. */
 void hak_slab_release(hak_heap *heap, hak_slab *slab) {
+    if (HAK_HARDENED && !hak_guard_page_open(slab))
+        return;
     hak_slab_unlink(heap, slab);
     end_slab(slab);
     if (hak_slab_has_waited(heap, slab))

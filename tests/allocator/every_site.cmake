@@ -42,9 +42,9 @@ if(HAKMEM_VARIANT STREQUAL "guard")
        hak_apart_expect_one add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
        could_be_backed)
 endif()
-# Nobody asks for zeroes here: hardened.zero_freed does.
+# Nobody asks for zeroes or guard pages here: hardened.zero_freed and hardened.guard_slabs do.
 if(HAKMEM_VARIANT STREQUAL "hardened")
-  list(APPEND never_called hak_free_zeroed)
+  list(APPEND never_called hak_zero_freed hak_guard_page_close hak_guard_page_open)
 endif()
 add_test(NAME faults.every_site
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/faults/every_site.sh

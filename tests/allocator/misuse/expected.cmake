@@ -2,9 +2,10 @@
 # Every program has its row here and every row its program; the test folder checks that, and
 # docs/misuse.md is made from this list.
 #
-#   misuse(PROGRAM "what it does" PRODUCTION end [HARDENED end] GUARD end)
+#   misuse(PROGRAM "what it does" PRODUCTION end [HARDENED end] [CANARIES end] GUARD end)
 #
-# Hardened builds end like production where the row does not say otherwise, research builds always.
+# Hardened builds end like production where the row does not say otherwise, and with HAKMEM_CANARIES=1
+# like hardened builds; research builds always end like production.
 # An end is `unnoticed`, `fault` (SIGSEGV, without a word), or three words: the line "hakmem: <what>: <function>(<address>): <why>", of
 # which <what> and <why> are regular expressions.
 set(foreign "no allocation of this process returned it")
@@ -25,13 +26,16 @@ macro(after_free variable byte size)
 endmacro()
 
 function(misuse program does)
-  cmake_parse_arguments(PARSE_ARGV 2 ends "" "" "PRODUCTION;HARDENED;GUARD")
+  cmake_parse_arguments(PARSE_ARGV 2 ends "" "" "PRODUCTION;HARDENED;CANARIES;GUARD")
   if(NOT DEFINED ends_HARDENED)
     set(ends_HARDENED ${ends_PRODUCTION})
   endif()
+  if(NOT DEFINED ends_CANARIES)
+    set(ends_CANARIES ${ends_HARDENED})
+  endif()
   set(expected_programs ${expected_programs} ${program} PARENT_SCOPE)
   set(does_${program} "${does}" PARENT_SCOPE)
-  foreach(build PRODUCTION HARDENED GUARD)
+  foreach(build PRODUCTION HARDENED CANARIES GUARD)
     string(TOLOWER ${build} lower)
     list(LENGTH ends_${build} words)
     if(ends_${build} STREQUAL "unnoticed")
@@ -129,30 +133,32 @@ misuse(usable_size_freed "malloc_usable_size of a freed small block"
        PRODUCTION unnoticed HARDENED "double free" malloc_usable_size "${is_free}"
        GUARD "double free" malloc_usable_size "${is_free}")
 
+# With canaries: a byte of them was written to.
+set(behind_it overflow free "the bytes behind it were written to")
 behind(why 24 24)
 misuse(overflow_small "a byte behind a small block, into its slack"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 behind(why 64 64)
 misuse(overflow_into_next "a byte behind a small block, into the next one"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 behind(why 5 5)
 misuse(overflow_by_terminator "a string's terminating zero behind its block"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 behind(why 50000 50000)
 misuse(overflow_medium "a byte behind a block of some pages"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 behind(why 1048576 1048576)
 misuse(overflow_large "a byte behind a large block" PRODUCTION unnoticed GUARD overflow free "${why}")
 misuse(overflow_large_far "20,000 bytes behind a large block"
        PRODUCTION unnoticed GUARD overflow access "behind a block of 1048576 bytes")
 behind(why 100 100)
-misuse(overflow_by_32 "32 bytes behind a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
-misuse(overflow_by_mib "a MiB behind a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
+misuse(overflow_by_32 "32 bytes behind a small block" PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
+misuse(overflow_by_mib "a MiB behind a small block" PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 behind(why 50000 50000)
 misuse(overflow_medium_by_32 "32 bytes behind a block of some pages"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 misuse(overflow_medium_by_mib "a MiB behind a block of some pages"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 behind(why 1048576 1048576)
 misuse(overflow_large_by_32 "32 bytes behind a large block"
        PRODUCTION unnoticed GUARD overflow free "${why}")
@@ -163,7 +169,7 @@ misuse(overflow_toward_heap "80 bytes behind a large block, where room for a thr
        PRODUCTION unnoticed GUARD overflow free "${why}")
 behind(why 100 100)
 misuse(overflow_seen_by_realloc "a byte behind a block that realloc gets"
-       PRODUCTION unnoticed GUARD overflow realloc "${why}")
+       PRODUCTION unnoticed CANARIES overflow realloc "the bytes behind it were written to" GUARD overflow realloc "${why}")
 behind(why 40 40)
 misuse(overflow_never_freed "a byte behind a block that is never freed"
        PRODUCTION unnoticed GUARD overflow exit "${why}")
@@ -172,7 +178,7 @@ macro(in_front variable byte size)
 endmacro()
 in_front(why 1 128)
 misuse(underflow "a byte in front of a small block, and another block in use there"
-       PRODUCTION unnoticed GUARD overflow free "${why}")
+       PRODUCTION unnoticed CANARIES ${behind_it} GUARD overflow free "${why}")
 in_front(why 1 100)
 misuse(underflow_small "a byte in front of a small block" PRODUCTION unnoticed GUARD overflow free "${why}")
 in_front(why 16 100)

@@ -23,6 +23,7 @@ endfunction()
 list(LENGTH expected_programs all)
 count(by_production production)
 count(by_hardened hardened)
+count(by_canaries canaries)
 count(by_guard guard)
 
 set(text "# Which build catches what
@@ -52,7 +53,8 @@ where it was made; it is slower. [operations.md](operations.md#debug) has the st
 quarantine, or when the program ends.
 
 **The [hardened](hardening.md) build** finds at the call every free, realloc and question for the size that is not of a block in
-use. Threads that free one block at the same moment are the exception: that is found later.
+use. Threads that free one block at the same moment are the exception: that is found later. With `HAKMEM_CANARIES=1` it also finds
+what was written right behind a block of up to 64 KiB, when the block is freed, resized or asked for its size.
 
 **Production** finds pointers that are foreign, or into large blocks, at the call itself. It finds what concerns small blocks (up
 to 64 KiB) when the thread's magazine of that size is emptied. By then a block that was freed twice may have been handed out
@@ -62,19 +64,21 @@ twice. A program that ends before, or uses the size no more, sees nothing. Resea
 
 Each row is a program of `tests/allocator/misuse/`, run in each build by `ctest -L misuse`. It ends with that line and SIGABRT, or
 by SIGSEGV (`fault`), or goes on to its end (*not noticed*). The programs go on with a size until the magazine is emptied.
-Of these ${all} programs production ends ${by_production}, the hardened build ${by_hardened}, the guard ${by_guard}.
+Of these ${all} programs production ends ${by_production}, the hardened build ${by_hardened},
+${by_canaries} with canaries, the guard ${by_guard}.
 
 `tests/allocator/misuse/expected.cmake` has the whole lines, and makes this page:
 `cmake -DOUT=docs/misuse.md -P tests/allocator/misuse/print_table.cmake`.
 
-| misuse | program | production | hardened | guard |
-| --- | --- | --- | --- | --- |
+| misuse | program | production | hardened | with canaries | guard |
+| --- | --- | --- | --- | --- | --- |
 ")
 foreach(program IN LISTS expected_programs)
   cell(production "${production_what_${program}}")
   cell(hardened "${hardened_what_${program}}")
+  cell(canaries "${canaries_what_${program}}")
   cell(guard "${guard_what_${program}}")
   string(APPEND text
-         "| ${does_${program}} | `${program}` | ${production} | ${hardened} | ${guard} |\n")
+         "| ${does_${program}} | `${program}` | ${production} | ${hardened} | ${canaries} | ${guard} |\n")
 endforeach()
 file(WRITE "${OUT}" "${text}")
