@@ -33,7 +33,7 @@ from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.pgo.optimize import CONTEXT, FLAVOURS, SECTIONS, WHOLE, pgo
 from pipeline.stages.pgo.static import Archive, static
-from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.candidate import LAID_OUT, Candidate
 from pipeline.stages.proof.verify import Verdict, verify
 from pipeline.stages.publish.publish import Published, check_writable, publish
 from pipeline.stages.publish.release import Release
@@ -179,11 +179,11 @@ def compile_step(shop: Workshop, setup: Setup, plain: Baseline, imported: Import
     name = CONTEXT_PROFDATA if flavour is CONTEXT else PROFDATA
     profile = None if flavour is SECTIONS else imported.profdata(name)
     linked = pgo(shop, setup, plain, profile, flavour)
-    if step != "bolt":
+    if step not in LAID_OUT:
         return Candidate(step, finish(shop, linked), profile)
     path, digest = imported.input(FDATA)
     edges = EdgeProfile(path, digest, imported.artifact)
-    return Candidate(step, bolt(shop, setup, linked, edges), profile, edges)
+    return Candidate(step, bolt(shop, setup, linked, edges, step), profile, edges)
 
 
 def kept_verdict(imported: Imported, library: Library) -> Verdict | None:

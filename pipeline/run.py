@@ -9,9 +9,11 @@ from pipeline.core.store import Store
 from pipeline.geometry.load import kind_for, kinds_of
 from pipeline.stages.bolt.branch_stacks import require_branch_stacks
 from pipeline.stages.bolt.edges import count_edges
-from pipeline.stages.bolt.optimize import bolt
+from pipeline.stages.bolt.optimize import WITH_SAMPLES, bolt
+from pipeline.stages.bolt.samples import add_samples
+from pipeline.stages.bolt.train import EdgeProfile
 from pipeline.stages.build.baseline import baseline
-from pipeline.stages.build.configure import configure, read_geometry
+from pipeline.stages.build.configure import Setup, configure, read_geometry
 from pipeline.stages.build.cut import cut
 from pipeline.stages.build.record import record
 from pipeline.stages.build.slowdown import slowdown
@@ -84,8 +86,9 @@ def make(shop: Workshop) -> Release:
     """Run all stages but the last and return what they have made.
 
     Order: configure, baseline, record, tune (if asked for), geometry, instrument, train, merge,
-    pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, ablation (the
-    choice of what is judged), slowdown, verify, layout-null, cost (of what is not production).
+    pgo, static, a second training pass (context), bolt-instrument, bolt-train, bolt, bolt-samples
+    and samples (if there are any), ablation (the choice of what is judged), slowdown, verify,
+    layout-null, cost (of what is not production).
     """
     setup = configure(shop)
     plain = baseline(shop, setup)
@@ -103,13 +106,13 @@ def make(shop: Workshop) -> Release:
     if shop.chain:
         last = Candidate("context", *context(shop, setup, tuned, training, profile))
     edges = count_edges(shop, setup, plain, training, last.library)
-    full = Candidate("bolt", bolt(shop, setup, last.library, edges), last.profile, edges)
+    made = [last, *lay_out(shop, setup, last, edges)]
     if shop.chain:
-        chain = [*simple_steps(shop, setup, plain, tuned, profile), lto, last, full]
+        chain = [*simple_steps(shop, setup, plain, tuned, profile), lto, *made]
         chosen = ablation(shop, setup, plain, chain)
     else:
-        chain = [last, full]
-        chosen = Chosen(full, None)
+        chain = made
+        chosen = Chosen(made[-1], None)
     verdict = verify(shop, setup, plain, chosen.candidate.library, slowdown(shop, setup))
     return Release(
         chosen.candidate,
@@ -121,3 +124,19 @@ def make(shop: Workshop) -> Release:
         setup.geometry,
         cost=cost(shop, setup, plain, chosen.candidate.library),
     )
+
+
+def lay_out(shop: Workshop, setup: Setup, last: Candidate, edges: EdgeProfile) -> list[Candidate]:
+    """Return what BOLT makes of ``last``: by the training and, where there are any, by samples.
+
+    Without a chain nothing asks what the samples are worth, and the first one is left out then.
+    """
+    both = add_samples(shop, last.library, edges)
+    made = []
+    if both is None or shop.chain:
+        library = bolt(shop, setup, last.library, edges)
+        made.append(Candidate("bolt", library, last.profile, edges))
+    if both is not None:
+        library = bolt(shop, setup, last.library, both, WITH_SAMPLES)
+        made.append(Candidate(WITH_SAMPLES, library, last.profile, both))
+    return made

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pipeline.fleet.counts import Overlap
     from pipeline.fleet.merging import Given, Merged
     from pipeline.fleet.samples import Shares
+    from pipeline.fleet.sources import Source
 
 SHOWN_FUNCTIONS = 12
 PERF_MAGIC = b"PERFILE2"
@@ -52,8 +53,9 @@ def sample_command(pid: int, seconds: float, output: Path) -> None:
 def import_command(profile: str, files: tuple[str, ...]) -> None:
     """Take in profiles that other machines have collected.
 
-    *.profraw and *.profdata are merged by weight for the next build of the profile; *.fdata for
-    `pipeline layout propose`; perf.data is shown. A file that is corrupt is named and skipped.
+    *.profraw and *.profdata are merged by weight for the next build of the profile, and so are the
+    samples of perf.data; *.fdata for `pipeline layout propose`. A file that is corrupt, or says too
+    little, is named and skipped.
     """
     from pipeline.core.lock import tree_lock
     from pipeline.core.paths import Tree
@@ -77,6 +79,32 @@ def import_command(profile: str, files: tuple[str, ...]) -> None:
             )
     if samples:
         show_samples(samples)
+        with tree_lock(tree.state, wait=True, say=click.echo):
+            _take_in(tree, profile, samples)
+
+
+def _take_in(tree: Tree, profile: str, files: Sequence[Given]) -> None:
+    """Convert samples for the next build, and say what became of them."""
+    from pipeline.fleet.convert import Tools
+    from pipeline.fleet.taking_in import take_in_samples
+    from pipeline.toolchain.find import find_llvm
+
+    taken = take_in_samples(tree, Tools(_perf(), find_llvm()), profile, files)
+    for text in taken.skipped:
+        click.echo(f"skipped: {text}", err=True)
+    for one in taken.sources:
+        click.echo(f"{one.file}: {one.samples:,} samples, weight {one.weight:g}: {_tells(one)}")
+    if taken.for_pgo is None:
+        click.echo("the compiler is told nothing: no build here has kept the library's symbols")
+    place = taken.path.relative_to(tree.root)
+    click.echo(f"the next build of {profile} counts {place} as much as its own training")
+
+
+def _tells(source: Source) -> str:
+    """Return in words what a file of samples tells a build."""
+    if source.kind == "edges":
+        return f"{len(source.edges):,} branches, from branch stacks"
+    return f"how the time is shared out between {len(source.functions)} functions ({source.event})"
 
 
 def show_samples(files: Sequence[Given]) -> None:
@@ -102,8 +130,6 @@ def show_samples(files: Sequence[Given]) -> None:
         share, functions = together(read)
         click.echo(f"together, by weight: {100 * share:.1f} % in libhakmem")
         _show_functions(functions)
-    if any(one.functions for _, one in read):
-        click.echo("samples tell shares of time, not how often; builds take counts (*.profraw)")
 
 
 def _show(perf: Path, data: Path) -> Shares:

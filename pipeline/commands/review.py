@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import profile_option
+from pipeline.commands.options import line_option
 from pipeline.commands.report import complete_wish
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ COMMENT, JUNIT, SARIF = "comment.md", "junit.xml", "review.sarif"
 
 
 @click.command("review")
-@profile_option
+@line_option
 @click.argument("base", shell_complete=complete_wish)
 @click.argument("head", default="last", shell_complete=complete_wish)
 @click.option(
@@ -49,6 +49,7 @@ def review_command(
     Examples:
       pipeline review main-version/ --quick -o review/
       pipeline review ../hakmem-main --quick
+      pipeline review ../hakmem-main --variant hardened
       .ci/review main                              builds both, anywhere
     """
     import os

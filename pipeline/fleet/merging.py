@@ -66,7 +66,7 @@ def merge_counts(tree: Tree, profdata: Path, profile: str, files: Sequence[Given
     target = tree.imported(profile) / PROFDATA
     with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
         merged = Path(folder) / PROFDATA
-        _merge(profdata, _whole_factors(good), merged)
+        _merge(profdata, whole_factors(good), merged)
         drift = _drift(tree.dist(profile) / "current" / "profile" / PROFDATA, merged, profdata)
         with replacing(target) as fresh:
             shutil.copyfile(merged, fresh)
@@ -112,7 +112,7 @@ def merge_edges(tree: Tree, profile: str, files: Sequence[Given]) -> Merged:
     _require(read, skipped)
     sums = {path: (w, float(e.taken.total())) for path, (w, e) in read.items()}
     total = Edges()
-    for path, factor in _whole_factors(sums).items():
+    for path, factor in whole_factors(sums).items():
         total.add_file(path, factor)
     target = tree.imported(profile) / FDATA
     published, last = tree.dist(profile) / "current" / "profile" / FDATA, Edges()
@@ -126,12 +126,12 @@ def merge_edges(tree: Tree, profile: str, files: Sequence[Given]) -> Merged:
 def combine(profdata: Path, training: Path, imported: Path, output: Path) -> dict[str, int]:
     """Write training and imported profile, equally heavy, to ``output``; return their factors."""
     sums = {path: (1.0, float(total_count(profdata, path))) for path in (training, imported)}
-    factors = _whole_factors(sums)
+    factors = whole_factors(sums)
     _merge(profdata, factors, output)
     return {"training": factors[training], "imported": factors[imported]}
 
 
-def _whole_factors(good: dict[Path, tuple[float, float]]) -> dict[Path, int]:
+def whole_factors(good: dict[Path, tuple[float, float]]) -> dict[Path, int]:
     """Return a whole-number factor for each file, from its weight and the sum of its counts.
 
     Hosts may differ by far more than training workloads do, hence the room between the factors.

@@ -23,6 +23,7 @@ from pipeline.core.errors import (
 )
 from pipeline.core.files import replacing
 from pipeline.core.process import run
+from pipeline.fleet.mappings import Mappings
 from pipeline.layout import TextMap, read_text_map
 
 # Best first: with branch stacks edges can be had; without a counter unit only the clock is there.
@@ -34,11 +35,10 @@ KINDS = (
 LIMIT_S = 300.0
 # How perf ends when the process is gone before the time is over: as its own `sleep` did.
 PROCESS_ENDED = -signal.SIGTERM
+UNMAPPED = -1  # the offset of samples whose mapping was not recorded
 LIBRARY = re.compile(r"libhakmem[^/]*\.so")
+BETWEEN = "[between]"
 _SAMPLE = re.compile(r"^\s*([0-9a-f]+) .*\((.*)\)$")
-_MAPPING = re.compile(
-    r"PERF_RECORD_MMAP2? .*\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0) .*\]: \S+ (/.*)$"
-)
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,11 @@ def read_samples(perf: Path, data: Path) -> Samples:
 
 def parse_samples(text: str) -> Samples:
     """Read what `perf script --show-mmap-events -F ip,sym,dso` prints."""
-    mappings: dict[int, tuple[int, int, str]] = {}
+    mappings = Mappings()
     total, library = 0, None
     offsets: Counter[int] = Counter()
     for line in text.splitlines():
-        mapping = _MAPPING.search(line)
-        if mapping:
-            start, length, offset = (int(mapping[i], 16) for i in (1, 2, 3))
-            mappings[start] = (start + length, offset, mapping[4])
+        if mappings.add_line(line):
             continue
         found = _SAMPLE.match(line)
         if not found:
@@ -131,34 +128,31 @@ def parse_samples(text: str) -> Samples:
         total += 1
         if LIBRARY.search(found[2]):
             library = Path(found[2])
-            offsets[_offset(int(found[1], 16), mappings)] += 1
+            place = mappings.place(int(found[1], 16))
+            offsets[place[1] if place else UNMAPPED] += 1
     return Samples(total, library, offsets)
 
 
-def _offset(address: int, mappings: dict[int, tuple[int, int, str]]) -> int:
-    """Return the file offset of an address, or -1 when its mapping was not recorded."""
-    starts = sorted(mappings)
-    place = bisect_right(starts, address) - 1
-    if place < 0:
-        return -1
-    start = starts[place]
-    end, offset, _ = mappings[start]
-    return address - start + offset if address < end else -1
-
-
 def by_function(samples: Samples, library: Path, text: TextMap) -> Counter[str]:
-    """Return samples by function of ``library``; addresses in none are "[between]"."""
+    """Return samples by function of ``library``; addresses in none are BETWEEN."""
     starts = [function.address for function in text.functions]
-    segments = _executable(library)
     counts: Counter[str] = Counter()
-    for offset, count in samples.offsets.items():
-        shifts = (shift for low, high, shift in segments if low <= offset < high)
-        address = offset + next(shifts, -offset - 1)
+    for address, count in addresses(samples.offsets, library).items():
         place = bisect_right(starts, address) - 1
         function = text.functions[place] if place >= 0 else None
         known = function is not None and address < function.end
-        counts[function.name if function is not None and known else "[between]"] += count
+        counts[function.name if function is not None and known else BETWEEN] += count
     return counts
+
+
+def addresses(offsets: Mapping[int, int], library: Path) -> Counter[int]:
+    """Return counts by address of ``library`` in place of its file offsets; UNMAPPED stays so."""
+    segments = executable(library)
+    found: Counter[int] = Counter()
+    for offset, count in offsets.items():
+        shifts = (shift for low, high, shift in segments if low <= offset < high)
+        found[offset + next(shifts, UNMAPPED - offset)] += count
+    return found
 
 
 def shares(samples: Samples) -> Shares:
@@ -183,7 +177,7 @@ def together(weighted: Sequence[tuple[float, Shares]]) -> tuple[float, dict[str,
     return sum(weight * one.inside for weight, one in weighted) / total, functions
 
 
-def _executable(library: Path) -> list[tuple[int, int, int]]:
+def executable(library: Path) -> list[tuple[int, int, int]]:
     """Return (first offset, end, address - offset) of the executable segments of a file."""
     with library.open("rb") as stream:
         return [

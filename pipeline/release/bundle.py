@@ -46,7 +46,10 @@ _STAGES = {
     "lto": ("pgo", "finish"),
     "context": ("context", "finish"),
     "bolt": ("pgo", "bolt"),
+    "samples": ("pgo", "samples"),
 }
+# These steps have edge counts.
+_LAID_OUT = ("bolt", "samples")
 _NAME = re.compile(r"(bundle|manifest|verdict)\.json|profile/[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _READ_ERRORS = (tarfile.TarError, OSError, EOFError, zlib.error, UnicodeDecodeError)
 
@@ -67,7 +70,7 @@ class Bundle(BaseModel):
     quick: bool
     allow_neutral: bool
     allow_regression: tuple[str, ...] = ()
-    step: Literal["tune", "sections", "pgo", "lto", "context", "bolt"]
+    step: Literal["tune", "sections", "pgo", "lto", "context", "bolt", "samples"]
     sources: str
     flags: dict[str, tuple[str, ...]]
     tools: dict[str, str]
@@ -81,7 +84,7 @@ def pack(version: Version) -> bytes:
     contents = {MANIFEST: version.folder / MANIFEST, VERDICT: version.folder / VERDICT}
     contents |= {f"{PROFILE}/{path.name}": path for path in version.profile.glob("*")}
     toml = f"{version.manifest.get('profile')}.toml"
-    edges = (FDATA,) if version.manifest.get("step") == "bolt" else ()
+    edges = (FDATA,) if version.manifest.get("step") in _LAID_OUT else ()
     cut = (GEOMETRY,) if version.manifest.get("geometry") else ()
     needed = {f"{PROFILE}/{name}" for name in (PROFDATA, *edges, *cut, FACTORS, toml, *LISTS)}
     missing = sorted(needed - contents.keys())
@@ -132,8 +135,8 @@ def _stages(step: str, files: dict[str, str]) -> tuple[str, ...]:
 
     A full build has made the one without it as well, which a rebuild does not need.
     """
-    twice = step == "bolt" and f"{PROFILE}/{CONTEXT_PROFDATA}" in files
-    return ("context", "bolt") if twice else _STAGES[step]
+    twice = step in _LAID_OUT and f"{PROFILE}/{CONTEXT_PROFDATA}" in files
+    return ("context", step) if twice else _STAGES[step]
 
 
 def unpack(file: Path, folder: Path) -> Bundle:

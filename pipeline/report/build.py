@@ -22,6 +22,7 @@ from pipeline.report.model import (
     Layout,
     Overlap,
     ReportModel,
+    SampleRow,
     Source,
     StageRow,
     Training,
@@ -31,7 +32,7 @@ from pipeline.report.summary import summary_rows
 from pipeline.report.times import all_times
 
 Notes = Mapping[str, Any]
-FULL = "bolt"  # the last step of the chain of builds
+LAID_OUT = ("samples", "bolt")  # the last steps of the chain of builds, the last one first
 BENCH = "bench/"  # where the baseline stage keeps the programs that the judge runs
 
 
@@ -196,9 +197,20 @@ def _training(receipts: Mapping[str, Receipt], facts: Facts | None) -> Training 
         functions_ran=merge.get("ran"),
         branches=branches.get("branches"),
         corrupt=tuple(str(name) for name in corrupt),
+        samples=_samples(receipts),
+        made_hot=tuple(merge.get("made_hot", ())),
         overlap=facts.overlap
         if facts
         else Overlap(version=None, edges=None, reason="no profiles were compared"),
+    )
+
+
+def _samples(receipts: Mapping[str, Receipt]) -> tuple[SampleRow, ...]:
+    """Return the imported samples that are part of the profile for BOLT."""
+    fields = SampleRow.model_fields
+    return tuple(
+        SampleRow(**{name: row[name] for name in fields})
+        for row in _notes(receipts, "bolt-samples").get("sources", ())
     )
 
 
@@ -218,9 +230,11 @@ def _layout(receipts: Mapping[str, Receipt], evidence: Evidence | None) -> Layou
 
     None where a simpler build was chosen than that one: what BOLT says is not about it.
     """
-    if evidence and evidence.ablation and evidence.ablation.chosen != FULL:
+    chosen = evidence.ablation.chosen if evidence and evidence.ablation else None
+    if chosen is not None and chosen not in LAID_OUT:
         return None
-    stage = next((name for name in ("bolt", "pgo") if name in receipts), None)
+    possible = (chosen,) if chosen else (*LAID_OUT, "pgo")
+    stage = next((name for name in possible if name in receipts), None)
     if stage is None:
         return None
     notes = _notes(receipts, stage)

@@ -55,8 +55,29 @@ class Overlap(Record):
     reason: str
 
 
+class SampleRow(Record):
+    """Samples of a process that were a source of the profile.
+
+    ``weight`` is the one that was given; ``share`` the file's part of all that BOLT went by, the
+    training included. ``by`` tells whether branches were taken from it or time by function.
+    ``unknown`` is the share of samples in functions that the training never ran, and is left out.
+    """
+
+    file: str
+    event: str
+    samples: int
+    weight: float
+    share: float = Field(ge=0, le=1)
+    by: Literal["edges", "functions"]
+    unknown: float
+
+
 class Training(Record):
-    """The training receipt. ``functions_ran`` of ``functions`` have counts in the profile."""
+    """The training receipt. ``functions_ran`` of ``functions`` have counts in the profile.
+
+    ``samples`` are imported ones; ``made_hot`` are functions that the compiler was told to be hot
+    by them alone.
+    """
 
     workloads: tuple[TrainingRow, ...]
     skipped: tuple[str, ...]
@@ -65,6 +86,8 @@ class Training(Record):
     branches: int | None
     corrupt: tuple[str, ...]
     overlap: Overlap
+    samples: tuple[SampleRow, ...] = ()
+    made_hot: tuple[str, ...] = ()
 
 
 class DynoStat(Record):

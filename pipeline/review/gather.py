@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
+from pipeline.core.variant import split_line
 from pipeline.judge import VerifyResult
 from pipeline.profile.load import load_profile
 from pipeline.release.version import Version
@@ -28,27 +29,28 @@ class Build:
     library: Path
 
 
-def read_build(tree: Tree, profile: str, folder: Path) -> Build:
+def read_build(tree: Tree, line: str, folder: Path) -> Build:
     """Return the build whose report lies in ``folder``; ArtifactError if its library is gone."""
     report = read_report(folder)
     places = (
         Version(folder).library,
-        Version(tree.dist(profile) / report.version).library,
+        Version(tree.dist(line) / report.version).library,
         Path(report.verify.tuned.path),
     )
     library = next((path for path in places if path.is_file()), None)
     if library is None:
         raise ArtifactError(
             f"the library of {report.version} is gone",
-            hint=f"`.venv/bin/pipeline build --profile {profile}` makes it again",
+            hint=f"`.venv/bin/pipeline build --profile {line}` makes it again",
         )
     return Build(report, library)
 
 
-def gather(tree: Tree, profile: str, base: Build, head: Build, judge: Judge | None) -> Review:
+def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None) -> Review:
     """Return the review of ``head`` against ``base``: judged now, or by what is on record.
 
-    A library is not judged against itself.
+    ``line`` is the profile, or a variant of it (docs/hardening.md). A library is not judged
+    against itself.
     """
     same = base.report.verify.tuned.sha256 == head.report.verify.tuned.sha256
     direct = judge(base.library, head.library) if judge and not same else None
@@ -57,8 +59,8 @@ def gather(tree: Tree, profile: str, base: Build, head: Build, judge: Judge | No
         base_mode=base.report.verify.mode,
         head=head.report,
         comparison=compare_versions(base.report, head.report, direct),
-        profile_file=str((tree.profiles / f"{profile}.toml").relative_to(tree.root)),
-        lists=_lists(tree, profile),
+        profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
+        lists=_lists(tree, split_line(line)[0]),
     )
 
 

@@ -17,6 +17,8 @@ NAMES = (
     "bolt-instrument",
     "bolt-train",
     "bolt",
+    "bolt-samples",
+    "samples",
     "sections",
     "pgo-only",
     "ablation",

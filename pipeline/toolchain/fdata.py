@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,9 +26,16 @@ class Edges:
     def add_file(self, path: Path, factor: int) -> bool:
         """Add a file's counts, times ``factor``; False, and nothing added, if it is corrupt."""
         try:
-            matches = [_LINE.fullmatch(line) for line in path.read_text("utf-8").splitlines()]
+            return self.add_lines(path.read_text("utf-8").splitlines(), factor)
         except (OSError, UnicodeDecodeError):
             return False
+
+    def add_lines(self, lines: Iterable[str], factor: int) -> bool:
+        """Add the counts of lines, times ``factor``; False, and nothing added, if one is no count.
+
+        No lines at all are no profile.
+        """
+        matches = [_LINE.fullmatch(line) for line in lines]
         if not matches or not all(matches):
             return False
         for match in filter(None, matches):

@@ -142,6 +142,11 @@ BOLT: Flags = (
         "else small functions are packed by an estimate of their size, and some straddle a line",
     ),
     Flag("--update-debug-sections", "the debug file shows moved code at its new place"),
+    Flag(
+        "--enable-bat",
+        "samples of the published code find their place in the code that BOLT was given; the "
+        "section stays in the unstripped library and its debug file",
+    ),
     Flag("--bolt-info=0", "no command line in the output: equal inputs give equal bytes"),
     Flag("--dyno-stats", "estimated branches and instructions before and after, for the report"),
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 from pipeline.core.process import run
 
 LIMIT_S = 120.0
+# A function that only samples know is hot ("PseudoHot") has no counts: it ran, by 1.
+_FUNCTION = r"^  (\S.*):\n(?:    .*\n)*?    (?:Block counts: \[(.*)\]|Counters: \d+ +<PseudoHot>)$"
 
 
 def read_counts(
@@ -20,8 +22,8 @@ def read_counts(
     show = ("show", "--all-functions", "--counts", *(("--showcs",) if second else ()))
     text = run([tool, *show, profdata], log=log, timeout_s=LIMIT_S).stdout
     counts: dict[str, int] = {}
-    for match in re.finditer(r"^  (\S.*):\n(?:    .*\n)*?    Block counts: \[(.*)\]$", text, re.M):
+    for match in re.finditer(_FUNCTION, text, re.M):
         name = match[1].rsplit(";", 1)[-1]  # static functions carry their file in front
-        top = max((int(n) for n in match[2].split(", ") if n), default=0)
+        top = max((int(n) for n in (match[2] or "").split(", ") if n), default=int(not match[2]))
         counts[name] = max(top, counts.get(name, 0))
     return counts

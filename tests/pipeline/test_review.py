@@ -25,7 +25,9 @@ import report_support  # noqa: E402
 BASE, HEAD = "0.1.0-base", "0.1.0-head"
 
 
-def keep(tree: Tree, model: ReportModel, version: str, *, published: bool) -> Path:
+def keep(
+    tree: Tree, model: ReportModel, version: str, *, published: bool, line: str = "mixed"
+) -> Path:
     """Keep a report as a build does; its library lies where it was judged, or is published."""
     library = tree.root / f"{version}.so"
     library.parent.mkdir(exist_ok=True)
@@ -33,7 +35,7 @@ def keep(tree: Tree, model: ReportModel, version: str, *, published: bool) -> Pa
     tuned = model.verify.tuned.model_copy(update={"path": str(library), "sha256": version})
     verify = model.verify.model_copy(update={"tuned": tuned})
     named = model.model_copy(update={"version": version, "verify": verify})
-    folder = tree.dist("mixed") / version if published else tree.reports("mixed") / version
+    folder = tree.dist(line) / version if published else tree.reports(line) / version
     write_reports(folder, named)
     if published:
         (folder / "lib").mkdir()
@@ -92,6 +94,19 @@ def test_what_got_worse_is_said_first_and_fails(base: Path, tmp_path: Path) -> N
     assert comment.startswith("<!-- hakmem review -->\n")
     assert said.strip() in comment
     assert said.index("**error**") < said.index("**note**")
+
+
+def test_a_variant_is_held_against_the_same_variant(tree: Tree, base: Path, tmp_path: Path) -> None:
+    """Its builds lie beside production's; profile and lists are the same."""
+    line, main = "mixed+hardened", Tree(tmp_path / "main")
+    keep(tree, report_support.bad(), "0.1.0-hard", published=False, line=line)
+    keep(main, report_support.good(), "0.1.0-before", published=False, line=line)
+    for words in (("--variant", "hardened"), ("-p", line)):
+        _, said = review(main.root, "--no-measure", *words)
+        assert "0.1.0-hard" in said
+        assert "0.1.0-before" in said
+    _, said = review(base, "--no-measure")
+    assert HEAD in said
 
 
 def test_a_base_of_another_mode_is_told(base: Path, tree: Tree, tmp_path: Path) -> None:

@@ -31,12 +31,17 @@ from pipeline.toolchain.symbols import (
     read_spelling,
 )
 
-STAGE = "bolt"
+STAGE, WITH_SAMPLES = "bolt", "samples"
 ORDER = "order.txt"
 
 
-def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -> Library:
-    """Lay out the PGO library anew; the artifact has it stripped, unstripped, and a debug file."""
+def bolt(
+    shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, stage: str = STAGE
+) -> Library:
+    """Lay out the PGO library anew; the artifact has it stripped, unstripped, and a debug file.
+
+    ``stage`` is WITH_SAMPLES where the profile has imported samples as well.
+    """
     parts = {
         "library": library.digest,
         "profile": profile.digest,
@@ -49,10 +54,10 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("ordering functions and blocks")
-        _write_order(shop, setup, library, profile, room)
+        _write_order(shop, setup, library, profile, room, stage)
         said = bolt_run(
             shop,
-            STAGE,
+            stage,
             "bolt",
             [
                 library.path,
@@ -63,12 +68,12 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
                 *texts(BOLT, order=room / ORDER, align=alignment(setup.geometry)),
             ],
         )
-        quality = _profile_quality(shop, said, profile.exact)
+        quality = _profile_quality(shop, said, profile.exact, stage)
         require_content(room / UNSTRIPPED, "BOLT's output")
-        present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(STAGE, "nm"))
+        present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(stage, "nm"))
         placed = check_order(room / UNSTRIPPED, present, setup.lists)
-        split_debug(shop, STAGE, room)
-        facts = check_library(room / LIBRARY, shop.log(STAGE, "probe"))
+        split_debug(shop, stage, room)
+        facts = check_library(room / LIBRARY, shop.log(stage, "probe"))
         return {
             "order": asdict(placed),
             "quality": quality,
@@ -77,7 +82,7 @@ def bolt(shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile) -
             "bytes": (room / LIBRARY).stat().st_size,
         }
 
-    made = shop.do(STAGE, parts, work, summary=_summary)
+    made = shop.do(stage, parts, work, summary=_summary)
     return shop.library(made)
 
 
@@ -90,7 +95,7 @@ def dyno_stats(said: str) -> dict[str, list[int]]:
 
 
 def _write_order(
-    shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, room: Path
+    shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, room: Path, stage: str
 ) -> None:
     """Write the order of the functions that BOLT moves, in its spelling: hot.txt, rest, cold.txt.
 
@@ -101,12 +106,12 @@ def _write_order(
     suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
     bolt_run(
         shop,
-        STAGE,
+        stage,
         "order",
         [library.path, "-o", scratch, "--data", profile.path, *texts(BOLT_ORDER, order=suggestion)],
     )
     hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
-    nm, log = shop.tools.path("llvm-nm"), shop.log(STAGE, "names")
+    nm, log = shop.tools.path("llvm-nm"), shop.log(stage, "names")
     spelling = read_spelling(nm, library.path, log)
     present = functions(nm, library.path, log)
     apart = in_section(library.path, NEVER, present) - set(hottest)
@@ -117,9 +122,9 @@ def _write_order(
     scratch.unlink(missing_ok=True)
 
 
-def _profile_quality(shop: Workshop, said: str, exact: bool) -> str:
+def _profile_quality(shop: Workshop, said: str, exact: bool, stage: str = STAGE) -> str:
     """Return BOLT's measure of the profile; DataError where functions have lost edges."""
-    log = shop.log(STAGE, "bolt")
+    log = shop.log(stage, "bolt")
     profiled = re.search(r"(\d+) out of \d+ functions in the binary .* non-empty", said)
     if profiled is None or int(profiled[1]) == 0:
         raise DataError(

@@ -38,22 +38,26 @@ class ProfileData:
 def merge(shop: Workshop, training: Training, first: ProfileData | None = None) -> ProfileData:
     """Merge the raw profiles by their factors. DataError if nothing usable is left.
 
-    ``first`` is the profile of the first pass, when ``training`` is the second. Profiles from
-    elsewhere are part of the first, in production.
+    ``first`` is the profile of the first pass, when ``training`` is the second. Profiles and
+    samples from elsewhere are part of the first, in production.
     """
     from pipeline.fleet.merging import read_origin
+    from pipeline.fleet.sources import FOR_PGO
 
     stage = SECOND if first else STAGE
-    imported = shop.tree.imported(shop.profile.name) / PROFDATA
+    folder = shop.tree.imported(shop.profile.name)
+    imported, samples = folder / PROFDATA, folder / FOR_PGO
     # Counts from elsewhere are of production's code.
     foreign = shop.options.variant != PRODUCTION
     taken = first is None and not foreign and imported.exists()
+    sampled = first is None and not foreign and samples.exists()
     parts = {
         "raw": dict(training.artifact.receipt.outputs),
         "factors": training.factors,
         "tools": shop.tool_keys,
         "must_be_hot": list(shop.profile.layout.must_be_hot),
         "imported": [digest_file(imported), read_origin(imported)] if taken else "",
+        "samples": digest_file(samples) if sampled else "",
         "first": first.digest if first else None,
     }
 
@@ -61,6 +65,7 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
         line.step("merging the raw profiles")
         corrupt = _merge(shop, stage, training, first, room)
         taken_in = _take_in(shop, imported, room / PROFDATA) if taken else None
+        made_hot = _supplement(shop, samples, room / PROFDATA) if sampled else []
         counts = function_counts(shop, room / PROFDATA, second=first is not None)
         _require_hot(shop, counts)
         return {
@@ -68,6 +73,7 @@ def merge(shop: Workshop, training: Training, first: ProfileData | None = None) 
             "ran": sum(c > 0 for c in counts.values()),
             "corrupt": corrupt,
             "imported": taken_in,
+            "made_hot": made_hot,
         }
 
     made = shop.do(stage, parts, work, summary=_summary)
@@ -130,6 +136,38 @@ def _take_in(shop: Workshop, imported: Path, merged: Path) -> Notes:
     }
 
 
+def _supplement(shop: Workshop, samples: Path, merged: Path) -> list[str]:
+    """Make hot what the training finds cold and samples find hot; return those functions.
+
+    LLVM does no more with samples beside counts. Where it finds nothing of the kind the profile
+    stays as it is, to the byte: branch stacks fit none but the library that it makes.
+    """
+    before, supplemented = function_counts(shop, merged), merged.with_name("supplemented.profdata")
+    argv: list[str | Path] = [
+        shop.tools.path("llvm-profdata"),
+        "merge",
+        f"--supplement-instr-with-sample={samples}",
+        merged,
+        "-o",
+        supplemented,
+    ]
+    try:
+        run(argv, log=shop.log(STAGE, "samples"), timeout_s=LIMIT_S)
+    except ChildError as error:
+        raise DataError(
+            f"the imported samples cannot be read: {error.message}",
+            hint=f"remove {samples}, or import them again",
+            log=error.log,
+        ) from error
+    after = function_counts(shop, supplemented)
+    hotter = sorted(name for name, count in after.items() if count != before.get(name))
+    if hotter:
+        supplemented.replace(merged)
+    else:
+        supplemented.unlink()
+    return hotter
+
+
 def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:
     if not counts:
         raise DataError(
@@ -146,4 +184,5 @@ def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:
 
 def _summary(notes: Notes) -> str:
     imported = ", with an imported profile" if notes["imported"] else ""
-    return f"{notes['ran']} of {notes['functions']} functions ran{imported}"
+    hotter = f", {len(notes['made_hot'])} made hot by samples" if notes["made_hot"] else ""
+    return f"{notes['ran']} of {notes['functions']} functions ran{imported}{hotter}"

@@ -17,7 +17,10 @@ ADDS = {
     "lto": "compiled across files",
     "context": "a second training pass, which counts inlined copies apart",
     "bolt": "blocks and functions laid out by edge counts",
+    "samples": "laid out by imported samples as well",
 }
+# BOLT has made these, each of the step before them.
+LAID_OUT = ("bolt", "samples")
 
 
 @dataclass(frozen=True)

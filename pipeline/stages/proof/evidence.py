@@ -11,7 +11,7 @@ from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import UNSTRIPPED
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.ablation import Chosen
-from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.candidate import LAID_OUT, Candidate
 from pipeline.stages.proof.layout_null import layout_null
 from pipeline.stages.proof.verify import Verdict
 
@@ -36,8 +36,8 @@ def gather(
 ) -> Callable[[], Evidence]:
     """Measure what is not measured yet, and return what puts all of it together.
 
-    ``chain`` ends with the build that BOLT took and the one that it made, in this order. Without
-    a chain nothing further is measured. A build that has nothing to do asks for nothing.
+    ``chain`` ends with the build that BOLT took and what it made of it, in this order. Without a
+    chain nothing further is measured. A build that has nothing to do asks for nothing.
     """
     null, left_out = _random_layouts(shop, setup, plain, chain, chosen)
 
@@ -84,6 +84,5 @@ def _random_layouts(
 
 def linked_of(chain: Sequence[Candidate], chosen: Candidate) -> Candidate:
     """Return the step that ``chosen`` is a layout of: as it was linked, with its relocations."""
-    names = [candidate.name for candidate in chain]
-    place = names.index(chosen.name)
-    return chain[place - 1 if chosen.name == names[-1] else place]
+    place = [candidate.name for candidate in chain].index(chosen.name)
+    return next(one for one in reversed(chain[: place + 1]) if one.name not in LAID_OUT)
