@@ -57,6 +57,16 @@ class Marks(_Record):
         """Return why a published version is refused, or None."""
         return next((one for one in self.rejected if one.version == version.name), None)
 
+    def since(self, version: Version) -> str:
+        """Return what was said of a published version after it was judged, in a sentence; or ""."""
+        for one in self.rejected:
+            if one.version == version.name:
+                return f"REJECTED on {one.since[:10]}: {one.reason}"
+        for one in self.aside:
+            if one.version == version.name:
+                return f"set aside by a rollback on {one.since[:10]}"
+        return ""
+
     def same_as(self, aside: Mark) -> Mark | None:
         """Return the rejection that holds for a build of what was rolled back, or None."""
         return next((one for one in self.rejected if _same(one, aside)), None)

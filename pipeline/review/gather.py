@@ -59,6 +59,7 @@ def gather(tree: Tree, profile: str, base: Build, head: Build, judge: Judge | No
         comparison=compare_versions(base.report, head.report, direct),
         profile_file=str((tree.profiles / f"{profile}.toml").relative_to(tree.root)),
         lists=_lists(tree, profile),
+        same=same,
     )
 
 
