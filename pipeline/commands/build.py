@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     "--allow-regression",
     multiple=True,
     metavar="NAME",
-    help="Publish also when this workload, or `throughput` as a whole, is shown to lose.",
+    help="Publish also when this workload is shown to lose; or `throughput` or `real-programs`, "
+    "each as a whole.",
 )
 @click.option(
     "--branch-stacks",

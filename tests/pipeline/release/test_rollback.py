@@ -260,6 +260,20 @@ def test_what_is_installed_is_told_to_be_older_or_newer(tree: Tree, tmp_path: Pa
     assert f"newer than {OLD}" in type_("install", OLD, "--prefix", str(place.prefix), "--dry-run")
 
 
+@pytest.mark.usefixtures("tree")
+def test_what_is_installed_is_told_in_its_order_and_once_it_is_done(tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    said = type_("install", OLD, "--prefix", str(prefix)).splitlines()
+    told = [line.rpartition("/")[2] for line in said if line.startswith("install ")]
+    assert told == ["manifest.json", "libhakmem.so"]
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "lib").write_text("a file in the way", encoding="utf-8")
+    result = CliRunner().invoke(cli, ["install", OLD, "-p", "p", "--prefix", str(blocked)])
+    assert result.exception is not None
+    assert "libhakmem.so" not in result.output
+
+
 def test_list_shows_all_profiles_unless_one_is_named(tree: Tree) -> None:
     other = Tree(tree.root / "other")
     made = make(other, "2.0-dd44", "2026-01-04")
