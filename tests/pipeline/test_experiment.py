@@ -90,8 +90,11 @@ def test_a_template_that_nobody_has_filled_in_is_not_run(tmp_path: Path) -> None
         path.write_text(written, encoding="utf-8")
         with pytest.raises(UsageError, match="are the template's"):
             require_trial(load_entry(path))
+    path.write_text(text, encoding="utf-8")
+    assert "half.toml" not in render(MARK, [load_entry(path)])
     written = text.replace(TITLE, "Half").replace(HYPOTHESIS, "None.")
     path.write_text(written, encoding="utf-8")
+    assert "half.toml" in render(MARK, [load_entry(path)])
     assert require_trial(load_entry(path)).depths == {64: 512}
 
 
