@@ -176,10 +176,11 @@ def _libraries(root: Path, manifest: Path, variant: str) -> Iterator[Library]:
 
 
 def _nothing(profile: str | None, found: Sequence[Library], variant: str) -> VersionError:
-    there = ", ".join(sorted({one.profile for one in found})) or "none"
+    others = ", ".join(sorted({one.profile for one in found}))
+    there = f"; there is: {others}" if others else ""
     which = f"for profile {profile!r} " if profile else ""
     kind, option = ("", "") if variant == PRODUCTION else (f"{variant} ", f" --variant {variant}")
     return VersionError(
-        f"no {kind}library {which}is published here or installed; there is: {there}",
+        f"no {kind}library {which}is published here or installed{there}",
         hint=f"`pipeline build{option}`, `pipeline install{option}`, or name a file by --library",
     )

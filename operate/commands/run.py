@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     environment = {**os.environ, **variables(settings, library.path), **preload(library.path)}
     try:
         program = programs.look_up(command[0])
-        libs = elf.read(library.path)
+        libs = read_library(library.path)
         programs.require_fit(program, library.path, libs)
         if not args.quiet:
             _remark(programs.remarks(program, preloaded(os.environ)))
@@ -110,6 +110,19 @@ def require_instructions(library: Library, machine: processor.Processor) -> None
             f"({machine.described}) lacks {', '.join(missing)}",
             hint="take one for all processors: --cpu any, another --profile, or build it again",
         )
+
+
+def read_library(path: Path) -> elf.Elf:
+    """Return what the library's file says of itself; UsageError if it is no library."""
+    try:
+        return elf.read(path)
+    except elf.NotElf as error:
+        raise UsageError(str(error), hint="give the path of a libhakmem.so by --library") from error
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}",
+            hint="give yourself the right to read it, or name another file by --library",
+        ) from error
 
 
 def preloaded(environment: Mapping[str, str]) -> list[str]:

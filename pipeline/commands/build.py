@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     "--allow-regression",
     multiple=True,
     metavar="NAME",
-    help="Publish also when this workload, or `throughput` as a whole, is shown to lose.",
+    help="Publish also when this workload is shown to lose; or `throughput` or `real-programs`, "
+    "each as a whole.",
 )
 @click.option(
     "--branch-stacks",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Timed runs for the verdict, such as 5m, where those of the profile decide nothing.",
 )
+@click.option("--no-publish", is_flag=True, help="Judge and report only: publish nothing.")
 @wait_option
 @verbose_option
 def build_command(
@@ -83,6 +85,7 @@ def build_command(
     scheduler: str | None,
     cpu: str | None,
     verify_s: float | None,
+    no_publish: bool,
     wait: bool,
     verbose: bool,
 ) -> None:
@@ -119,6 +122,7 @@ def build_command(
         verify_s=verify_s,
         cpu=cpu,
         variant=variant,
+        no_publish=no_publish,
     )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
@@ -200,6 +204,13 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
     from pipeline.report.terminal import show_verdict
 
+    if published.judged is not None and published.report is not None:
+        show_verdict(console, published.report)
+        console.say(
+            f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
+            f"`current` is as it was; report: {published.judged}"
+        )
+        return
     if published.stays is not None:
         _conclude_beside(console, published, seconds)
         return

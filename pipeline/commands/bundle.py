@@ -21,7 +21,7 @@ def bundle_command() -> None:
     """Export the profile of a version; rebuild it bit by bit."""
 
 
-@bundle_command.command("export")
+@bundle_command.command("export", short_help="Write a bundle: what a version was compiled by.")
 @line_option
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option(

@@ -58,7 +58,11 @@ def experiment_group() -> None:
     """Note what was tried and what it was worth; run it again."""
 
 
-@experiment_group.command("new", epilog="Example: pipeline experiment new magazines half-depth-64")
+@experiment_group.command(
+    "new",
+    short_help="Write a commented entry NAME about SUBJECT.",
+    epilog="Example: pipeline experiment new magazines half-depth-64",
+)
 @click.argument("subject", callback=_known_subject, shell_complete=_complete_subject)
 @click.argument("name")
 def new_command(subject: str, name: str) -> None:
@@ -77,7 +81,11 @@ def new_command(subject: str, name: str) -> None:
     click.echo(f"  .venv/bin/pipeline experiment run {name}")
 
 
-@experiment_group.command("list", epilog="Example: pipeline experiment list --subject magazines")
+@experiment_group.command(
+    "list",
+    short_help="List the entries, each with its newest verdict.",
+    epilog="Example: pipeline experiment list --subject magazines",
+)
 @click.option(
     "--subject", callback=_known_subject, shell_complete=_complete_subject, help="This one alone."
 )
@@ -114,7 +122,11 @@ def _row(entry: Entry) -> dict[str, str]:
     }
 
 
-@experiment_group.command("run", epilog="Example: pipeline experiment run half-depth-64")
+@experiment_group.command(
+    "run",
+    short_help="Build both sides, judge them, note the verdict.",
+    epilog="Example: pipeline experiment run half-depth-64",
+)
 @click.argument("name", shell_complete=_complete_entry)
 @click.option(
     "--budget",

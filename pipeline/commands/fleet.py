@@ -167,7 +167,9 @@ def _given(text: str) -> Given:
     if not 0 < number < float("inf"):
         raise UsageError(f"{text}: a weight is a number above 0, as in {name}=2.5")
     if not path.is_file():
-        raise UsageError(f"there is no file {path}")
+        raise UsageError(
+            f"there is no file {path}", hint="give the path of a profile: FILE or FILE=WEIGHT"
+        )
     return Given(path, number)
 
 

@@ -11,7 +11,7 @@ from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import Mark
+    from pipeline.release.marks import Mark, Marks
     from pipeline.release.version import Version
 
 
@@ -92,12 +92,24 @@ def unpin_command(profile: str) -> None:
     check_folder(dist)
     with marks_lock(tree.state):
         lifted = lift(dist)
+        marks = read_marks(dist)
     for one in lifted:
-        click.echo(f"{one.version} may come back: the next build of the same makes it current")
+        click.echo(_after_lifting(one, marks, profile))
     if not lifted:
         click.echo(f"nothing of profile {profile!r} was rolled back")
         for name in lines_with(tree.dists, lambda line: read_marks(line).aside):
             click.echo(f"of another one there was: `.venv/bin/pipeline unpin -p {name}`")
+
+
+def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
+    """Say what holds of a version whose rollback is lifted: a rejection of it stays."""
+    refused = marks.same_as(lifted)
+    if refused is None:
+        return f"{lifted.version} may come back: the next build of the same makes it current"
+    return (
+        f"{lifted.version} is no longer rolled back, but rejected ({refused.reason}): "
+        f"`.venv/bin/pipeline reject -p {profile} {refused.version} --undo` takes that back"
+    )
 
 
 @click.command("reject")
@@ -140,6 +152,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
         if place is not None:
             point_current(place)
     click.echo(f"{target.name} is rejected: {reason}")
+    click.echo(f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo` takes that back")
     if place is not None:
         click.echo(f"current is now {place.name}")
     _tell_installed(target)

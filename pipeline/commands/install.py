@@ -78,12 +78,12 @@ def install_command(
         )
     replaced = place.replaced_by(found)
     plan = plan_install(found, place, force=force)
-    _tell(plan, dry_run)
     if replaced:
         click.echo(replaced)
     if dry_run:
+        _tell(plan)
         return
-    carry_out(plan, found)
+    carry_out(plan, found, click.echo)
     if found.folder.parent == Tree.here().dist(profile):  # a version elsewhere is not ours to prune
         remember_place(found.folder.parent, place)
     click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}")
@@ -107,17 +107,18 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant
     from pipeline.release.install import Place, carry_out, plan_removal
 
     plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None, variant))
-    _tell(plan, dry_run)
     for name in plan.keep:
         click.echo(f"kept, because it was changed: {plan.place.root / name}")
-    if not dry_run:
-        carry_out(plan, None)
+    if dry_run:
+        _tell(plan)
+    else:
+        carry_out(plan, None, click.echo)
         click.echo(f"removed {len(plan.remove)} files below {plan.place.root}")
 
 
-def _tell(plan: Plan, dry_run: bool) -> None:
-    verb = "would " if dry_run else ""
-    for name in plan.write:
-        click.echo(f"{verb}install {plan.place.root / name}")
+def _tell(plan: Plan) -> None:
+    """Say what a plan would do, in the order in which it would be done."""
+    for name in plan.in_order:
+        click.echo(f"would install {plan.place.root / name}")
     for name in plan.remove:
-        click.echo(f"{verb}remove {plan.place.root / name}")
+        click.echo(f"would remove {plan.place.root / name}")

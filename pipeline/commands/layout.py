@@ -24,7 +24,7 @@ def layout_command() -> None:
     """Check, propose and show the order of code in the library."""
 
 
-@layout_command.command("check")
+@layout_command.command("check", short_help="Hold lists and marks against a published library.")
 @line_option
 @_subject
 @click.option("--verbose", "-v", is_flag=True, help="Also show what is fine.")
@@ -52,7 +52,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     return ExitCode.ARTIFACT if broken else ExitCode.OK
 
 
-@layout_command.command("propose")
+@layout_command.command("propose", short_help="Show, as a diff, the lists that a profile suggests.")
 @profile_option
 @_subject
 @click.option(

@@ -30,6 +30,8 @@ def _require_new(_context: click.Context, _parameter: click.Parameter, output: P
 
     if output.exists():
         raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
+    if not output.absolute().parent.is_dir():
+        raise UsageError(f"there is no folder {output.parent}", hint="make it, or write elsewhere")
     return output
 
 

@@ -112,9 +112,14 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
     from pipeline.stages.build.configure import find_program
 
     if command and "/" not in command[0] and find_program(command[0]) is None:
-        raise UsageError(f"there is no program {command[0]}", hint="give its path")
+        raise UsageError(
+            f"there is no program {command[0]}", hint="give its path; PATH does not have it"
+        )
     if command and "/" in command[0] and not Path(command[0]).is_file():
-        raise UsageError(f"there is no program {command[0]}")
+        raise UsageError(
+            f"there is no program {command[0]}",
+            hint="give its path; a name without / is looked up in PATH",
+        )
     if command and "/" in command[0] and not os.access(command[0], os.X_OK):
         raise UsageError(
             f"{command[0]} is not executable", hint="put its interpreter in front, or chmod +x it"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pipeline.report.model import ReportModel
 
 BASELINE = "baseline"
+MARKED_FORMS = ("term", "md")
+"""Forms for people that say first what was decided later; the others are as they were kept."""
 
 
 def complete_wish(
@@ -78,6 +80,8 @@ def report_command(
 
     model = _model(profile, version, against)
     text = _rendered(model, form)
+    if form in MARKED_FORMS:
+        text = _said_since(profile, version) + text
     if output is not None:
         replace_text(Path(output), text)
     else:
@@ -139,6 +143,19 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
     return held_against(model, _read(profile, against)) if against else model
 
 
+def _said_since(profile: str, wish: str | None) -> str:
+    """Return what was said of a version after it was judged, as a line of its own; or ""."""
+    from pipeline.core.paths import Tree
+    from pipeline.release.marks import read_marks
+    from pipeline.release.version import Version
+    from pipeline.stages.publish.reporting import LAST
+
+    version = Version(folder_of(profile, wish))
+    dist = Tree.here().dist(profile) if wish == LAST else version.folder.parent
+    said = read_marks(dist).since(version)
+    return f"{said}\n\n" if said else ""
+
+
 def _read(profile: str, wish: str | None) -> ReportModel:
     from pipeline.report.files import read_report
 
@@ -196,7 +213,15 @@ def folder_of(profile: str, wish: str | None) -> Path:
                 hint=f"`.venv/bin/pipeline build --profile {profile}`{others}",
             )
         return last.resolve()
-    return resolve(tree, profile, wish).folder
+    try:
+        return resolve(tree, profile, wish).folder
+    except VersionError as error:
+        if not wish and (tree.reports(profile) / LAST).is_dir():
+            error.hint += (
+                f"; `.venv/bin/pipeline report last -p {profile}` shows the build that was judged "
+                "and not published"
+            )
+        raise
 
 
 def _rendered(model: ReportModel, form: str) -> str:

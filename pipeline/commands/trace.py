@@ -32,7 +32,11 @@ def trace_group() -> None:
     """Look at traces; cut, merge, join, anonymise them."""
 
 
-@trace_group.command("info", epilog="Example: pipeline trace info app.trace --html app.html")
+@trace_group.command(
+    "info",
+    short_help="Show counts, sizes, lives, memory over time, threads.",
+    epilog="Example: pipeline trace info app.trace --html app.html",
+)
 @_file
 @_process
 @click.option(
@@ -98,7 +102,11 @@ def cut_command(file: Path, output: Path, process: int | None, first: int, last:
     _say_what(tools, output)
 
 
-@trace_group.command("merge", epilog="Example: pipeline trace merge worker*.trace -o all.trace")
+@trace_group.command(
+    "merge",
+    short_help="Make one process of all, threads side by side.",
+    epilog="Example: pipeline trace merge worker*.trace -o all.trace",
+)
 @click.argument(
     "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
@@ -113,7 +121,11 @@ def merge_command(files: tuple[Path, ...], output: Path) -> None:
     _say_what(tools, output)
 
 
-@trace_group.command("join", epilog="Example: pipeline trace join -o app.trace app.trace.parts")
+@trace_group.command(
+    "join",
+    short_help="Put traces, or parts of a recording, into one file.",
+    epilog="Example: pipeline trace join -o app.trace app.trace.parts",
+)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @_output
 def join_command(paths: tuple[Path, ...], output: Path) -> None:
@@ -131,7 +143,11 @@ def join_command(paths: tuple[Path, ...], output: Path) -> None:
         click.echo(f"{folder} is not needed any more")
 
 
-@trace_group.command("anonymise", epilog="Example: pipeline trace anonymise a.trace -o b.trace")
+@trace_group.command(
+    "anonymise",
+    short_help="Leave out what tells of people and places; sizes stay.",
+    epilog="Example: pipeline trace anonymise a.trace -o b.trace",
+)
 @_file
 @_output
 def anonymise_command(file: Path, output: Path) -> None:

@@ -45,12 +45,17 @@ def verify_command(profile: str, path: str | None) -> int:
 def _checks(profile: str, path: str | None) -> tuple[str, list[Check]]:
     from pathlib import Path
 
+    from pipeline.core.errors import ArtifactError
     from pipeline.core.paths import Tree
     from pipeline.release.check_version import check_library_file, check_version
     from pipeline.release.version import MANIFEST, resolve
 
     tree = Tree.here()
     if path and Path(path).is_file() and Path(path).name != MANIFEST:
-        return path, check_library_file(tree, Path(path))
+        try:
+            return path, check_library_file(tree, Path(path))
+        except ArtifactError as error:
+            error.hint = "name a libhakmem.so, or the folder of a version"
+            raise
     version = resolve(tree, profile, path)
     return str(version.folder), check_version(tree, version)

@@ -7,6 +7,7 @@ done.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,6 +39,51 @@ class StageLine:
     def done(self, text: str) -> None:
         """Say what came of the stage, in a few words."""
         self.result = text
+
+
+class StageLog:
+    """What a log gets of a stage: what it does, in a line each QUIET_S at most.
+
+    A step that takes long is told again, else nobody could tell it from one that hangs.
+    """
+
+    def __init__(self, name: str, say: Say, clock: Callable[[], float]) -> None:
+        """Tell of the stage ``name`` by ``say``, from now on."""
+        self._name, self._say, self._clock = name, say, clock
+        self._started = self._last = clock()
+        self._text = "at work"
+        self._lock = threading.Lock()
+
+    def step(self, text: str) -> None:
+        """Note what the stage does now, and say it if nothing was said for long."""
+        with self._lock:
+            self._text = text
+        self.remind()
+
+    def remind(self) -> None:
+        """Say what the stage does, if nothing was said for long."""
+        with self._lock:
+            now = self._clock()
+            if now - self._last >= QUIET_S:
+                self._last = now
+                self._say(f"{self._name}: {self._text}, after {now - self._started:.0f} s")
+
+    @contextmanager
+    def reminding(self) -> Iterator[None]:
+        """Say it from beside, too, while the block works."""
+        over = threading.Event()
+
+        def remind() -> None:
+            while not over.wait(QUIET_S / 4):
+                self.remind()
+
+        beside = threading.Thread(target=remind, daemon=True)
+        beside.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beside.join()
 
 
 class BuildConsole:
@@ -89,7 +135,9 @@ class BuildConsole:
     def _steps(self, name: str) -> Iterator[StageLine]:
         if not self.live:
             self.say(f"{name}: started")
-            yield StageLine(self._now_and_then(name))
+            log = StageLog(name, self.say, self._clock)
+            with log.reminding():
+                yield StageLine(log.step)
             return
         # The last column has what is left of the width: it is the one that is cut.
         columns = (
@@ -101,19 +149,6 @@ class BuildConsole:
         with Progress(*columns, console=self.rich, transient=True, expand=True) as progress:
             task = progress.add_task("", total=None)
             yield StageLine(lambda text: progress.update(task, description=text))
-
-    def _now_and_then(self, name: str) -> Say:
-        """Return how to tell steps in a log: a line each QUIET_S at most."""
-        started = last = self._clock()
-
-        def say(text: str) -> None:
-            nonlocal last
-            now = self._clock()
-            if now - last >= QUIET_S:
-                last = now
-                self.say(f"{name}: {text}, after {now - started:.0f} s")
-
-        return say
 
     def _finished(self, name: str, result: str, seconds: float) -> None:
         if self.live:

@@ -26,6 +26,7 @@ _ERRORS = {
 }
 _CLICK = ("UsageError", "BadParameter", "ClickException")
 NOTICE = "notice"
+_DECLARED = re.compile(r'@click\.(?:command|group)\(\s*"([a-z-]+)"')
 _MARK = "\x01"  # around what is filled in
 _FILLED = re.compile(f"{_MARK}([^{_MARK}]*){_MARK}")
 
@@ -125,7 +126,7 @@ def _readable(words: str) -> str:
     parts = " ".join(words.split()).split("`")
     # What stands between backticks in the source is code already.
     inside = (part.replace(_MARK, "") if number % 2 else part for number, part in enumerate(parts))
-    return _FILLED.sub(r"`\1`", "`".join(inside))
+    return _FILLED.sub(r"`\1`", "`".join(inside)).replace("``", "` `")
 
 
 def page(root: Path) -> str:
@@ -137,13 +138,17 @@ def page(root: Path) -> str:
 
 def of_command(root: Path, command: str) -> str:
     """Return all that one command can say, what it shares with others included."""
-    names = closure(root, f"pipeline.commands.{command}")
+    modules = _command_modules(root)
+    module = next((name for name in modules if command in _typed(root, name)), command)
+    names = closure(root, f"pipeline.commands.{module}")
     return _section(f"`pipeline {command}`", root, [_file(root, name) for name in names])
 
 
 def _sections(root: Path) -> Iterator[tuple[str, list[Path]]]:
     """Yield the files of each command alone, then those that several commands share, by room."""
-    commands = sorted(path.stem for path in (root / "pipeline" / "commands").glob("[!_]*.py"))
+    commands = sorted(
+        _command_modules(root), key=lambda module: (not _typed(root, module), _title(root, module))
+    )
     users: dict[str, list[str]] = {}
     for command in commands:
         for name in closure(root, f"pipeline.commands.{command}"):
@@ -152,13 +157,29 @@ def _sections(root: Path) -> Iterator[tuple[str, list[Path]]]:
     for command in commands:
         mine = f"pipeline.commands.{command}"
         files = [name for name in users if own.get(name) == command or name == mine]
-        yield f"`pipeline {command}`", [_file(root, name) for name in sorted(files)]
+        yield _title(root, command), [_file(root, name) for name in sorted(files)]
     shared = sorted(name for name in users if name not in own and ".commands." not in name)
     for room in sorted({name.split(".")[1] for name in shared if name.count(".")}):
         files = [name for name in shared if name.startswith(f"pipeline.{room}.")]
         yield f"Several commands: {room}", [_file(root, name) for name in files]
     for folder, title in _OTHERS.items():
         yield title, sorted((root / folder).rglob("*.py"))
+
+
+def _command_modules(root: Path) -> list[str]:
+    return sorted(path.stem for path in (root / "pipeline" / "commands").glob("[!_]*.py"))
+
+
+def _typed(root: Path, module: str) -> list[str]:
+    """Return the commands that a module of ``pipeline/commands/`` declares, as people type them."""
+    text = (root / "pipeline" / "commands" / f"{module}.py").read_text(encoding="utf-8")
+    return _DECLARED.findall(text)
+
+
+def _title(root: Path, module: str) -> str:
+    """Return the heading of a module of commands; one without any serves several."""
+    names = ", ".join(f"`pipeline {name}`" for name in sorted(_typed(root, module)))
+    return names or f"Several commands: {module}"
 
 
 def _file(root: Path, module: str) -> Path:

@@ -178,8 +178,15 @@ def by_stage(receipts: Iterable[Receipt]) -> dict[str, Receipt]:
 
 
 def changed_parts(old: Parts, new: Parts) -> list[str]:
-    """Return the names of the key parts that differ, for people who ask why something is done."""
-    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    """Return the names of the key parts that differ, for people who ask why something is done.
+
+    They are compared as keys are: a receipt that was read has lists where a stage has tuples.
+    """
+    return sorted(
+        name
+        for name in old.keys() | new.keys()
+        if digest_value(old.get(name)) != digest_value(new.get(name))
+    )
 
 
 def sync_tree(folder: Path) -> None:

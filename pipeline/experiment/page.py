@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline.core.files import replace_text
 from pipeline.core.paths import Tree
 from pipeline.experiment.entry import SUBJECTS, Entry, load_entries
+from pipeline.experiment.write import TITLE
 
 MARK = "<!-- Below: .venv/bin/python -m pipeline.experiment.page -->"
 """What people write stands above this line of the page, what is made below it."""
@@ -22,8 +23,12 @@ def page_of(tree: Tree) -> Path:
 
 
 def render(before: str, entries: list[Entry]) -> str:
-    """Return the page with the head that it had ``before`` and the tables of these entries."""
+    """Return the page with the head that it had ``before`` and the tables of these entries.
+
+    A template that nobody has filled in says nothing, and is left out.
+    """
     head, _, _ = before.partition(MARK)
+    entries = [one for one in entries if one.content.title != TITLE]
     parts = [f"{head}{MARK}\n"]
     for subject, heading in SUBJECTS.items():
         rows = [_row(one) for one in entries if one.subject == subject]

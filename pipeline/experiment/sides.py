@@ -11,6 +11,7 @@ from pipeline.core.errors import BuildError, ChildError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.experiment.entry import Entry, Trial
+from pipeline.experiment.write import HYPOTHESIS, TITLE
 from pipeline.geometry.load import changed_geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.stages.build.compile import build_plain, library_sources
@@ -34,6 +35,11 @@ def require_trial(entry: Entry) -> Trial:
         raise UsageError(
             f"{entry.path}: the trial changes nothing",
             hint="give it options, constants, depths, cmake or a patch",
+        )
+    if entry.content.title == TITLE or entry.content.hypothesis == HYPOTHESIS:
+        raise UsageError(
+            f"{entry.path}: title and hypothesis are the template's",
+            hint="say in both what you change and what you expect: they go into the index",
         )
     return trial
 

@@ -8,16 +8,19 @@ from pathlib import Path
 from pipeline.core.files import replace_text
 from pipeline.experiment.entry import Result
 
+TITLE = "What is changed, in one phrase of at most 25 words"
+HYPOTHESIS = "What you expect, and why."
+
 _TEMPLATE = """\
 # An entry of the ledger: docs/experiments.md says what each key means.
 schema_version = 1
-title = "What is changed, in one phrase of at most 25 words"
-hypothesis = "What you expect, and why."
+title = "{title}"
+hypothesis = "{hypothesis}"
 
-# What side B has otherwise; side A is the tree as it is. Keep what you need, delete the rest.
+# What side B has otherwise; side A is the tree as it is. Take the # from what you need.
 # Without this table the entry is a record: it only says what was found.
 [trial]
-options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
+# options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
 # constants = {{ deep_times = 4 }}       # constants of the geometry (docs/geometry.md)
 # depths = {{ 64 = 512 }}                # the usual depth of single size classes, by their size
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
@@ -32,7 +35,7 @@ profile = "mixed"                       # run the verify workloads of a profile,
 
 def write_template(path: Path) -> None:
     """Write a commented entry to edit."""
-    replace_text(path, _TEMPLATE.format(name=path.stem))
+    replace_text(path, _TEMPLATE.format(name=path.stem, title=TITLE, hypothesis=HYPOTHESIS))
 
 
 def add_result(path: Path, result: Result) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -64,7 +65,7 @@ def read_as(model: type[Model], path: Path, page: str) -> Model:
         return model.model_validate(table)
     except ValidationError as error:
         raise ProfileError(
-            _sentences(path, table, error.errors()), hint=f"{page} describes every key"
+            _sentences(model, path, table, error.errors()), hint=f"{page} describes every key"
         ) from error
 
 
@@ -87,10 +88,12 @@ def _read_table(path: Path) -> dict[str, Any]:
         ) from error
 
 
-def _sentences(path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]) -> str:
+def _sentences(
+    model: type[BaseModel], path: Path, table: dict[str, Any], mistakes: list[ErrorDetails]
+) -> str:
     """Return one line for each of the first mistakes: file, key, what is allowed."""
     lines = [
-        f"{path}: {_key(table, mistake)}: {_problem(mistake)}"
+        f"{path}: {_key(table, mistake)}: {_problem(model, mistake)}"
         for mistake in mistakes[:SHOWN_MISTAKES]
     ]
     if len(mistakes) > SHOWN_MISTAKES:
@@ -114,12 +117,38 @@ def _workload_name(table: dict[str, Any], index: int) -> str:
         return f"workload number {index + 1}"
 
 
-def _problem(mistake: ErrorDetails) -> str:
+def _problem(model: type[BaseModel], mistake: ErrorDetails) -> str:
     if mistake["type"] == "extra_forbidden":
-        return "unknown key"
+        *place, wrong = mistake["loc"]
+        near = did_you_mean(str(wrong), _keys(model, place))
+        return f"unknown key; {near}" if near else "unknown key"
     if mistake["type"] == "missing":
         return "is missing"
     text = mistake["msg"].removeprefix("Value error, ")
     given = mistake.get("input")
     shown = isinstance(given, str | int | float) and mistake["loc"]
     return f"is {given!r}; {text}" if shown else text
+
+
+def _keys(kind: Any, place: Sequence[str | int]) -> set[str]:
+    """Return the keys of the table at ``place``; more than those where several kinds may stand."""
+    models = [*_models(kind)]
+    if not place:
+        return {one.alias or name for model in models for name, one in model.model_fields.items()}
+    inside = [
+        field.annotation
+        for model in models
+        for name, field in model.model_fields.items()
+        if place[0] == (field.alias or name)
+    ]
+    if place[0] in WORKLOAD_KINDS or not inside:  # which kind it is, or the key of a row
+        return _keys(kind, place[1:])
+    return {key for one in inside for key in _keys(one, place[1:])}
+
+
+def _models(kind: Any) -> Iterator[type[BaseModel]]:
+    """Yield the tables that an annotation speaks of: a table, rows of tables, one of several."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for one in get_args(kind):
+        yield from _models(one)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,6 +104,11 @@ class Plan:
     remove: tuple[str, ...]
     keep: tuple[str, ...] = ()
 
+    @property
+    def in_order(self) -> list[str]:
+        """What is written, in the order in which that is done: the libraries last."""
+        return sorted(self.write, key=_is_library)
+
 
 def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
     """Return what an installation would do; UsageError if it would overwrite files of others."""
@@ -141,11 +146,17 @@ def plan_removal(place: Place) -> Plan:
     return Plan(place, {}, (*mine, place.record), tuple(changed))
 
 
-def carry_out(plan: Plan, version: Version | None) -> None:
-    """Do what a plan says; ``version`` is what gets installed, None for a removal."""
+def carry_out(
+    plan: Plan, version: Version | None, tell: Callable[[str], object] = lambda _: None
+) -> None:
+    """Do what a plan says; ``version`` is what gets installed, None for a removal.
+
+    ``tell`` hears of each step once it is done.
+    """
     root = plan.place.root
-    for name in sorted(plan.write, key=_is_library):
+    for name in plan.in_order:
         _put(plan.write[name], root / name)
+        tell(f"install {root / name}")
     if version is not None:
         digests = {name: _digest(root / name) for name in plan.write}
         record = Installed(
@@ -154,6 +165,7 @@ def carry_out(plan: Plan, version: Version | None) -> None:
         replace_text(root / plan.place.record, json.dumps(record, indent=1, sort_keys=True) + "\n")
     for name in plan.remove:
         (root / name).unlink(missing_ok=True)
+        tell(f"remove {root / name}")
         _drop_empty_folders((root / name).parent, root)
 
 

@@ -50,12 +50,35 @@ class Marks(_Record):
 
     def by_version(self) -> dict[str, str]:
         """Return what is said of each version that has a mark."""
-        said = {one.version: "rolled back" for one in self.aside}
+        said = {one.version: "set aside" for one in self.aside}
         return said | {one.version: f"REJECTED: {one.reason}" for one in self.rejected}
 
     def rejection(self, version: Version) -> Mark | None:
         """Return why a published version is refused, or None."""
         return next((one for one in self.rejected if one.version == version.name), None)
+
+    def since(self, version: Version) -> str:
+        """Return what was said of a published version after it was judged, in a sentence; or ""."""
+        for one in self.rejected:
+            if one.version == version.name:
+                return f"REJECTED on {one.since[:10]}: {one.reason}"
+        for one in self.aside:
+            if one.version == version.name:
+                return f"set aside by a rollback on {one.since[:10]}"
+        return ""
+
+    def same_as(self, aside: Mark) -> Mark | None:
+        """Return the rejection that holds for a build of what was rolled back, or None."""
+        return next((one for one in self.rejected if _same(one, aside)), None)
+
+
+def _same(one: Mark, other: Mark) -> bool:
+    pairs = (
+        (one.version, other.version),
+        (one.library, other.library),
+        (one.inputs, other.inputs),
+    )
+    return any(mine is not None and mine == theirs for mine, theirs in pairs)
 
 
 def read_marks(dist: Path) -> Marks:

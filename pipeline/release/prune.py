@@ -49,7 +49,7 @@ def where_installed(version: Version) -> list[str]:
         try:
             if _installed(root, variant) == version.name:
                 cure = f"`.venv/bin/pipeline install --profile {line} --prefix {root}`"
-                said.append(f"{version.name} is still installed in {root}: {cure}")
+                said.append(f"{version.name} is still installed in {root}; {cure} replaces it")
         except ArtifactError as error:
             said.append(error.message)
     return said

@@ -155,22 +155,32 @@ def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
         return _require(current(dist), profile, dist)
     named = [version for version in published(dist) if version.name.startswith(wish)]
     exact = [version for version in named if version.name == wish]
-    if len(exact or named) != 1:
-        raise _not_one(wish, profile, dist, several=bool(named))
+    if len(exact or named) > 1:
+        names = ", ".join(version.name for version in named)
+        raise VersionError(
+            f"{wish} fits {len(named)} versions of profile {profile!r}: {names}",
+            hint="give as much of the name as only one of them has",
+        )
+    if not named:
+        raise _none(wish, profile, dist)
     return (exact or named)[0]
 
 
-def _not_one(wish: str, profile: str, dist: Path, *, several: bool) -> VersionError:
-    """Return the error for a wish that names no version of the profile, or more than one."""
-    owners = [] if several else lines_with(dist.parent, lambda line: _has(line, wish))
+def _none(wish: str, profile: str, dist: Path) -> VersionError:
+    """Return the error for a wish that names no version of the profile."""
+    if "/" in wish and not Path(wish).exists():
+        return VersionError(
+            f"there is no file or folder {wish}",
+            hint=f"`.venv/bin/pipeline list -p {profile}` shows the versions",
+        )
+    owners = lines_with(dist.parent, lambda line: _has(line, wish))
     if owners:
         options = ", ".join(f"-p {name}" for name in owners)
         return VersionError(
             f"{wish} is no version of profile {profile!r}", hint=f"it is one of another: {options}"
         )
     return VersionError(
-        f"no published version {wish} of profile {profile!r}"
-        f"{': several begin so' if several else ''}",
+        f"no published version {wish} of profile {profile!r}",
         hint=f"`.venv/bin/pipeline list -p {profile}` shows them; a path of a version's folder "
         "will do too",
     )

@@ -61,6 +61,7 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         comparison=compare_versions(base.report, head.report, direct),
         profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
         lists=_lists(tree, split_line(line)[0]),
+        same=same,
     )
 
 

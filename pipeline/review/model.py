@@ -53,7 +53,8 @@ class Lists:
 class Review:
     """``head`` is the build under review, ``comparison`` what it is against the version before.
 
-    ``base`` is that version, ``base_mode`` the mode that it was built in.
+    ``base`` is that version, ``base_mode`` the mode that it was built in. ``same``: both have the
+    same library, so that there is nothing to compare.
     """
 
     base: str
@@ -62,6 +63,7 @@ class Review:
     comparison: Comparison
     profile_file: str
     lists: Lists
+    same: bool = False
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -87,6 +89,8 @@ class Review:
             return f"{self.head.version} is worse than {self.base} in {', '.join(worse)}."
         if self.errors:
             return f"{self.head.version} is not fit to land: {self.errors[0].what}."
+        if self.same:
+            return f"BASE ({self.base}) and HEAD ({self.head.version}) are the same library."
         better = [row.name for row in self.rows if row.judgement == "better"]
         gain = f", and better in {', '.join(better)}" if better else ""
         return f"{self.head.version} is not shown to be worse than {self.base}{gain}."
@@ -111,5 +115,5 @@ class Review:
         for one in self.head.contract or ():
             if one.broken or one.rule == "listed":
                 level: Level = "error" if one.broken else "note"
-                what = f"{one.symbol}: {one.rule}"
+                what = f"{one.symbol}: {one.rule if one.broken else 'not listed'}"
                 yield Remark(level, "layout", what, one.text, *self.lists.place(one.symbol))

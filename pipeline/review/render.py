@@ -15,6 +15,7 @@ OTHER_MODE = (
     "{} was built in mode {}, which may choose another step of the chain: a difference may come "
     "from that, and not from the change."
 )
+NOTHING = "There is nothing to compare."
 JUDGED = ("worse", "same", "better", "unclear")
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _ANNOTATION = {"error": "error", "warning": "warning", "note": "notice"}
@@ -23,7 +24,8 @@ _MOST_NOTES = 10
 
 def markdown(review: Review) -> str:
     """Return the comment for a pull request."""
-    lines = [MARKER, f"### {review.sentence}", "", *_table(review)]
+    table = [NOTHING] if review.same else _table(review)
+    lines = [MARKER, f"### {review.sentence}", "", *table]
     for level in ("error", "warning", "note"):
         mine = [one for one in review.remarks if one.level == level]
         lines += [""] if mine else []

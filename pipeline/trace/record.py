@@ -116,7 +116,8 @@ def join(parts: Sequence[Path], output: Path) -> None:
     if not parts:
         raise DataError(
             "nothing was recorded: no process that loaded the recorder allocated anything",
-            hint="is the program linked statically or setuid, or does it clear LD_PRELOAD?",
+            hint="does the program allocate at all, is it linked statically or setuid, or does it "
+            "clear LD_PRELOAD?",
         )
     with replacing(output) as fresh:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)

@@ -55,6 +55,15 @@ def test_a_program_that_cannot_start_ends_as_in_a_shell(
     assert hakmem("run", "--library", str(library), name).returncode == code
 
 
+def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("no library\n", encoding="utf-8")
+    done = hakmem("run", "--library", str(text), "--", "true")
+    assert done.returncode == ExitCode.USAGE
+    assert f"error: {text} is no ELF file\n" in done.stderr
+    assert "what to do: give the path of a libhakmem.so" in done.stderr
+
+
 def test_without_a_program_the_hint_shows_how(library: Path) -> None:
     done = hakmem("run", "--library", str(library), "--")
     assert done.returncode == ExitCode.USAGE

@@ -242,6 +242,31 @@ def test_unwritable_folder_is_named(clone: Path, machine: Path) -> None:
     assert "cannot write in" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["a clone", "a:clone", "a;clone"])
+def test_a_place_that_cannot_be_preloaded_from_is_refused_at_once(
+    name: str, clone: Path, machine: Path
+) -> None:
+    place = clone.rename(clone.with_name(name))
+    done = bootstrap(place, machine)
+    assert done.returncode == ExitCode.SPACE
+    assert "which LD_PRELOAD cannot take" in done.stderr
+    assert not (place / "build").exists() and not (place / ".venv").exists()
+
+
+def test_a_venv_with_a_python_out_of_reach_is_named(clone: Path, machine: Path) -> None:
+    made_up(clone)
+    replace(machine, "dpkg-query", ALL_THERE)
+    (clone / ".venv" / "bin" / "python").symlink_to(clone / "gone")
+    done = bootstrap(clone, machine)
+    assert (done.returncode, done.stdout) == (ExitCode.PYTHON, "")
+    assert "is gone or cannot be run: remove" in done.stderr
+    if os.getuid() == 0:  # only root can give files away
+        os.chown(clone / ".venv", 1, 1)
+        done = bootstrap(clone, machine)
+        assert done.returncode == ExitCode.PYTHON
+        assert "belongs to another user" in done.stderr
+
+
 def made_up(clone: Path) -> None:
     """Let a clone look as it does after a bootstrap that succeeded."""
     venv = clone / ".venv"

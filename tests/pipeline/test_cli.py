@@ -60,6 +60,15 @@ def test_examples_in_help_have_lines_of_their_own(name: str, command: click.Comm
     assert all(rest == "" for rest in examples), text
 
 
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [("", cli), *(row for row in commands(cli) if isinstance(row[1], click.Group))],
+)
+def test_each_command_is_summed_up_in_one_line(name: str, group: click.Command) -> None:
+    text = group.get_help(click.Context(group, info_name=name, terminal_width=80))
+    assert "..." not in text.partition("Commands:")[2], text
+
+
 def test_version_is_that_of_the_project() -> None:
     done = pipeline("--version")
     assert (done.returncode, done.stderr) == (0, "")

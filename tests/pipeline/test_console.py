@@ -7,7 +7,7 @@ import re
 
 from rich.console import Console
 
-from pipeline.core.console import QUIET_S, BuildConsole
+from pipeline.core.console import QUIET_S, BuildConsole, StageLog
 from pipeline.stages import NAMES
 
 LONG = "counting icache-pressure-wide (valgrind, 8 KiB, 8-way, 64 B lines) " * 2
@@ -60,3 +60,17 @@ def test_a_log_shows_steps_now_and_then() -> None:
 
 def test_a_log_shows_no_steps_of_a_short_stage() -> None:
     assert log_of([1.0, 2.0, QUIET_S - 0.1]) == ["verify: started", "verify: done in 19.9 s: GO"]
+
+
+def test_a_log_tells_a_step_that_takes_long_again() -> None:
+    said: list[str] = []
+    now = [0.0]
+    log = StageLog("record", said.append, lambda: now[0])
+    log.step("recording shop-played, limit 300 s")
+    for at in (5.0, QUIET_S, QUIET_S + 5, 2 * QUIET_S):
+        now[0] = at
+        log.remind()
+    assert said == [
+        "record: recording shop-played, limit 300 s, after 20 s",
+        "record: recording shop-played, limit 300 s, after 40 s",
+    ]

@@ -25,7 +25,7 @@ from pipeline.experiment.entry import (
 )
 from pipeline.experiment.page import MARK, page_of, render
 from pipeline.experiment.sides import require_trial
-from pipeline.experiment.write import add_result, write_template
+from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = Tree(ROOT)
@@ -78,6 +78,24 @@ def test_a_new_entry_is_a_template_that_can_be_read(tmp_path: Path) -> None:
         None,
     )
     assert entry.content.trial is not None
+
+
+def test_a_template_that_nobody_has_filled_in_is_not_run(tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "half")
+    write_template(path)
+    with pytest.raises(UsageError, match="the trial changes nothing"):
+        require_trial(load_entry(path))
+    text = path.read_text(encoding="utf-8").replace("# depths", "depths")
+    for written in (text, text.replace(TITLE, "Half"), text.replace(HYPOTHESIS, "None.")):
+        path.write_text(written, encoding="utf-8")
+        with pytest.raises(UsageError, match="are the template's"):
+            require_trial(load_entry(path))
+    path.write_text(text, encoding="utf-8")
+    assert "half.toml" not in render(MARK, [load_entry(path)])
+    written = text.replace(TITLE, "Half").replace(HYPOTHESIS, "None.")
+    path.write_text(written, encoding="utf-8")
+    assert "half.toml" in render(MARK, [load_entry(path)])
+    assert require_trial(load_entry(path)).depths == {64: 512}
 
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:

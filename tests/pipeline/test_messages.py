@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from pipeline.cli import cli
 from pipeline.core.errors import ArtifactError, ExitCode, ToolError
 from pipeline.core.messages import messages, of_command, page
 from pipeline.core.report_error import report_error
@@ -22,6 +24,16 @@ def test_a_command_has_what_it_shares_with_others_too() -> None:
     said = of_command(ROOT, "tune")
     assert "this is no tree of hakmem, and none is around it" in said
     assert "--scheduler needs the package distributed" in said
+
+
+def test_headings_are_commands_as_people_type_them() -> None:
+    text = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+    titles = [line for line in text.splitlines() if line.startswith("## ")]
+    named = {name for title in titles for name in re.findall("`pipeline ([a-z-]+)`", title)}
+    assert named <= cli.commands.keys()
+    assert {"rollback", "reject", "import", "sample", "init", "list", "diff"} <= named
+    assert "no older version to go back to" in of_command(ROOT, "rollback")
+    assert "``" not in text
 
 
 SOURCE = """

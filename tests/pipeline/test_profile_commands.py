@@ -120,6 +120,7 @@ def test_init_tells_of_pythons_own_pools(
         (("init", "tiny"), 2, "exists already"),
         (("init", "new", "--", "no-such-program"), 2, "there is no program no-such-program"),
         (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),
+        (("init", "new", "--", "./no/program"), 2, "a name without / is looked up in PATH"),
         (("init", "new", "--", str(HERE)), 2, "is not executable"),
         (("init", "new", "--", "sh", "no-script.sh"), 2, "sh is to run no-script.sh, and there is"),
     ],

@@ -134,7 +134,7 @@ def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Pat
     assert place["region"]["startLine"] == 3
     level, place = found["hak_fatal: cold: lies in the hot range"]
     assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/cold.txt")
-    assert found["pop: listed: 12 % of all calls"][0] == "note"
+    assert found["pop: not listed: 12 % of all calls"][0] == "note"
     known = {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
     assert {one["ruleId"] for one in log["runs"][0]["results"]} <= known
 
@@ -169,6 +169,16 @@ def test_a_build_against_another_tree_without_anything_published(
     keep(tree, model.model_copy(update={"findings": (), "contract": ()}), HEAD, published=False)
     code, said = review(other.root, "--no-measure")
     assert f"{HEAD} is not shown to be worse than {BASE}" in said
+    assert code == ExitCode.OK
+
+
+def test_a_build_against_itself_has_nothing_to_compare(tree: Tree) -> None:
+    good = report_support.good().model_copy(update={"findings": (), "contract": ()})
+    for published in (True, False):
+        keep(tree, good, HEAD, published=published)
+    code, said = review(HEAD)
+    assert f"BASE ({HEAD}) and HEAD ({HEAD}) are the same library." in said
+    assert "There is nothing to compare." in said and "| change |" not in said
     assert code == ExitCode.OK
 
 

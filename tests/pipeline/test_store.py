@@ -134,3 +134,13 @@ def test_tidy_keeps_the_newest(tmp_path: Path) -> None:
 
 def test_changed_parts_are_named() -> None:
     assert changed_parts({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 9, "d": 3}) == ["b", "c", "d"]
+
+
+def test_a_part_that_was_read_back_is_not_called_changed(tmp_path: Path) -> None:
+    parts = {"gate": {"programs": ("gcc", "redis")}, "machine": "x"}
+    store = Store(tmp_path)
+    store.make("verify", parts, lambda room: {"file": (room / "a").write_text("x")})
+    last = store.latest("verify")
+    assert last is not None
+    assert changed_parts(last.parts, parts) == []
+    assert changed_parts(last.parts, {**parts, "machine": "y"}) == ["machine"]

@@ -53,7 +53,7 @@ def record(shop: Workshop, setup: Setup) -> Setup:
         tools = recorder_tools(shop.tree)
         events = {}
         for trace in setup.traces:
-            line.step(f"recording {trace.name}")
+            line.step(f"recording {trace.name}, limit {trace.timeout_s:g} s")
             events[trace.name] = make_trace(shop, tools, trace, room)
         return {"events": events}
 

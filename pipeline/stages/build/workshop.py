@@ -41,7 +41,7 @@ class Options:
     all else, None for none; ``scheduler`` is who measures for it. ``verify_s`` are seconds of
     timed runs for the verdict, and for each half of the judge's check of itself, in place of the
     profile's. ``cpu`` is the kind of processor that the library is for: None is this machine's.
-    ``variant`` is production, or what is published beside it.
+    ``variant`` is production, or what is published beside it. ``no_publish`` ends with the report.
     """
 
     quick: bool = False
@@ -56,6 +56,7 @@ class Options:
     verify_s: float | None = None
     cpu: str | None = None
     variant: str = PRODUCTION
+    no_publish: bool = False
 
     @property
     def processor(self) -> str:
@@ -65,7 +66,7 @@ class Options:
     @property
     def words(self) -> tuple[str, ...]:
         """Return the options of `pipeline build` that ask for the same result."""
-        flags = ("quick", "thorough", "allow_neutral", "branch_stacks")
+        flags = ("quick", "thorough", "allow_neutral", "branch_stacks", "no_publish")
         times = (("--tune-budget", self.tune_budget_s), ("--verify-time", self.verify_s))
         return (
             *(f"--{name.replace('_', '-')}" for name in flags if getattr(self, name)),

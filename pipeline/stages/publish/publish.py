@@ -35,12 +35,14 @@ if TYPE_CHECKING:
 class Published:
     """A version under dist/. ``report`` is None when it was there already and nothing was judged.
 
-    ``stays`` says why ``current`` has not moved to it; None: it is current.
+    ``stays`` says why ``current`` has not moved to it; None: it is current. ``judged`` is where
+    the report lies if nothing was to be published: then there is no such version.
     """
 
     folder: Path
     report: ReportModel | None
     stays: str | None = None
+    judged: Path | None = None
 
     @property
     def library(self) -> Path:
@@ -87,9 +89,12 @@ def publish(shop: Workshop, release: Release) -> Published:
     receipts = [artifact.receipt for artifact in shop.store.used]
     with shop.console.stage(STAGE) as line:
         line.step("writing the report")
-        model = make_report(shop, release, version, receipts)
+        model = _as_asked(shop, make_report(shop, release, version, receipts))
         report = keep_report(shop, model)
         pass_gate(shop, model, release.verdict, report)
+        if shop.options.no_publish:
+            line.done("left out, as --no-publish asks")
+            return Published(folder, model, judged=report)
         line.step("writing the version")
         with marks_lock(shop.tree.state):
             _refuse_rejected(dist, release, inputs_of(shop, release))  # since the build began
@@ -104,6 +109,14 @@ def publish(shop: Workshop, release: Release) -> Published:
     return Published(folder, model, stays)
 
 
+def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:
+    """Return the report; it says so where a build that may be published is not to be."""
+    if not (shop.options.no_publish and model.published):
+        return model
+    reason = f"as --no-publish asks; the judge lets it pass: {model.reason}"
+    return model.model_copy(update={"published": False, "reason": reason})
+
+
 def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:
     """Raise GateError if this build is a version that somebody has rejected."""
     found = _known_by(read_marks(dist).rejected, release, inputs)
@@ -111,7 +124,8 @@ def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:
         raise GateError(
             f"{found.version} was rejected ({found.reason}), and this is built of the same; "
             "`current` is as it was",
-            hint="change sources, profile or lists; a version that was rejected does not come back",
+            hint="change sources, profile or lists; or take that back: "
+            f"`.venv/bin/pipeline reject -p {dist.name} {found.version} --undo`",
         )
 
 

@@ -150,7 +150,7 @@ def test_rows_are_applied_to_the_table_of_the_file(tmp_path: Path) -> None:
          "nearest ones have 480 and 512"),
         ("class.512 = { depth = 4 }", "class, 512, why: is missing"),
         ("class.512 = { depth = 1, why = 'x' }", "(512 bytes): "),
-        ("class.512 = { deep = 1, why = 'x' }", "class, 512, deep: unknown key"),
+        ("class.512 = { deep = 1, why = 'x' }", "deep: unknown key; did you mean depth?"),
         ("class.big = { depth = 4, why = 'x' }", "class, big"),
         ("code.march = { value = 'native', why = 'x' }", "march is 'native'; it may be x86-64, "),
         ("code.arch = { value = 'x86-64', why = 'x' }", "code, arch: unknown setting; there is: "),

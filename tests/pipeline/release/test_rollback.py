@@ -19,6 +19,7 @@ from pipeline.core.paths import Tree
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
 from pipeline.release.version import Version, current, point_current
+from pipeline.report.model import ReportModel
 from pipeline.stages.publish import publish
 from pipeline.stages.publish.product import STAGE
 
@@ -72,10 +73,20 @@ def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
     library = digest_file(version(tree, BAD).library)
     assert mark.means(library, "") and mark.means("", f"inputs of {BAD}")
     assert not mark.means("", f"inputs of {OLD}")
-    assert "rolled back" in type_("list")
+    assert "set aside" in type_("list")
     assert f"{BAD} may come back" in type_("unpin")
     assert read_marks(tree.dist("p")).aside == ()
     assert "nothing of profile 'p' was rolled back" in type_("unpin")
+
+
+def test_unpin_promises_nothing_of_what_is_rejected(tree: Tree) -> None:
+    type_("rollback")
+    type_("reject", BAD, "--reason", "redis grows")
+    said = type_("unpin")
+    assert f"{BAD} is no longer rolled back, but rejected (redis grows)" in said
+    assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in said
+    assert "may come back" not in said
+    assert read_marks(tree.dist("p")).aside == ()
 
 
 @pytest.mark.usefixtures("tree")
@@ -119,12 +130,37 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
     )
     shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
     shop.options.redo, shop.options.mode = {STAGE}, "default"
+    shop.options.no_publish = False
     if words[0] == "reject":
-        with pytest.raises(GateError, match="was rejected"):
+        with pytest.raises(GateError, match="was rejected") as refused:
             publish.publish(shop, cast("Any", release))
+        assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in refused.value.hint
     else:
         assert "was rolled back" in str(publish.publish(shop, cast("Any", release)).stays)
     assert current(tree.dist("p")) == version(tree, OLD)
+
+
+def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = ReportModel.model_construct(published=True, reason="throughput is GO")
+    kept: list[ReportModel] = []
+    monkeypatch.setattr(publish, "make_report", lambda *_: judged)
+
+    def keep(_: object, model: ReportModel) -> Path:
+        kept.append(model)
+        return tree.root
+
+    monkeypatch.setattr(publish, "keep_report", keep)
+    monkeypatch.setattr(publish, "pass_gate", lambda *_: None)
+    monkeypatch.setattr(publish, "_version", lambda *_: "1.0-cc33")
+    monkeypatch.setattr(publish, "inputs_of", lambda *_: "others")
+    shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
+    shop.options.redo, shop.options.no_publish = set(), True
+    found = publish.publish(shop, cast("Any", MagicMock()))
+    assert found.judged == tree.root and not found.folder.exists()
+    assert current(tree.dist("p")) == version(tree, BAD)
+    assert not kept[0].published and kept[0].reason.endswith("throughput is GO")
 
 
 def test_what_is_gone_back_to_is_no_longer_set_aside(tree: Tree) -> None:
@@ -136,6 +172,7 @@ def test_what_is_gone_back_to_is_no_longer_set_aside(tree: Tree) -> None:
 def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> None:
     said = type_("reject", BAD, "--reason", "redis grows by 8 %")
     assert f"{BAD} is rejected: redis grows by 8 %" in said
+    assert f"`.venv/bin/pipeline reject -p p {BAD} --undo` takes that back" in said
     assert f"current is now {OLD}" in said
     assert "REJECTED: redis grows by 8 %" in type_("list")
     for arguments in (("rollback", "--to", BAD), ("install", BAD, "--prefix", str(tmp_path / "x"))):
@@ -173,7 +210,7 @@ def test_prefixes_that_still_have_what_is_refused_are_named(
     type_("install", OLD, "--prefix", str(other))
     said = type_(*words)
     cure = f"`.venv/bin/pipeline install --profile p --prefix {prefix}`"
-    assert f"{BAD} is still installed in {prefix}: {cure}" in said
+    assert f"{BAD} is still installed in {prefix}; {cure} replaces it" in said
     assert str(other) not in said and current(tree.dist("p")) == version(tree, OLD)
 
 
@@ -221,6 +258,20 @@ def test_what_is_installed_is_told_to_be_older_or_newer(tree: Tree, tmp_path: Pa
     carry_out(plan_install(bad, place, force=False), bad)
     assert place.replaced_by(old) == f"{BAD} is installed there, which is newer than {OLD}"
     assert f"newer than {OLD}" in type_("install", OLD, "--prefix", str(place.prefix), "--dry-run")
+
+
+@pytest.mark.usefixtures("tree")
+def test_what_is_installed_is_told_in_its_order_and_once_it_is_done(tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    said = type_("install", OLD, "--prefix", str(prefix)).splitlines()
+    told = [line.rpartition("/")[2] for line in said if line.startswith("install ")]
+    assert told == ["manifest.json", "libhakmem.so"]
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "lib").write_text("a file in the way", encoding="utf-8")
+    result = CliRunner().invoke(cli, ["install", OLD, "-p", "p", "--prefix", str(blocked)])
+    assert result.exception is not None
+    assert "libhakmem.so" not in result.output
 
 
 def test_list_shows_all_profiles_unless_one_is_named(tree: Tree) -> None:

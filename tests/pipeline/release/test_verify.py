@@ -167,8 +167,8 @@ def test_rules_that_it_takes_other_sources_to_break(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "code", "words"),
     [
-        ("/no/such/place", ExitCode.VERSION, "no published version /no/such/place"),
-        ("pipeline/cli.py", ExitCode.ARTIFACT, "is not a readable ELF file"),
+        ("/no/such/place", ExitCode.VERSION, "there is no file or folder /no/such/place"),
+        ("pipeline/cli.py", ExitCode.ARTIFACT, "what to do: name a libhakmem.so"),
         ("dist", ExitCode.VERSION, "no published version dist"),
     ],
 )

@@ -60,7 +60,12 @@ def test_a_path_will_do(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "words"), [("1.0-a", "several begin so"), ("2.0", "no published version 2.0")]
+    ("wish", "words"),
+    [
+        ("1.0-a", r"1\.0-a fits 2 versions of profile 'p': 1\.0-ab22, 1\.0-aa11"),
+        ("2.0", "no published version 2.0"),
+        ("dist/p/curent", "there is no file or folder dist/p/curent"),
+    ],
 )
 def test_wishes_that_name_no_version(wish: str, words: str, tree: Tree) -> None:
     with pytest.raises(VersionError, match=words):

@@ -58,7 +58,7 @@ def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
              "aside": [{"version": SECOND, **mark}]}  # fmt: skip
     (tree.dist("p") / MARKS).write_text(json.dumps(marks), encoding="utf-8")
     points = read_history(tree, "p").points
-    assert [one.mark for one in points] == ["REJECTED: slow", "rolled back", None]
+    assert [one.mark for one in points] == ["REJECTED: slow", "set aside", None]
     rows = render_history(read_history(tree, "p")).splitlines()
     assert "REJECTED: slow" in next(row for row in rows if FIRST in row)
 
