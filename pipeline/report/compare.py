@@ -14,7 +14,7 @@ from pipeline.judge.counts import ProgramCounts, WorkloadCounts
 from pipeline.judge.keys import compare as judge_interval
 from pipeline.judge.keys import share
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.samples import Throughput, WorkloadThroughput
+from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
