@@ -185,3 +185,7 @@ def test_the_words_that_lead_to_a_section_stand_in_its_heading() -> None:
     for anchor, word in re.findall(r'<a href="#([\w-]+)">([^<]+)</a>', nav):
         heading = re.search(rf'<h2 id="{anchor}"><a [^>]*>([^<]+)</a>', page)
         assert heading and word.lower() in heading[1].lower(), (anchor, word)
+
+
+def test_a_number_never_parts_from_its_per_cent() -> None:
+    assert not re.search(r"\d %", render_html(good()))
