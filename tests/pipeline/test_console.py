@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import re
 
+import pytest
 from rich.console import Console
 
+from pipeline.commands.build import tell_load
 from pipeline.core.console import QUIET_S, BuildConsole
 from pipeline.stages import NAMES
 
@@ -60,3 +62,11 @@ def test_a_log_shows_steps_now_and_then() -> None:
 
 def test_a_log_shows_no_steps_of_a_short_stage() -> None:
     assert log_of([1.0, 2.0, QUIET_S - 0.1]) == ["verify: started", "verify: done in 19.9 s: GO"]
+
+
+def test_a_busy_machine_is_told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    for load, told in ((1000.0, True), (0.0, False)):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0))
+        sent = io.StringIO()
+        tell_load(BuildConsole(Console(file=sent)))
+        assert ("note: load 1000 on" in sent.getvalue()) is told
