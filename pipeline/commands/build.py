@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command("build")
 @line_option
-@click.option("--quick", is_flag=True, help="Short training and judging, under 2 minutes.")
+@click.option("--quick", is_flag=True, help="Short training and judging: 90 s on two quiet CPUs.")
 @click.option("--thorough", is_flag=True, help="Judge until it is clear, however long that takes.")
 @click.option(
     "--from",
@@ -139,8 +139,20 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
     profile = load_profile(tree, split_line(name)[0])
     _refuse_unknown(profile, options.allow_regression)
     with open_workshop(tree, profile, options, console, wait=wait) as shop:
+        tell_load(console)
         published = build(shop)
     conclude(console, published, time.monotonic() - started)
+
+
+def tell_load(console: BuildConsole) -> None:
+    """Say at the start, not only when nothing was decided, that others use the machine."""
+    import os
+
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load > cores:
+        console.notice(
+            f"load {load:.0f} on {cores} CPUs: this will take longer, and may decide less"
+        )
 
 
 def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:

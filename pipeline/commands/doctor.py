@@ -28,12 +28,16 @@ WHAT_WIDTH = 17
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor: what, how it stands, and how to mend it (empty: nothing to do)."""
+    """One line of the doctor: what, how it stands, and how to mend it (empty: nothing to do).
+
+    ``choice`` tells of another way to have it, where neither is a fault.
+    """
 
     what: str
     state: str
     cure: str = ""
     required: bool = False
+    choice: str = ""
 
 
 @click.command("doctor")
@@ -46,6 +50,8 @@ def doctor_command() -> int:
         click.echo(f"{_mark(finding)} {finding.what:<{WHAT_WIDTH}}  {finding.state}")
         if finding.cure:
             click.echo(f"  {'':<{WHAT_WIDTH}}  to mend it: {finding.cure}")
+        if finding.choice:
+            click.echo(f"  {'':<{WHAT_WIDTH}}  {finding.choice}")
     broken = [f for f in findings if f.required and f.cure]
     click.echo(
         f"{len(broken)} of {len(findings)} findings stop a build"
@@ -61,6 +67,8 @@ def examine() -> list[Finding]:
 
 
 def _mark(finding: Finding) -> str:
+    if finding.choice:
+        return click.style("-", dim=True)
     if not finding.cure:
         return click.style("✓", fg="green")
     return click.style("✗", fg="red") if finding.required else click.style("!", fg="yellow")
@@ -147,10 +155,18 @@ def huge_page_findings(folder: Path | None = None) -> list[Finding]:
     folder = folder or pages.FOLDER
     large, small = (pages.setting(kib, folder) for kib in (pages.LARGE_KIB, pages.SMALL_KIB))
     cure = pages.line_that_allows(pages.LARGE_KIB, folder) if large == "never" else ""
-    way = f"; {pages.line_that_allows(pages.SMALL_KIB, folder)}" if small == "never" else ""
+    allow = pages.line_that_allows(pages.SMALL_KIB, folder)
+    choice = (
+        "most programs are faster with them, HAKMEM_HUGE_PAGES=2, and none of 2 MiB "
+        f"(docs/results/programs.md): {allow}"
+    )
     return [
         Finding("pages of 2 MiB", large or "this kernel has none", cure),
-        Finding("pages of 64 KiB", f"{small or 'this kernel has none (Linux 6.8 does)'}{way}"),
+        Finding(
+            "pages of 64 KiB",
+            small or "this kernel has none (Linux 6.8 does)",
+            choice=choice if small == "never" else "",
+        ),
     ]
 
 
@@ -170,5 +186,5 @@ def _counters() -> Finding:
     return Finding(
         "hardware counters",
         "not supported here: valgrind counts instead",
-        "on bare metal: sysctl kernel.perf_event_paranoid=2; nothing to do in a virtual machine",
+        choice="on bare metal: sysctl kernel.perf_event_paranoid=2; none in a virtual machine",
     )

@@ -55,6 +55,21 @@ def headline(result: VerifyResult) -> str:
     return " ".join(filter(None, sentences))
 
 
+def brief(result: VerifyResult) -> str:
+    """Return the three figures in one short sentence: speed, memory and misses."""
+    keys = result.keys
+
+    def figure(key: Key) -> str:
+        return f" ({(key.ratio.value - 1) * 100:+.1f} %)" if key.ratio else ""
+
+    parts = [f"{SPEED[keys.throughput.verdict]}{figure(keys.throughput)}"]
+    if keys.memory is not None:
+        parts.append(f"{MEMORY[keys.memory.verdict]}{figure(keys.memory)}")
+    misses = keys.icache.ratio
+    change = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
+    return ", ".join([*parts, f"I-cache misses {change}"])
+
+
 def _counted(result: VerifyResult) -> str:
     """Return which programs misses were counted in, where none of them is the profile's."""
     counted = [one for one in result.programs if one.status == "counted"]
@@ -106,7 +121,7 @@ def _programs(result: VerifyResult) -> list[str]:
     found = [one for one in result.throughput.workloads if one.kind == "program"]
     told = _grouped([_told(speed_of(one, result), one, one.ratio) for one in found])
     together = f"Real programs together {percent(whole.value)} {spread(whole)}."
-    sentences = [f"{together} One by one: {told}."]
+    sentences = [f"{together} One by one (wider intervals, which hold together): {told}."]
     memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
     alike = sum(memory_of(one) == "as lean" for one in found)

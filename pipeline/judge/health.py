@@ -43,7 +43,8 @@ def summarise(checks: tuple[HealthCheck, ...]) -> Health:
         why = "".join(f"; {one.name}: {one.detail}" for one in checks)
         reason = f"no health check could be run, so nothing is shown{why}"
         return Health(checks=checks, sound=False, reason=reason)
-    return Health(checks=checks, sound=True, reason=f"{len(passed)} programs run correctly")
+    ran = "1 program runs" if len(passed) == 1 else f"{len(passed)} programs run"
+    return Health(checks=checks, sound=True, reason=f"{ran} correctly")
 
 
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from pipeline.judge.keys import percent, spread
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.regressions import regressions
@@ -68,8 +69,24 @@ def _unseen(result: VerifyResult) -> str | None:
     if result.keys.throughput.verdict is Verdict.GO:
         return None
     weak = [one for one in _self_judgements(result) if not one.passed and not one.wrong]
-    why = "so a loss of that size may hide in this build"
-    return "; ".join(f"the judge calls {_calls(one)}, {why}" for one in weak) or None
+    return "; ".join(map(_blind, weak)) or None
+
+
+_UNTOLD = {
+    "known slowdown": "given a library made 2 % slower on purpose, it could not tell",
+    "same build, I-cache": "given the misses of one build twice, it could not call them equal",
+    "known bloat, I-cache": "given a library with 10 % more misses on purpose, it could not tell",
+}
+
+
+def _blind(judged: SelfJudgement | CountedJudgement) -> str:
+    """Say that the check failed, not the build; without how many pairs would decide the check."""
+    found = f"{percent(judged.ratio.value)} {spread(judged.ratio)}" if judged.ratio else ""
+    within = f" within {judged.throughput.seconds:.0f} s" if hasattr(judged, "throughput") else ""
+    return (
+        f"the judge's check of itself failed: {_UNTOLD[judged.name]}{within} "
+        f"({found or judged.reason}), so it may miss as much in this build"
+    )
 
 
 def _self_judgements(result: VerifyResult) -> tuple[SelfJudgement | CountedJudgement, ...]:

@@ -65,7 +65,8 @@ quick_ops = "300k"
 weight = 0.5
 
 # ---- judging: what the library is measured by; other workloads than in training ----------------
-# Only this program decides what is published. Loops of bench/ can be added as in mixed.toml.
+# Throughput and memory are judged by this program alone; loops of bench/ can be added as in
+# mixed.toml. The I-cache key is judged by gcc, python3, redis and sqlite3, whatever stands here.
 """
 
 _RECORDED = """\
@@ -92,8 +93,10 @@ _HEALTH = """\
 # Take another command if its output differs from run to run: without a health check nothing is
 # published. Memory goes back to the system after 10 ms here, so that more of the library runs than
 # in training. With a `weight` the whole program is timed as well: then give it another input than
-# in training, and remove `env`. With `counted = true` the library's cache misses inside it decide,
-# too, beside those in gcc, python3, redis and sqlite3: it is simulated, 50 to 100 times as slow.
+# in training, and remove `env`. Both runs of a pair share a CPU if `threads = 1` says that one CPU
+# is all it keeps busy; else, or without that, they run in turn. With `counted = true` the library's
+# cache misses inside it decide, too, beside those in gcc, python3, redis and sqlite3: it is
+# simulated, 50 to 100 times as slow.
 [[workload]]
 name = "{name}-health"
 kind = "command"

@@ -7,13 +7,14 @@ gains over the baseline, if that is the same library in both; else only a direct
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from pipeline.judge.counts import ProgramCounts, WorkloadCounts
 from pipeline.judge.keys import compare as judge_interval
 from pipeline.judge.keys import share
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.samples import Throughput, WorkloadThroughput
+from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
@@ -70,7 +71,7 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
         _gain(before, after),
         *counted_rows(pairs, reason, margins),
         program_row(_same_programs(before, after), margins),
-        _memory(memory[0], memory[1], margins.rss),
+        _memory(memory[0], memory[1], margins.rss, _no_runs(before.throughput, after.throughput)),
     )
     return rows, workload_rows(pairs, margins)
 
@@ -157,7 +158,7 @@ def _same_counts(older: ReportModel, newer: ReportModel) -> tuple[list[CountPair
         for one in after.workloads
         if _identity(one) in known and _program(one) not in changed
     ]
-    return found, "" if found else "no workload was counted in the same way in both"
+    return found, "" if found else _no_counts(before.workloads, after.workloads)
 
 
 def _same_programs(
@@ -190,21 +191,38 @@ def _same_runs(before: Throughput, after: Throughput) -> set[str]:
 
     With other input a program needs other memory, whatever library it has.
     """
-    known = {(one.name, _recordings(one)) for one in before.workloads}
-    return {one.name for one in after.workloads if (one.name, _recordings(one)) in known}
+    known = {(one.name, _recordings(one.argv)) for one in before.workloads}
+    return {one.name for one in after.workloads if (one.name, _recordings(one.argv)) in known}
 
 
-def _recordings(one: WorkloadThroughput) -> tuple[str, ...]:
+def _recordings(argv: Sequence[str]) -> tuple[str, ...]:
     """Return what a workload plays: recordings lie in folders that are named by their key."""
-    return tuple(word.rpartition("/record/")[2] for word in one.argv[1:] if "/record/" in word)
+    return tuple(word.rpartition("/record/")[2] for word in argv[1:] if "/record/" in word)
+
+
+def _no_counts(before: Sequence[WorkloadCounts], after: Sequence[WorkloadCounts]) -> str:
+    names = {one.name: _recordings(one.argv) for one in before}
+    both = [one for one in after if one.name in names]
+    anew = any(_recordings(one.argv) != names[one.name] for one in both)
+    return _ANEW if anew else "no workload was counted in the same way in both"
+
+
+def _no_runs(before: Throughput, after: Throughput) -> str:
+    """Say why no memory can be compared, if it cannot: of a name in both the input is another."""
+    return _ANEW if _names(before) & _names(after) else "no workload in common"
+
+
+_ANEW = "the recording was made anew: other input, so these figures cannot be compared"
 
 
 def _names(throughput: Throughput) -> set[str]:
     return {one.name for one in throughput.workloads}
 
 
-def _memory(before: float | None, after: float | None, margin: float) -> ComparedRow:
-    row = fewer("peak RSS", before, after, margin, "no workload in common")
+def _memory(
+    before: float | None, after: float | None, margin: float, why: str = "no workload in common"
+) -> ComparedRow:
+    row = fewer("peak RSS", before, after, margin, why)
     return row.model_copy(update={"unit": "MiB"})
 
 

@@ -53,12 +53,20 @@ def _lines(comparison: Comparison, newer: str) -> list[str]:
         *(f"note: {note}" for note in comparison.notes),
         f"{count} of {len(comparison.functions)} functions came, went or changed in size",
         f"{newer} against {comparison.version}: {verdict(comparison)}",
+        *_measure(comparison),
     ]
+
+
+def _measure(comparison: Comparison) -> list[str]:
+    """Say how to find out what the records do not tell."""
+    if comparison.measured or not view.undecided(comparison):
+        return []
+    return ["the same command with `--measure` judges them directly, in a minute or two of runs"]
 
 
 def verdict(comparison: Comparison) -> str:
     """Return in a few words whether the newer version is worse, and what nobody knows."""
     worse = [row.name for row in comparison.worse]
-    open_ = [row.name for row in comparison.rows if row.judgement in ("unclear", "unknown")]
+    open_ = [row.name for row in view.undecided(comparison)]
     said = f"worse in {', '.join(worse)}" if worse else "no regression was shown"
     return f"{said}; not decided: {', '.join(open_)}" if open_ else said

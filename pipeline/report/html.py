@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from markupsafe import Markup
 
 from pipeline.judge.keys import compare
@@ -25,13 +27,14 @@ def render_html(model: ReportModel) -> str:
     """Return the report of ``model`` as one HTML file without any reference to another."""
     pages = environment(html=True)
     pages.filters["look"] = _look
-    return pages.get_template(TEMPLATE).render(
+    page = pages.get_template(TEMPLATE).render(
         **view.values(model),
         style=Markup((TEMPLATES / "style.css").read_text("utf-8")),
         script=Markup((TEMPLATES / "script.js").read_text("utf-8")),
         plots=_Plots(model),
         levels=[f"heat-{level}" for level in range(1, textmap.LEVELS + 1)],
     )
+    return re.sub(r"(?<=\d) %(?!\w)", "\N{NO-BREAK SPACE}%", page)
 
 
 def _look(verdict: Verdict | str | None) -> str:

@@ -38,7 +38,7 @@ def _programs(result: VerifyResult) -> tuple[SummaryRow, ...]:
     ratio = result.throughput.programs
     if ratio is None:
         return ()
-    row = _speed(result, "program", "real programs, a run", "ms", lambda rate: 1000 / rate)
+    row = _speed(result, "program", "speed of real programs", "ms a run", lambda rate: 1000 / rate)
     return (row.model_copy(update={"ratio": ratio.value}),)
 
 
@@ -59,7 +59,7 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     )
     if loops is None:
         return (whole,)
-    row = _speed(result, "loop", "loops", "M ops/s", lambda rate: rate / 1e6)
+    row = _speed(result, "loop", "speed of loops", "M ops/s", lambda rate: rate / 1e6)
     return (row.model_copy(update={"ratio": loops.value}), whole)
 
 
@@ -91,9 +91,10 @@ def _icache(result: VerifyResult) -> SummaryRow:
     """Return what the key was judged by: the library's misses in a run of a real program."""
     baseline, tuned = (_misses(result.programs, side) for side in SIDES)
     key = result.keys.icache
+    counted = sum(one.status == "counted" for one in result.programs)
     return SummaryRow(
         name="I-cache misses in a real program",
-        unit="",
+        unit=f"mean of {counted}" if counted > 1 else "",
         baseline=baseline,
         tuned=tuned,
         ratio=key.ratio.value if key.ratio else None,

@@ -1,9 +1,10 @@
-"""The report for a terminal: the short table, what got worse, and the verdict in one sentence."""
+"""The report for a terminal: the verdict in one sentence, short tables, what got worse, and why."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import partial
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -11,17 +12,16 @@ from rich.text import Text
 
 from pipeline.core.console import BuildConsole
 from pipeline.geometry.model import Difference
-from pipeline.judge.headline import memory_of, speed_of
+from pipeline.judge.headline import brief, memory_of, speed_of
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import ReportModel, SummaryRow
-from pipeline.report.view import opening, slowest_first
+from pipeline.report.view import PAIRED, opening, slowest_first
 
-# Else readers divide the two columns, and wonder.
-PAIRED = (
-    "speed and RSS: medians of each side, and the median ratio of the pairs, which is what counts"
-)
+UNWRAPPED = 500
+"""Where the output is no terminal but a pipe or a log: nothing is wrapped."""
+
 STYLES = {
     "GO": "bold green",
     "NEUTRAL": "cyan",
@@ -43,8 +43,12 @@ def show_verdict(console: BuildConsole, model: ReportModel) -> None:
 
 
 def render_terminal(model: ReportModel, console: Console) -> None:
-    """Print every workload, the summary, regressions, and the verdict in one sentence."""
-    console.print(_workloads(slowest_first(model), model.verify))
+    """Print the verdict in one sentence, then every workload, the summary, and why."""
+    wide = Console(file=console.file, width=UNWRAPPED, force_terminal=False)
+    shown = console if console.is_terminal else wide
+    show = partial(shown.print, soft_wrap=not console.is_terminal)
+    show(_brief(model))
+    show(_workloads(slowest_first(model), model.verify, shown.width))
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
@@ -52,40 +56,45 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     table.add_column("verdict")
     for row in model.summary:
         table.add_row(*_cells(row))
-    console.print(table)
-    console.print(PAIRED, style="dim")
+    show(table)
+    show(PAIRED, style="dim")
     for finding in model.findings:  # what the keys say is in the sentence below
         if finding.kind == "regression" and finding.anchor != "keys":
             what = Text(finding.what, style="bold red")
-            console.print(Text.assemble("regression: ", what, f": {finding.detail}"))
-    console.print(_sentence(model))
-    console.print(opening(model), highlight=False, markup=False)
+            show(Text.assemble("regression: ", what, f": {finding.detail}"))
+    show(_sentence(model))
+    show(opening(model), highlight=False, markup=False)
     if model.made_for:
-        console.print(model.made_for, markup=False, highlight=False)
+        show(model.made_for, markup=False, highlight=False)
 
 
-def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult) -> Table:
+def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:
     """Return a row for each workload, programs first: its pace, what is shown, and its memory.
 
-    In 80 columns only a long name goes on in the next line.
+    In 80 columns only a long name goes on in the next line, broken behind a hyphen.
     """
     programs = any(one.kind == "program" for one in workloads)
+    headings = ("a run, rate" if programs else "rate", "speed", "interval", "is", "memory")
+    rows = [_figures(one, verify) for one in workloads]
+    beside = sum(2 + max(map(len, column)) for column in zip(headings, *rows, strict=True))
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("program, then loop" if programs else "loop", overflow="fold")
-    for heading in ("a run, rate" if programs else "rate", "speed", "interval"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("is", no_wrap=True)
-    table.add_column("memory", no_wrap=True)
-    for one in workloads:
-        table.add_row(
-            one.name,
-            text.pace(one.tuned_ops_per_sec, one.kind),
-            text.change(one.ratio.value),
-            text.ends(one.ratio),
-            speed_of(one, verify),
-            memory_of(one) or text.UNKNOWN,
-        )
+    for heading in headings:
+        right = heading not in ("is", "memory")
+        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+    for one, row in zip(workloads, rows, strict=True):
+        table.add_row(text.hyphenated(one.name, room - beside), *row)
     return table
+
+
+def _figures(one: WorkloadThroughput, verify: VerifyResult) -> tuple[str, ...]:
+    return (
+        text.pace(one.tuned_ops_per_sec, one.kind),
+        text.change(one.ratio.value),
+        text.ends(one.ratio),
+        speed_of(one, verify),
+        memory_of(one) or text.UNKNOWN,
+    )
 
 
 def as_text(model: ReportModel) -> str:
@@ -99,7 +108,8 @@ def as_text(model: ReportModel) -> str:
     if model.previous is None:
         console.print(f"not compared with an older version: {model.previous_reason}")
     else:
-        said = ", ".join(f"{row.name} {row.judgement}" for row in model.previous.rows)
+        judged = [row for row in model.previous.rows if row.judgement != "info"]
+        said = ", ".join(f"{row.name} {row.judgement}" for row in judged)
         console.print(f"against {model.previous.version}: {said}")
     return _text(console)
 
@@ -141,14 +151,22 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
     verdict = str(row.verdict or "")
     return (
         name,
-        text.number(row.baseline),
-        text.number(row.tuned),
+        text.figure(row.baseline),
+        text.figure(row.tuned),
         text.ratio(row.ratio),
         Text(verdict, style=STYLES.get(verdict, "")),
     )
 
 
+def _brief(model: ReportModel) -> Text:
+    word = "Published" if model.published else "Not published"
+    return Text.assemble(_coloured(word, model), f": {brief(model.verify)}")
+
+
 def _sentence(model: ReportModel) -> Text:
-    verdict = Text("published" if model.published else "not published")
-    verdict.stylize("bold green" if model.published else "bold red")
-    return Text.assemble(verdict, f": {model.reason}")
+    word = "published" if model.published else "not published"
+    return Text.assemble(_coloured(word, model), f": {model.reason}")
+
+
+def _coloured(word: str, model: ReportModel) -> Text:
+    return Text(word, style="bold green" if model.published else "bold red")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
@@ -28,6 +29,11 @@ def place(null: LayoutNull) -> str:
 def rounded(value: float | None) -> str:
     """Return a number without digits behind the point, or "unknown"."""
     return number(value, 0)
+
+
+def figure(value: float | None) -> str:
+    """Return a number with two digits behind the point, from 1,000 on with none, or "unknown"."""
+    return number(value, 0 if value is not None and abs(value) >= 1000 else 2)
 
 
 def ratio(value: float | None) -> str:
@@ -70,7 +76,7 @@ def quantity(value: float | None, unit: str) -> str:
     """Return a quantity as its unit wants it: bytes are whole, ratios and small ones are finer."""
     if unit == "bytes":
         return number(value, 0)
-    return number(value, 3 if value is not None and abs(value) < 10 else 2)
+    return number(value, 3) if value is not None and abs(value) < 10 else figure(value)
 
 
 def kib(size: int) -> str:
@@ -115,6 +121,16 @@ def many(count: int, one: str) -> str:
 def day(moment: str) -> str:
     """Return an ISO time to the minute, as people read it: 2026-01-02 03:04 UTC."""
     return moment[:16].replace("T", " ") + " UTC"
+
+
+def hyphenated(name: str, room: int) -> str:
+    """Return a name in lines of at most ``room``, broken behind hyphens alone."""
+    lines = [""]
+    for part in re.split("(?<=-)", name):
+        if lines[-1] and len(lines[-1]) + len(part) > room:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def sentence(text: str) -> str:

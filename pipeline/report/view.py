@@ -16,10 +16,17 @@ from pipeline.judge.keys import compare
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
-from pipeline.report.model import Comparison, Finding, FunctionRow, ReportModel
+from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
+
+# Else readers divide the two columns, and wonder.
+PAIRED = (
+    "speed and RSS: medians of each side, and the median ratio of the pairs, which is what counts; "
+    "a ratio of speed above 1 is faster, also beside the time of a run"
+)
 
 _FILTERS = (
     text.number,
+    text.figure,
     text.place,
     text.rounded,
     text.ratio,
@@ -71,6 +78,9 @@ def values(model: ReportModel) -> dict[str, Any]:
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
+        "paired": PAIRED,
+        "none_shown": none_shown(model),
+        "all_decided": not (model.previous and undecided(model.previous)),
         "headline": opening(model),
         "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
@@ -149,6 +159,24 @@ def changed_functions(comparison: Comparison) -> list[FunctionRow]:
         return (row.before.size, row.before.section) != (row.after.size, row.after.section)
 
     return sorted(filter(changed, comparison.functions), key=lambda row: -(row.count or 0))
+
+
+def undecided(comparison: Comparison) -> list[ComparedRow]:
+    """Return the quantities of two versions that could not be compared, or not be told apart."""
+    return [row for row in comparison.rows if row.judgement in ("unclear", "unknown")]
+
+
+def none_shown(model: ReportModel) -> str:
+    """Return where no regression was shown, and how much nobody could say."""
+    timed, counted = model.verify.throughput.workloads, model.verify.counting.workloads
+    said = f"{text.many(len(timed), 'timed workload')} and {len(counted)} counted"
+    if model.previous is None:
+        return f"in {said}"
+    undecided_ = len(undecided(model.previous))
+    against = f"in {said}, nor against {model.previous.version}"
+    if not undecided_:
+        return against
+    return f"{against}, where {undecided_} of {len(model.previous.rows)} rows could not be decided"
 
 
 def left_out(model: ReportModel) -> list[str]:

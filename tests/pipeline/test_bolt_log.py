@@ -14,6 +14,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
 from pipeline.stages.bolt.optimize import _profile_quality, dyno_stats
+from pipeline.stages.bolt.train import summary
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import Toolchain
 
@@ -68,3 +69,11 @@ def test_estimates_before_and_after() -> None:
         "executed forward branches": [1231573, 1231069],
         "taken branches": [134538, 134538],
     }
+
+
+def test_workloads_whose_processes_have_no_counts_are_named() -> None:
+    rows = {"shop": {"processes": 4, "lost": 3}, "sort": {"processes": 2, "lost": 0}}
+    said = summary({"branches": 1234, "workloads": rows})
+    assert said.startswith("1,234 branches from 6 processes; without counts: 3 of shop (")
+    none = {"branches": 5, "workloads": {"sort": {"processes": 2, "lost": 0}}}
+    assert summary(none) == "5 branches from 2 processes"

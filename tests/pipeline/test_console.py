@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import re
 
+import pytest
 from rich.console import Console
 
+from pipeline.commands.build import tell_load
 from pipeline.core.console import QUIET_S, BuildConsole, StageLog
 from pipeline.stages import NAMES
 
@@ -74,3 +76,11 @@ def test_a_log_tells_a_step_that_takes_long_again() -> None:
         "record: recording shop-played, limit 300 s, after 20 s",
         "record: recording shop-played, limit 300 s, after 40 s",
     ]
+
+
+def test_a_busy_machine_is_told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    for load, told in ((1000.0, True), (0.0, False)):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0))
+        sent = io.StringIO()
+        tell_load(BuildConsole(Console(file=sent)))
+        assert ("note: load 1000 on" in sent.getvalue()) is told

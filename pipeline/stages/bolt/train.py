@@ -105,8 +105,14 @@ def require_hot(shop: Workshop, total: Edges) -> None:
 
 
 def summary(notes: Notes) -> str:
-    """Return how many branches and processes were counted, and how many processes were lost."""
-    rows = notes["workloads"].values()
-    lost = sum(row["lost"] for row in rows)
-    text = f"{notes['branches']:,} branches from {sum(r['processes'] for r in rows)} processes"
-    return f"{text}, {lost} lost" if lost else text
+    """Return how many branches and processes were counted, and which workloads have lost some.
+
+    Which programs these were is not known: counts are named by the number of their process.
+    """
+    rows = notes["workloads"]
+    counted = sum(row["processes"] for row in rows.values())
+    lost = [f"{row['lost']} of {name}" for name, row in rows.items() if row["lost"]]
+    text = f"{notes['branches']:,} branches from {counted} processes"
+    if not lost:
+        return text
+    return f"{text}; without counts: {', '.join(lost)} (killed, or ended by _exit, as sh does)"

@@ -54,6 +54,18 @@ def test_a_loss_that_is_not_excluded_asks_for_as_long_as_it_takes() -> None:
     assert said.endswith("other stages are kept")
 
 
+def test_the_time_of_the_checks_is_told_with_that_of_the_runs() -> None:
+    """Both halves of the self-check may take as long again; the sentence names who needs it."""
+    harmless = judged(1.007, noise=12.0, misses=3.0)
+    said = advice(harmless, "shop")
+    own = minutes(said)
+    assert f"up to {3 * own} minutes in all ({own} of the build's runs, {2 * own} of the" in said
+    assert "enough to exclude a loss" in said
+    assert "enough to decide throughput" in advice(judged(1.007, 12.0, misses=4.0), "shop")
+    unseen = missing_the_slowdown(judged(1.0, noise=1.0, misses=3.0), noise=8.0)
+    assert "enough for its check of itself" in advice(unseen, "shop")
+
+
 def test_more_noise_takes_longer() -> None:
     few, many = (minutes(advice(judged(1.0, noise, 3.0), "shop")) for noise in (8.0, 16.0))
     assert few < many

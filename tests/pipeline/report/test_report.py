@@ -85,7 +85,7 @@ def test_the_terminal_has_a_row_for_every_workload() -> None:
     model = good()
     first = [line.split()[0] for line in terminal(model).splitlines() if line.strip()]
     names = [one.name for one in slowest_first(model)]
-    assert first[1 : 1 + len(names)] == names
+    assert first[2 : 2 + len(names)] == names
 
 
 def test_the_model_survives_json() -> None:
@@ -169,12 +169,13 @@ def test_real_programs_stand_first_with_their_intervals() -> None:
         inputs=Inputs(receipts={}),
     )
     lines = terminal(model).splitlines()
-    assert lines[0].startswith("program, then loop")
-    assert lines[1].split()[0] == "git"
-    assert "+3.00 %" in lines[1] and "faster" in lines[1] and "as lean" in lines[1]
+    assert lines[0].startswith("Not published: ")
+    assert lines[1].startswith("program, then loop")
+    assert lines[2].split()[0] == "git"
+    assert "+3.00 %" in lines[2] and "faster" in lines[2] and "as lean" in lines[2]
     rows = {row.name: row for row in model.summary}
-    assert rows["real programs, a run"].ratio == pytest.approx(1.03)
-    assert rows["loops"].ratio == pytest.approx(0.97)
+    assert rows["speed of real programs"].ratio == pytest.approx(1.03)
+    assert rows["speed of loops"].ratio == pytest.approx(0.97)
     assert [one.name for one in slowest_first(model)] == ["git", "loop"]
 
 
@@ -191,6 +192,31 @@ def test_a_workload_takes_one_line_of_a_terminal_with_80_columns() -> None:
     for name, change in (("cmake-script", "+12.64 %"), ("random-mixed-8-128", "-11.54 %")):
         (line,) = [line for line in lines if line.startswith(name)]
         assert change in line and " .. " in line and line.endswith("as lean"), line
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_long_name_is_broken_behind_a_hyphen_or_not_at_all(is_terminal: bool) -> None:
+    name = "random-mixed-16-1024-large-set"
+    model = report_model(
+        profile="mixed",
+        version="1",
+        result=result_of(throughput_of(**{name: pairs(0.8846)})),
+        allow_neutral=False,
+        inputs=Inputs(receipts={}),
+    )
+    stream = io.StringIO()
+    plain = Console(file=stream, width=80, force_terminal=is_terminal, color_system=None)
+    render_terminal(model, plain)
+    lines = stream.getvalue().splitlines()
+    assert any(line.startswith(f"{name} ") for line in lines) is not is_terminal
+    assert any(line.strip() in ("large-set", "set") for line in lines) is is_terminal
+    assert any(len(line) > 80 for line in lines) is not is_terminal
+
+
+def test_the_first_line_is_a_short_verdict() -> None:
+    first = [terminal(one).splitlines()[0] for one in (good(), bad())]
+    assert first[0] == "Published: faster (+3.1 %), as lean (+0.0 %), I-cache misses -25 %"
+    assert first[1] == "Not published: slower (-3.0 %), fatter (+50.0 %), I-cache misses unknown"
 
 
 def test_a_pipe_in_a_name_does_not_break_a_table() -> None:

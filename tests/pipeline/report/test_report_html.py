@@ -177,3 +177,15 @@ def test_scales_and_ticks() -> None:
 def test_elements_escape_what_they_are_given() -> None:
     spelled = element("text", "a<b", class_='"x"', font_size=1.23456, missing=None)
     assert spelled == '<text class="&#34;x&#34;" font-size="1.23">a&lt;b</text>'
+
+
+def test_the_words_that_lead_to_a_section_stand_in_its_heading() -> None:
+    page = render_html(good())
+    nav = page[page.index("<nav") : page.index("</nav>")]
+    for anchor, word in re.findall(r'<a href="#([\w-]+)">([^<]+)</a>', nav):
+        heading = re.search(rf'<h2 id="{anchor}"><a [^>]*>([^<]+)</a>', page)
+        assert heading and word.lower() in heading[1].lower(), (anchor, word)
+
+
+def test_a_number_never_parts_from_its_per_cent() -> None:
+    assert not re.search(r"\d %", render_html(good()))

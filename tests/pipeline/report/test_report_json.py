@@ -22,7 +22,7 @@ from pipeline.report.diff import render_diff
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import ComparedRow, Comparison, ReportModel
 from pipeline.report.schema import schema_page
-from pipeline.report.view import changed_functions
+from pipeline.report.view import changed_functions, none_shown
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
@@ -237,7 +237,32 @@ def test_memory_is_compared_by_the_same_recordings_alone() -> None:
 
     before = playing(older(), "aaaa", 1)
     assert judgements(compare_versions(before, playing(good(), "aaaa", 2)))["peak RSS"] == "worse"
-    assert judgements(compare_versions(before, playing(good(), "bbbb", 2)))["peak RSS"] == "unknown"
+    anew = compare_versions(before, playing(good(), "bbbb", 2))
+    row = next(row for row in anew.rows if row.name == "peak RSS")
+    assert row.judgement == "unknown"
+    assert row.why.startswith("the recording was made anew")
+
+
+def test_counts_of_another_recording_say_so() -> None:
+    def counted(model: ReportModel, recording: str) -> ReportModel:
+        counting = model.verify.counting
+        argv = ("/baseline/bench/replay", "--trace", f"/tree/record/{recording}/shop.trace")
+        workloads = tuple(one.model_copy(update={"argv": argv}) for one in counting.workloads)
+        said = counting.model_copy(update={"workloads": workloads})
+        verify = model.verify.model_copy(update={"counting": said})
+        return model.model_copy(update={"verify": verify})
+
+    rows = compare_versions(counted(older(), "aaaa"), counted(good(), "bbbb")).rows
+    row = next(row for row in rows if row.name == "instructions per op")
+    assert row.judgement == "unknown"
+    assert row.why.startswith("the recording was made anew")
+    compared = against(counted(good(), "bbbb"), counted(older(), "aaaa"))
+    assert "rows could not be decided" in none_shown(compared)
+    assert compared.previous is not None
+    assert "`--measure` judges them directly" in render_diff(compared.previous, "new", "term")
+    assert "--measure" not in render_diff(
+        compare_versions(older(), good(), good().verify), "new", "term"
+    )
 
 
 def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
