@@ -7,6 +7,7 @@
 #include "../support/check.h"
 #include "../support/memory.h"
 #include "../support/threads.h"
+#include "../support/trim.h"
 
 enum { THREADS = 200, SIZES = 40, STEP = 48, OF_EACH = 3, ROUNDS = 2 };
 enum { KIB_EACH = 12, SLACK_KIB = 1024 };

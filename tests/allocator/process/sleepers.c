@@ -10,6 +10,7 @@
 #include "../support/pattern.h"
 #include "../support/random.h"
 #include "../support/threads.h"
+#include "../support/trim.h"
 
 enum { THREADS = 12, BLOCKS = 64 * 1024, ROUNDS = 3, OWN = 3000, MOST_SIZE = 700 };
 /* Of the slack 5 MiB are for the marks that hardened builds keep beside the slabs: they stay while

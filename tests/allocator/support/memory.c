@@ -1,7 +1,6 @@
 #include "memory.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -52,14 +51,6 @@ bool calls_are_filtered(void) {
 void sleep_ms(unsigned milliseconds) {
     struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};
     nanosleep(&time, NULL);
-}
-
-void goes_back_by_trim(size_t allowed_kib) {
-    size_t before = rss_kib();
-    malloc_trim(0);
-    size_t after = rss_kib();
-    say("%zu KiB -> %zu after malloc_trim, allowed are %zu", before, after, allowed_kib);
-    CHECK(after <= allowed_kib);
 }
 
 void goes_back_by_itself(size_t allowed_kib) {

@@ -27,9 +27,8 @@ bool calls_are_filtered(void);
 
 void sleep_ms(unsigned milliseconds);
 
-/* Memory goes back until rss_kib is at most `allowed_kib`: at once by malloc_trim, or by itself,
- * while this thread allocates a little now and then. How long that takes is not asked. */
-void goes_back_by_trim(size_t allowed_kib);
+/* Memory goes back by itself until rss_kib is at most `allowed_kib`, while this thread allocates a
+ * little now and then. How long that takes is not asked. */
 void goes_back_by_itself(size_t allowed_kib);
 
 #endif
