@@ -213,9 +213,16 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
     from pipeline.release.marks import read_marks
 
     older = versions[versions.index(now) + 1 :] if now in versions else versions
+    rejected = []
     if older:
         marks = read_marks(older[0].folder.parent)
-        older = [one for one in older if marks.rejection(one) is None]
+        rejected = [one.name for one in older if marks.rejection(one) is not None]
+        older = [one for one in older if one.name not in rejected]
+    if not older and rejected:
+        raise VersionError(
+            f"there is no older version to go back to but what was rejected: {', '.join(rejected)}",
+            hint=f"`.venv/bin/pipeline reject -p {profile} VERSION --undo` takes a rejection back",
+        )
     if not older:
         raise VersionError(
             "there is no older version to go back to",

@@ -84,6 +84,7 @@ def report_command(
         text = _said_since(profile, version) + text
     if output is not None:
         replace_text(Path(output), text)
+        click.echo(f"wrote {output}", err=True)
     else:
         click.echo(text, nl=False)
     failed = not model.published or refused(model.verify)

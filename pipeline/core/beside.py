@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,12 +15,14 @@ from pathlib import Path
 
 from pipeline.core import interrupts
 from pipeline.core.child import kill_group, start
-from pipeline.core.descendants import children
+from pipeline.core.descendants import children, descendants
 from pipeline.core.errors import ToolError
 from pipeline.core.process import tell
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.PyDLL(None)
+PATIENCE_S = 1.0
+"""How long what a program leaves behind may go on before that is told: many end at once."""
 
 
 class Beside:
@@ -84,8 +88,9 @@ def run_as_it_is(
     """Run somebody's program as they would: our own environment, input and output; wait for all.
 
     Returns its exit code, 128 + N after signal N. Processes that it leaves behind (a daemon) are
-    waited for too; children that we had before are not. Ctrl-C reaches the program and not us;
-    SIGTERM is passed on to it.
+    waited for too, which is said on stderr; children that we had before are not. Ctrl-C reaches
+    the program and not us; SIGTERM is passed on to it. Once it has ended, either ends what it has
+    left: by SIGTERM the first time, then by SIGKILL.
     """
     tell(argv, env, cwd)
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -100,10 +105,44 @@ def run_as_it_is(
             ) from error
         adopt(child)
         code = child.wait()
-        while left := _children_beside(before):
+        _wait_for_the_rest(before)
+    return code if code >= 0 else 128 - code
+
+
+def _wait_for_the_rest(others: set[int]) -> None:
+    """Wait for what a program has left behind, and end it when the user wants that."""
+    ways = iter((signal.SIGTERM,))
+
+    def end() -> None:
+        way = next(ways, signal.SIGKILL)
+        for child in _children_beside(others):
+            for one in (*descendants(child), child):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(one, way)
+
+    teller = threading.Timer(PATIENCE_S, _tell_of_the_rest, [others])
+    teller.start()
+    with interrupts.calling(end):
+        while left := _children_beside(others):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(left.pop(), 0)
-    return code if code >= 0 else 128 - code
+    teller.cancel()
+
+
+def _tell_of_the_rest(others: set[int]) -> None:
+    names = ", ".join(f"{_name(one)} (process {one})" for one in sorted(_children_beside(others)))
+    if names:
+        sys.stderr.write(
+            f"the command has ended, and has left behind: {names}; this waits until you stop that, "
+            "or press ctrl-C to end it\n"
+        )
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return "a process"
 
 
 def _children_beside(others: set[int]) -> set[int]:

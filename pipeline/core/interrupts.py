@@ -70,6 +70,21 @@ def left_to_a_child() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
         signal.signal(signal.SIGTERM, before[1])
 
 
+@contextlib.contextmanager
+def calling(what: Callable[[], None]) -> Iterator[None]:
+    """Call ``what`` at each ctrl-C and SIGTERM inside the block; main thread only."""
+
+    def call(_signal: int, _frame: FrameType | None) -> None:
+        what()
+
+    before = signal.signal(signal.SIGINT, call), signal.signal(signal.SIGTERM, call)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+
+
 def _arrive(_signal: int, _frame: FrameType | None) -> None:
     global _arrived  # noqa: PLW0603  # as above
     if not _held:

@@ -76,7 +76,7 @@ def _counted(result: VerifyResult) -> str:
     if not counted or any(one.own is not False for one in counted):
         return ""
     names = ", ".join(one.name for one in counted)
-    return f"Misses were counted in {names}: none of them is a program of this profile."
+    return f"Misses were counted in {names}: none of them is a command of this profile."
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:

@@ -14,6 +14,7 @@ HEADINGS = (
     *("", "version", "judged", "mode", "throughput", "interval"),
     *("I-cache misses", "instructions/op", "peak MiB", "text bytes", ""),
 )
+FIRST_FIGURE = 4  # of the headings
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"
 LEAST_SPAN = 0.05
@@ -21,18 +22,29 @@ LEAST_SPAN = 0.05
 
 
 def render_history(history: History) -> str:
-    """Return a row for each version, the newest last, and a line of bars for each quantity."""
+    """Return a row for each version, the newest last, and a line of bars for each quantity.
+
+    On a narrow terminal figures are cut, but neither the mark of the current version nor a name.
+    What became of a version stands below, for a reason may be long.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="right" if 4 <= number <= 9 else "left", no_wrap=True)
+    names = max((len(one.version) for one in history.points), default=1)
+    for number, heading in enumerate(HEADINGS[:-1]):
+        table.add_column(
+            heading,
+            justify="right" if number >= FIRST_FIGURE else "left",
+            no_wrap=True,
+            min_width={0: 1, 1: names}.get(number),
+        )
     for point in history.points:
-        table.add_row(*cells(point))
+        table.add_row(*cells(point)[:-1])
+    said = [f"{one.version}: {what}" for one in history.points if (what := remark(one))]
     bars = Table(box=None, pad_edge=False, show_header=False)
     for quantity in QUANTITIES:
         values = history.series(quantity.field)
         better = "more is better" if quantity.more_is_better else "less is better"
         bars.add_row(quantity.heading, sparkline(values), better)
-    return plain(table, "", bars, *(f"note: {one}" for one in notes(history)))
+    return plain(table, *said, "", bars, *(f"note: {one}" for one in notes(history)))
 
 
 def cells(point: Point) -> tuple[str, ...]:
@@ -53,8 +65,13 @@ def cells(point: Point) -> tuple[str, ...]:
         text.number(point.instructions),
         text.number(point.memory_mib),
         text.rounded(point.text_bytes),
-        "; ".join(filter(None, ("" if point.published else "not published", point.mark))),
+        remark(point),
     )
+
+
+def remark(point: Point) -> str:
+    """Return what became of a version other than being published; or ""."""
+    return "; ".join(filter(None, ("" if point.published else "not published", point.mark)))
 
 
 def sparkline(values: Sequence[float | None]) -> str:

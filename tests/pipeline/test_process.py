@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -193,3 +194,21 @@ sys.exit(beside.run_as_it_is(["sleep", "{0 if number == signal.SIGINT else 60}"]
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_what_a_program_leaves_behind_ends_by_ctrl_c() -> None:
+    """As a server that a script has started: a shell lets it ignore ctrl-C."""
+    script = """
+import sys
+from pipeline.core import beside, interrupts
+interrupts.install()
+sys.exit(beside.run_as_it_is(["sh", "-c", "sleep 600 & exit 3"]))
+"""
+    child = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    said = child.stderr.readline()
+    assert re.match(r"the command has ended, and has left behind: s\w+ \(process \d+\)", said)
+    while child.poll() is None:
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    assert child.returncode == 3

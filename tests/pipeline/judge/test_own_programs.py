@@ -66,4 +66,4 @@ def test_the_headline_says_where_no_program_of_the_profile_was_counted(
 ) -> None:
     programs = [program_of("gcc", 4.0, 3.0).model_copy(update={"own": own})]
     words = headline(result_of(programs=programs))
-    assert ("counted in gcc: none of them is a program of this profile" in words) is said
+    assert ("counted in gcc: none of them is a command of this profile" in words) is said

@@ -60,7 +60,17 @@ def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
     points = read_history(tree, "p").points
     assert [one.mark for one in points] == ["REJECTED: slow", "set aside", None]
     rows = render_history(read_history(tree, "p")).splitlines()
-    assert "REJECTED: slow" in next(row for row in rows if FIRST in row)
+    assert f"{FIRST}: REJECTED: slow" in rows
+
+
+def test_a_long_reason_cuts_neither_names_nor_the_mark_of_the_current(tree: Tree) -> None:
+    reason = "the shop's cart needs 8 % more memory with it, " * 4
+    marks = {"rejected": [{"version": FIRST, "reason": reason, "library": None, "inputs": None,
+                           "since": "2026-01-04"}], "aside": []}  # fmt: skip
+    (tree.dist("p") / MARKS).write_text(json.dumps(marks), encoding="utf-8")
+    rows = render_history(read_history(tree, "p")).splitlines()
+    assert {(row.split() or [""])[0] for row in rows} >= {FIRST, "*", THIRD}
+    assert any(row.startswith("* ") and SECOND in row for row in rows)
 
 
 def test_a_small_swing_is_no_full_height() -> None:

@@ -106,7 +106,7 @@ def test_report_in_each_form(built: Sandbox, tmp_path: Path) -> None:
     for form in ("html", "json"):
         target = tmp_path / form
         code, said = report(built, "report", "last", "--format", form, "-o", str(target))
-        assert (code, said) == (0, "")
+        assert (code, said) == (0, f"wrote {target}\n")
         assert target.read_text("utf-8") == (last / f"report.{form}").read_text("utf-8")
 
 
