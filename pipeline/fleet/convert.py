@@ -28,6 +28,7 @@ from pipeline.fleet.samples import (
     UNMAPPED,
     Samples,
     by_function,
+    event_of,
     read_samples,
 )
 from pipeline.fleet.sources import Source
@@ -84,7 +85,7 @@ def convert(tree: Tree, tools: Tools, profile: str, given: Given) -> Converted:
         file=given.path.name,
         sha256=digest_file(given.path),
         weight=given.weight,
-        event=_event(tools.perf, given.path),
+        event=event_of(tools.perf, given.path),
         samples=known,
         build_id=sampled.build_id,
         functions=_by_symbols(samples, sampled),
@@ -108,10 +109,6 @@ def well_seen(lines: str, functions: Mapping[str, int]) -> str:
             good = functions.get(line.split(":")[0], 0) >= FEWEST_OF_FUNCTION
         kept.append(line if good else "")
     return "".join(kept)
-
-
-def _event(perf: Path, data: Path) -> str:
-    return run([perf, "evlist", "-i", data], timeout_s=LIMIT_S).stdout.split("\n")[0].strip()
 
 
 def _by_symbols(samples: Samples, sampled: Sampled) -> dict[str, int]:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-from pipeline.core.errors import ArtifactError, ChildError, DataError
+from pipeline.core.errors import ArtifactError, DataError
 from pipeline.core.paths import Tree
-from pipeline.core.process import run
-from pipeline.fleet.samples import LIMIT_S
+from pipeline.fleet.samples import perf_says
 from pipeline.release.version import published
 from pipeline.toolchain.elf import read_build_id
 
@@ -32,11 +31,7 @@ class Sampled:
 
 def sampled_build(perf: Path, data: Path, library: Path) -> str:
     """Return the build-id that perf has noted of ``library``; DataError where it has none."""
-    try:
-        text = run([perf, "buildid-list", "-i", data], timeout_s=LIMIT_S).stdout
-    except ChildError as error:
-        raise DataError(f"{data}: {error.message.splitlines()[-1].strip()}") from error
-    rows = (line.split(None, 1) for line in text.splitlines())
+    rows = (line.split(None, 1) for line in perf_says(perf, data, "buildid-list").splitlines())
     found = next((row[0] for row in rows if len(row) == 2 and row[1] == str(library)), "")
     if not found:
         raise DataError(

@@ -94,8 +94,7 @@ def _sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
             words = error.message
             continue
         if output.exists() and output.stat().st_size > 0:
-            event = run([perf, "evlist", "-i", output], timeout_s=LIMIT_S).stdout.split("\n")[0]
-            return event + (" with branch stacks" if "-j" in options else "")
+            return event_of(perf, output) + (" with branch stacks" if "-j" in options else "")
     raise ToolError(
         f"perf cannot sample process {pid}: {words}",
         hint="does it run, is it yours, and is /proc/sys/kernel/perf_event_paranoid at most 2?",
@@ -104,14 +103,21 @@ def _sample(perf: Path, pid: int, seconds: float, output: Path) -> str:
 
 def read_samples(perf: Path, data: Path) -> Samples:
     """Return the samples of a perf.data file; DataError if perf cannot read it."""
+    text = perf_says(perf, data, "script", "--show-mmap-events", "-F", "ip,sym,dso")
+    return parse_samples(text)
+
+
+def event_of(perf: Path, data: Path) -> str:
+    """Return the event that a perf.data file was sampled by."""
+    return run([perf, "evlist", "-i", data], timeout_s=LIMIT_S).stdout.split("\n")[0].strip()
+
+
+def perf_says(perf: Path, data: Path, command: str, *options: str) -> str:
+    """Return what ``command`` of perf prints of a perf.data file; DataError if it cannot."""
     try:
-        text = run(
-            [perf, "script", "-i", data, "--show-mmap-events", "-F", "ip,sym,dso"],
-            timeout_s=LIMIT_S,
-        ).stdout
+        return run([perf, command, "-i", data, *options], timeout_s=LIMIT_S).stdout
     except ChildError as error:
         raise DataError(f"{data}: {error.message.splitlines()[-1].strip()}") from error
-    return parse_samples(text)
 
 
 def parse_samples(text: str) -> Samples:
