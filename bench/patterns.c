@@ -58,8 +58,8 @@ BENCH_INLINE void *allocate(size_t bytes, uint64_t by) {
 }
 
 /* A block that carries its size at both ends under --check, and a mark otherwise. */
-BENCH_INLINE void *take(pattern_state *state, uint64_t by) {
-    size_t bytes = state->sizes[state->at++ % SIZES];
+BENCH_INLINE void *take(const pattern_state *state, uint64_t *at, uint64_t by) {
+    size_t bytes = state->sizes[(*at)++ % SIZES];
     void *block = allocate(bytes, by);
     if (config.check) {
         if (by == BY_CALLOC)
@@ -71,52 +71,61 @@ BENCH_INLINE void *take(pattern_state *state, uint64_t by) {
     return block;
 }
 
-/* The k-th block back from the one that take() gives next. */
-BENCH_INLINE void give(pattern_state *state, void *block, uint64_t back) {
-    size_t bytes = state->sizes[(state->at - back) % SIZES];
+/* The k-th block back from the one that take() gives next at `at`. */
+BENCH_INLINE void give(const pattern_state *state, uint64_t at, void *block, uint64_t back) {
+    size_t bytes = state->sizes[(at - back) % SIZES];
     if (config.check)
         bench_verify(block, bytes, bytes);
     free(block);
 }
 
-BENCH_INLINE void pingpong(pattern_state *state, uint64_t ops, uint64_t by) {
-    for (uint64_t i = 0; i < ops; i++)
-        give(state, take(state, by), 1);
+/* Each pattern counts in a register and returns where it got to. A counter in memory is another
+ * address that a block's may be taken for: then the loop would wait for itself, not for malloc. */
+BENCH_INLINE uint64_t pingpong(const pattern_state *state, uint64_t at, uint64_t ops, uint64_t by) {
+    for (uint64_t i = 0; i < ops; i++) {
+        void *block = take(state, &at, by);
+        give(state, at, block, 1);
+    }
+    return at;
 }
 
 /* The queue is full before the clock starts and stays so. */
-BENCH_INLINE void queue(pattern_state *state, uint64_t ops, uint64_t by) {
-    uint64_t slots = config.slots, slot = state->at % slots;
+BENCH_INLINE uint64_t queue(pattern_state *state, uint64_t at, uint64_t ops, uint64_t by) {
+    uint64_t slots = config.slots, slot = at % slots;
     for (uint64_t i = 0; i < ops; i++) {
-        give(state, state->blocks[slot], slots);
-        state->blocks[slot] = take(state, by);
+        give(state, at, state->blocks[slot], slots);
+        state->blocks[slot] = take(state, &at, by);
         slot = slot + 1 == slots ? 0 : slot + 1;
     }
+    return at;
 }
 
-BENCH_INLINE void batches(pattern_state *state, uint64_t ops, uint64_t by, bool last_first) {
+BENCH_INLINE uint64_t batches(pattern_state *state, uint64_t at, uint64_t ops, uint64_t by,
+                              bool last_first) {
     uint64_t slots = config.slots;
     for (uint64_t left = ops; left > 0;) {
         uint64_t batch = left < slots ? left : slots;
         for (uint64_t i = 0; i < batch; i++)
-            state->blocks[i] = take(state, by);
+            state->blocks[i] = take(state, &at, by);
         if (last_first)
             for (uint64_t i = batch; i-- > 0;)
-                give(state, state->blocks[i], batch - i);
+                give(state, at, state->blocks[i], batch - i);
         else
             for (uint64_t i = 0; i < batch; i++)
-                give(state, state->blocks[i], batch - i);
+                give(state, at, state->blocks[i], batch - i);
         left -= batch;
     }
+    return at;
 }
 
 BENCH_INLINE void run(pattern_state *state, uint64_t ops, uint64_t by) {
+    uint64_t at = state->at;
     if (pattern == PINGPONG)
-        pingpong(state, ops, by);
+        state->at = pingpong(state, at, ops, by);
     else if (pattern == QUEUE)
-        queue(state, ops, by);
+        state->at = queue(state, at, ops, by);
     else
-        batches(state, ops, by, pattern == LIFO);
+        state->at = batches(state, at, ops, by, pattern == LIFO);
 }
 
 void bench_measured(bench_worker *worker) {
@@ -135,7 +144,7 @@ static void prepare(bench_worker *worker) {
         state->sizes[i] =
             size != 0 ? (uint32_t)size : eight_sizes[bench_random_in(&worker->rng, 0, 7)];
     for (uint64_t i = 0; pattern == QUEUE && i < config.slots; i++)
-        state->blocks[i] = take(state, call);
+        state->blocks[i] = take(state, &state->at, call);
     worker->state = state;
 }
 
