@@ -40,10 +40,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
 
     history = read_history(Tree.here(), profile)
     if not history.points:
-        raise VersionError(
-            f"there is no report of profile {profile!r}",
-            hint=f"`.venv/bin/pipeline build --profile {profile}` makes one",
-        )
+        raise VersionError(f"there is no report of profile {profile!r}", hint=_elsewhere(profile))
     for file, text in _pages(history, html, svg):
         replace_text(file, text)
         click.echo(f"wrote {file}", err=as_json)
@@ -51,6 +48,18 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         click.echo(history.model_dump_json(indent=1))
     elif html is None and svg is None:
         click.echo(_table(history), nl=False)
+
+
+def _elsewhere(profile: str) -> str:
+    """Return which profiles have reports, and how to make one of this."""
+    from pipeline.core.paths import Tree
+    from pipeline.release.version import lines_with, published
+
+    tree = Tree.here()
+    judged = lines_with(tree.state, lambda line: any((line / "reports").glob("*/report.json")))
+    names = sorted({*judged, *lines_with(tree.dists, published)})
+    others = "".join(f"; or: `.venv/bin/pipeline history -p {name}`" for name in names)
+    return f"`.venv/bin/pipeline build --profile {profile}` makes one{others}"
 
 
 def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[Path, str]]:

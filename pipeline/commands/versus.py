@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.duration import Duration
-from pipeline.commands.options import complete_file, complete_profile, verbose_option
+from pipeline.commands.options import complete_file, complete_profile, output_option, verbose_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -83,13 +83,7 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     type=click.Choice(["json", "csv", "markdown"]),
     help="Print this in place of the table; with -o, write it to a file.",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Where to write what --export asks for.",
-)
+@output_option("Where to write what --export asks for.")
 @verbose_option
 def versus_command(
     a: str,
