@@ -58,7 +58,7 @@ def _elsewhere(profile: str) -> str:
     tree = Tree.here()
     judged = lines_with(tree.state, lambda line: any((line / "reports").glob("*/report.json")))
     names = sorted({*judged, *lines_with(tree.dists, published)})
-    others = "".join(f"; or: `.venv/bin/pipeline history -p {name}`" for name in names)
+    others = "".join(f"; or see another: `.venv/bin/pipeline history -p {name}`" for name in names)
     return f"`.venv/bin/pipeline build --profile {profile}` makes one{others}"
 
 

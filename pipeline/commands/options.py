@@ -125,7 +125,9 @@ def _take_variant(context: click.Context, _parameter: click.Parameter, variant: 
 
     profile, named = split_line(context.params["profile"])
     if named not in VARIANTS:
-        raise UsageError(f"there is no variant {named!r}", hint=f"one of: {', '.join(VARIANTS)}")
+        raise UsageError(
+            f"there is no variant {named!r}", hint=f"give one of: {', '.join(VARIANTS)}"
+        )
     line = line_of(profile, variant or named)
     chosen = context.get_parameter_source("profile") is not ParameterSource.DEFAULT
     context.params["profile"] = known_line(line) if chosen else line

@@ -139,7 +139,9 @@ def diff_command(
     from pipeline.report.diff import render_diff
 
     if quick and not measure:
-        raise click.UsageError("--quick goes with --measure: what is on record is not measured")
+        raise click.UsageError(
+            "--quick shortens a measurement, and none was asked for: add --measure"
+        )
     before, after = _read(profile, older), _read(profile, newer)
     direct = _measured(profile, older, newer, quick) if measure else None
     comparison = compare_versions(before, after, direct)
@@ -232,10 +234,12 @@ def folder_of(profile: str, wish: str | None) -> Path:
         last = tree.reports(profile) / LAST
         if not last.is_dir():
             elsewhere = lines_with(tree.state, lambda line: (line / "reports" / LAST).is_dir())
-            others = "".join(f"; or: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere)
+            others = "".join(
+                f"; or read another: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere
+            )
             raise VersionError(
                 f"no build of profile {profile!r} was judged in this tree",
-                hint=f"`.venv/bin/pipeline build --profile {profile}`{others}",
+                hint=f"`.venv/bin/pipeline build --profile {profile}` judges one{others}",
             )
         return last.resolve()
     try:

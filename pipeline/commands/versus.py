@@ -115,7 +115,7 @@ def versus_command(
       pipeline versus old.so new.so --pairs 20 --export markdown -o speed.md -- ./shop --self-test
     """
     if output is not None and form is None:
-        raise click.UsageError("-o goes with --export json, csv or markdown")
+        raise click.UsageError("-o needs to know what to write: add --export json, csv or markdown")
     if not command and threads is not None:
         raise click.UsageError(
             "--threads is for a COMMAND: the workloads of a profile say how many threads they have"
@@ -173,7 +173,9 @@ def whole_path(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     program = shutil.which(words[0])
     if program is None:
-        raise UsageError(f"there is no program {words[0]}", hint="give its path")
+        raise UsageError(
+            f"there is no program {words[0]}", hint="give the path of one that is there"
+        )
     return (str(Path(program).absolute()), *words[1:])
 
 

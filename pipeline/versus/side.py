@@ -72,6 +72,6 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
         )
     named, colon, version = wish.rpartition(":")
     if colon and split_line(named)[0] not in (known := profile_names(tree)):
-        raise UsageError(f"there is no profile {named!r}", hint=f"one of: {', '.join(known)}")
+        raise UsageError(f"there is no profile {named!r}", hint=f"give one of: {', '.join(known)}")
     found = resolve(tree, named or profile, version)
     return f"{named or profile}:{found.name}", found.library

@@ -86,7 +86,7 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
     [
         (("--pairs", "11", "--", "true"), "11 is not an even number of at least 10"),
         (("--", "no-such-program"), "there is no program no-such-program"),
-        (("-o", "x.csv", "--", "true"), "-o goes with --export"),
+        (("-o", "x.csv", "--", "true"), "-o needs to know what to write: add --export"),
         (("--threads", "1"), "--threads is for a COMMAND"),
         (("--export", "html", "--", "true"), "'json', 'csv', 'markdown'"),
     ],
