@@ -40,7 +40,12 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
 
     history = read_history(Tree.here(), profile)
     if not history.points:
-        raise VersionError(f"there is no report of profile {profile!r}", hint=_elsewhere(profile))
+        others = _with_reports()
+        raise VersionError(
+            f"there is no report of profile {profile!r}",
+            hint=f"`.venv/bin/pipeline build --profile {profile}` makes one; "
+            f"`-p NAME` shows another profile, and these have reports: {others}",
+        )
     for file, text in _pages(history, html, svg):
         replace_text(file, text)
         click.echo(f"wrote {file}", err=as_json)
@@ -50,16 +55,14 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         click.echo(_table(history), nl=False)
 
 
-def _elsewhere(profile: str) -> str:
-    """Return which profiles have reports, and how to make one of this."""
+def _with_reports() -> str:
+    """Return the names of the profiles that have a report here, or "none"."""
     from pipeline.core.paths import Tree
     from pipeline.release.version import lines_with, published
 
     tree = Tree.here()
     judged = lines_with(tree.state, lambda line: any((line / "reports").glob("*/report.json")))
-    names = sorted({*judged, *lines_with(tree.dists, published)})
-    others = "".join(f"; or see another: `.venv/bin/pipeline history -p {name}`" for name in names)
-    return f"`.venv/bin/pipeline build --profile {profile}` makes one{others}"
+    return ", ".join(sorted({*judged, *lines_with(tree.dists, published)})) or "none"
 
 
 def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[Path, str]]:
