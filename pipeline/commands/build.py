@@ -10,6 +10,7 @@ import click
 
 from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
+    Word,
     cpu_or_all_option,
     line_option,
     scheduler_option,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--from",
     "start",
-    type=click.Choice(NAMES),
+    type=Word(NAMES),
     metavar="STAGE",
     help=f"Do STAGE and all after it again: {', '.join(NAMES)}.",
 )

@@ -50,7 +50,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
         if refused is not None:
             raise VersionError(
                 f"{target.name} was rejected on {refused.since[:10]}: {refused.reason}",
-                hint=f"`.venv/bin/pipeline list -p {profile}` shows the others",
+                hint=f"take another one: `.venv/bin/pipeline list -p {profile}` shows them",
             )
         damaged = target.damaged_files()
         if damaged:
@@ -220,7 +220,7 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
         older = [one for one in older if one.name not in rejected]
     if not older and rejected:
         raise VersionError(
-            f"there is no older version to go back to but what was rejected: {', '.join(rejected)}",
+            f"there is no older version to go back to: all were rejected ({', '.join(rejected)})",
             hint=f"`.venv/bin/pipeline reject -p {profile} VERSION --undo` takes a rejection back",
         )
     if not older:

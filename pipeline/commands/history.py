@@ -40,9 +40,11 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
 
     history = read_history(Tree.here(), profile)
     if not history.points:
+        others = _with_reports()
         raise VersionError(
             f"there is no report of profile {profile!r}",
-            hint=f"`.venv/bin/pipeline build --profile {profile}` makes one",
+            hint=f"`.venv/bin/pipeline build --profile {profile}` makes one; "
+            f"`-p NAME` shows another profile, and these have reports: {others}",
         )
     for file, text in _pages(history, html, svg):
         replace_text(file, text)
@@ -51,6 +53,16 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         click.echo(history.model_dump_json(indent=1))
     elif html is None and svg is None:
         click.echo(_table(history), nl=False)
+
+
+def _with_reports() -> str:
+    """Return the names of the profiles that have a report here, or "none"."""
+    from pipeline.core.paths import Tree
+    from pipeline.release.version import lines_with, published
+
+    tree = Tree.here()
+    judged = lines_with(tree.state, lambda line: any((line / "reports").glob("*/report.json")))
+    return ", ".join(sorted({*judged, *lines_with(tree.dists, published)})) or "none"
 
 
 def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[Path, str]]:

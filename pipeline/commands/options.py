@@ -25,14 +25,51 @@ def complete_profile(
     return [name for name in profile_names(Tree.here()) if name.startswith(incomplete)]
 
 
-def _require_new(_context: click.Context, _parameter: click.Parameter, output: Path) -> Path:
+def _require_new(context: click.Context, parameter: click.Parameter, output: Path) -> Path:
     from pipeline.core.errors import UsageError
 
     if output.exists():
         raise UsageError(f"{output} exists already", hint="remove it, or choose another name")
-    if not output.absolute().parent.is_dir():
+    require_folder(context, parameter, output)
+    return output
+
+
+def require_folder(
+    _context: click.Context, _parameter: click.Parameter, output: Path | None
+) -> Path | None:
+    """Refuse a file in a folder that is not there, before any work is done for it."""
+    from pipeline.core.errors import UsageError
+
+    if output is not None and not output.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {output.parent}", hint="make it, or write elsewhere")
     return output
+
+
+def output_option(words: str) -> Callable[[Any], Any]:
+    """Return the option ``--output`` for a file that may be there already: it is replaced."""
+    return click.option(
+        "--output",
+        "-o",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        callback=require_folder,
+        help=words,
+    )
+
+
+class Word(click.Choice[str]):
+    """One of many words; a misspelt one is told which word is close, and then all of them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word; BadParameter, which names the words, if it is none of them."""
+        from pipeline.core.spelling import did_you_mean
+
+        if value not in self.choices:
+            close = did_you_mean(str(value), self.choices)
+            hint = f": {close}" if close else "."
+            known = ", ".join(self.choices)
+            raise click.BadParameter(f"there is no {value!r}{hint} There are: {known}.", ctx, param)
+        return str(value)
 
 
 def new_file_option(words: str, **settings: Any) -> Callable[[Any], Any]:
@@ -88,7 +125,9 @@ def _take_variant(context: click.Context, _parameter: click.Parameter, variant: 
 
     profile, named = split_line(context.params["profile"])
     if named not in VARIANTS:
-        raise UsageError(f"there is no variant {named!r}", hint=f"one of: {', '.join(VARIANTS)}")
+        raise UsageError(
+            f"there is no variant {named!r}", hint=f"give one of: {', '.join(VARIANTS)}"
+        )
     line = line_of(profile, variant or named)
     chosen = context.get_parameter_source("profile") is not ParameterSource.DEFAULT
     context.params["profile"] = known_line(line) if chosen else line

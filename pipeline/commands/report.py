@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option
+from pipeline.commands.options import line_option, output_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -15,11 +15,28 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from pipeline.judge import VerifyResult
-    from pipeline.report.model import ReportModel
+    from pipeline.report.model import Decision, ReportModel
 
 BASELINE = "baseline"
 MARKED_FORMS = ("term", "md")
-"""Forms for people that say first what was decided later; the others are as they were kept."""
+"""Forms that get a first line with what was decided later; the others have a place for it."""
+FORMS = {".html": "html", ".md": "md", ".json": "json", ".txt": "term"}
+"""The format that the end of a file's name stands for."""
+
+
+def _form_of(form: str | None, output: Path | None) -> str:
+    """Return the format: as asked for, else by the end of the file's name, else the terminal's."""
+    from pipeline.core.errors import UsageError
+
+    if form is not None:
+        return form
+    suffix = output.suffix.lower() if output is not None else ""
+    if suffix and suffix not in FORMS:
+        raise UsageError(
+            f"{output} ends like none of the formats of a report",
+            hint=f"give it one of the endings {', '.join(FORMS)}, or add --format",
+        )
+    return FORMS.get(suffix, "term")
 
 
 def complete_wish(
@@ -44,18 +61,16 @@ def complete_wish(
     "--format",
     "form",
     type=click.Choice(["term", "md", "html", "json"]),
-    default="term",
-    show_default=True,
-    help="How to show it.",
+    help="How to show it.  [default: by the ending of FILE, else term]",
 )
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file.")
+@output_option("Write to this file; .html, .md, .json and .txt choose the format.")
 @click.option("--check", is_flag=True, help="End with exit code 8 if it was not published.")
 def report_command(
     profile: str,
     version: str | None,
     against: str | None,
-    form: str,
-    output: str | None,
+    form: str | None,
+    output: Path | None,
     check: bool,
 ) -> int:
     """Show the report of a version.
@@ -69,21 +84,20 @@ def report_command(
     Examples:
       pipeline report
       pipeline report last --format md
-      pipeline report 0.1.0-3f2a --against 0.1.0-77b1 --format html -o report.html
+      pipeline report 0.1.0-3f2a --against 0.1.0-77b1 -o report.html
       pipeline report last --check
     """
-    from pathlib import Path
-
     from pipeline.core.errors import ExitCode
     from pipeline.core.files import replace_text
     from pipeline.report.findings import refused
 
+    chosen = _form_of(form, output)
     model = _model(profile, version, against)
-    text = _rendered(model, form)
-    if form in MARKED_FORMS:
-        text = _said_since(profile, version) + text
+    text = _rendered(model, chosen)
+    if chosen in MARKED_FORMS and model.decided is not None:
+        text = f"{model.decided.said}\n\n{text}"
     if output is not None:
-        replace_text(Path(output), text)
+        replace_text(output, text)
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(text, nl=False)
@@ -125,7 +139,9 @@ def diff_command(
     from pipeline.report.diff import render_diff
 
     if quick and not measure:
-        raise click.UsageError("--quick goes with --measure: what is on record is not measured")
+        raise click.UsageError(
+            "--quick shortens a measurement, and none was asked for: add --measure"
+        )
     before, after = _read(profile, older), _read(profile, newer)
     direct = _measured(profile, older, newer, quick) if measure else None
     comparison = compare_versions(before, after, direct)
@@ -139,22 +155,32 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
     from pipeline.report.build import alone
 
     model = _read(profile, version)
+    model = model.model_copy(update={"decided": _decided(profile, version)})
     if against == BASELINE:
         return alone(model)
     return held_against(model, _read(profile, against)) if against else model
 
 
-def _said_since(profile: str, wish: str | None) -> str:
-    """Return what was said of a version after it was judged, as a line of its own; or ""."""
+def _decided(profile: str, wish: str | None) -> Decision | None:
+    """Return what people decided of a version after it was judged; None if nothing."""
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks
     from pipeline.release.version import Version
+    from pipeline.report.model import Decision
     from pipeline.stages.publish.reporting import LAST
 
     version = Version(folder_of(profile, wish))
-    dist = Tree.here().dist(profile) if wish == LAST else version.folder.parent
-    said = read_marks(dist).since(version)
-    return f"{said}\n\n" if said else ""
+    marks = read_marks(Tree.here().dist(profile) if wish == LAST else version.folder.parent)
+    refused = marks.rejection(version)
+    mark = refused or marks.rolled_back(version)
+    if mark is None:
+        return None
+    return Decision(
+        what="rejected" if refused else "set aside",
+        since=mark.since,
+        reason=mark.reason,
+        said=marks.since(version),
+    )
 
 
 def _read(profile: str, wish: str | None) -> ReportModel:
@@ -208,10 +234,12 @@ def folder_of(profile: str, wish: str | None) -> Path:
         last = tree.reports(profile) / LAST
         if not last.is_dir():
             elsewhere = lines_with(tree.state, lambda line: (line / "reports" / LAST).is_dir())
-            others = "".join(f"; or: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere)
+            others = "".join(
+                f"; or read another: `.venv/bin/pipeline report last -p {n}`" for n in elsewhere
+            )
             raise VersionError(
                 f"no build of profile {profile!r} was judged in this tree",
-                hint=f"`.venv/bin/pipeline build --profile {profile}`{others}",
+                hint=f"`.venv/bin/pipeline build --profile {profile}` judges one{others}",
             )
         return last.resolve()
     try:

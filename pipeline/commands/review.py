@@ -97,7 +97,8 @@ def _base(tree: Tree, profile: str, wish: str) -> Build:
     if "/" in wish and not (Path(wish) / "manifest.json").is_file():
         raise VersionError(
             f"{wish} is no folder of a version, and no build of {profile!r} was judged in it",
-            hint="`.ci/review REVISION` builds a revision",
+            hint="give a version, or the folder of one or of a tree; "
+            "`.ci/review REVISION` builds a revision",
         )
     found = resolve(tree, profile, wish)
     return read_build(tree, profile, found.folder)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.options import Word
 from pipeline.commands.suites import BESIDE, ONLY_FULL, SUITES, VARIANTS, Step, steps
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def complete_app(_context: click.Context, _parameter: click.Parameter, typed: st
 
 
 @click.command("test")
-@click.option("--only", multiple=True, type=click.Choice(SUITES), help="Run this suite alone.")
+@click.option("--only", multiple=True, type=Word(SUITES), help="Run this suite alone.")
 @click.option(
     "--full", is_flag=True, help="Also what takes long: twenty minutes on two processors."
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.duration import Duration
-from pipeline.commands.options import complete_file, complete_profile, verbose_option
+from pipeline.commands.options import complete_file, complete_profile, output_option, verbose_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -83,13 +83,7 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     type=click.Choice(["json", "csv", "markdown"]),
     help="Print this in place of the table; with -o, write it to a file.",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Where to write what --export asks for.",
-)
+@output_option("Where to write what --export asks for.")
 @verbose_option
 def versus_command(
     a: str,
@@ -121,7 +115,7 @@ def versus_command(
       pipeline versus old.so new.so --pairs 20 --export markdown -o speed.md -- ./shop --self-test
     """
     if output is not None and form is None:
-        raise click.UsageError("-o goes with --export json, csv or markdown")
+        raise click.UsageError("-o needs to know what to write: add --export json, csv or markdown")
     if not command and threads is not None:
         raise click.UsageError(
             "--threads is for a COMMAND: the workloads of a profile say how many threads they have"
@@ -179,7 +173,9 @@ def whole_path(words: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     program = shutil.which(words[0])
     if program is None:
-        raise UsageError(f"there is no program {words[0]}", hint="give its path")
+        raise UsageError(
+            f"there is no program {words[0]}", hint="give the path of one that is there"
+        )
     return (str(Path(program).absolute()), *words[1:])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipeline.judge.keys import LEANER, compare, holds, percent, spread
+from pipeline.judge.keys import LEANER, compare, holds, percent, shown, spread
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval
@@ -81,9 +81,10 @@ def _counted(result: VerifyResult) -> str:
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
     """Return in a word or two what is shown of one workload's speed."""
-    if not holds(workload.ratio, result.throughput):
+    alone = len(result.throughput.workloads) == 1
+    if not alone and not holds(workload.ratio, result.throughput):
         return SHOWN[Verdict.INCONCLUSIVE]
-    return SHOWN[compare(workload.ratio, result.margins.throughput)]
+    return SHOWN[compare(shown(workload, result.throughput), result.margins.throughput)]
 
 
 def memory_of(workload: WorkloadThroughput) -> str | None:
@@ -119,9 +120,14 @@ def _programs(result: VerifyResult) -> list[str]:
     if whole is None:
         return []
     found = [one for one in result.throughput.workloads if one.kind == "program"]
-    told = _grouped([_told(speed_of(one, result), one, one.ratio) for one in found])
-    together = f"Real programs together {percent(whole.value)} {spread(whole)}."
-    sentences = [f"{together} One by one (wider intervals, which hold together): {told}."]
+    told = _grouped(
+        [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
+    )
+    if len(result.throughput.workloads) == 1:
+        sentences = [f"One program was timed, {told}."]
+    else:
+        together = f"Real programs together {percent(whole.value)} {spread(whole)}."
+        sentences = [f"{together} One by one (wider intervals, which hold together): {told}."]
     memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
     alike = sum(memory_of(one) == "as lean" for one in found)
@@ -153,16 +159,16 @@ def _loops(result: VerifyResult) -> list[str]:
     known = whole is not None and result.throughput.programs is not None
     head = [f"Loops {percent(whole.value)} {spread(whole)}."] if known and whole else []
 
-    def shown(verdict: Verdict, sort: Callable[[WorkloadThroughput], float]) -> str:
+    def named(verdict: Verdict, sort: Callable[[WorkloadThroughput], float]) -> str:
         found = [one for one in loops if speed_of(one, result) == SHOWN[verdict]]
         return _listed(sorted(found, key=sort))
 
-    faster = shown(Verdict.GO, lambda one: -one.ratio.value)
-    slower = shown(Verdict.NO_GO, lambda one: one.ratio.value)
-    names = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
-    if not any(names):
-        names = [f"No {'loop' if head else 'workload'} is shown to differ by itself."]
-    return [*head, *names, "" if result.throughput.programs else ONLY_LOOPS]
+    faster = named(Verdict.GO, lambda one: -one.ratio.value)
+    slower = named(Verdict.NO_GO, lambda one: one.ratio.value)
+    said = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
+    if not any(said):
+        said = [f"No {'loop' if head else 'workload'} is shown to differ by itself."]
+    return [*head, *said, "" if result.throughput.programs else ONLY_LOOPS]
 
 
 def _listed(workloads: Sequence[WorkloadThroughput]) -> str:

@@ -98,6 +98,14 @@ def holds(single: Interval, throughput: Throughput) -> bool:
     return 1 - single.confidence <= missing * (1 + statistics.TINY)
 
 
+def shown(workload: WorkloadThroughput, throughput: Throughput) -> Interval:
+    """Return the interval to show of one workload: of a single one, that of all together.
+
+    There is nothing else that it would have to hold together with.
+    """
+    return throughput.overall if len(throughput.workloads) == 1 else workload.ratio
+
+
 def _suspect(throughput: Throughput) -> WorkloadThroughput | None:
     """Return the workload that seems to lose most beyond its allowance, shown or not."""
     suspects = [one for one in throughput.workloads if one.ratio.value < _border(one)]

@@ -59,13 +59,15 @@ class Marks(_Record):
 
     def since(self, version: Version) -> str:
         """Return what was said of a published version after it was judged, in a sentence; or ""."""
-        for one in self.rejected:
-            if one.version == version.name:
-                return f"REJECTED on {one.since[:10]}: {one.reason}"
-        for one in self.aside:
-            if one.version == version.name:
-                return f"set aside by a rollback on {one.since[:10]}"
+        if (refused := self.rejection(version)) is not None:
+            return f"REJECTED on {refused.since[:10]}: {refused.reason}"
+        if (rolled := self.rolled_back(version)) is not None:
+            return f"set aside by a rollback on {rolled.since[:10]}"
         return ""
+
+    def rolled_back(self, version: Version) -> Mark | None:
+        """Return the mark of a published version that was rolled back, or None."""
+        return next((one for one in self.aside if one.version == version.name), None)
 
     def same_as(self, aside: Mark) -> Mark | None:
         """Return the rejection that holds for a build of what was rolled back, or None."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.judge.counts import WorkloadCounts
 from pipeline.judge.icache import under_pressure
-from pipeline.judge.keys import compare
+from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
@@ -57,13 +57,14 @@ def _margins(result: VerifyResult) -> Iterator[Finding]:
 
 def _workloads(result: VerifyResult) -> Iterator[Finding]:
     for one in sorted(result.throughput.workloads, key=lambda one: one.ratio.value):
-        if compare(one.ratio, result.margins.throughput) is Verdict.NO_GO:
-            change = f"{text.change(one.ratio.value)} ({text.ends(one.ratio)})"
+        ratio = shown(one, result.throughput)
+        if compare(ratio, result.margins.throughput) is Verdict.NO_GO:
+            change = f"{text.change(ratio.value)} ({text.ends(ratio)})"
             yield _regression(f"{one.name} is slower", change, "workloads")
     workloads = result.throughput.workloads
     verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
     unclear = verdicts.count(Verdict.INCONCLUSIVE)
-    if unclear:
+    if unclear and len(workloads) > 1:  # of a single one the key says it
         verb = "is" if unclear == 1 else "are"
         what = f"{unclear} of {len(workloads)} workloads {verb} undecided alone"
         why = "the interval of a single workload is wider than that of all, and crosses a margin"

@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from pipeline.judge.keys import compare
+from pipeline.judge.keys import compare, shown
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text, view
@@ -50,13 +50,14 @@ class _Plots:
     def __init__(self, model: ReportModel) -> None:
         self._model, self._verify = model, model.verify
         margin = self._verify.margins.throughput
-        workloads = [one.ratio for one in self._verify.throughput.workloads]
+        timed = self._verify.throughput
+        workloads = [shown(one, timed) for one in timed.workloads]
         self._workloads = intervals.span_of(workloads, margin)
         steps = model.evidence.ablation.steps if model.evidence and model.evidence.ablation else ()
         self._steps = intervals.span_of([one.speed for one in steps if one.speed], margin)
 
     def key(self, name: str) -> Markup:
-        """Draw the key ``throughput`` or ``icache``; nothing if it has no interval."""
+        """Draw the key ``throughput``, ``icache`` or ``memory``; nothing if it has no interval."""
         key = getattr(self._verify.keys, name)
         if key.ratio is None:
             return Markup()
@@ -66,7 +67,7 @@ class _Plots:
             key.ratio,
             key.margin,
             _LOOKS[key.verdict],
-            name == "icache",
+            name in ("icache", "memory"),
         )
 
     def workload_axis(self) -> Markup:

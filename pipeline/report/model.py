@@ -223,6 +223,15 @@ class Comparison(Record):
         return tuple(row for row in (*self.rows, *self.workloads) if row.judgement == "worse")
 
 
+class Decision(Record):
+    """What people decided of a version after it was judged; ``said`` is the same in a sentence."""
+
+    what: Literal["rejected", "set aside"]
+    since: str
+    reason: str
+    said: str
+
+
 class Source(Record):
     """What to check out and to type for the same build.
 
@@ -247,6 +256,7 @@ class ReportModel(Record):
     the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
     where it holds for all. ``variant`` is production or what is published beside it, and ``cost``
     what that costs against production's library; None where it was not measured.
+    ``decided`` is what people decided after that. The kept file never has it.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -275,6 +285,7 @@ class ReportModel(Record):
     variant: str = PRODUCTION
     cost: Cost | None = None
     times: tuple[WorkloadTimes, ...] = ()
+    decided: Decision | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]

@@ -13,6 +13,7 @@ from rich.text import Text
 from pipeline.core.console import BuildConsole
 from pipeline.geometry.model import Difference
 from pipeline.judge.headline import brief, memory_of, speed_of
+from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
@@ -88,10 +89,11 @@ def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, ro
 
 
 def _figures(one: WorkloadThroughput, verify: VerifyResult) -> tuple[str, ...]:
+    ratio = shown(one, verify.throughput)
     return (
         text.pace(one.tuned_ops_per_sec, one.kind),
-        text.change(one.ratio.value),
-        text.ends(one.ratio),
+        text.change(ratio.value),
+        text.ends(ratio),
         speed_of(one, verify),
         memory_of(one) or text.UNKNOWN,
     )

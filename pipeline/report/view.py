@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.core.variant import PRODUCTION
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import headline, memory_of, speed_of
-from pipeline.judge.keys import compare
+from pipeline.judge.keys import compare, shown
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
@@ -67,7 +67,9 @@ def values(model: ReportModel) -> dict[str, Any]:
         "workloads": slowest_first(model),
         "word": lambda one: speed_of(one, model.verify),
         "memory_word": lambda one: memory_of(one) or "unknown",
-        "verdict_of": lambda one: compare(one.ratio, margin),
+        "shown": lambda one: shown(one, model.verify.throughput),
+        "verdict_of": lambda one: compare(shown(one, model.verify.throughput), margin),
+        "alone": len(model.verify.throughput.workloads) == 1,
         "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
         "counts": worst_counts_first(model.verify.counting.workloads),
         "more_counts": more_counts(model.verify.counting.workloads),

@@ -21,6 +21,7 @@ from pipeline.core.store import require_content
 PROBE_LIMIT_S = 20.0
 # What pyelftools raises over files that are not what they seem.
 UNREADABLE = (ELFError, OSError, ValueError, AssertionError, KeyError)
+PIE = 0x08000000  # DF_1_PIE: position-independent, but started, not loaded
 # A program that is on every system and allocates: what it lists is not looked at.
 PROBE = ("/bin/ls", "/")
 
@@ -43,6 +44,25 @@ def read_facts(path: Path) -> ElfFacts:
             return _facts(ELFFile(stream))
     except UNREADABLE as error:
         raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
+
+
+def read_kind(path: Path) -> tuple[str, str]:
+    """Return the machine and, in words, what an ELF file is; ArtifactError if it is none."""
+    try:
+        with path.open("rb") as stream:
+            elf = ELFFile(stream)
+            return str(elf.get_machine_arch()), _kind(elf)
+    except UNREADABLE as error:
+        raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
+
+
+def _kind(elf: ELFFile) -> str:
+    kind = str(elf["e_type"])
+    dynamic = [s for s in elf.iter_segments() if isinstance(s, DynamicSegment)]
+    flags = [tag.entry.d_val for s in dynamic for tag in s.iter_tags("DT_FLAGS_1")]
+    if kind == "ET_DYN" and not any(flag & PIE for flag in flags):
+        return "a shared library" if dynamic else "a file of debug information"
+    return {"ET_DYN": "a program", "ET_EXEC": "a program"}.get(kind, "an object file")
 
 
 def read_build_id(path: Path) -> str:

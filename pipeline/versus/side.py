@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.core.errors import UsageError
+from pipeline.core.errors import ArtifactError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
 from pipeline.release.version import Version, resolve
+from pipeline.toolchain.elf import read_kind
 
 # A comma ends the library where a variable follows it: a value may have commas.
 _VARIABLE = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
@@ -39,7 +40,23 @@ def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
     """
     wish, *variables = _VARIABLE.split(words)
     env = dict(one.split("=", 1) for one in variables)
-    return SideOfTwo(*_library(tree, profile, wish), env)
+    name, library = _library(tree, profile, wish)
+    _require_shared(wish, library)
+    return SideOfTwo(name, library, env)
+
+
+def _require_shared(wish: str, library: Path) -> None:
+    """Refuse a file that no program can be started with; UsageError says what it is instead."""
+    try:
+        machine, kind = read_kind(library)
+    except ArtifactError:
+        machine, kind = "", "no ELF file"
+    if (machine, kind) != ("x64", "a shared library"):
+        what = f"{kind} for {machine}" if machine not in ("", "x64") else kind
+        raise UsageError(
+            f"{wish} is no library that can be preloaded here: it is {what}",
+            hint="give the path of a libhakmem.so, the folder of a version, or a version's name",
+        )
 
 
 def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
@@ -55,6 +72,6 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
         )
     named, colon, version = wish.rpartition(":")
     if colon and split_line(named)[0] not in (known := profile_names(tree)):
-        raise UsageError(f"there is no profile {named!r}", hint=f"one of: {', '.join(known)}")
+        raise UsageError(f"there is no profile {named!r}", hint=f"give one of: {', '.join(known)}")
     found = resolve(tree, named or profile, version)
     return f"{named or profile}:{found.name}", found.library

@@ -198,3 +198,9 @@ def test_an_interrupted_judgement_of_two_versions_promises_no_stage(
     monkeypatch.setattr("pipeline.stages.proof.direct.judge_directly", interrupted)
     with pytest.raises(JudgementInterrupted):
         judged("mixed", Path("older.so"), Path("newer.so"), quick=True)
+
+
+def test_a_misspelt_stage_is_told_which_one_is_close_and_all_there_are() -> None:
+    done = pipeline("build", "--from", "verfy")
+    assert done.returncode == ExitCode.USAGE
+    assert "there is no 'verfy': did you mean verify? There are: baseline, " in done.stderr

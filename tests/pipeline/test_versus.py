@@ -86,7 +86,7 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
     [
         (("--pairs", "11", "--", "true"), "11 is not an even number of at least 10"),
         (("--", "no-such-program"), "there is no program no-such-program"),
-        (("-o", "x.csv", "--", "true"), "-o goes with --export"),
+        (("-o", "x.csv", "--", "true"), "-o needs to know what to write: add --export"),
         (("--threads", "1"), "--threads is for a COMMAND"),
         (("--export", "html", "--", "true"), "'json', 'csv', 'markdown'"),
     ],
@@ -99,14 +99,14 @@ def test_a_comparison_that_cannot_be_is_refused(
     assert says in done.stderr
 
 
-def test_a_side_is_a_file_a_folder_or_a_name(tmp_path: Path) -> None:
+def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> None:
     tree = Tree(tmp_path)
     tree.profiles.mkdir(parents=True)
     for name in ("mixed", "shop"):
         (tree.profiles / f"{name}.toml").touch()
         folder = tree.dist(name) / "0.1.0-aa" / "lib"
         folder.mkdir(parents=True)
-        (folder / "libhakmem.so").touch()
+        shutil.copy(library, folder / "libhakmem.so")
         (folder.parent / "manifest.json").write_text("{}", encoding="utf-8")
         (tree.dist(name) / "current").symlink_to("0.1.0-aa")
     file = tree.dist("shop") / "0.1.0-aa" / "lib" / "libhakmem.so"
@@ -199,3 +199,31 @@ def test_exports_can_be_read_by_programs() -> None:
 )
 def test_a_time_has_the_unit_that_fits(seconds: float, sigma: float | None, words: str) -> None:
     assert duration(seconds, sigma) == words
+
+
+def test_both_sides_are_looked_at_before_anything_runs(library: Path, tmp_path: Path) -> None:
+    words = tmp_path / "words.so"
+    words.write_text("no library", encoding="utf-8")
+    ran = tmp_path / "ran"
+    for other, says in (
+        (words, f"{words} is no library that can be preloaded here: it is no ELF file"),
+        (Path(sys.executable).resolve(), "it is a program"),
+        (tmp_path / "nowhere.so", "there is no library"),
+    ):
+        for sides in ((library, other), (other, library)):
+            done = versus(*sides, "--pairs", "10", "--", "touch", ran)
+            assert done.returncode == ExitCode.USAGE
+            assert says in done.stderr
+            assert "give the path of a libhakmem.so" in done.stderr
+    assert not ran.exists()
+
+
+def test_a_folder_for_the_export_is_there_before_anything_runs(
+    library: Path, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    words = ("--export", "json", "-o", tmp_path / "none" / "x.json", "--", "touch", ran)
+    done = versus(library, library, *words)
+    assert done.returncode == ExitCode.USAGE
+    assert "there is no folder" in done.stderr
+    assert not ran.exists()

@@ -138,6 +138,11 @@ def test_without_a_report_it_says_what_to_do(tree: Tree) -> None:
     done = CliRunner().invoke(cli, ["history", "-p", "nobody"])
     assert isinstance(done.exception, VersionError)
     assert "there is no report" in done.exception.message
+    keep(tree.reports("shop") / "0.1.0-aa", report_support.good(), "2026-01-01T00:00:00+00:00")
+    bare = CliRunner().invoke(cli, ["history", "-p", "nobody"])
+    assert isinstance(bare.exception, VersionError)
+    assert "`-p NAME` shows another profile" in bare.exception.hint
+    assert re.search(r"these have reports: .*\bshop\b", bare.exception.hint)
     unknown = CliRunner().invoke(cli, ["history", "-p", "nobodi"])
     assert isinstance(unknown.exception, ProfileError)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,13 +12,16 @@ import pytest
 
 from pipeline.report.build import alone
 from pipeline.report.html import render_html
+from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding
 from pipeline.report.svg.draw import Scale, element, nice_ticks
 from pipeline.report.svg.intervals import span_of
 from pipeline.report.svg.textmap import heat_level
+from pipeline.report.terminal import as_text
 
 sys.path.insert(0, str(Path(__file__).parent))
-from report_support import bad, good
+from judge_support import pairs, result_of, throughput_of
+from report_support import bad, good, mixed_counts
 
 LIMIT = 2_000_000
 SECTIONS = [
@@ -96,7 +100,7 @@ def test_drawings_are_named_for_those_who_do_not_see_them() -> None:
     html = render_html(good())
     for drawing in re.findall(r"<svg.*?</svg>", html, re.S):
         assert re.match(r'<svg[^>]*role="img"[^>]*>\s*<title', drawing), drawing[:200]
-    assert html.count('class="drawing"') == html.count("<desc id=") == 7
+    assert html.count('class="drawing"') == html.count("<desc id=") == 8
 
 
 def test_regressions_stand_before_everything_else() -> None:
@@ -189,3 +193,35 @@ def test_the_words_that_lead_to_a_section_stand_in_its_heading() -> None:
 
 def test_a_number_never_parts_from_its_per_cent() -> None:
     assert not re.search(r"\d %", render_html(good()))
+
+
+def test_memory_has_a_card_and_a_chip_like_the_other_keys() -> None:
+    model = good()
+    assert model.verify.keys.memory is not None
+    page = render_html(model)
+    assert 'id="key-memory"' in page and 'id="plot-memory"' in page
+    assert f"memory <b>{model.verify.keys.memory.verdict.value}</b>" in page
+    assert "memory limit <b>holds</b>" in page
+
+
+def test_this_version_stands_before_what_it_is_compared_with() -> None:
+    page = render_html(good())
+    summary = page.split('aria-label="Summary"')[1]
+    assert summary.index(">this version<") < summary.index(">baseline<")
+    previous = page.split('aria-label="This version against the one before"')[1]
+    assert previous.index(">now<") < previous.index(">then<")
+
+
+def test_a_single_workload_has_the_interval_of_all() -> None:
+    timed = throughput_of(tiny=pairs(1.08))
+    verify = result_of(timed, mixed_counts())
+    overall = replace(timed.overall, value=1.0715, low=1.0605, high=1.0825)
+    verify = verify.model_copy(
+        update={"throughput": timed.model_copy(update={"overall": overall, "loops": overall})}
+    )
+    model = good().model_copy(update={"verify": verify})
+    for render in (render_html, render_markdown, as_text):
+        said = render(model)
+        row = next(line for line in said.splitlines() if "tiny" in line and "6.0" in line)
+        assert "faster" in row, row
+        assert "are wider" not in said and "wider intervals" not in said

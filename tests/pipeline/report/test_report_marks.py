@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ import report_support
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.core.errors import VersionError
+from pipeline.core.errors import SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import lift, reject, set_aside
 from pipeline.release.version import Version, point_current
@@ -67,3 +70,63 @@ def test_where_nothing_is_published_the_build_that_was_judged_is_named(tree: Tre
     with pytest.raises(VersionError, match="nothing is published") as judged:
         first_line()
     assert "`.venv/bin/pipeline report last -p mixed` shows the build" in judged.value.hint
+
+
+def shown(*words: str) -> str:
+    result = CliRunner().invoke(cli, ["report", *words], standalone_mode=False)
+    if result.exception:
+        raise result.exception
+    return result.output
+
+
+def test_the_page_and_the_json_tell_a_rejection_and_the_kept_page_stays(tree: Tree) -> None:
+    new = publish(tree, "1.0-bb22")
+    kept = (new.folder / "report.html").read_bytes()
+    assert 'id="decided"' not in shown(new.name, "--format", "html")
+    assert json.loads(shown(new.name, "--format", "json"))["decided"] is None
+    reject(new, "redis grows")
+    page = shown(new.name, "--format", "html")
+    assert page.index("REJECTED on ") < page.index("<h1>")
+    assert "<h1>Published, then rejected</h1>" in page
+    decided = json.loads(shown(new.name, "--format", "json"))["decided"]
+    assert (decided["what"], decided["reason"]) == ("rejected", "redis grows")
+    assert (new.folder / "report.html").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("r.html", "<!doctype html>"), ("r.md", "# hakmem"), ("r.json", "{"), ("r.txt", "hakmem 1.0")],
+)
+def test_the_format_is_that_of_the_file(tree: Tree, tmp_path: Path, name: str, begins: str) -> None:
+    publish(tree, "1.0-aa11")
+    file = tmp_path / name
+    shown("1.0-aa11", "-o", str(file))
+    assert file.read_text(encoding="utf-8").startswith(begins)
+    shown("1.0-aa11", "-o", str(file), "--format", "json")
+    assert file.read_text(encoding="utf-8").startswith("{")
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_file_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        shown("no-such-version", "-o", str(tmp_path / "none" / "r.html"))
+    with pytest.raises(UsageError, match="none of the formats"):
+        shown("no-such-version", "-o", str(tmp_path / "r.pdf"))
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_report_that_fails_midway_leaves_the_file_as_it_was(
+    tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(tree, "1.0-aa11")
+    file = tmp_path / "r.html"
+    file.write_text("before", encoding="utf-8")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SpaceError):
+        shown("1.0-aa11", "-o", str(file))
+    assert file.read_text(encoding="utf-8") == "before"
+    assert [one.name for one in tmp_path.glob("*r.html*")] == ["r.html"]

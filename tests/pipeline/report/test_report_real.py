@@ -148,7 +148,7 @@ def test_report_against_another_version(built: Sandbox, tmp_path: Path) -> None:
         (["report", "9.9"], ExitCode.VERSION, "no published version 9.9"),
         (["report", "--against", "9.9"], ExitCode.VERSION, "no published version 9.9"),
         (["report", "--format", "pdf"], ExitCode.USAGE, "'pdf' is not one of"),
-        (["diff", "current", "--quick"], ExitCode.USAGE, "--quick goes with --measure"),
+        (["diff", "current", "--quick"], ExitCode.USAGE, "none was asked for: add --measure"),
         (["diff"], ExitCode.USAGE, "Missing argument 'OLDER'"),
         (["diff", "9.9", "last"], ExitCode.VERSION, "no published version 9.9"),
     ],
