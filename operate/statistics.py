@@ -9,6 +9,7 @@ import socket
 from typing import Any
 
 from operate.processes import Process
+from operate.sockets import listening
 from pipeline.core.errors import UsageError
 
 VARIABLE = "HAKMEM_STATS_SOCKET"
@@ -65,14 +66,25 @@ def _own_number(process: Process) -> int:
 def _path(process: Process) -> str:
     """Return where its socket is, seen from here."""
     named = "" if process.is_secure() else process.variables().get(VARIABLE, "")
-    if not named:
+    path = named.replace("%p", str(_own_number(process))) or _found(process)
+    same_root = (process.folder / "root").readlink() == (process.proc / "self/root").readlink()
+    return path if same_root else str(process.place(path))
+
+
+def _found(process: Process) -> str:
+    """Return the socket of a process whose variables do not name it."""
+    found = listening(process) if process.variables_are_gone() else []
+    if not found:
         raise UsageError(
             f"process {process.pid} has no socket for statistics",
             hint=f"start it with {VARIABLE}=/run/user/1000/%p.sock: docs/statistics.md",
         )
-    path = named.replace("%p", str(_own_number(process)))
-    same_root = (process.folder / "root").readlink() == (process.proc / "self/root").readlink()
-    return path if same_root else str(process.place(path))
+    if len(found) > 1:
+        raise UsageError(
+            f"process {process.pid} wrote over its variables, and listens at {', '.join(found)}",
+            hint="ask the library's own: curl --unix-socket PATH http://localhost/metrics",
+        )
+    return found[0]
 
 
 def _ask(process: Process, path: str) -> Document:

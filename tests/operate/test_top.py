@@ -124,10 +124,63 @@ def test_another_users_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, e
         statistics.look(Process(pid))
 
 
-def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
+OVERWRITES = """#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+extern char **environ;
+static void listen_at(const char *path, int mode) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    strcpy(at.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(fd, (void *)&at, sizeof at) || chmod(path, mode) || listen(fd, 1)) puts("failed");
+}
+int main(int count, char **arguments) {
+    char *first = environ[0], *last = first;
+    for (char **one = environ; *one; one++) last = *one + strlen(*one);
+    memset(first, 0, (size_t)(last - first));
+    strcpy(first, "title");
+    OTHERS
+    puts("a"); fflush(stdout);
+    while (getchar() != EOF) continue; return 0; }"""
+
+
+def built_library() -> Path:
     built = ROOT / "build/clang/lib/libhakmem.so"
     if not loads(built) or b"hak_stats_json" not in built.read_bytes():
         pytest.skip("no library is built: cmake --preset clang && cmake --build --preset clang")
+    return built
+
+
+@pytest.mark.parametrize(("mode", "knows"), [("0755", True), ("0600", False)])
+def test_a_program_that_writes_over_its_variables(
+    tmp_path: Path, compile_c: Compile, mode: str, knows: bool
+) -> None:
+    """As redis does: its own sockets are passed over, and where one looks alike both are named."""
+    own = f'listen_at("{tmp_path}/own", {mode});'
+    program = compile_c(OVERWRITES.replace("OTHERS", own), "-O0")
+    env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(built_library())}
+    with running(program, **env) as pid:
+        said = hakmem("top", "--once", str(pid))
+    assert (said.returncode == 0) == knows, said.stderr
+    if knows:
+        assert f"process {pid}   hakmem" in said.stdout
+    else:
+        assert f"{tmp_path}/own" in said.stderr and f"{tmp_path}/{pid}.sock" in said.stderr
+
+
+def test_a_program_without_variables_and_socket(tmp_path: Path, compile_c: Compile) -> None:
+    own = f'listen_at("{tmp_path}/own", 0600);'
+    program = compile_c(OVERWRITES.replace("OTHERS", own), "-O0")
+    with running(program, ANY="one") as pid:
+        said = hakmem("top", "--once", str(pid))
+    assert said.returncode == 2 and "has no socket" in said.stderr
+
+
+def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
+    built = built_library()
     program = compile_c(WAITS, "-O0", "-fno-builtin")
     env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(built)}
     with running(program, **env) as pid:
