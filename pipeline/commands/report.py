@@ -64,7 +64,7 @@ def complete_wish(
     help="How to show it.  [default: by the ending of FILE, else term]",
 )
 @output_option("Write to this file; .html, .md, .json and .txt choose the format.")
-@click.option("--check", is_flag=True, help="End with exit code 8 if it was not published.")
+@click.option("--check", is_flag=True, help="End with exit code 8 if it was not published, or is rejected.")
 def report_command(
     profile: str,
     version: str | None,
@@ -78,7 +78,8 @@ def report_command(
     VERSION is a published version (a unique beginning will do), the path of its folder, or `last`:
     the build that was judged last, published or not. Without it, the current one. Against the
     baseline, and against the version that was current before it, unless --against says otherwise.
-    With --check, a build that was not published, or that the judge refuses, ends with exit code 8.
+    With --check, a build that was not published, that the judge refuses or that somebody rejected
+    ends with exit code 8.
 
     \b
     Examples:
@@ -101,7 +102,8 @@ def report_command(
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(text, nl=False)
-    failed = not model.published or refused(model.verify)
+    rejected = model.decided is not None and model.decided.what == "rejected"
+    failed = rejected or not model.published or refused(model.verify)
     return ExitCode.GATE if check and failed else ExitCode.OK
 
 

@@ -12,7 +12,7 @@ import report_support
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.core.errors import SpaceError, UsageError, VersionError
+from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import lift, reject, set_aside
 from pipeline.release.version import Version, point_current
@@ -91,6 +91,20 @@ def test_the_page_and_the_json_tell_a_rejection_and_the_kept_page_stays(tree: Tr
     decided = json.loads(shown(new.name, "--format", "json"))["decided"]
     assert (decided["what"], decided["reason"]) == ("rejected", "redis grows")
     assert (new.folder / "report.html").read_bytes() == kept
+
+
+def test_check_fails_on_a_rejected_version_and_not_on_one_set_aside(tree: Tree) -> None:
+    old, new = publish(tree, "1.0-aa11"), publish(tree, "1.0-bb22")
+
+    def code() -> int:
+        words = ["report", new.name, "--check"]
+        return int(CliRunner().invoke(cli, words, standalone_mode=False).return_value)
+
+    point_current(old)
+    set_aside(new, old)
+    assert code() == ExitCode.OK
+    reject(new, "redis grows")
+    assert code() == ExitCode.GATE
 
 
 @pytest.mark.parametrize(
