@@ -64,7 +64,9 @@ def complete_wish(
     help="How to show it.  [default: by the ending of FILE, else term]",
 )
 @output_option("Write to this file; .html, .md, .json and .txt choose the format.")
-@click.option("--check", is_flag=True, help="End with exit code 8 if it was not published, or is rejected.")
+@click.option(
+    "--check", is_flag=True, help="End with exit code 8 if it was not published, or is rejected."
+)
 def report_command(
     profile: str,
     version: str | None,
