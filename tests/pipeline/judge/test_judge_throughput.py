@@ -216,6 +216,13 @@ def test_each_look_uses_its_share_and_the_last_one_all_that_is_left() -> None:
     assert last.overall.confidence == pytest.approx(1 - 0.05 / 2)
 
 
+def test_a_look_after_which_no_pair_fits_is_the_last_and_has_all_that_is_left() -> None:
+    """The first pairs use 30 of 31 s, and a block takes 2: another look would see no more."""
+    result = judged(undecided, 31)
+    assert (result.pairs, result.looks) == (30, 1)
+    assert result.overall.confidence == pytest.approx(0.95)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_looks_come_at_the_planned_shares_whatever_the_pairs_cost(
     seed: int, monkeypatch: pytest.MonkeyPatch
