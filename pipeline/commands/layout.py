@@ -41,8 +41,12 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
       pipeline layout check -v build/libhakmem.so
     """
     from pipeline.core.errors import ExitCode
+    from pipeline.core.paths import Tree
+    from pipeline.core.variant import split_line
+    from pipeline.geometry.known_files import require_known_files
     from pipeline.layout.check import check_layout
 
+    require_known_files(Tree.here(), split_line(profile)[0])
     subject = _open(profile, version)
     findings = check_layout(subject.text, subject.promise())
     click.echo(f"{subject.library}")

@@ -76,6 +76,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.core.paths import Tree
     from pipeline.profile.load import parse_profile
     from pipeline.profile.template import render_profile
+    from pipeline.stages.build.configure import differing_programs
 
     command = command[1:] if command[:1] == ("--",) else command
     tree = Tree.here()
@@ -84,7 +85,8 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     replace_text(path, text)
     parse_profile(path)
     click.echo(f"wrote {path}")
-    for line in (*_hints(command), *_next_steps(name, bool(command))):
+    paths = (f"note: {line}" for line in differing_programs(command))
+    for line in (*paths, *_hints(command), *_next_steps(name, bool(command))):
         click.echo(line)
 
 

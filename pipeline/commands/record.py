@@ -45,9 +45,12 @@ def record_command(
     is readable however it ends. `pipeline trace info FILE` shows what is in it.
     """
     from pipeline.core.paths import Tree
+    from pipeline.stages.build.configure import differing_programs
     from pipeline.trace.record import Wishes, record
     from pipeline.trace.tools import recorder_tools
 
+    for line in differing_programs(command):
+        click.echo(f"note: {line}", err=True)
     tools = recorder_tools(Tree.here())
     code = record(tools, command, output, Wishes(sites, sample, ring or 0))
     summarise(tools, output)

@@ -11,9 +11,10 @@ from pydantic import Field, StringConstraints
 
 from pipeline.core.errors import ProfileError
 from pipeline.core.paths import Tree
-from pipeline.core.processor import ANY, NAMES, nearest
+from pipeline.core.processor import ANY, nearest
 from pipeline.core.spelling import did_you_mean
 from pipeline.geometry.code import CHOICES
+from pipeline.geometry.known_files import require_known_files
 from pipeline.geometry.model import Geometry, Record, SizeClass
 from pipeline.geometry.rules import require_legal, usual_class
 from pipeline.geometry.tables import default_geometry
@@ -102,7 +103,7 @@ def load_geometry(tree: Tree, profile: str, cpu: str = ANY) -> Geometry | None:
 
 def common_geometry(tree: Tree, profile: str) -> Geometry:
     """Return what holds for all processors: geometry.toml, or the default."""
-    _require_known_files(tree, profile)
+    require_known_files(tree, profile)
     path, default = tree.geometry(profile), default_geometry(tree)
     if not path.exists():
         return default
@@ -164,18 +165,6 @@ def _with_kind(tree: Tree, profile: str, cpu: str, common: Geometry) -> Geometry
             f"{path}: processor: is {geometry.processor!r}; must be {kind!r}, like the file"
         )
     return geometry.for_processor(ANY if geometry.digest == common.digest else kind)
-
-
-def _require_known_files(tree: Tree, profile: str) -> None:
-    """Refuse a file for a processor that the table has not: no build would ever read it."""
-    for name in kinds_of(tree, profile):
-        if name not in NAMES:
-            otherwise = "what holds for all processors belongs to geometry.toml"
-            raise ProfileError(
-                f"{tree.geometry(profile, name)}: there is no processor {name!r}; "
-                f"there is: {', '.join(NAMES)}",
-                hint=did_you_mean(name, NAMES, otherwise, form="geometry-{}.toml"),
-            )
 
 
 def _fill(path: Path, read: _File, default: Geometry) -> Geometry:

@@ -107,6 +107,8 @@ def as_text(model: ReportModel) -> str:
     render_terminal(model, console)
     if model.geometry:
         console.print(_geometry(model.geometry))
+    elif model.geometry is not None:
+        console.print("geometry: as the default")
     if model.previous is None:
         console.print(f"not compared with an older version: {model.previous_reason}")
     else:

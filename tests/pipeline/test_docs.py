@@ -122,6 +122,13 @@ def test_a_page_can_be_read(page: Path) -> None:
     assert not faults(page)
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_a_command_in_a_guide_runs_as_it_stands(page: Path) -> None:
+    """A clone has .venv/bin/pipeline, and none in the PATH. A line with [ shows a form."""
+    bare = re.compile(r"^ {4}(?:pipeline|hakmem) (?!.*\[).*", re.M)
+    assert bare.findall(page.read_text(encoding="utf-8")) == []
+
+
 GOOD = "# Title\n\n**For readers.** Afterwards you can read.\n\n## A part\n\n[there](#a-part)\n"
 
 

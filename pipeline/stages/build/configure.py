@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.core.errors import ProfileError, SpaceError, WorkloadError
 from pipeline.core.processor import ANY, machine, nearest
-from pipeline.geometry.load import load_geometry
+from pipeline.core.spelling import did_you_mean
+from pipeline.geometry.known_files import unread_folders
+from pipeline.geometry.load import kinds_of, load_geometry
 from pipeline.geometry.model import Geometry
+from pipeline.profile.load import profile_names
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.check_names import check_names
 from pipeline.stages.build.compile import source_digests
@@ -20,6 +26,8 @@ from pipeline.toolchain.symbols import SymbolLists, read_lists
 # The distribution's own programs come first, so that a profile means the same on every machine;
 # wrappers of version managers would start dozens of short processes of their own.
 PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
+SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "env")
+"""Programs that others are started by: what they allocate themselves says little."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +71,40 @@ def configure(shop: Workshop) -> Setup:
     for name, lacking in setup.skipped.items():
         gone = ", ".join(lacking)
         shop.console.notice(f'workload "{name}" is skipped: not on this machine: {gone}')
+    _tell_paths(shop, setup)
+    _tell_alone(shop, setup)
     _tell_processor(shop)
+    _tell_geometry(shop, setup)
     return setup
+
+
+def _tell_geometry(shop: Workshop, setup: Setup) -> None:
+    """Say where no geometry applies, and where one lies that no build reads."""
+    for folder in unread_folders(shop.tree):
+        hint = did_you_mean(folder.name, profile_names(shop.tree), "", " did you mean {}?")
+        shop.console.notice(f"{folder}: no profile is called so, so no build reads it;{hint}")
+    if setup.geometry is None:
+        others = kinds_of(shop.tree, shop.profile.name)
+        also = f" (there are files for {', '.join(others)} alone)" if others else ""
+        shop.console.say(f"geometry: as the default{also}")
+
+
+def _tell_paths(shop: Workshop, setup: Setup) -> None:
+    """Say which program runs where the user's PATH has another one first."""
+    commands = [w.argv for w in (*setup.training, *setup.verifying) if isinstance(w, Command)]
+    commands += [trace.record for trace in setup.traces if trace.record]
+    for line in dict.fromkeys(line for argv in commands for line in differing_programs(argv)):
+        shop.console.say(line)
+
+
+def _tell_alone(shop: Workshop, setup: Setup) -> None:
+    """Say where a shell is all that is counted of a command."""
+    for one in setup.verifying:
+        if isinstance(one, Command) and one.counted and Path(one.argv[0]).name in SHELLS:
+            shop.console.notice(
+                f'workload "{one.name}": counted = true counts {one.argv[0]} itself, '
+                "not the programs that it starts"
+            )
 
 
 def _tell_processor(shop: Workshop) -> None:
@@ -127,6 +167,37 @@ def find_program(name: str) -> Path | None:
     """Return the program ``name`` of this machine, or None."""
     found = shutil.which(name, path=command_path())
     return Path(found) if found else None
+
+
+def differing_programs(argv: Sequence[str]) -> list[str]:
+    """Return a sentence for each program of a command that is one here and another in builds.
+
+    Of a shell's script or command line each word is looked at: a shim of pyenv may be called there.
+    """
+    told = []
+    for word in dict.fromkeys(_words(argv)):
+        mine, theirs = shutil.which(word), find_program(word)
+        if mine and theirs and _place(Path(mine)) != _place(theirs):
+            told.append(
+                f"{word} is {mine} in your PATH, but a build runs {theirs}; "
+                "give the whole path of the one that you mean"
+            )
+    return told
+
+
+def _words(argv: Sequence[str]) -> Iterator[str]:
+    yield from argv
+    if argv and Path(argv[0]).name in SHELLS:
+        for word in argv[1:]:
+            with suppress(OSError):  # a command line may be too long for a name
+                path = Path(word)
+                text = path.read_text("utf-8", "replace") if path.is_file() else word
+                yield from re.findall(r"[\w.+/-]+", text)
+
+
+def _place(program: Path) -> Path:
+    """Return where a program lies. It is not followed: a link of pyenv or a venv is another."""
+    return program.parent.resolve() / program.name
 
 
 def find_needed(name: str) -> Path | None:

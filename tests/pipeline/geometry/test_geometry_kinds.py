@@ -16,6 +16,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.processor import ANY, Processor
 from pipeline.geometry.code import alignment, compile_flags
 from pipeline.geometry.difference import differences
+from pipeline.geometry.known_files import unread_folders
 from pipeline.geometry.load import common_geometry, kind_for, load_geometry, parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
@@ -83,9 +84,24 @@ def test_a_file_that_adds_nothing_leaves_a_library_for_all(tree: Tree) -> None:
         (
             "geometry-amd-zne3.toml",
             HEAD,
-            "there is no processor 'amd-zne3'",
+            "where CPU is one of intel-nehalem, ",
             "did you mean geometry-amd-zen3.toml?",
         ),
+        ("geometry.tml", HEAD, "no build reads that name", "did you mean geometry.toml?"),
+        ("Geometry.toml", HEAD, "no build reads that name", "did you mean geometry.toml?"),
+        (
+            "geometry_amd-zen4.toml",
+            HEAD,
+            "hot.txt, cold.txt, geometry.toml, and geometry-CPU.toml",
+            "did you mean geometry-amd-zen4.toml?",
+        ),
+        (
+            "geometry-amd-zen5x.toml",
+            HEAD,
+            "no build reads that name",
+            "did you mean geometry-amd-zen5.toml?",
+        ),
+        ("sites.tml", HEAD, "no build reads that name", "rename it, or move it away"),
         (
             "geometry-amd-zen3.toml",
             f"{HEAD}processor = 'amd-zen4'\n",
@@ -110,6 +126,35 @@ def test_files_in_the_wrong_place_are_refused(
     assert str(tree.layout("mine") / name) in caught.value.message
     assert caught.value.exit_code == ExitCode.PROFILE
     assert hint is None or caught.value.hint == hint
+
+
+def test_a_file_beside_the_folders_and_a_folder_for_a_file_are_refused(tree: Tree) -> None:
+    stray = tree.root / "layouts" / "geometry.toml"
+    stray.write_text(HEAD)
+    with pytest.raises(ProfileError) as caught:
+        load_geometry(tree, "mine", "amd-zen3")
+    assert str(stray) in caught.value.message
+    assert caught.value.hint == f"did you mean {tree.geometry('mine')}?"
+    stray.unlink()
+    (tree.layout("mine") / "amd-zen4").mkdir()
+    with pytest.raises(ProfileError, match="amd-zen4: no build reads that name"):
+        load_geometry(tree, "mine", "amd-zen3")
+
+
+def test_what_editors_leave_behind_is_let_be(tree: Tree) -> None:
+    for name in (".geometry.toml.swp", "geometry.toml~", "hot.txt.orig", "README.md"):
+        (tree.layout("mine") / name).write_text("")
+    assert load_geometry(tree, "mine", "amd-zen3") is None
+
+
+def test_a_geometry_of_no_profile_is_found(tree: Tree) -> None:
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "mine.toml").touch()
+    tree.geometry("mine").write_text(HEAD)
+    tree.layout("mien").mkdir()
+    assert unread_folders(tree) == []
+    tree.geometry("mien", "amd-zen4").write_text(HEAD)
+    assert unread_folders(tree) == [tree.layout("mien")]
 
 
 # ---- one row changes one class -------------------------------------------------------------------

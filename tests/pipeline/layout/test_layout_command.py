@@ -37,6 +37,19 @@ def test_other_lists_than_it_was_built_by_are_noticed(built: Sandbox) -> None:
     assert "hak_mallock: gone: in no function's code" in output
 
 
+def test_a_file_that_no_build_reads_is_refused(built: Sandbox) -> None:
+    stray = built.root / "layouts" / "tiny" / "geometry.tml"
+    stray.parent.mkdir(exist_ok=True)
+    stray.touch()
+    try:
+        code, output = built.run("layout", "check", *TINY)
+    finally:
+        stray.unlink()
+    assert code == ExitCode.PROFILE
+    assert f"{stray}: no build reads that name" in output
+    assert "did you mean geometry.toml?" in output
+
+
 def test_proposal_is_a_patch_and_can_be_written(built: Sandbox) -> None:
     hot = built.root / "layouts" / "mixed" / "hot.txt"
     cold = hot.with_name("cold.txt")

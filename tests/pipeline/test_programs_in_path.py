@@ -1,0 +1,72 @@
+"""A program that is another one in the user's PATH than in a build is named, with both places."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import TINY, Sandbox
+
+from pipeline.core.console import open_console
+from pipeline.core.paths import Tree
+from pipeline.core.store import Store
+from pipeline.profile.load import parse_profile
+from pipeline.stages.build.configure import configure, differing_programs, find_program
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.toolchain.find import find_toolchain
+
+BUILDS = find_program("sort")
+
+
+@pytest.fixture
+def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program called sort in front of the PATH, as pyenv has one called python3."""
+    path = tmp_path / "shims" / "sort"
+    path.parent.mkdir()
+    path.write_text('#!/bin/sh\nexec /usr/bin/env -i sort "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:/usr/bin:/bin")
+    return path
+
+
+def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path: Path) -> None:
+    script = tmp_path / "driver.sh"
+    script.write_text("seq 9 | sort -r\n", encoding="utf-8")
+    said = [
+        f"sort is {shim} in your PATH, but a build runs {BUILDS}; "
+        "give the whole path of the one that you mean"
+    ]
+    assert differing_programs(["sort", "-r"]) == said
+    assert differing_programs(["env", "LC_ALL=C", "sort"]) == said
+    assert differing_programs(["sh", "-c", "seq 9|sort -r; sort x"]) == said
+    assert differing_programs(["sh", str(script), "x" * 5000]) == said
+
+
+def test_a_program_that_is_the_same_is_not(shim: Path) -> None:
+    assert differing_programs([]) == []
+    assert differing_programs(["seq", "9"]) == []
+    assert differing_programs([str(shim)]) == []
+    assert differing_programs(["sh", "-c", f"{BUILDS} -r"]) == []
+    assert differing_programs(["sh", sys.executable]) == []
+
+
+def test_init_tells_it(shim: Path, fresh: Sandbox) -> None:
+    code, output = fresh.run("init", "mine", "--", "sort", "--version")
+    assert code == 0, output
+    assert f"note: sort is {shim} in your PATH, but a build runs {BUILDS}" in output
+
+
+def test_a_build_tells_what_it_runs_and_counts(
+    shim: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tiny.toml"
+    more = '[[workload]]\nname = "own"\nkind = "command"\nrole = "verify"\ncounted = true\n'
+    path.write_text(f'{TINY}\n{more}argv = ["sh", "-c", "true"]\n', encoding="utf-8")
+    tools, console = find_toolchain(), open_console(False)
+    profile, store = parse_profile(path), Store(tmp_path / "store")
+    configure(Workshop(Tree.here(), profile, tools, store, console, Options()))
+    said = capsys.readouterr().out
+    assert f"sort is {shim} in your PATH, but a build runs {BUILDS}" in said
+    assert 'workload "own": counted = true counts sh itself, not the programs' in said
+    assert "geometry: as the default\n" in said
