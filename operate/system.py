@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from operate.processes import Process
+from pipeline.core import huge_pages as pages
 
 _HUGE = Path("sys/kernel/mm/transparent_hugepage")
 _LIMITS = {
@@ -26,9 +27,19 @@ def huge_pages(process: Process, root: Path = Path("/")) -> Facts:
     return {
         "enabled": _chosen(root / _HUGE / "enabled"),
         "defrag": _chosen(root / _HUGE / "defrag"),
+        **_pages_of_64_kib(root / _HUGE),
         "allowed_in_process": _field(process.text("status"), "THP_enabled") != "0",
         "huge_bytes": _kib(process.text("smaps_rollup"), "AnonHugePages"),
     }
+
+
+def _pages_of_64_kib(folder: Path) -> Facts:
+    """Return whether a program may ask for pages of 64 KiB, and the line that would allow it."""
+    allowed = pages.setting(pages.SMALL_KIB, folder)
+    facts: Facts = {"of_64_KiB": allowed or "not in this kernel"}
+    if allowed == "never":
+        facts["to_allow_64_KiB"] = pages.line_that_allows(pages.SMALL_KIB, folder)
+    return facts
 
 
 def memory(process: Process) -> Facts:

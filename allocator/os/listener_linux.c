@@ -9,8 +9,8 @@ enum { BACKLOG = 16 };
 
 static hak_socket listener = {.fd = -1};
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
-static hak_socket file; /* that of the path: its inode is another one than the socket's */
-static pid_t owner;
+static hak_socket file;       /* that of the path: its inode is another one than the socket's */
+static HAK_EARLY pid_t owner; /* each process that ends reads it */
 
 /* ---- the path ---- */
 

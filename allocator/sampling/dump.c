@@ -15,7 +15,8 @@
 static hak_out out;
 static hak_lock file_lock;
 static char prefix[PATH_MAX];
-static _Atomic unsigned last; /* number of a file of this process */
+static HAK_EARLY bool prefix_is_set; /* each process that ends reads it */
+static _Atomic unsigned last;        /* number of a file of this process */
 
 typedef struct sums {
     uint64_t live, live_bytes, allocated, allocated_bytes;
@@ -83,8 +84,10 @@ int hak_profile_write(const char *path) {
 
 void hak_profile_set_prefix(const char *text) {
     size_t length = strlen(text);
-    if (length < sizeof prefix)
-        memcpy(prefix, text, length + 1);
+    if (length >= sizeof prefix)
+        return;
+    memcpy(prefix, text, length + 1);
+    prefix_is_set = length != 0;
 }
 
 static size_t append(char *path, size_t at, const char *text) {
@@ -110,7 +113,7 @@ static bool write_named(char path[PATH_ROOM], const char *name) {
 }
 
 static bool has_prefix(void) {
-    return prefix[0] != '\0' && hak_sampling_ever();
+    return prefix_is_set && hak_sampling_ever();
 }
 
 void hak_profile_write_next(void) {

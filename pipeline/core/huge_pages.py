@@ -28,6 +28,14 @@ def line_that_allows(kib: int, folder: Path = FOLDER) -> str:
     return f"echo madvise > {folder / 'enabled' if inherits else of_size}"
 
 
+def told(kib: int, folder: Path = FOLDER) -> str:
+    """Return what the system allows of this size, with the line that would allow it."""
+    allowed = setting(kib, folder)
+    if allowed == "never":
+        return f"never (to allow them: {line_that_allows(kib, folder)})"
+    return allowed or "not in this kernel"
+
+
 def _chosen(file: Path) -> str | None:
     try:
         text = file.read_text(encoding="ascii")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from pipeline.core import huge_pages
 from pipeline.core.errors import ChildError, ToolError
 from pipeline.core.process import run
 from pipeline.core.processor import machine
@@ -38,6 +39,7 @@ def record(tools: Tools, load_before: float) -> Environment:
         memory_mib=_memory_mib(),
         governor=_text(_GOVERNOR),
         transparent_hugepages=_field(_HUGE_PAGES, r"\[(\w+)\]"),
+        pages_of_64_kib=huge_pages.told(huge_pages.SMALL_KIB),
         aslr=_text(_ASLR),
         load_before=load_before,
         load_after=load(),

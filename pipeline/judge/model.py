@@ -80,6 +80,7 @@ class Environment(Record):
     """Where it was measured. None means the machine does not tell.
 
     ``cpu`` is what the vendor sells it as, ``processor`` the kind, as in core/processor.py.
+    ``pages_of_64_kib`` is what the system allows of them; older records do not tell.
     """
 
     cpu: str | None
@@ -90,6 +91,7 @@ class Environment(Record):
     memory_mib: int | None
     governor: str | None
     transparent_hugepages: str | None
+    pages_of_64_kib: str | None = None
     aslr: str | None
     load_before: float
     load_after: float

@@ -199,6 +199,31 @@ def test_no_such_process_or_none_with_a_program(pid: str) -> None:
     assert "Traceback" not in done.stderr and "pipeline" not in done.stderr
 
 
+@pytest.mark.parametrize("files", [{}, {"enabled": "always [madvise] never"}])
+def test_a_kernel_without_pages_of_64_kib(tmp_path: Path, files: dict[str, str]) -> None:
+    assert _huge_pages(tmp_path, files)["of_64_KiB"] == "not in this kernel"
+
+
+def test_pages_of_64_kib_and_the_line_that_allows_them(tmp_path: Path) -> None:
+    name = "hugepages-64kB/enabled"
+    found = _huge_pages(tmp_path, {name: "always inherit madvise [never]"})
+    assert found["of_64_KiB"] == "never"
+    assert str(found["to_allow_64_KiB"]).startswith("echo madvise > ")
+    assert str(found["to_allow_64_KiB"]).endswith(f"/{name}")
+    found = _huge_pages(tmp_path, {name: "always inherit [madvise] never"})
+    assert found["of_64_KiB"] == "madvise"
+    assert "to_allow_64_KiB" not in found
+
+
+def _huge_pages(root: Path, files: dict[str, str]) -> system.Facts:
+    """Return what is told of a system whose settings of huge pages are these files."""
+    for name, text in files.items():
+        file = root / "sys/kernel/mm/transparent_hugepage" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text + "\n", encoding="ascii")
+    return system.huge_pages(Process(7, root / "proc"), root)
+
+
 def test_limits_of_the_cgroup_are_the_smallest_above(tmp_path: Path) -> None:
     inner = tmp_path / "sys/fs/cgroup/a/b"
     inner.mkdir(parents=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.commands.doctor import huge_page_findings
-from pipeline.core.huge_pages import LARGE_KIB, SMALL_KIB, line_that_allows, setting
+from pipeline.core.huge_pages import LARGE_KIB, SMALL_KIB, line_that_allows, setting, told
 
 
 def system(folder: Path, top: str, **sizes: str) -> Path:
@@ -54,3 +54,14 @@ def test_the_line_changes_the_file_that_decides(tmp_path: Path, of_large: str, f
     assert small.state == "never"
     assert small.choice.endswith(f"echo madvise > {tmp_path}/hugepages-64kB/enabled")
     assert small.cure == ""  # a choice: nothing is broken without them
+
+
+def test_what_a_report_says_of_a_size_has_the_line_only_where_it_is_not_allowed(
+    tmp_path: Path,
+) -> None:
+    assert told(SMALL_KIB, tmp_path) == "not in this kernel"
+    folder = system(tmp_path, NEVER, of_64=NEVER)
+    line = f"echo madvise > {tmp_path}/hugepages-64kB/enabled"
+    assert told(SMALL_KIB, folder) == f"never (to allow them: {line})"
+    (folder / "hugepages-64kB/enabled").write_text("always inherit [madvise] never\n")
+    assert told(SMALL_KIB, folder) == "madvise"

@@ -172,6 +172,7 @@ def environment_of() -> Environment:
         memory_mib=8192,
         governor=None,
         transparent_hugepages="madvise",
+        pages_of_64_kib="madvise",
         aslr="2",
         load_before=0.5,
         load_after=1.25,
