@@ -53,6 +53,39 @@ typedef struct hak_bin {
     bool malloc_is_armed; /* malloc alone comes to the slow path, once */
 } hak_bin;
 
+/* When its magazines were armed: magazine/arm.h. */
+typedef struct hak_arming {
+    uint64_t at_ms;              /* all of them, last, ... */
+    _Atomic uint64_t seen_at_ms; /* ... and when the slow paths were last visited */
+    uint32_t hits;               /* counts operations on armed magazines */
+} hak_arming;
+
+/* How far its trim has come: reclaim/trim.c. */
+typedef struct hak_trim {
+    _Atomic uint32_t epoch; /* the purge epoch for which the heap was trimmed last, ... */
+    uint8_t cls;            /* ... or is being trimmed: this class comes next, or 0, */
+    bool more;              /* something that was seen may go later, */
+    hak_slab *next;         /* and this is the class's next slab */
+} hak_trim;
+
+/* The runs that it freed last: pages/run_cache.h. */
+typedef struct hak_run_cache {
+    hak_slab *runs[HAK_CACHED_PAGES]; /* the newest last; */
+    uint32_t count;                   /* how many they are, ... */
+    uint32_t most;                    /* ... how many pages they may have together, ... */
+    uint32_t room;                    /* ... and how many more than they do */
+} hak_run_cache;
+
+/* Which of its mallocs are picked: sampling/sampling.h. */
+typedef struct hak_sampled {
+    bool counted;        /* each malloc comes by; ... */
+    bool samples;        /* ... for a heap profile, with large blocks */
+    unsigned in_force;   /* when it last looked */
+    int64_t sample_left; /* bytes until the next sample, ... */
+    int64_t trap_left;   /* ... blocks until the next one in the pool of traps, ... */
+    uint64_t seed;       /* ... and how far it will be to those after them */
+} hak_sampled;
+
 /* What a thread owns, in memory apart from all blocks (pages/heap_room.h). The hot part comes
  * first: malloc and free read nothing else of it.
  *
@@ -77,33 +110,20 @@ struct hak_heap {
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
     hak_bin bins[HAK_CLASSES];
-    uint32_t grown_slots;        /* in use: magazine/magazine.h */
-    bool crowded;                /* deeper does not help runs: until the next purge epoch */
-    uint64_t armed_at_ms;        /* when all of them were armed, */
-    _Atomic uint64_t seen_at_ms; /* and when the slow paths were last visited */
-    uint32_t armed_hits;         /* counts operations on armed magazines */
-    _Atomic uint32_t epoch_seen; /* the purge epoch for which the heap was trimmed last, ... */
-    uint8_t trim_class;          /* ... or is being trimmed: this class comes next, or 0, */
-    bool trim_more;              /* something that was seen may go later, */
-    hak_slab *trim_next;         /* and this is the class's next slab: reclaim/trim.c */
-    hak_link *came;              /* chains that were fetched from `remote` */
-    uint8_t deep;                /* enum hak_deep */
-    uint8_t home;                /* of its large blocks; 0: none yet */
-    hak_slab *cached[HAK_CACHED_PAGES]; /* pages/run_cache.h: the newest last; */
-    uint32_t cached_count;              /* how many they are, ... */
-    uint32_t cached_most;               /* ... how many pages they may have together, ... */
-    uint32_t cached_room;               /* ... and how many more than they do */
-    uint8_t looks_left, look_every;     /* at the clock: large/large.c */
-    const hak_range *large_range;       /* NULL, or that of its home: large/take.c */
-    _Atomic bool busy;                  /* its owner is on a slow path */
-    _Atomic uint8_t claim;              /* enum hak_claim; both: heap/owner.h */
-    bool robbed;                        /* a reclaimer has it for itself: reclaim/reclaim.h */
-    bool counted;                       /* each malloc comes by: sampling/sampling.h; ... */
-    bool samples;                       /* ... for a heap profile, with large blocks */
-    unsigned counts_as;                 /* what was in force when it last looked */
-    int64_t sample_left;                /* bytes until the next sample, ... */
-    int64_t trap_left;    /* ... blocks until the next one in the pool of traps, ... */
-    uint64_t sample_seed; /* ... and how far it will be to those after them */
+    uint32_t grown_slots; /* in use: magazine/magazine.h */
+    bool crowded;         /* deeper does not help runs: until the next purge epoch */
+    hak_arming arming;
+    hak_trim trim;
+    hak_link *came; /* chains that were fetched from `remote` */
+    uint8_t deep;   /* enum hak_deep */
+    uint8_t home;   /* of its large blocks; 0: none yet */
+    hak_run_cache cache;
+    uint8_t looks_left, look_every; /* at the clock: large/large.c */
+    const hak_range *large_range;   /* NULL, or that of its home: large/take.c */
+    _Atomic bool busy;              /* its owner is on a slow path */
+    _Atomic uint8_t claim;          /* enum hak_claim; both: heap/owner.h */
+    bool robbed;                    /* a reclaimer has it for itself: reclaim/reclaim.h */
+    hak_sampled sampled;
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */

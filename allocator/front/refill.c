@@ -139,7 +139,7 @@ static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     bool right = hak_sampling_toss(heap);
     hak_owner_leaves(heap);
     void *block = take_picked(pick, size, right);
-    if (HAK_HARDENED && heap->counted)
+    if (HAK_HARDENED && heap->sampled.counted)
         return refill_with_canary(heap, size);
     return block != NULL ? block : refill_by_owner(heap, size);
 }
@@ -156,7 +156,7 @@ static HAK_DOOR void *refill_counted(hak_heap *heap, size_t size) {
 static inline void *refill_anyhow(hak_heap *heap, size_t size) {
     if (HAK_UNLIKELY(hak_sampling_changed(heap)))
         return refill_picked(heap, size);
-    if (HAK_UNLIKELY(heap->counted))
+    if (HAK_UNLIKELY(heap->sampled.counted))
         return refill_counted(heap, size);
     return refill_by_owner(heap, size);
 }

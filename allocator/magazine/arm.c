@@ -39,7 +39,8 @@ void hak_lead_malloc_away(hak_heap *heap, unsigned cls) {
 }
 
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls) {
-    bool stays = heap->counted || (HAK_HARDENED && hak_range_count() > 1); /* pages/mark.h */
+    bool stays =
+        heap->sampled.counted || (HAK_HARDENED && hak_range_count() > 1); /* pages/mark.h */
     lead_sizes(heap, cls, stays ? HAK_CLASS_NONE : cls);
 }
 
@@ -66,7 +67,7 @@ void hak_disarm(hak_heap *heap, unsigned cls) {
 }
 
 static bool time_to_look(hak_heap *heap) {
-    return ++heap->armed_hits % HITS_PER_LOOK == 0;
+    return ++heap->arming.hits % HITS_PER_LOOK == 0;
 }
 
 void *hak_armed_pop(hak_heap *heap, unsigned cls) {
@@ -103,9 +104,9 @@ static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
 }
 
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
-    atomic_store_explicit(&heap->seen_at_ms, now, memory_order_relaxed);
-    if (now - heap->armed_at_ms >= HAK_MOMENT_MS) {
-        heap->armed_at_ms = now;
+    atomic_store_explicit(&heap->arming.seen_at_ms, now, memory_order_relaxed);
+    if (now - heap->arming.at_ms >= HAK_MOMENT_MS) {
+        heap->arming.at_ms = now;
         arm_all(heap);
     } else if (cls != HAK_CLASS_NONE && !was_hit_often(heap, cls, (uint16_t)now)) {
         hak_arm_class(heap, cls);

@@ -56,7 +56,7 @@ void hak_disarm(hak_heap *heap, unsigned cls);
 
 /* When the owner last came to a slow path while something waited; 0: never. Any thread. */
 HAK_INLINE uint64_t hak_seen_at_ms(const hak_heap *heap) {
-    return atomic_load_explicit(&heap->seen_at_ms, memory_order_relaxed);
+    return atomic_load_explicit(&heap->arming.seen_at_ms, memory_order_relaxed);
 }
 
 /* The owner wants to see the next malloc of the class, or all of them while it sheds. */

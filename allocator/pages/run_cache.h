@@ -1,8 +1,8 @@
 /* Run caches: the runs that a thread freed last, large blocks and empty slabs, for its next blocks
  * and slabs of the same length.
  *
- *   cached:  |  5 pages |  1 page  | 40 pages |  1 page  |       |  ...  |
- *              ^ oldest                         ^ newest  ^ cached_count
+ *   runs:    |  5 pages |  1 page  | 40 pages |  1 page  |       |  ...  |
+ *              ^ oldest                         ^ newest  ^ count
  *
  * What a thread has just freed lies in its processor's cache; another thread would have to fetch it
  * from there line by line. And no lock and no atomic operation is needed to take a run or to put
@@ -20,10 +20,10 @@
 #include "base/types.h"
 
 HAK_INLINE hak_slab *hak_run_cache_pop(hak_heap *heap, size_t pages) {
-    uint32_t last = heap->cached_count - 1;
-    hak_slab *run = heap->cached[last];
-    heap->cached_count = last;
-    heap->cached_room += (uint32_t)pages;
+    uint32_t last = heap->cache.count - 1;
+    hak_slab *run = heap->cache.runs[last];
+    heap->cache.count = last;
+    heap->cache.room += (uint32_t)pages;
     atomic_signal_fence(memory_order_seq_cst);
     return run;
 }
@@ -31,8 +31,8 @@ HAK_INLINE hak_slab *hak_run_cache_pop(hak_heap *heap, size_t pages) {
 /* The newest, if it has exactly so many pages; else NULL. The caller gives it another kind. By the
  * owner. */
 HAK_INLINE hak_slab *hak_run_cache_take(hak_heap *heap, size_t pages) {
-    uint32_t count = heap->cached_count;
-    if (HAK_LIKELY(count != 0 && heap->cached[count - 1]->pages == pages))
+    uint32_t count = heap->cache.count;
+    if (HAK_LIKELY(count != 0 && heap->cache.runs[count - 1]->pages == pages))
         return hak_run_cache_pop(heap, pages);
     return NULL;
 }
@@ -45,15 +45,15 @@ hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages);
 
 /* False: there is no room for it. By the owner. */
 HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
-    uint32_t pages = run->pages, count = heap->cached_count;
-    if (HAK_GUARD || pages > heap->cached_room)
+    uint32_t pages = run->pages, count = heap->cache.count;
+    if (HAK_GUARD || pages > heap->cache.room)
         return false;
     run->kind = HAK_RUN_CACHED;
     atomic_signal_fence(memory_order_seq_cst);
-    heap->cached_room -= pages;
-    heap->cached[count] = run;
+    heap->cache.room -= pages;
+    heap->cache.runs[count] = run;
     atomic_signal_fence(memory_order_seq_cst);
-    heap->cached_count = count + 1;
+    heap->cache.count = count + 1;
     return true;
 }
 

@@ -64,7 +64,7 @@ void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
     hak_drain(heap);
     flush_most(heap);
-    heap->trim_more = true;
+    heap->trim.more = true;
     bool for_long = is_shutdown();
     if (for_long)
         hak_heap_release_empty(heap);

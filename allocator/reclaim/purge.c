@@ -31,7 +31,7 @@ static size_t steps_for(const hak_heap *heap, uint64_t now) {
 }
 
 static uint32_t epoch_seen(const hak_heap *heap) {
-    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed);
+    return atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed);
 }
 
 /* A step of the trim of all heaps without a thread. */
@@ -132,18 +132,18 @@ size_t hak_purge_all(hak_heap *own) {
 /* At most one step of the same trim in a tick of the clock: others have something to do, too. */
 static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
     uint32_t epoch = hak_epoch_number();
-    bool goes_on = heap->trim_class != 0;
+    bool goes_on = heap->trim.cls != 0;
     if (goes_on ? hak_seen_at_ms(heap) == now : epoch_seen(heap) == epoch)
         return;
     size_t budget = HAK_STEP * steps_for(heap, now);
-    heap->armed_at_ms = 0; /* emptying the magazines disarms them: arm them all again */
+    heap->arming.at_ms = 0; /* emptying the magazines disarms them: arm them all again */
     if (hak_heap_trim(heap, epoch, &budget) != HAK_TRIM_NOTHING)
         hak_purge_expect();
 }
 
 /* True when its trim goes on, or the background thread ended an epoch behind this heap's back. */
 static bool is_behind(const hak_heap *heap) {
-    return heap->trim_class != 0 ||
+    return heap->trim.cls != 0 ||
            (hak_policy_now()->purge_thread != 0 && epoch_seen(heap) != hak_epoch_number());
 }
 

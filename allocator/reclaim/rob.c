@@ -16,7 +16,7 @@ bool hak_has_something(const hak_seat *seat, const hak_round *unused) {
 
 static bool was_trimmed(const hak_heap *heap, uint32_t epoch) {
     return (hak_claim_of(heap) & HAK_CLAIM_SETTLED) != 0 &&
-           atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed) == epoch;
+           atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed) == epoch;
 }
 
 bool hak_is_away(const hak_seat *seat, const hak_round *round) {

@@ -97,13 +97,13 @@ static bool age_empty(hak_heap *heap, hak_slab *slab, size_t *budget) {
 }
 
 /* Ages slabs from where the last step ended. Meanwhile slabs may have left the list:
- * hak_slab_unlink moves trim_next along when it points to one that leaves. */
+ * hak_slab_unlink moves trim.next along when it points to one that leaves. */
 static void age_some(hak_heap *heap, size_t *budget) {
-    while (heap->trim_next != NULL && *budget > 0) {
-        hak_slab *slab = heap->trim_next;
-        heap->trim_next = slab->next;
+    while (heap->trim.next != NULL && *budget > 0) {
+        hak_slab *slab = heap->trim.next;
+        heap->trim.next = slab->next;
         bool more = slab->used == 0 ? age_empty(heap, slab, budget) : age(heap, slab, budget);
-        heap->trim_more |= more;
+        heap->trim.more |= more;
     }
 }
 
@@ -128,19 +128,19 @@ void hak_heap_flush(hak_heap *heap) {
 
 /* What lies in the transfer cache comes back before the slabs are looked at. */
 static void begin_class(hak_heap *heap, unsigned cls) {
-    heap->trim_class = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
-    hak_transfer_empty(heap, heap->trim_class);
-    heap->trim_next = heap->bins[heap->trim_class].partial;
+    heap->trim.cls = (uint8_t)(cls < HAK_CLASSES ? cls : 0);
+    hak_transfer_empty(heap, heap->trim.cls);
+    heap->trim.next = heap->bins[heap->trim.cls].partial;
 }
 
 static bool has_to_begin(const hak_heap *heap, uint32_t epoch) {
-    return atomic_load_explicit(&heap->epoch_seen, memory_order_relaxed) != epoch;
+    return atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed) != epoch;
 }
 
 static void begin(hak_heap *heap, uint32_t epoch) {
-    atomic_store_explicit(&heap->epoch_seen, epoch, memory_order_relaxed);
+    atomic_store_explicit(&heap->trim.epoch, epoch, memory_order_relaxed);
     heap->crowded = false;
-    heap->trim_more = false;
+    heap->trim.more = false;
     hak_run_cache_empty(heap, true);
     begin_class(heap, 1);
 }
@@ -168,20 +168,20 @@ static bool take_back_some(hak_heap *heap, size_t *budget) {
 }
 
 static void begin_when_due(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    if (heap->trim_class == 0 && has_to_begin(heap, epoch) && take_back_some(heap, budget))
+    if (heap->trim.cls == 0 && has_to_begin(heap, epoch) && take_back_some(heap, budget))
         begin(heap, epoch);
 }
 
 enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
     begin_when_due(heap, epoch, budget);
-    while (heap->trim_class != 0 && *budget > 0) {
+    while (heap->trim.cls != 0 && *budget > 0) {
         age_some(heap, budget);
-        if (heap->trim_next == NULL)
-            end_class(heap, heap->trim_class, budget);
+        if (heap->trim.next == NULL)
+            end_class(heap, heap->trim.cls, budget);
     }
-    if (heap->trim_class != 0 || has_to_begin(heap, epoch))
+    if (heap->trim.cls != 0 || has_to_begin(heap, epoch))
         return HAK_TRIM_GOES_ON;
-    return heap->trim_more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
+    return heap->trim.more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
 }
 
 /* Magazines are asked again: a thread may have used the heap between two steps. */
@@ -202,7 +202,7 @@ enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budg
     begin_when_due(heap, epoch, budget);
     bool had_blocks = has_blocks(heap);
     enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
-    heap->trim_more |= had_blocks;
+    heap->trim.more |= had_blocks;
     bool settled = left == HAK_TRIM_NOTHING && !had_blocks && is_empty(heap);
     heap->seat->settled = settled;
     if (settled)

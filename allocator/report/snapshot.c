@@ -170,9 +170,9 @@ size_t hak_rounding_guess(const hak_snapshot *s, unsigned cls) {
 
 static hak_cache_figures cache_of(const hak_seat *seat) {
     const hak_heap *heap = seat->heap;
-    uint32_t most = heap->cached_most, room = heap->cached_room;
+    uint32_t most = heap->cache.most, room = heap->cache.room;
     hak_cache_figures cache = {.state = hak_seat_state(seat),
-                               .runs = heap->cached_count,
+                               .runs = heap->cache.count,
                                .run_pages = most > room ? most - room : 0,
                                .has_mail = hak_seat_has_mail(seat) || heap->came != NULL,
                                .thread = (size_t)seat->thread};

@@ -18,11 +18,11 @@ uint8_t hak_counted_small[HAK_SMALL_STEPS], hak_counted_medium[HAK_MEDIUM_STEPS]
 
 /* Source: Marsaglia, "Xorshift RNGs" (2003); Vigna's multiplier. */
 static uint64_t draw(hak_heap *heap) {
-    uint64_t x = heap->sample_seed;
+    uint64_t x = heap->sampled.seed;
     x ^= x >> 12;
     x ^= x << 25;
     x ^= x >> 27;
-    heap->sample_seed = x;
+    heap->sampled.seed = x;
     return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
@@ -50,7 +50,7 @@ static int64_t distance(hak_heap *heap, uint64_t rate) {
 }
 
 static int64_t sample_distance(hak_heap *heap) {
-    return distance(heap, heap->samples ? hak_sampling_rate() : 0);
+    return distance(heap, heap->sampled.samples ? hak_sampling_rate() : 0);
 }
 
 static int64_t trap_distance(hak_heap *heap) {
@@ -62,21 +62,21 @@ bool hak_sampling_toss(hak_heap *heap) {
 }
 
 bool hak_sampling_is_due(hak_heap *heap, size_t bytes) {
-    heap->sample_left -= bytes < (size_t)forever ? (int64_t)bytes : forever;
-    if (HAK_LIKELY(heap->sample_left >= 0))
+    heap->sampled.sample_left -= bytes < (size_t)forever ? (int64_t)bytes : forever;
+    if (HAK_LIKELY(heap->sampled.sample_left >= 0))
         return false;
-    heap->sample_left = sample_distance(heap);
-    return heap->samples;
+    heap->sampled.sample_left = sample_distance(heap);
+    return heap->sampled.samples;
 }
 
 enum hak_pick hak_sampling_pick(hak_heap *heap) {
     if (hak_sampling_changed(heap)) {
         hak_sampling_adopt(heap);
-    } else if (heap->sample_left < 0) {
-        heap->sample_left = sample_distance(heap);
-        return heap->samples ? HAK_PICK_SAMPLE : HAK_PICK_NONE;
-    } else if (heap->trap_left < 0) {
-        heap->trap_left = trap_distance(heap);
+    } else if (heap->sampled.sample_left < 0) {
+        heap->sampled.sample_left = sample_distance(heap);
+        return heap->sampled.samples ? HAK_PICK_SAMPLE : HAK_PICK_NONE;
+    } else if (heap->sampled.trap_left < 0) {
+        heap->sampled.trap_left = trap_distance(heap);
         return HAK_PICK_TRAP;
     }
     return HAK_PICK_NONE;
@@ -123,15 +123,15 @@ void hak_sampling_start_traps(uint64_t rate) {
 /* ---- heaps ---- */
 
 static HAK_COLD void begin_counting(hak_heap *heap) {
-    heap->counted = true;
-    heap->sample_seed =
+    heap->sampled.counted = true;
+    heap->sampled.seed =
         (uint64_t)hak_secret ^ (uint64_t)(uintptr_t)heap ^ UINT64_C(0x9e3779b97f4a7c15);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_lead_malloc_away(heap, cls);
 }
 
 static HAK_COLD void end_counting(hak_heap *heap) {
-    heap->counted = false;
+    heap->sampled.counted = false;
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (!hak_malloc_is_led_away(heap, cls))
             hak_lead_malloc_back(heap, cls);
@@ -143,22 +143,22 @@ static HAK_COLD void adopt(hak_heap *heap) {
     bool counted = samples || atomic_load_explicit(&trap_rate, memory_order_relaxed) != 0;
     if (HAK_HARDENED)
         counted = hak_canary_bytes() != 0; /* nothing else leads malloc away there */
-    if (counted && !heap->counted)
+    if (counted && !heap->sampled.counted)
         begin_counting(heap);
-    if (!counted && heap->counted)
+    if (!counted && heap->sampled.counted)
         end_counting(heap);
-    if (samples && !heap->samples)
+    if (samples && !heap->sampled.samples)
         hak_run_cache_empty(heap, false);
-    heap->samples = samples;
-    heap->sample_left = sample_distance(heap);
-    heap->trap_left = trap_distance(heap);
+    heap->sampled.samples = samples;
+    heap->sampled.sample_left = sample_distance(heap);
+    heap->sampled.trap_left = trap_distance(heap);
 }
 
 bool hak_sampling_adopt(hak_heap *heap) {
     unsigned now = hak_counting_now();
-    if (HAK_UNLIKELY(heap->counts_as != now)) {
-        heap->counts_as = now;
+    if (HAK_UNLIKELY(heap->sampled.in_force != now)) {
+        heap->sampled.in_force = now;
         adopt(heap);
     }
-    return heap->samples;
+    return heap->sampled.samples;
 }

@@ -59,13 +59,13 @@ bool hak_sampling_adopt(hak_heap *heap);
 
 /* Whether the heap must adopt first. By the owner. */
 HAK_INLINE bool hak_sampling_changed(const hak_heap *heap) {
-    return heap->counts_as != hak_counting_now();
+    return heap->sampled.in_force != hak_counting_now();
 }
 
 /* Counts one malloc. False: it is picked. By the owner. */
 HAK_INLINE bool hak_sampling_passes(hak_heap *heap, size_t size) {
-    return HAK_LIKELY((heap->sample_left -= (int64_t)size) >= 0) &&
-           HAK_LIKELY((heap->trap_left -= 1) >= 0);
+    return HAK_LIKELY((heap->sampled.sample_left -= (int64_t)size) >= 0) &&
+           HAK_LIKELY((heap->sampled.trap_left -= 1) >= 0);
 }
 
 /* What the malloc that did not pass is: NONE where the heap had to adopt. By the owner. */

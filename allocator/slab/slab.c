@@ -22,8 +22,8 @@ void hak_slab_link(hak_heap *heap, hak_slab *slab) {
 
 void hak_slab_unlink(hak_heap *heap, hak_slab *slab) {
     hak_slab **first = &heap->bins[slab->cls].partial;
-    if (slab == heap->trim_next)
-        heap->trim_next = slab->next;
+    if (slab == heap->trim.next)
+        heap->trim.next = slab->next;
     if (slab == *first)
         *first = slab->next;
     else

@@ -1,4 +1,4 @@
-"""The allocator's files depend on each other one way, as their includes say."""
+"""The allocator's files depend on each other one way, as their includes and their calls say."""
 
 from __future__ import annotations
 
@@ -25,6 +25,22 @@ HOT_MAY_INCLUDE = {"base", "hot", "thread/thread", "pages/mark"}
 """malloc and free know the thread's heap and, in hardened builds, the marks of its blocks; nothing
 behind them but the two doors of refill.h."""
 INCLUDE = re.compile(r'^#include "([a-z_]+)/([a-z_]+)\.h"$', re.M)
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^#[^\n]*', re.S | re.M)
+DECLARATION = re.compile(r"^[A-Za-z_][^;{}=]*\([^;{}]*\)[^;{}=]*;", re.M)
+FUNCTION = re.compile(
+    r"^[A-Za-z_][^;{}=]*?\b(\w+)\([^;{}]*\)[^;{}()]*\{([^\n]*\}$|\n.*?^\})", re.M | re.S
+)
+NAME = re.compile(r"\bhak_[a-z0-9_]+\b")
+FAST = {
+    "front/gate.c": ("hak_malloc", "hak_free"),
+    "front/medium.c": ("hak_malloc_medium",),
+}
+"""The functions of the fast path that are not in hot/."""
+DOORS = {"hak_refill", "hak_retire"}
+FURTHER = {"hak_malloc_medium", "hak_large_malloc"}
+"""malloc of more than small and of more than medium blocks: each one call further."""
+HARDENED = {"hak_free_strictly", "hak_mark_refuse"}
+"""Only hardened builds have these calls."""
 
 Graph = dict[str, set[str]]
 
@@ -39,6 +55,34 @@ def graph_of(folder: Path) -> Graph:
             other for other in found - {name} if not other.startswith("include/")
         )
     return needs
+
+
+def code_of(path: Path) -> str:
+    """Return the text without comments, strings, directives and declarations of functions."""
+    return DECLARATION.sub("", NO_CODE.sub("", path.read_text("utf-8")))
+
+
+def homes_of(folder: Path) -> dict[str, str]:
+    """Return which file defines each function; without names that every variant defines anew."""
+    found: dict[str, set[str]] = {}
+    for path in (*folder.glob("*/*.c"), *folder.glob("*/*.h")):
+        for name, _ in FUNCTION.findall(code_of(path)):
+            found.setdefault(name, set()).add(f"{path.parent.name}/{path.stem}")
+    return {
+        name: next(iter(files))
+        for name, files in found.items()
+        if len(files) == 1 and NAME.fullmatch(name)
+    }
+
+
+def calls_of(folder: Path) -> Graph:
+    """Return which files have functions that each file calls or takes the address of."""
+    homes, calls = homes_of(folder), dict.fromkeys(graph_of(folder), frozenset[str]())
+    for path in (*folder.glob("*/*.c"), *folder.glob("*/*.h")):
+        name = f"{path.parent.name}/{path.stem}"
+        called = {homes[one] for one in NAME.findall(code_of(path)) if one in homes}
+        calls[name] |= called - {name}
+    return {name: set(others) for name, others in calls.items()}
 
 
 def reachable(needs: Graph, start: str) -> set[str]:
@@ -64,14 +108,14 @@ def circles(needs: Graph) -> Iterator[frozenset[str]]:
 
 
 def against_the_order(needs: Graph) -> list[str]:
-    """Return each include of a file in a later folder, in words."""
+    """Return each need of a file in a later folder, in words."""
     rank = {folder: place for place, folder in enumerate(ORDER)}
 
     def place(name: str) -> int | None:
         return rank.get(name.split("/", maxsplit=1)[0])
 
     return [
-        f"{name} includes {other}"
+        f"{name} needs {other}"
         for name, others in needs.items()
         for other in sorted(others)
         if (here := place(name)) is not None and (there := place(other)) is not None
@@ -84,6 +128,11 @@ def needs() -> Graph:
     return graph_of(ALLOCATOR)
 
 
+@pytest.fixture(scope="module")
+def calls() -> Graph:
+    return calls_of(ALLOCATOR)
+
+
 def test_no_file_includes_one_of_a_later_folder(needs: Graph) -> None:
     assert len(needs) > 50
     assert against_the_order(needs) == []
@@ -94,6 +143,35 @@ def test_files_that_need_each_other_are_pairs_at_most(needs: Graph) -> None:
         folders = {name.split("/")[0] for name in circle}
         assert len(folders) == 1, sorted(circle)
         assert len(circle) <= LARGEST_CIRCLE, sorted(circle)
+
+
+def test_no_file_calls_a_function_of_a_later_folder(calls: Graph) -> None:
+    assert sum(map(len, calls.values())) > 500
+    assert against_the_order(calls) == []
+
+
+def test_files_that_call_each_other_are_pairs_at_most(calls: Graph) -> None:
+    for circle in circles(calls):
+        folders = {name.split("/")[0] for name in circle}
+        assert len(folders) == 1, sorted(circle)
+        assert len(circle) <= LARGEST_CIRCLE, sorted(circle)
+
+
+def test_the_hot_part_calls_two_doors_and_what_longer_blocks_need() -> None:
+    homes = homes_of(ALLOCATOR)
+    texts = [code_of(path) for path in (ALLOCATOR / "hot").glob("*.h")]
+    for file, names in FAST.items():
+        bodies = dict(FUNCTION.findall(code_of(ALLOCATOR / file)))
+        texts += [bodies[name] for name in names]
+    compiled = {
+        name
+        for path in ALLOCATOR.glob("*/*.c")
+        for name, _ in FUNCTION.findall(code_of(path))
+        if name in homes
+    }
+    called = {name for text in texts for name in NAME.findall(text)} & compiled
+    assert called == DOORS | FURTHER | (HARDENED & called)
+    assert {homes[door] for door in DOORS} == {"front/refill"}
 
 
 def test_the_hot_part_knows_only_the_threads_heap(needs: Graph) -> None:
@@ -119,5 +197,18 @@ def test_an_include_against_the_order_and_a_circle_would_be_found(tmp_path: Path
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     broken = graph_of(tmp_path)
-    assert against_the_order(broken) == ["base/low includes slab/high"]
+    assert against_the_order(broken) == ["base/low needs slab/high"]
     assert list(circles(broken)) == [frozenset({"slab/high", "slab/other", "slab/third"})]
+
+
+def test_a_call_against_the_order_would_be_found_without_an_include(tmp_path: Path) -> None:
+    for name, text in {
+        "base/low.c": "void hak_high(void);\nvoid hak_low(void) {\n    hak_high();\n}\n",
+        "slab/high.c": "void hak_high(void) {\n    /* hak_low() */\n}\n",
+        "slab/one.c": "void hak_low(void);\nvoid (*const hook)(void) = hak_low;\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    calls = calls_of(tmp_path)
+    assert calls == {"base/low": {"slab/high"}, "slab/high": set(), "slab/one": {"base/low"}}
+    assert against_the_order(calls) == ["base/low needs slab/high"]

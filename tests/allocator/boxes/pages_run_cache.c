@@ -33,7 +33,7 @@ static enum hak_run_kind kind_of(const void *block) {
 }
 
 static size_t cached(void) {
-    return hak_this_thread.owned->cached_count;
+    return hak_this_thread.owned->cache.count;
 }
 
 static void *come(size_t size) {
