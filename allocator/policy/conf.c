@@ -20,20 +20,11 @@ static void refuse_value(const char *source, enum hak_option_index option, const
     char low[22], high[22], used[22];
     const char *name = hak_options[option].variable;
     const char *share = hak_option_is_size(option) ? ", or a share from 1% to 100%" : "";
-    const char *const parts[] = {"hakmem: ",
-                                 source,
-                                 name,
-                                 "=",
-                                 text,
-                                 " is not a number from ",
-                                 hak_option_text(hak_options[option].lowest, low),
-                                 " to ",
-                                 hak_option_text(hak_options[option].highest, high),
-                                 share,
-                                 "; using ",
-                                 hak_option_text(*hak_policy_at(draft, option), used),
-                                 NULL};
-    complain(draft, parts);
+    complain(draft, (const char *const[]){
+                        "hakmem: ", source, name, "=", text, " is not a number from ",
+                        hak_option_text(hak_options[option].lowest, low), " to ",
+                        hak_option_text(hak_options[option].highest, high), share, "; using ",
+                        hak_option_text(*hak_policy_at(draft, option), used), NULL});
 }
 
 bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,

@@ -14,7 +14,7 @@ static void begin_table(const char *heading) {
          "| --- | ---: | --- | --- |");
 }
 
-int main(void) {
+static void print_introduction(void) {
     puts("# Options\n\n"
          "**For people who run programs with the library.** Look up here what each environment "
          "variable does; then\n"
@@ -28,6 +28,9 @@ int main(void) {
          "[limits.md](limits.md).\n\n"
          "`<build>/allocator/print-options > docs/options.md` makes this page from "
          "`allocator/policy/options*.def`.");
+}
+
+static void print_every_build(void) {
     begin_table("\n## Every build\n");
 #include "policy/options.def"
     puts("\n- A purge delay of 0 can cost many times the time: "
@@ -39,16 +42,29 @@ int main(void) {
          "beyond HAKMEM_HUGE_KEEP. Those\n"
          "  that are used as a whole wait like other memory.\n"
          "- The thread of HAKMEM_PURGE_THREAD is there only while something waits for it.");
+}
+
+static void print_texts(void) {
     puts("\n## Options that are no numbers\n\n"
          "| variable | meaning |\n"
          "| --- | --- |");
 #include "policy/options_text.def"
     puts("\n[statistics.md](statistics.md#a-socket) says more of the socket.");
+}
+
+static void print_variants(void) {
     begin_table("\n## The guard variant, in addition\n");
 #include "policy/options_guard.def"
     begin_table("\n## The hardened variant, in addition\n");
 #include "policy/options_hardened.def"
     begin_table("\n## The research variant, in addition\n");
 #include "policy/options_research.def"
+}
+
+int main(void) {
+    print_introduction();
+    print_every_build();
+    print_texts();
+    print_variants();
     return 0;
 }

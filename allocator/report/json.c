@@ -71,14 +71,19 @@ typedef struct caches {
     const char *before;
 } caches;
 
+static void put_thread(hak_text *text, size_t thread) {
+    HAK_TEXT_ADD(text, "\n{\"thread\":");
+    if (thread != 0)
+        hak_text_number(text, thread);
+    else
+        HAK_TEXT_ADD(text, "null");
+}
+
 static void put_cache(const hak_cache_figures *cache, void *context) {
     caches *all = context;
     hak_text *text = all->text;
-    HAK_TEXT_ADD(text, all->before, "\n{\"thread\":");
-    if (cache->thread != 0)
-        hak_text_number(text, cache->thread);
-    else
-        HAK_TEXT_ADD(text, "null");
+    HAK_TEXT_ADD(text, all->before);
+    put_thread(text, cache->thread);
     HAK_TEXT_ADD(text, ",\"state\":\"", name_of(cache->state), "\",");
     put_one(text, "magazine_blocks", cache->blocks);
     HAK_TEXT_ADD(text, ",");

@@ -48,6 +48,15 @@ static bool is_unused(const hak_class_counters *c) {
     " %s{\"size\": %lu, \"pop\": %lu, \"push\": %lu, \"fallback\": %lu, \"refill\": %lu, "         \
     "\"retire\": %lu, \"remote\": %lu}"
 
+static void format_class(char line[LINE], const hak_class_counters *c, const char *comma) {
+    if (comma != NULL)
+        snprintf(line, LINE, JSON_FORMAT, comma, c->size, c->pop, c->push, c->fallback, c->refill,
+                 c->retire, c->remote);
+    else
+        snprintf(line, LINE, TABLE_FORMAT, c->size, c->pop, c->push, c->fallback, c->refill,
+                 c->retire, c->remote);
+}
+
 static void print_classes(bool as_json) {
     const char *comma = "";
     for (unsigned cls = 0; cls < HAK_CLASSES; cls++) {
@@ -56,12 +65,7 @@ static void print_classes(bool as_json) {
         hak_get_class_counters(cls, &c);
         if (is_unused(&c))
             continue;
-        if (as_json)
-            snprintf(line, sizeof line, JSON_FORMAT, comma, c.size, c.pop, c.push, c.fallback,
-                     c.refill, c.retire, c.remote);
-        else
-            snprintf(line, sizeof line, TABLE_FORMAT, c.size, c.pop, c.push, c.fallback, c.refill,
-                     c.retire, c.remote);
+        format_class(line, &c, as_json ? comma : NULL);
         print(line);
         comma = ",";
     }

@@ -31,21 +31,29 @@ static const char *position(const char *address, size_t slot, size_t *distance) 
                            : " bytes behind a block of ";
 }
 
-static void write_report(const char *what, const char *function, const void *address, size_t slot) {
-    const hak_trap_slot *s = &hak_traps.slots[slot];
-    bool is_freed = hak_trap_state_of(slot) < HAK_TRAP_LIVE && s->freed.thread != 0;
+static bool is_freed(size_t slot) {
+    return hak_trap_state_of(slot) < HAK_TRAP_LIVE && hak_traps.slots[slot].freed.thread != 0;
+}
+
+static void write_headline(const char *what, const char *function, const void *address,
+                           size_t slot) {
     char place[19], far[21], size[21];
     size_t distance;
     const char *where = position(address, slot, &distance);
-    hak_trap_event here = {.thread = gettid()};
-    here.stack.depth = hak_os_stack(here.stack.frames, HAK_STACK_MOST);
     hak_message((const char *const[]){
         "hakmem: ", what, ": ", function, "(", hak_hexadecimal((uintptr_t)address, place),
-        "): ", hak_decimal(distance, far), where, hak_decimal(s->size, size),
-        is_freed ? " bytes that was freed" : " bytes", NULL});
+        "): ", hak_decimal(distance, far), where, hak_decimal(hak_traps.slots[slot].size, size),
+        is_freed(slot) ? " bytes that was freed" : " bytes", NULL});
+}
+
+static void write_report(const char *what, const char *function, const void *address, size_t slot) {
+    const hak_trap_slot *s = &hak_traps.slots[slot];
+    hak_trap_event here = {.thread = gettid()};
+    here.stack.depth = hak_os_stack(here.stack.frames, HAK_STACK_MOST);
+    write_headline(what, function, address, slot);
     write_stack("found", &here);
     write_stack("allocated", &s->allocated);
-    if (is_freed)
+    if (is_freed(slot))
         write_stack("freed", &s->freed);
 }
 

@@ -1,8 +1,10 @@
-"""The table of modes in docs/allocator.md is that of the code, both ways."""
+"""docs/allocator.md says what the code does: the table of modes, and which file has a function."""
 
 from __future__ import annotations
 
 import re
+
+from test_allocator_order import ALLOCATOR, FUNCTION, code_of
 
 from pipeline.core.paths import Tree
 
@@ -55,3 +57,22 @@ def test_nothing_else_sets_a_mode() -> None:
     setting = re.compile(r"(?:->|\.)mode = ")
     found = {path.name for path in sources if setting.search(path.read_text("utf-8"))}
     assert found == {"mode.c"}
+
+
+WALKED = re.compile(r"^ {4,}(hak_\w+)\b.*?\s(\w+/\w+\.[ch])\b", re.M)
+"""A line of the walks through malloc and free: a function and its file."""
+
+
+def test_the_functions_of_the_walks_are_where_the_page_says() -> None:
+    walked = WALKED.findall(PAGE)
+    assert len(walked) > 20
+    texts = {file: code_of(ALLOCATOR / file) for _, file in walked}
+    defined = {file: {name for name, _ in FUNCTION.findall(text)} for file, text in texts.items()}
+    assert [(name, file) for name, file in walked if name not in defined[file]] == []
+
+
+def test_every_file_that_the_page_names_exists() -> None:
+    folders = "|".join(path.name for path in ALLOCATOR.iterdir() if path.is_dir())
+    named = set(re.findall(rf"`((?:{folders})/\w+\.[ch])`", PAGE))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ALLOCATOR / name).is_file()] == []
