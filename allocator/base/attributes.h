@@ -16,9 +16,9 @@
 #define HAK_COLD __attribute__((cold, noinline))
 /* Called from the hot path but not part of it: keep it out of line, let the profile place it. */
 #define HAK_DOOR __attribute__((noinline))
-/* Takes blocks from a magazine as malloc does, so it has to lie within 256 bytes of free, which the
- * order of sources sees to (allocator/CMakeLists.txt, docs/experiments.md); in a published library
- * hot.txt, if it names the function. */
+/* Marks a function that takes blocks from a magazine as malloc does. It has to lie within 256 bytes
+ * of free (docs/experiments.md). The order of the sources sees to that (allocator/CMakeLists.txt),
+ * and in a published library hot.txt, if it names the function. */
 #define HAK_NEAR_FREE __attribute__((hot))
 #define HAK_INLINE static inline __attribute__((always_inline))
 
@@ -68,9 +68,10 @@
  * loader. It must stay small, because a dlopen-ed library lives in the static TLS surplus. */
 #define HAK_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* In front of a slow call that ends a hot function: keeps `jcc slow_path` from being emitted.
- * BOLT loses both edge counts of a conditional tail call and may then move the hot half away. The
- * line makes each one different: compilers would hoist equal ones from both sides of a branch. */
+/* Stands in front of a slow call that ends a hot function, so that the compiler emits no `jcc
+ * slow_path`: BOLT loses both edge counts of a conditional tail call, and may then move the hot
+ * half away. The line number makes each one different, because compilers would hoist equal ones
+ * from both sides of a branch. */
 #define HAK_NOT_A_CONDITIONAL_TAIL_CALL() __asm__ volatile("" : : "i"(__LINE__))
 
 /* A read on the hot path that may race with a writer which only ever lets the value grow. A relaxed
@@ -135,8 +136,8 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 #define HAK_PAUSE() ((void)0)
 #endif
 
-/* Where the caller's part of the stack ends: what lies above may hold its variables; and a function
- * that stores there what the registers hold that its callers still want. */
+/* The address where the caller's part of the stack ends: what lies above may hold its variables.
+ * And a call that stores the registers there that the caller's callers still want. */
 #define HAK_STACK_NOW() ((uintptr_t)__builtin_frame_address(0))
 #define HAK_STORE_REGISTERS() __builtin_unwind_init()
 

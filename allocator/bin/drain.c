@@ -15,8 +15,8 @@ static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, v
         hak_chain_look_closer(&hak_classes[cls], blocks[i]);
 }
 
-/* A carrier; or a block for which the magazine of its class has no room, or whose slab has another
- * owner by now, or which is no block at all. */
+/* Takes what does not simply go into the magazine: a carrier, a block for which the magazine has no
+ * room, one whose slab has another owner by now, or what is no block at all. */
 static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere) {
     uintptr_t owner = hak_owner_of(block);
     if (owner == 0)
@@ -46,10 +46,10 @@ static inline bool is_at_home(const hak_owners *owners, void *block, uintptr_t e
     return true;
 }
 
-/* The magazine takes the blocks in the carrier's words that are still its heap's, as long as it has
- * room. The lower half of each product is small where a block begins (hak_divide), so one look at
- * the end tells whether all do, the carrier, too; in slabs of several pages each is looked at by
- * itself. Returns how many. */
+/* Moves the blocks in the carrier's words into the magazine: those that are still its heap's, as
+ * long as there is room. Returns how many. The lower half of each product is small where a block
+ * begins (hak_divide), so one look at the end tells whether all of them begin a block, the carrier
+ * too. In slabs of several pages each block is looked at by itself. */
 static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *carrier,
                                size_t count, uintptr_t key) {
     const hak_owners owners = hak_owners_now();

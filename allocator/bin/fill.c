@@ -103,8 +103,9 @@ static size_t coarse_size(size_t size) {
                : hak_round_up(size, (size_t)1 << (hak_highest_bit(size - 1) - 1));
 }
 
-/* The class that stands for cls while few blocks of it are wanted; its blocks are aligned at least
- * as much. cls itself where nothing would be won: two larger blocks fill a page of the system. */
+/* Returns the coarser class that serves cls while few blocks of it are wanted; its blocks are
+ * aligned at least as much. Returns cls itself above HAK_SMALL_MAX: two such blocks fill a page of
+ * the system, so nothing would be won. */
 static unsigned coarser(unsigned cls) {
     size_t size = hak_classes[cls].size, unit = size & -size;
     unsigned other = cls;

@@ -12,21 +12,22 @@
 
 #include <string.h>
 
-/* Share of what its heap handed out to which a magazine may grow; to all of it for the sake of
- * blocks that come home. */
+/* A magazine may grow to this share of what its heap has handed out; and to all of it for blocks
+ * that come home. */
 enum { TO_ROOM = 2 };
 
 /* ---- depth ---- */
 
-/* What a magazine keeps through which blocks of other heaps pass: more than fill some cache lines
- * would be missed elsewhere. */
+/* How many blocks a magazine keeps when those that pass through it belong to other heaps. It keeps
+ * few, because their owners would miss more than fill some cache lines. */
 static unsigned few_of(unsigned cls) {
     return (hak_classes[cls].depth + HAK_FEW_SHARE - 1u) / HAK_FEW_SHARE;
 }
 
-/* The usual depth once the class has filled a slab. Until then it follows the blocks in use: of two
- * threads that send each other some dozens, one always frees a little more than it hands out; if
- * its magazine had the usual depth, it would gather hundreds, and the other would make new ones. */
+/* The usual depth, once the class has filled a slab; until then as many as are in use. Of two
+ * threads that send each other some dozens of blocks, one always frees a little more than it hands
+ * out. With the usual depth its magazine would gather hundreds, and the other thread would make new
+ * ones. */
 static unsigned fair_depth(const hak_slab *slab, unsigned share) {
     unsigned usual = hak_classes[slab->cls].depth, part = slab->carved / share;
     return slab->carved == hak_classes[slab->cls].capacity || part > usual ? usual : part;
@@ -58,8 +59,8 @@ void hak_bin_flush(hak_heap *heap, unsigned cls) {
     hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
 }
 
-/* Most of what it gave back were blocks of other heaps. A thread that frees what others allocate
- * will hardly need it: it only gathers blocks for the way home. */
+/* For a magazine of which most blocks were other heaps'. A thread that frees what others allocate
+ * hardly needs it: it only gathers blocks for the way home. */
 static void keep_few(hak_heap *heap, unsigned cls) {
     hak_bin_flush(heap, cls);
     hak_magazine_set_depth(heap, cls, few_of(cls));

@@ -19,8 +19,8 @@
 /* Innermost of all locks, and only tried. */
 extern HAK_HIDDEN hak_lock hak_transfer_lock;
 
-/* Leaves the first of `count` blocks, as many as there is room for; returns how many. None of a
- * class that is too small, or when another thread is here just now. */
+/* Leaves the first of `count` blocks, as many as there is room for, and returns how many. It leaves
+ * none of a class of small blocks, and none while another thread is here. */
 size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count);
 
 /* Takes at most `want` blocks, those left last; returns how many. */

@@ -206,8 +206,8 @@ static inline void retire(hak_heap *heap, unsigned cls, void *block) {
         hak_arm_malloc(heap, cls);
 }
 
-/* NULL: no large block begins here, or it lies elsewhere. Nobody reads the entries of another
- * thread's slabs: the class says that there is none. */
+/* NULL: no large block begins here, or it lies elsewhere. The class is asked first, so that nobody
+ * reads the entries of another thread's slabs. */
 HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     size_t page = hak_page_index(r, block);
     if (page >= HAK_READ_GROWING(r->limit) || r->classes[page] != HAK_CLASS_NONE)
@@ -216,8 +216,8 @@ HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
 }
 
-/* The clock is looked at each time where large blocks are rare, and once for many where they are
- * not. What comes out of a cache was put in: so malloc need not look. */
+/* Where large blocks are rare each free looks at the clock, elsewhere one of many does. malloc need
+ * not look, because a free has put in whatever it takes out of a cache. */
 HAK_INLINE void leave(hak_heap *heap) {
     if (HAK_LIKELY(heap->looks_left-- != 0))
         hak_owner_leaves(heap);

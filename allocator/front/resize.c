@@ -49,8 +49,8 @@ static void *copy_to_new(void *block, size_t size, size_t old_size) {
     return copy;
 }
 
-/* A block stays where it is while more than half of its room is wanted. Nothing fits into no room,
- * that of HAK_CLASS_NONE: so NULL and large blocks ride on this branch, as size 0 does. */
+/* A block stays where it is while more than half of its room is wanted. HAK_CLASS_NONE has no room:
+ * so NULL and large blocks fail this test, like size 0, and need no branch of their own. */
 static inline bool fits(size_t room, size_t size) {
     return size - room / 2 - 1 < room / 2;
 }

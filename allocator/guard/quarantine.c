@@ -43,9 +43,9 @@ static void count(unsigned cls, size_t large, size_t sign) {
     atomic_fetch_add_explicit(&waiting_large, sign * large, memory_order_relaxed);
 }
 
-/* The size of a large block is read before it takes its place: from then on another thread may
-   draw it, free it and make its pages something else. In exchange for a block of its size nothing
-   changes. */
+/* Reads the size of a large block before the block takes its place: from then on another thread may
+ * draw it, free it and make its pages something else. Nothing is counted where the block takes the
+ * place of one of its size. */
 static void *swap(_Atomic(void *) *place, unsigned cls, void *block) {
     size_t large = large_size(cls, block);
     void *other = atomic_exchange_explicit(place, block, memory_order_acq_rel);

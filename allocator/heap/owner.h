@@ -37,8 +37,8 @@ HAK_INLINE bool hak_owner_is_met(hak_heap *heap) {
     return HAK_UNLIKELY(atomic_load_explicit(&heap->claim, memory_order_acquire) != 0);
 }
 
-/* The owner comes to a slow path, and leaves it again. Who calls something in between that may lead
- * to a slow path of its own enters once more afterwards: the heap is sound at such places. */
+/* The owner enters a slow path, and leaves it. If it calls something in between that may enter and
+ * leave by itself, the heap must be sound at that place, and the owner enters again afterwards. */
 HAK_INLINE void hak_owner_enters(hak_heap *heap) {
     if (hak_owner_is_met(heap))
         hak_owner_meets(heap);

@@ -15,7 +15,7 @@ void hak_large_note_sample(void *block, size_t size) {
     hak_sites_begin(block, size, &stack);
 }
 
-/* Of a block apart, there is no run: whether it is a sample the sites know. */
+/* A block apart has no run to mark: the sites know whether it is a sample. */
 void hak_large_end_sample(hak_slab *run, const void *block) {
     if (run != NULL && run->kind != HAK_RUN_SAMPLED)
         return;

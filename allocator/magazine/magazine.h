@@ -1,9 +1,9 @@
 /* Where magazines lie and how large they are. Each begins with a few slots, side by side with the
- * others, so that a process that allocates little touches little; one that is used moves up to the
- * usual depth of its class, as the class fills a slab, through places of growing size, which are
- * cut one behind the other as they are wanted: what is touched is what is used. Only one that gives
- * blocks back and soon wants them again becomes deeper, step by step, in a place of its own, and
- * less deep again with each purge epoch.
+ * others, so that a process that allocates little touches little. As its class fills a slab, it
+ * moves through places of growing size up to the usual depth. These are cut one behind the other
+ * when they are wanted, so only memory that is used is touched. A magazine that gives blocks back
+ * and soon wants them again becomes deeper than that, step by step, in a place of its own. Each
+ * purge epoch makes it less deep again.
  *
  *   slots:  | small 1 | ... | small 80 | grown | grown | ...   | deep 1 ...... | deep 2 ......
  *
@@ -14,9 +14,9 @@
 #include "magazine/arm.h"
 #include "pages/range.h"
 
-/* Depths go in such steps: so many times as deep becomes a magazine that was too shallow, so many
- * times as large as the one before is each place in which it grows, and so much less deep is one
- * whose class sheds. */
+/* The factor by which depths change. A magazine that was too shallow becomes so many times as deep,
+ * and one whose class sheds so many times less deep. Each place in which a magazine grows is so
+ * many times as large as the one before. */
 enum { HAK_DEPTH_STEP = 4 };
 
 /* Makes all magazines of a new heap small and empty. */

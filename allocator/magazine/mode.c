@@ -3,7 +3,7 @@
 #include "base/classes.h"
 #include "magazine/arm.h"
 
-/* A class ends to shed when all but 1/8 of what was freed is allocated again. */
+/* A class stops shedding when all but 1/8 of what was freed is allocated again. */
 enum { BALANCE_SHARE = 8 };
 
 // clang-format off
@@ -16,8 +16,9 @@ static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
 };
 // clang-format on
 
-/* Only where the magazine has its usual depth: a smaller one spills by chance. One of fewer than 8
- * blocks has no eighth: they are larger than 8 KiB, and the system takes pages of them back. */
+/* A class sheds only where its magazine has the usual depth: a smaller one spills by chance. A
+ * usual depth of fewer than 8 blocks has no eighth, and needs no shedding: such blocks are larger
+ * than 8 KiB, and the system takes pages of them back. */
 static bool may_shed(const hak_bin *bin, unsigned cls) {
     unsigned usual = hak_classes[cls].depth;
     return bin->mode == HAK_SHEDDING || (usual >= BALANCE_SHARE && bin->depth >= usual);
@@ -54,8 +55,8 @@ static void add_to_balance(hak_bin *bin, unsigned cls, size_t blocks) {
     bin->shed_left = (uint16_t)(left < most ? left : most);
 }
 
-/* A burst of frees spills, too: there no malloc comes by between two spills. To see one, malloc is
- * armed. */
+/* A burst of frees spills, too, but no malloc comes by between its spills. malloc is armed to see
+ * whether one does. */
 bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks) {
     hak_bin *bin = &heap->bins[cls];
     bool shed = bin->mode == HAK_SHEDDING;

@@ -13,10 +13,10 @@
  *
  * SHEDDING is for classes that become smaller while they are in use. A magazine hands out what was
  * freed last, wherever that lies. Where a program frees two blocks of a class for each that it
- * allocates, because the sizes it uses change, every slab so loses half of its blocks and none
- * becomes empty: the class keeps the memory of its highest time. So malloc fills the slab in which
- * the first free came longest ago, up to the last block, and what is freed goes back to all the
- * others, which run empty:
+ * allocates, because the sizes it uses change, every slab loses half of its blocks and none becomes
+ * empty: the class keeps all the memory that it ever had. So malloc fills the slab that has had
+ * room for longest, up to its last block. What is freed goes back to all the others, which run
+ * empty:
  *
  *   malloc <- | oldest slab |     free -> | magazine | -> all of it, once it is full -> slabs
  *

@@ -25,7 +25,7 @@ enum hak_zone { HAK_ZONE_OF_HEAPS, HAK_ZONE_OF_PAGES, HAK_ZONES };
  *   when it is too large. */
 void *hak_os_plan(enum hak_zone zone, size_t size, size_t align);
 
-/* Plans that are tried: each is free but once in some thousand times, or seldomer. */
+/* How many plans are tried: a plan meets another mapping once in some thousand times at most. */
 enum { HAK_PLANS = 8 };
 void *hak_os_reserve(size_t size, size_t align);
 

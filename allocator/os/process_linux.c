@@ -45,8 +45,9 @@ static void before_fork(void) {
     hak_forks = true;
 }
 
-/* Parent and child have the same number where the first process of a namespace unshares that once
- * more: then our own handler mends, and others before it must not need a lock that was held. */
+/* The first process of a PID namespace that makes one more has a child with its own number, which
+ * cannot be told apart here. Then our own handler mends, and handlers that run before it must not
+ * need a lock that was held. */
 void hak_fork_look(void) {
     if (!is_mended && getpid() != parent)
         mend_child();

@@ -37,8 +37,8 @@ static char *start_of(const hak_range *r, size_t index) {
     return (char *)r->base + index * HAK_SEGMENT_SIZE;
 }
 
-/* Segments to a probe around segment `index`: the more lies below it, the more it takes to err by
- * as large a share. */
+/* How many segments share a probe around segment `index`. The more memory lies below it, the
+ * smaller is the share of all that one wrong decision costs, and the fewer probes are needed. */
 static size_t group_at(size_t index) {
     size_t group = GROUP;
     for (size_t end = (size_t)2 * GROUP; index >= end; end *= 4)

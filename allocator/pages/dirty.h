@@ -6,8 +6,8 @@
 #include "os/lock.h"
 #include "pages/dirty_list.h"
 
-/* What gives memory back goes in steps, so that no call has to wait for all of it: of so many dirty
- * pages, 128 MiB in one system call, some milliseconds; or of so many slabs that a trim looks at
+/* Memory goes back in steps, so that no call waits for all of it. A step is so many dirty pages
+ * (128 MiB, some milliseconds in one system call), or so many slabs that a trim looks at
  * (reclaim/trim.h). */
 enum { HAK_STEP = 2048 };
 

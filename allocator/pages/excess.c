@@ -7,7 +7,7 @@
 #include "pages/segment.h"
 #include "policy/policy.h"
 
-/* Time between two looks at the faults; a thread has some 100 faults in it. */
+/* Page faults are counted at most once in so long; a thread has some 100 faults in that time. */
 enum { LOOK_US = 50 };
 
 static hak_lock lock; /* guards all state below; no other lock is taken under it */
@@ -20,14 +20,14 @@ void hak_excess_start(void) {
     seen_at_ms = hak_os_now_ms();
 }
 
-/* Dirty pages that may wait for the end of the epoch. */
+/* How many dirty pages may wait for the end of the epoch. */
 static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* A teardown goes on while the number of pages that somebody has falls. It is rare if the last one,
- * and the start of the process, lie more than a purge delay before it. After one that is not rare
- * the program may build up again soon, and would miss its pages. */
+/* Whether this teardown is rare. A teardown goes on while the pages that somebody has become fewer.
+ * It is rare if neither another one nor the start of the process lies within a purge delay before
+ * it. After one that is not rare the program may soon build up again, and would miss its pages. */
 static bool is_rare(void) {
     static size_t held_before;
     static bool rare;
@@ -76,8 +76,8 @@ size_t hak_excess_pages(void) {
 
 static size_t most_resident; /* pages in use and dirty ones, when there were most */
 
-/* Only growth beyond all that was resident before purges, and no more than it is. A program whose
- * slabs come and go below that pays nothing. */
+/* Only growth beyond the most that was ever resident makes pages go, and no more pages than it grew
+ * by. A program whose slabs come and go below that pays nothing. */
 size_t hak_excess_growth(void) {
     size_t dirty = hak_pages_dirty(), resident = hak_pages_used() + dirty, pages = 0;
     if (dirty == 0 || !hak_lock_try(&lock))
@@ -120,8 +120,8 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* Whether the same happened within the last purge delay, too. A program that frees and asks for
- * huge blocks in turn keeps their pages: else it would fault all of them in each time. */
+/* Whether this happened within the last purge delay, too. A program that frees huge blocks and asks
+ * for them in turn keeps their pages: else it would fault all of them in each time. */
 static bool is_in_turn(uint64_t *last_ms) {
     uint64_t now = hak_os_now_ms();
     hak_lock_take(&lock);
@@ -139,7 +139,8 @@ static enum hak_freed dense(size_t pages) {
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
-/* As much of a dense block may be holes as one that has grown may have behind what it uses. */
+/* A huge block is dense if its untouched pages are no more than the slack of a block that has
+ * grown. */
 enum hak_freed hak_excess_huge(size_t pages, uint64_t faults) {
     hak_excess_look();
     uint64_t dense_from = hak_excess_faults_of(pages - pages / HAK_SLACK_SHARE);

@@ -37,7 +37,7 @@ size_t hak_excess_borrowed(void);
  * is taken or given. */
 void hak_excess_look(void);
 
-/* That count, and those faults that it takes to make so many pages resident. */
+/* The count of that look; and how many faults it takes to make so many pages resident. */
 uint64_t hak_excess_faults(void);
 uint64_t hak_excess_faults_of(size_t pages);
 
@@ -51,7 +51,7 @@ enum hak_freed hak_excess_huge(size_t pages, uint64_t faults);
  * should go at once, because more pages are dirty than in use, and none did so for a while. */
 bool hak_excess_tail(size_t pages);
 
-/* True when what spare runs hold should go now, as one more came; `faults` as above. */
+/* One more spare run came. True: what all of them hold should go now. `faults` as above. */
 bool hak_excess_spare(uint64_t faults);
 
 /* A count of faults at which no spare run held anything. */

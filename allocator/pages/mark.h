@@ -30,8 +30,8 @@ HAK_INLINE uint16_t hak_mark_for(const void *block) {
     return (uint16_t)((uintptr_t)block + 1);
 }
 
-/* What the mark of a block with a canary has more (pages/canaries.h). No two places that share a
- * mark are so far apart: so it is the mark of no other block. */
+/* Is added to the mark of a block with a canary (pages/canaries.h). Two places that share a mark
+ * are never so far apart, so it is the mark of no other block. */
 enum { HAK_MARK_CANARY = 0x8000 };
 
 /* The mark of a block of a slab, in any range. */

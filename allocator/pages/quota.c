@@ -22,7 +22,8 @@ bool hak_quota_forbids(const hak_range *r, size_t first, size_t count) {
     return is_beyond(count - hak_pages_dirty_within(r, first, count));
 }
 
-/* Under the lock under which other pages are taken: two that would be too much do not both go. */
+/* Under the lock that pages are taken under: so of two requests that are too much together, one is
+ * refused. */
 bool hak_quota_take_apart(size_t bytes) {
     hak_lock_take(&hak_segment_lock);
     bool granted = !is_beyond(pages_of(bytes));

@@ -12,8 +12,8 @@
  * free is one piece then. So do a slab in new memory and each purge epoch: nothing waits while more
  * is taken, and a page waits for the purge no longer here than there.
  *
- * A forked child looks at the caches of threads that it does not have. What it finds there as
- * CACHED is nobody's: a run comes in when it is, and leaves before it is not any more. */
+ * A forked child looks at the caches of threads that it does not have. What it finds there marked
+ * CACHED is nobody's: a run gets that mark before it comes in, and loses it after it has left. */
 #ifndef HAK_PAGES_RUN_CACHE_H
 #define HAK_PAGES_RUN_CACHE_H
 

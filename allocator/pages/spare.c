@@ -19,8 +19,8 @@ typedef struct spare {
     uint64_t since; /* how many came before it */
 } spare;
 
-/* Under the segment lock. Whose run is NULL is empty: so each of them comes and goes by one write,
- * and a forked child finds the run in its place or not, whatever another thread was at. */
+/* Under the segment lock. A place whose run is NULL is empty. So each run comes and goes by one
+ * write, and a forked child finds it in its place or not, whatever another thread was at. */
 static spare spares[MOST_SPARES];
 static const spare none;
 
@@ -60,7 +60,8 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
     return s.run;
 }
 
-/* What is spare lies in the way of others: under a limit that costs room. Asked once. */
+/* Spare runs lie in the way of other blocks, and where memory or addresses are limited, that room
+ * is needed. Asked once. */
 static bool is_limited(void) {
     static bool asked, limited;
     if (!asked)

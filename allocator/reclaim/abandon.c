@@ -35,11 +35,11 @@ static bool is_quiet(uint64_t now, uint64_t delay) {
     return now - hak_heap_obtained_ms() > delay;
 }
 
-/* The same where some have begun, unless threads ended so a short while ago, too, or the process
- * has begun just now: a program that starts and ends threads in turn wants their heaps again. All
- * ends since a thread began last are one teardown: the first of them says for all whether it is
- * rare. It reads when the last one was before that, and notes its own afterwards, so that of
- * several at once each finds the same. */
+/* The same where some threads have begun, but not if threads ended so a short while ago, or the
+ * process has just begun: a program that starts and ends threads in turn wants their heaps again.
+ * All ends since the last thread began are one teardown, and the first of them says for all whether
+ * it is rare. Each end reads when the last one was, and notes its own time afterwards, so that
+ * several at once find the same. */
 static bool is_rare(uint64_t now, uint64_t delay) {
     static _Atomic uint64_t ended_ms, teardown; /* twice when it began, one more: it is rare */
     uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);
@@ -58,8 +58,9 @@ static bool is_shutdown(void) {
            (is_quiet(now, delay) || is_rare(now, delay));
 }
 
-/* Warm blocks and empty slabs stay with the heap for the next thread, if one may come; the purge
- * epoch takes them if none does: not this one, if the heap was trimmed for it already. */
+/* Warm blocks and empty slabs stay with the heap for the next thread, if one may come. If none
+ * comes, a purge epoch takes them: the one after this, if the heap was trimmed for this one
+ * already. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
     hak_drain(heap);
@@ -111,8 +112,8 @@ static void look_at(hak_seat *seat) {
     hak_abandon(seat->heap);
 }
 
-/* Each look is a system call: a short list is gone round once. The thread that reads `next` may not
- * have seen the seat: another one, which had, has left it. */
+/* Each look is a system call, so a short list is gone round once. Another thread may have left a
+ * seat in `next` that this one has not seen yet: hence acquire. */
 void hak_abandoned_find(void) {
     static HAK_EARLY _Atomic(hak_seat *) next;
     const hak_seat *began = NULL;

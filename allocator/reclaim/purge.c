@@ -55,8 +55,8 @@ static bool trim_idle_heaps(size_t steps) {
     return !step.goes_on;
 }
 
-/* False: it has to go on. Epochs may be short: threads that were away for a moment are left alone,
- * until another one. */
+/* False: it has to go on. Epochs may be short, so threads that were away for a moment are left
+ * alone until a later one. */
 static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     static uint64_t next_ms;
     static bool goes_on;
@@ -101,7 +101,7 @@ static void end_epoch(uint64_t now, size_t steps) {
     hak_lock_give(&hak_purge_lock);
 }
 
-/* What comes back lies in its magazines: there is something to do in it, even if there was not. */
+/* What comes back lies in the heap's magazines, so there is something to do in it now. */
 static size_t take_back(hak_heap *heap, void *unused) {
     (void)unused;
     hak_drain(heap);

@@ -26,8 +26,8 @@ typedef bool hak_is_wanted(const hak_seat *seat, const hak_round *round);
 
 /* True when somebody may have left something there since the last reclaimer. */
 bool hak_has_something(const hak_seat *seat, const hak_round *unused);
-/* The same, its owner did not come by for a whole purge delay, and this round was not there yet:
- * what comes later, from heaps behind it, waits for the next one. */
+/* The same, and its owner did not come by for a whole purge delay, and this round has not been
+ * there yet. What heaps behind it leave there later waits for the next round. */
 bool hak_is_away(const hak_seat *seat, const hak_round *round);
 
 /* Robs at most `most` heaps that are wanted, from this seat on. Returns where to go on; NULL: that

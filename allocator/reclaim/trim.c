@@ -192,8 +192,8 @@ static bool is_empty(const hak_heap *heap) {
     return cls == HAK_CLASSES;
 }
 
-/* Blocks that this trim puts back into slabs: those have been looked at by then. It is asked after
- * the mail was taken, so that none can arrive between the question and the taking. */
+/* Whether the heap holds blocks that this trim will put back into slabs it has looked at by then.
+ * Asked after the mail was taken, so that none can arrive between the question and the taking. */
 static bool has_blocks(const hak_heap *heap) {
     return hak_seat_has_mail(heap->seat) || heap->came != NULL || !is_empty(heap);
 }

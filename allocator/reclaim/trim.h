@@ -10,13 +10,13 @@
 enum hak_trimmed { HAK_TRIM_NOTHING, HAK_TRIM_LATER, HAK_TRIM_GOES_ON };
 
 /* Once per purge epoch, by the owner: takes back what others freed, purges free pages in slabs that
- * were quiet for a whole epoch and empties the magazines. A heap may have any number of slabs: so
- * it goes in steps, of `budget` slabs that are looked at, about (0.1 microseconds each; what is
- * given away counts for more), and counts that down. */
+ * were quiet for a whole epoch, and empties the magazines. A heap may have any number of slabs, so
+ * it goes in steps: `budget` is about how many slabs it may look at, 0.1 microseconds each. What it
+ * gives away counts for more. It counts the budget down. */
 enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget);
 
-/* A block put back counts for such a share of a slab looked at; a carrier of blocks from another
- * thread, a slab that goes, or pages that go to the system, for as many times as much. */
+/* A block put back counts for 1/16 of a slab looked at. A carrier of blocks from another thread, a
+ * slab that goes, or pages that go to the system, count for 16. */
 enum { HAK_TRIM_SHARE = 16 };
 
 /* The same for a heap without a thread; says in its seat whether it is settled then. */

@@ -11,8 +11,8 @@
 enum { MOST = 24000 };
 static _Atomic size_t closed;
 
-/* Under a limit of private memory a closed page counts no more, and opens only where there is room
- * for it: a slab that has ended could not go back. */
+/* Under a limit of private memory a closed page no longer counts, and opens again only where there
+ * is room for it: a slab that has ended might not be able to go back. */
 size_t hak_guard_pages(unsigned cls) {
     bool wanted = hak_policy_now()->guard_slabs != 0 && hak_classes[cls].pages > 1;
     return wanted && atomic_load_explicit(&closed, memory_order_relaxed) < MOST &&
