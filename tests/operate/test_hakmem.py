@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = {
     "pipeline",
     *(f"pipeline.core{x}" for x in ("", ".errors", ".home", ".preload", ".processor", ".spelling")),
+    "pipeline.core.huge_pages",
     "pipeline.core.variant",
 }
 """What of the pipeline the command may need: modules of the standard library's alone."""
