@@ -81,8 +81,7 @@ def _counted(result: VerifyResult) -> str:
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
     """Return in a word or two what is shown of one workload's speed."""
-    alone = len(result.throughput.workloads) == 1
-    if not alone and not holds(workload.ratio, result.throughput):
+    if not result.throughput.alone and not holds(workload.ratio, result.throughput):
         return SHOWN[Verdict.INCONCLUSIVE]
     return SHOWN[compare(shown(workload, result.throughput), result.margins.throughput)]
 
@@ -123,7 +122,7 @@ def _programs(result: VerifyResult) -> list[str]:
     told = _grouped(
         [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
     )
-    if len(result.throughput.workloads) == 1:
+    if result.throughput.alone:
         sentences = [f"One program was timed, {told}."]
     else:
         together = f"Real programs together {percent(whole.value)} {spread(whole)}."

@@ -103,7 +103,7 @@ def shown(workload: WorkloadThroughput, throughput: Throughput) -> Interval:
 
     There is nothing else that it would have to hold together with.
     """
-    return throughput.overall if len(throughput.workloads) == 1 else workload.ratio
+    return throughput.overall if throughput.alone else workload.ratio
 
 
 def _suspect(throughput: Throughput) -> WorkloadThroughput | None:

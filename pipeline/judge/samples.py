@@ -100,3 +100,8 @@ class Throughput(Record):
     seconds: float
     pairs_to_decide: int | None = None
     seconds_to_decide: float | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one workload: its interval is then that of all."""
+        return len(self.workloads) == 1

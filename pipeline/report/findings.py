@@ -64,7 +64,7 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
     workloads = result.throughput.workloads
     verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
     unclear = verdicts.count(Verdict.INCONCLUSIVE)
-    if unclear and len(workloads) > 1:  # of a single one the key says it
+    if unclear and not result.throughput.alone:  # of a single one the key says it
         verb = "is" if unclear == 1 else "are"
         what = f"{unclear} of {len(workloads)} workloads {verb} undecided alone"
         why = "the interval of a single workload is wider than that of all, and crosses a margin"

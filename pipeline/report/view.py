@@ -69,7 +69,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "memory_word": lambda one: memory_of(one) or "unknown",
         "shown": lambda one: shown(one, model.verify.throughput),
         "verdict_of": lambda one: compare(shown(one, model.verify.throughput), margin),
-        "alone": len(model.verify.throughput.workloads) == 1,
+        "alone": model.verify.throughput.alone,
         "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
         "counts": worst_counts_first(model.verify.counting.workloads),
         "more_counts": more_counts(model.verify.counting.workloads),
