@@ -45,15 +45,18 @@ def require_folder(
     return output
 
 
-def output_option(words: str) -> Callable[[Any], Any]:
+def output_option(
+    words: str, callback: Callable[..., Path | None] = require_folder, **settings: Any
+) -> Callable[[Any], Any]:
     """Return the option ``--output`` for a file that may be there already: it is replaced."""
     return click.option(
         "--output",
         "-o",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        callback=require_folder,
+        callback=callback,
         help=words,
+        **settings,
     )
 
 
@@ -74,15 +77,7 @@ class Word(click.Choice[str]):
 
 def new_file_option(words: str, **settings: Any) -> Callable[[Any], Any]:
     """Return the option ``--output`` for a file that is not there yet: none is ever replaced."""
-    return click.option(
-        "--output",
-        "-o",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        callback=_require_new,
-        help=words,
-        **settings,
-    )
+    return output_option(words, _require_new, **settings)
 
 
 def complete_file(

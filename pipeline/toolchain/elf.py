@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import P_FLAGS
@@ -24,6 +26,7 @@ UNREADABLE = (ELFError, OSError, ValueError, AssertionError, KeyError)
 PIE = 0x08000000  # DF_1_PIE: position-independent, but started, not loaded
 # A program that is on every system and allocates: what it lists is not looked at.
 PROBE = ("/bin/ls", "/")
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -39,21 +42,12 @@ class ElfFacts:
 
 def read_facts(path: Path) -> ElfFacts:
     """Return the ELF properties of ``path``; ArtifactError if it is no ELF file."""
-    try:
-        with path.open("rb") as stream:
-            return _facts(ELFFile(stream))
-    except UNREADABLE as error:
-        raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
+    return _of(path, _facts)
 
 
 def read_kind(path: Path) -> tuple[str, str]:
     """Return the machine and, in words, what an ELF file is; ArtifactError if it is none."""
-    try:
-        with path.open("rb") as stream:
-            elf = ELFFile(stream)
-            return str(elf.get_machine_arch()), _kind(elf)
-    except UNREADABLE as error:
-        raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
+    return _of(path, lambda elf: (str(elf.get_machine_arch()), _kind(elf)))
 
 
 def _kind(elf: ELFFile) -> str:
@@ -67,9 +61,13 @@ def _kind(elf: ELFFile) -> str:
 
 def read_build_id(path: Path) -> str:
     """Return the build-id of ``path``, which may be a debug file; empty if it has none."""
+    return _of(path, _build_id)
+
+
+def _of(path: Path, read: Callable[[ELFFile], Read]) -> Read:
     try:
         with path.open("rb") as stream:
-            return _build_id(ELFFile(stream))
+            return read(ELFFile(stream))
     except UNREADABLE as error:
         raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
 
