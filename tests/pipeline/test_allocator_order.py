@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,7 @@ def graph_of(folder: Path) -> Graph:
     return needs
 
 
+@cache
 def code_of(path: Path) -> str:
     """Return the text without comments, strings, directives and declarations of functions."""
     return DECLARATION.sub("", NO_CODE.sub("", path.read_text("utf-8")))
@@ -138,8 +140,11 @@ def test_no_file_includes_one_of_a_later_folder(needs: Graph) -> None:
     assert against_the_order(needs) == []
 
 
-def test_files_that_need_each_other_are_pairs_at_most(needs: Graph) -> None:
-    for circle in circles(needs):
+@pytest.mark.parametrize("graph", ["needs", "calls"])
+def test_files_that_need_each_other_are_pairs_at_most(
+    graph: str, request: pytest.FixtureRequest
+) -> None:
+    for circle in circles(request.getfixturevalue(graph)):
         folders = {name.split("/")[0] for name in circle}
         assert len(folders) == 1, sorted(circle)
         assert len(circle) <= LARGEST_CIRCLE, sorted(circle)
@@ -148,13 +153,6 @@ def test_files_that_need_each_other_are_pairs_at_most(needs: Graph) -> None:
 def test_no_file_calls_a_function_of_a_later_folder(calls: Graph) -> None:
     assert sum(map(len, calls.values())) > 500
     assert against_the_order(calls) == []
-
-
-def test_files_that_call_each_other_are_pairs_at_most(calls: Graph) -> None:
-    for circle in circles(calls):
-        folders = {name.split("/")[0] for name in circle}
-        assert len(folders) == 1, sorted(circle)
-        assert len(circle) <= LARGEST_CIRCLE, sorted(circle)
 
 
 def test_the_hot_part_calls_two_doors_and_what_longer_blocks_need() -> None:
