@@ -113,7 +113,7 @@ def _probed(name: str, program: str, *, required: bool) -> Finding:
 
 
 def _workload_programs() -> list[Finding]:
-    from pipeline.stages.build.configure import find_program
+    from pipeline.stages.build.programs import find_program
 
     found = {name: find_program(name) for name in WORKLOAD_PROGRAMS}
     return [

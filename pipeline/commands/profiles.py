@@ -76,7 +76,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.core.paths import Tree
     from pipeline.profile.load import parse_profile
     from pipeline.profile.template import render_profile
-    from pipeline.stages.build.configure import differing_programs
+    from pipeline.stages.build.programs import differing_programs
 
     command = command[1:] if command[:1] == ("--",) else command
     tree = Tree.here()
@@ -111,7 +111,7 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
     import os
 
     from pipeline.core.errors import UsageError
-    from pipeline.stages.build.configure import find_program
+    from pipeline.stages.build.programs import find_program
 
     if command and "/" not in command[0] and find_program(command[0]) is None:
         raise UsageError(

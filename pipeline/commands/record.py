@@ -45,7 +45,7 @@ def record_command(
     is readable however it ends. `pipeline trace info FILE` shows what is in it.
     """
     from pipeline.core.paths import Tree
-    from pipeline.stages.build.configure import differing_programs
+    from pipeline.stages.build.programs import differing_programs
     from pipeline.trace.record import Wishes, record
     from pipeline.trace.tools import recorder_tools
 

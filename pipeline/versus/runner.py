@@ -9,7 +9,7 @@ from pipeline.core.errors import ToolError
 from pipeline.core.files import replacing
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
-from pipeline.stages.build.configure import find_program
+from pipeline.stages.build.programs import find_program
 
 COMPILERS = ("cc", "clang", "gcc", "clang-22", "clang-21", "clang-20", "clang-19")
 COMPILE_LIMIT_S = 120.0

@@ -12,7 +12,8 @@ from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
-from pipeline.stages.build.configure import configure, differing_programs, find_program
+from pipeline.stages.build.configure import configure
+from pipeline.stages.build.programs import differing_programs, find_program
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
 

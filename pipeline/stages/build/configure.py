@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.core.errors import ProfileError, SpaceError, WorkloadError
+from pipeline.core.errors import ProfileError, SpaceError
 from pipeline.core.processor import ANY, machine, nearest
 from pipeline.core.spelling import did_you_mean
 from pipeline.geometry.known_files import unread_folders
@@ -20,14 +15,9 @@ from pipeline.profile.load import profile_names
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.check_names import check_names
 from pipeline.stages.build.compile import source_digests
+from pipeline.stages.build.programs import SHELLS, differing_programs, find_needed, find_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
-
-# The distribution's own programs come first, so that a profile means the same on every machine;
-# wrappers of version managers would start dozens of short processes of their own.
-PROGRAM_PATH = "/usr/bin:/bin:/usr/local/bin"
-SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "env")
-"""Programs that others are started by: what they allocate themselves says little."""
 
 
 @dataclass(frozen=True)
@@ -156,65 +146,6 @@ def _check_place(root: Path) -> None:
             f"the path {root} contains a space, colon or semicolon, which LD_PRELOAD cannot take",
             hint="clone the repository to another place",
         )
-
-
-def command_path() -> str:
-    """Return the PATH that workloads run with: the distribution's programs first."""
-    return f"{PROGRAM_PATH}:{os.environ.get('PATH', '')}"
-
-
-def find_program(name: str) -> Path | None:
-    """Return the program ``name`` of this machine, or None."""
-    found = shutil.which(name, path=command_path())
-    return Path(found) if found else None
-
-
-def differing_programs(argv: Sequence[str]) -> list[str]:
-    """Return a sentence for each program of a command that is one here and another in builds.
-
-    Of a shell's script or command line each word is looked at: a shim of pyenv may be called there.
-    """
-    told = []
-    for word in dict.fromkeys(_words(argv)):
-        mine, theirs = shutil.which(word), find_program(word)
-        if mine and theirs and _place(Path(mine)) != _place(theirs):
-            told.append(
-                f"{word} is {mine} in your PATH, but a build runs {theirs}; "
-                "give the whole path of the one that you mean"
-            )
-    return told
-
-
-def _words(argv: Sequence[str]) -> Iterator[str]:
-    yield from argv
-    if argv and Path(argv[0]).name in SHELLS:
-        for word in argv[1:]:
-            with suppress(OSError):  # a command line may be too long for a name
-                path = Path(word)
-                text = path.read_text("utf-8", "replace") if path.is_file() else word
-                yield from re.findall(r"[\w.+/-]+", text)
-
-
-def _place(program: Path) -> Path:
-    """Return where a program lies. It is not followed: a link of pyenv or a venv is another."""
-    return program.parent.resolve() / program.name
-
-
-def find_needed(name: str) -> Path | None:
-    """Return the program ``name``, or the file of that whole path: data that a program reads."""
-    path = Path(name)
-    return find_program(name) or (path if path.is_absolute() and path.is_file() else None)
-
-
-def require_program(name: str) -> Path:
-    """Return the program ``name`` of this machine. WorkloadError if it is gone since configure."""
-    found = find_program(name)
-    if found is None:
-        raise WorkloadError(
-            f"{name} has vanished from this machine",
-            hint="install it again, then give the same command",
-        )
-    return found
 
 
 def _read(shop: Workshop) -> Setup:

@@ -24,7 +24,8 @@ from pipeline.core.process import describe_exit, run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.report.text import many
-from pipeline.stages.build.configure import Setup, command_path, find_program, trace_file
+from pipeline.stages.build.configure import Setup, trace_file
+from pipeline.stages.build.programs import command_path, find_program
 from pipeline.stages.build.workloads import command_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.trace.read import busiest, change, processes

@@ -16,12 +16,8 @@ from pipeline.core.process import Completed, describe_exit, run
 from pipeline.core.processor import machine
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import (
-    command_path,
-    find_needed,
-    needed_by,
-    require_program,
-)
+from pipeline.stages.build.configure import needed_by
+from pipeline.stages.build.programs import command_path, find_needed, require_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.identity import Identities
 

@@ -17,8 +17,9 @@ from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Program
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import Setup, command_path, find_program, require_program
+from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import finish
+from pipeline.stages.build.programs import command_path, find_program, require_program
 from pipeline.stages.build.workloads import machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.pgo.merge import ProfileData

@@ -21,7 +21,8 @@ from pipeline.geometry.code import alignment
 from pipeline.stages.bolt.instrument import bolt_run
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.compile import LIBRARY, cmake_build
-from pipeline.stages.build.configure import Setup, find_program
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.programs import find_program
 from pipeline.stages.build.workloads import task_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.optimize import FLAVOURS, ORDER, SCRIPT

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.profile.schema import Command, Profile, Program
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.configure import (
-    Setup,
-    command_path,
-    find_program,
-    needed_by,
-    require_program,
-)
+from pipeline.stages.build.configure import Setup, needed_by
+from pipeline.stages.build.programs import command_path, find_program, require_program
 from pipeline.stages.build.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them

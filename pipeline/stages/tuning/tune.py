@@ -22,7 +22,8 @@ from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_default, write_toml
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.compile import LIBRARY, build_plain
-from pipeline.stages.build.configure import Setup, command_path, require_program
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.programs import command_path, require_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.tuning.traces import training_traces
 from pipeline.toolchain.flags import ALIGNED, COMPILE, LINK, spelled
