@@ -20,7 +20,7 @@ static void **small_place(hak_heap *heap, unsigned cls) {
 }
 
 static void **grown_places(hak_heap *heap) {
-    return small_place(heap, HAK_CLASSES);
+    return small_place(heap, HAK_FIRST_COLD);
 }
 
 static void **deep_place(hak_heap *heap, unsigned cls) {
@@ -55,6 +55,13 @@ static void begin_at(hak_heap *heap, unsigned cls, void **place) {
     hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
 }
 
+/* Nobody may ever want one: it has no slots until then, and none that is touched. */
+static void lay_out_cold(hak_heap *heap, unsigned cls) {
+    heap->bins[cls].room = 0;
+    begin_at(heap, cls, small_place(heap, HAK_CLASS_NONE));
+    set_depth(heap, cls, 0);
+}
+
 static void lay_out(hak_heap *heap, unsigned cls) {
     unsigned usual = hak_classes[cls].depth;
     unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
@@ -64,8 +71,10 @@ static void lay_out(hak_heap *heap, unsigned cls) {
 }
 
 void hak_magazines_lay_out(hak_heap *heap) {
-    for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
+    for (unsigned cls = 0; cls < HAK_FIRST_COLD; cls++)
         lay_out(heap, cls);
+    for (unsigned cls = HAK_FIRST_COLD; cls < HAK_CLASSES; cls++)
+        lay_out_cold(heap, cls);
 }
 
 static void move(hak_heap *heap, unsigned cls, void **place) {
