@@ -89,10 +89,19 @@ enum {
 #define HAK_DEEPEST(size, depth)                                                                   \
     (HAK_DEEP_WISH(size, depth) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                          \
                                                 : HAK_DEEP_WISH(size, depth))
+/* Below the first slot of each magazine, these stay empty. */
+#define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
+/* Slots of the places in which they begin; that of HAK_CLASS_NONE is never used. */
+#define HAK_CLASS(id, size, pages, depth)                                                          \
+    +((depth) < HAK_SMALL_DEPTH ? (depth) : HAK_SMALL_DEPTH) + HAK_EMPTY_SLOTS
+enum {
+    HAK_SMALL_SLOTS = HAK_EMPTY_SLOTS
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
 /* Slots of the places in which the magazines of a thread grow up to their usual depth, at most
  * (magazine/magazine.h): each place is four times as large as the one before it, or more than half
- * of the usual depth and the last one; and HAK_EMPTY_SLOTS below each stay empty. */
-#define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
+ * of the usual depth and the last one. */
 #define HAK_CLASS(id, size, pages, depth)                                                          \
     +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES *HAK_EMPTY_SLOTS
 #define HAK_COLD_CLASS(size, pages, depth) HAK_CLASS(0, size, pages, depth)

@@ -93,7 +93,8 @@ def heap_bytes(geometry: Geometry) -> int:
     count = len(geometry.classes) + 1
     empty = 1 + geometry.value("hand")
     depths = [one.depth for one in geometry.classes] + [COLD_DEPTH] * COLD_CLASSES
-    small = count * (geometry.value("small_depth") + empty)
+    begins = geometry.value("small_depth")
+    small = empty + sum(min(one.depth, begins) + empty for one in geometry.classes)
     grown = sum(depth + depth * 2 // 3 + _GROWN_PLACES * empty for depth in depths)
     deep = 1 + sum(deepest(geometry, one) + empty for one in geometry.classes)
     classes = count + COLD_CLASSES
