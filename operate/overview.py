@@ -81,7 +81,7 @@ def _classes(classes: Sequence[Document], rows: int) -> list[str]:
 def _row(c: Document) -> tuple[str, ...]:
     live, slabs = c["live_blocks"], c["slabs"]
     return (
-        str(c["size"]),
+        f"{c['size']} cold" if c.get("cold") else str(c["size"]),
         f"{live:,}",
         size(live * c["size"]),
         f"{c['magazine_blocks'] + c['transfer_blocks']:,}",

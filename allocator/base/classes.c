@@ -19,16 +19,30 @@ enum {
      .capacity = (uint16_t)((pages_) * HAK_PAGE_SIZE / (size_)),                                   \
      .first_slot = FIRST_SLOT_##id,                                                                \
      .reciprocal = UINT64_MAX / (size_) + 1},
+
+/* With larger pages the smallest classes would have more blocks than a bitmap has bits. */
+#define HAK_COLD_CAPACITY(size, pages)                                                             \
+    ((pages) * HAK_PAGE_SIZE / (size) < HAK_SLAB_MAX_BLOCKS ? (pages) * HAK_PAGE_SIZE / (size)     \
+                                                            : HAK_SLAB_MAX_BLOCKS)
+#define HAK_COLD_CLASS(size_, pages_, depth_)                                                      \
+    {.size = (size_),                                                                              \
+     .pages = (pages_),                                                                            \
+     .depth = (depth_),                                                                            \
+     .deepest = (depth_),                                                                          \
+     .capacity = (uint16_t)HAK_COLD_CAPACITY(size_, pages_),                                       \
+     .reciprocal = UINT64_MAX / (size_) + 1},
 const hak_class hak_classes[HAK_CLASSES] = {
     {.size = 0},
 #include HAK_CLASS_TABLE
+#include "base/cold_classes.def"
 };
+#undef HAK_COLD_CLASS
 #undef HAK_CLASS
 
 static void fill(uint8_t *table, size_t steps, unsigned shift) {
     unsigned cls = 1;
     for (size_t i = 0; i < steps; i++) {
-        while (cls < HAK_CLASSES - 1 && hak_classes[cls].size < i << shift)
+        while (cls < HAK_LAST_SIZED && hak_classes[cls].size < i << shift)
             cls++;
         table[i] = (uint8_t)cls;
     }
@@ -37,4 +51,11 @@ static void fill(uint8_t *table, size_t steps, unsigned shift) {
 void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]) {
     fill(small, HAK_SMALL_STEPS, HAK_SMALL_STEP_SHIFT);
     fill(medium, HAK_MEDIUM_STEPS, HAK_MEDIUM_STEP_SHIFT);
+}
+
+unsigned hak_cold_class(size_t size, size_t alignment) {
+    for (unsigned cls = HAK_FIRST_COLD; cls < HAK_CLASSES; cls++)
+        if (hak_classes[cls].size >= size && (hak_classes[cls].size & (alignment - 1)) == 0)
+            return cls;
+    return HAK_CLASS_NONE;
 }

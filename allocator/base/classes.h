@@ -33,6 +33,19 @@ HAK_INLINE hak_quotient hak_divide(size_t offset, uint64_t reciprocal) {
 
 extern HAK_HIDDEN const hak_class hak_classes[HAK_CLASSES];
 
+HAK_INLINE bool hak_class_is_cold(unsigned cls) {
+    return cls >= HAK_FIRST_COLD;
+}
+
+/* The size of the class below, whose blocks are too short for what this one is for. */
+HAK_INLINE size_t hak_size_below(unsigned cls) {
+    return cls == HAK_FIRST_COLD ? 0 : hak_classes[cls - 1].size;
+}
+
+/* The smallest cold class whose blocks hold `size` bytes and are aligned to `alignment`, a power of
+ * two. HAK_CLASS_NONE: there is none. */
+unsigned hak_cold_class(size_t size, size_t alignment);
+
 /* Fills a heap's two tables: size in steps of 16 (256) bytes -> smallest class that holds it. */
 void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]);
 

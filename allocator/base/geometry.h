@@ -11,6 +11,8 @@
 #ifndef HAK_BASE_GEOMETRY_H
 #define HAK_BASE_GEOMETRY_H
 
+#include "base/variant.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,12 +58,20 @@ enum {
 #define HAK_BITMAP_WORDS 64u
 #define HAK_SLAB_MAX_BLOCKS (HAK_BITMAP_WORDS * 64u)
 
+/* Guard and research builds keep all blocks of a size together. */
+#define HAK_HINTS (HAK_GUARD + HAK_RESEARCH == 0)
+
 #define HAK_CLASS(id, size, pages, depth) HAK_CLASS_##id,
+#define HAK_COLD_CLASS(size, pages, depth) HAK_COLD_CLASS_##size,
 enum {
     HAK_CLASS_NONE, /* not a size class: large, free or foreign */
 #include HAK_CLASS_TABLE
-    HAK_CLASSES /* number of classes, HAK_CLASS_NONE included */
+    HAK_FIRST_COLD, /* number of those that sizes lead to, HAK_CLASS_NONE included */
+    HAK_LAST_SIZED = HAK_FIRST_COLD - 1,
+#include "base/cold_classes.def"
+    HAK_CLASSES /* number of all classes */
 };
+#undef HAK_COLD_CLASS
 #undef HAK_CLASS
 
 /* Bytes that a guard build sets aside for each page: for each block that it may hold eight, and
@@ -79,19 +89,32 @@ enum {
 #define HAK_DEEPEST(size, depth)                                                                   \
     (HAK_DEEP_WISH(size, depth) > HAK_DEEP_MOST ? (unsigned)HAK_DEEP_MOST                          \
                                                 : HAK_DEEP_WISH(size, depth))
+/* Below the first slot of each magazine, these stay empty. */
+#define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
+/* Slots of the places in which they begin; that of HAK_CLASS_NONE is never used. */
+#define HAK_CLASS(id, size, pages, depth)                                                          \
+    +((depth) < HAK_SMALL_DEPTH ? (depth) : HAK_SMALL_DEPTH) + HAK_EMPTY_SLOTS
+enum {
+    HAK_SMALL_SLOTS = HAK_EMPTY_SLOTS
+#include HAK_CLASS_TABLE
+};
+#undef HAK_CLASS
 /* Slots of the places in which the magazines of a thread grow up to their usual depth, at most
  * (magazine/magazine.h): each place is four times as large as the one before it, or more than half
- * of the usual depth and the last one; and HAK_EMPTY_SLOTS below each stay empty. */
-#define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
+ * of the usual depth and the last one. */
 #define HAK_CLASS(id, size, pages, depth)                                                          \
     +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES *HAK_EMPTY_SLOTS
+#define HAK_COLD_CLASS(size, pages, depth) HAK_CLASS(0, size, pages, depth)
 enum {
     HAK_GROWN_PLACES = 6,
     HAK_GROWN_SLOTS = 0
 #include HAK_CLASS_TABLE
+#include "base/cold_classes.def"
 };
+#undef HAK_COLD_CLASS
 #undef HAK_CLASS
-/* Slots of all deep magazines of a thread: the deepest of each, and those below that stay empty. */
+/* Slots of all deep magazines of a thread: the deepest of each, and those below that stay empty.
+ * Those of cold classes stay at their usual depth. */
 #define HAK_CLASS(id, size, pages, depth) +HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS
 enum {
     HAK_MAGAZINE_SLOTS = 1
@@ -101,7 +124,8 @@ enum {
 
 /* A class fits into one byte of the class map. */
 #define HAK_CLASS_LIMIT 256u
-_Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1, "there may be at most 254 classes");
+_Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1,
+               "there may be at most 254 classes, cold ones included");
 /* An enumerator's value is one more than its predecessor's: the least size that may follow. */
 #define HAK_CLASS(id, size, pages, depth) HAK_LEAST_##id, HAK_SIZE_##id = (size),
 enum {

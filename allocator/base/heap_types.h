@@ -159,7 +159,7 @@ struct hak_seat {
     _Atomic int32_t process, thread;    /* of the owner; 0: nobody knows */
 } __attribute__((aligned(HAK_CLASS_LIMIT)));
 _Static_assert(sizeof(struct hak_seat) == HAK_CLASS_LIMIT, "a class fits into a seat's address");
-#define HAK_USUAL_SLOTS (HAK_CLASSES * (HAK_SMALL_DEPTH + HAK_EMPTY_SLOTS) + HAK_GROWN_SLOTS)
+#define HAK_USUAL_SLOTS (HAK_SMALL_SLOTS + HAK_GROWN_SLOTS)
 #define HAK_HEAP_SLOTS (HAK_USUAL_SLOTS + HAK_MAGAZINE_SLOTS)
 #define HAK_USUAL_HEAP_SIZE (sizeof(struct hak_heap) + HAK_USUAL_SLOTS * sizeof(void *))
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))

@@ -34,7 +34,8 @@ static unsigned fair_depth(const hak_slab *slab, unsigned share) {
 }
 
 static bool may_grow(const hak_heap *heap, unsigned cls, const void *newest) {
-    return !hak_mode_sheds(heap, cls) && heap->bins[cls].depth < hak_classes[cls].depth &&
+    return newest != NULL && !hak_mode_sheds(heap, cls) &&
+           heap->bins[cls].depth < hak_classes[cls].depth &&
            hak_owner_of(newest) == hak_owner_word(heap, cls);
 }
 
@@ -124,11 +125,19 @@ static void spill(hak_heap *heap, unsigned cls) {
     note_spill(heap, cls, blocks - left, given);
 }
 
+/* A cold class's magazine has no slots until the first block comes. */
+static void make_room(hak_heap *heap, unsigned cls) {
+    if (heap->bins[cls].depth == 0)
+        hak_magazine_set_depth(heap, cls, few_of(cls));
+    else if (!grow(heap, cls, TO_ROOM))
+        spill(heap, cls);
+}
+
 void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
     if (HAK_UNLIKELY(hak_magazine_newest(heap, cls) == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
-    if (heap->top[cls] == heap->end[cls] && !grow(heap, cls, TO_ROOM))
-        spill(heap, cls);
+    if (heap->top[cls] == heap->end[cls])
+        make_room(heap, cls);
     hak_magazine_put(heap, cls, block);
 }
 

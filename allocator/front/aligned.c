@@ -10,10 +10,10 @@
 
 #include <errno.h>
 
-/* Smallest class for `size` bytes whose blocks are all aligned; HAK_CLASSES: none. */
+/* Smallest class for `size` bytes whose blocks are all aligned; HAK_FIRST_COLD: none. */
 static unsigned aligned_class(size_t alignment, size_t size) {
     unsigned cls = 1;
-    while (cls < HAK_CLASSES &&
+    while (cls < HAK_FIRST_COLD &&
            (hak_classes[cls].size < size || hak_classes[cls].size % alignment != 0))
         cls++;
     return cls;
@@ -28,7 +28,7 @@ static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
 
 static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
     unsigned cls = aligned_class(alignment, size + hak_canary_bytes());
-    if (cls < HAK_CLASSES)
+    if (cls < HAK_FIRST_COLD)
         return hak_malloc(hak_classes[cls].size - hak_canary_bytes());
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return allocate_pages(alignment, size);

@@ -2,40 +2,61 @@
  * operator new that tells the size of the block, under the names that LLVM and tcmalloc have for
  * them.
  *
- * A hint is a byte: 0 is the coldest, 255 the hottest. All blocks lie in the same slabs: the hint
- * changes nothing, and programs that were compiled with it link and run. */
-#include "base/variant.h"
+ * A hint is a byte: 0 is the coldest, 255 the hottest. Cold blocks have classes, and so slabs, of
+ * their own: base/cold_classes.def. All others are those of operator new without a hint. */
+#include "base/classes.h"
 #include "front/cxx.h"
+#include "front/refill.h"
 #include "include/hakmem.h"
 
 typedef unsigned char heat;
 
+/* LLVM passes 1 where the profile says cold, 128 where it says not cold, 222 where it says both and
+ * 254 where it says hot. Below 128 tcmalloc takes a block for cold, too. Sources: LLVM,
+ * SimplifyLibCalls.cpp (-cold-new-hint-value and its relatives); tcmalloc, IsColdHint of common.h.
+ */
+enum { HAK_FIRST_HOT = 128 };
+
+/* NULL: the block is not cold, or is to be had without a hint alone. */
+static void *take_cold(size_t size, size_t alignment, heat hint) {
+    if (!HAK_HINTS || hint >= HAK_FIRST_HOT)
+        return NULL;
+    unsigned cls = hak_cold_class(size, alignment != 0 ? alignment : HAK_MIN_ALIGN);
+    return cls != HAK_CLASS_NONE ? hak_refill_cold(cls) : NULL;
+}
+
+static void *new_by(heat hint, size_t size, size_t alignment) {
+    void *block = take_cold(size, alignment, hint);
+    return block != NULL ? block : hak_cxx_new(size, alignment);
+}
+
+static void *new_or_null_by(heat hint, size_t size, size_t alignment, const void *tag) {
+    void *block = take_cold(size, alignment, hint);
+    return block != NULL ? block : hak_cxx_new_or_null(size, alignment, tag);
+}
+
 #define HINT_NEW(id, mangled, family)                                                              \
     HAK_EXPORT void *id(size_t size, heat hint) __asm__(mangled "12__hot_cold_t");                 \
     void *id(size_t size, heat hint) {                                                             \
-        (void)hint;                                                                                \
-        return hak_cxx_named(hak_cxx_new(size, 0), family);                                        \
+        return hak_cxx_named(new_by(hint, size, 0), family);                                       \
     }
 #define HINT_NEW_NOTHROW(id, mangled, family)                                                      \
     HAK_EXPORT void *id(size_t size, const void *tag,                                              \
                         heat hint) __asm__(mangled "12__hot_cold_t");                              \
     void *id(size_t size, const void *tag, heat hint) {                                            \
-        (void)hint;                                                                                \
-        return hak_cxx_named(hak_cxx_new_or_null(size, 0, tag), family);                           \
+        return hak_cxx_named(new_or_null_by(hint, size, 0, tag), family);                          \
     }
 #define HINT_NEW_ALIGNED(id, mangled, family)                                                      \
     HAK_EXPORT void *id(size_t size, size_t alignment,                                             \
                         heat hint) __asm__(mangled "12__hot_cold_t");                              \
     void *id(size_t size, size_t alignment, heat hint) {                                           \
-        (void)hint;                                                                                \
-        return hak_cxx_named(hak_cxx_new(size, alignment), family);                                \
+        return hak_cxx_named(new_by(hint, size, alignment), family);                               \
     }
 #define HINT_NEW_ALIGNED_NOTHROW(id, mangled, family)                                              \
     HAK_EXPORT void *id(size_t size, size_t alignment, const void *tag,                            \
                         heat hint) __asm__(mangled "12__hot_cold_t");                              \
     void *id(size_t size, size_t alignment, const void *tag, heat hint) {                          \
-        (void)hint;                                                                                \
-        return hak_cxx_named(hak_cxx_new_or_null(size, alignment, tag), family);                   \
+        return hak_cxx_named(new_or_null_by(hint, size, alignment, tag), family);                  \
     }
 
 typedef struct sized_block {
@@ -52,8 +73,7 @@ typedef struct sized_block {
 #define SIZE_RETURNING_HINT(name, parameters, alignment)                                           \
     HAK_EXPORT sized_block name parameters;                                                        \
     sized_block name parameters {                                                                  \
-        (void)hint;                                                                                \
-        void *block = hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW);                   \
+        void *block = hak_cxx_named(new_by(hint, size, alignment), HAK_FROM_NEW);                  \
         return (sized_block){block, hak_malloc_usable_size(block)};                                \
     }
 

@@ -26,7 +26,7 @@
 
 /* The class of a size that malloc is armed for. */
 static unsigned class_by_search(size_t size) {
-    unsigned low = 1, high = HAK_CLASSES - 1;
+    unsigned low = 1, high = HAK_LAST_SIZED;
     while (low < high) {
         unsigned middle = (low + high) / 2;
         if (hak_classes[middle].size < size)
@@ -59,10 +59,12 @@ static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
     return block;
 }
 
+/* Who finds no cold block asks for another one. */
 static void *allocate(hak_heap *heap, unsigned cls) {
     HAK_TALLY(heap, cls, fallback);
     void *block = take(heap, cls);
-    return HAK_LIKELY(block != NULL) ? block : allocate_after_purge(heap, cls);
+    return HAK_LIKELY(block != NULL) || hak_class_is_cold(cls) ? block
+                                                               : allocate_after_purge(heap, cls);
 }
 
 static HAK_COLD void *allocate_borrowed(size_t size) {
@@ -83,8 +85,7 @@ static HAK_DOOR void *borrow_with_canary(size_t size) {
     return hak_canary_write(allocate_borrowed(whole), size);
 }
 
-static inline void *refill(hak_heap *heap, size_t size) {
-    unsigned cls = class_for(heap, size);
+static inline void *refill(hak_heap *heap, unsigned cls) {
     void *block = hak_armed_pop(heap, cls);
     if (block != NULL)
         return block;
@@ -97,24 +98,31 @@ static inline void *refill(hak_heap *heap, size_t size) {
     return block;
 }
 
-static inline void *refill_by_owner(hak_heap *heap, size_t size) {
-    hak_owner_enters(heap);
-    void *block = refill(heap, size);
+static inline void *leave_with(hak_heap *heap, void *block) {
     hak_owner_leaves(heap);
     return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
 }
 
+static inline void *refill_by_owner(hak_heap *heap, size_t size) {
+    hak_owner_enters(heap);
+    return leave_with(heap, refill(heap, class_for(heap, size)));
+}
+
+static inline void *refill_class(hak_heap *heap, unsigned cls) {
+    hak_owner_enters(heap);
+    return leave_with(heap, refill(heap, cls));
+}
+
 /* A block that malloc would have popped itself, were it not led here. Beyond the first range it
  * would be marked in the wrong place: pages/mark.h. */
-static inline void *refill_led_away(hak_heap *heap, size_t size) {
-    unsigned cls = hak_sampling_class(size);
+static inline void *refill_led_away(hak_heap *heap, unsigned cls) {
     bool elsewhere = HAK_HARDENED && hak_range_count() > 1;
     if (HAK_LIKELY(!hak_malloc_is_led_away(heap, cls)) && !elsewhere) {
         void *block = hak_magazine_pop(heap, cls);
         if (HAK_LIKELY(block != NULL))
             return block;
     }
-    return refill_by_owner(heap, size);
+    return refill_class(heap, cls);
 }
 
 /* A block that has no room for a canary becomes a large one, which has none. */
@@ -122,7 +130,7 @@ static inline void *refill_with_canary(hak_heap *heap, size_t size) {
     size_t whole = size + hak_canary_bytes();
     if (HAK_UNLIKELY(whole > HAK_MEDIUM_MAX))
         return hak_large_malloc(size);
-    return hak_canary_write(refill_led_away(heap, whole), size);
+    return hak_canary_write(refill_led_away(heap, hak_sampling_class(whole)), size);
 }
 
 /* The pool of traps is full at times, and takes no block that is longer than a page. */
@@ -150,7 +158,7 @@ static HAK_DOOR void *refill_counted(hak_heap *heap, size_t size) {
         return refill_with_canary(heap, size);
     if (HAK_UNLIKELY(!hak_sampling_passes(heap, size)))
         return refill_picked(heap, size);
-    return refill_led_away(heap, size);
+    return refill_led_away(heap, hak_sampling_class(size));
 }
 
 static inline void *refill_anyhow(hak_heap *heap, size_t size) {
@@ -174,6 +182,14 @@ void *hak_refill(size_t size) {
     if (HAK_UNLIKELY(heap == NULL))
         return refill_first(size);
     return refill_anyhow(heap, size);
+}
+
+/* What is counted must see each malloc, and a canary wants room. */
+void *hak_refill_cold(unsigned cls) {
+    hak_heap *heap = hak_heap_self();
+    if (heap == NULL || hak_sampling_changed(heap) || heap->sampled.counted)
+        return NULL;
+    return refill_led_away(heap, cls);
 }
 
 /* ---- retire ---- */

@@ -19,6 +19,10 @@
  * memory. Any thread. */
 HAK_DOOR void *hak_refill(size_t size);
 
+/* A block of a cold class. NULL: out of memory, or no cold blocks are handed out just now. Any
+ * thread. */
+HAK_DOOR void *hak_refill_cold(unsigned cls);
+
 /* Takes back what malloc returned; NULL is allowed. A pointer that no allocation returned ends
  * the program. errno is kept. Any thread. */
 HAK_DOOR void hak_retire(void *block);

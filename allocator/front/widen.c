@@ -10,7 +10,7 @@
 
 /* The size of the smallest class that holds `size` bytes, of which there is one. */
 static size_t class_size(size_t size) {
-    unsigned least = 1, most = HAK_CLASSES - 1;
+    unsigned least = 1, most = HAK_LAST_SIZED;
     while (least < most) {
         unsigned middle = (least + most) / 2;
         if (hak_classes[middle].size < size)

@@ -14,8 +14,8 @@ static void write_sizes(const hak_snapshot *s, FILE *stream) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         size_t count = free_blocks(&s->classes[cls]), size = hak_classes[cls].size;
         if (count != 0)
-            fprintf(stream, "  <size from=\"%u\" to=\"%zu\" total=\"%zu\" count=\"%zu\"/>\n",
-                    hak_classes[cls - 1].size + 1, size, count * size, count);
+            fprintf(stream, "  <size from=\"%zu\" to=\"%zu\" total=\"%zu\" count=\"%zu\"/>\n",
+                    hak_size_below(cls) + 1, size, count * size, count);
     }
     fputs("</sizes>\n", stream);
 }
@@ -73,7 +73,8 @@ static void write_ours(const hak_snapshot *s, const hak_usage *u, FILE *stream) 
 static void write_class(const hak_snapshot *s, unsigned cls, FILE *stream) {
     hak_figure figures[HAK_CLASS_FIGURES];
     hak_figures_of_class(s, cls, figures);
-    fprintf(stream, "<class size=\"%u\"", hak_classes[cls].size);
+    fprintf(stream, "<class size=\"%u\"%s", hak_classes[cls].size,
+            hak_class_is_cold(cls) ? " cold=\"1\"" : "");
     for (const hak_figure *f = figures; f < figures + HAK_CLASS_FIGURES; f++)
         if (f->value != HAK_UNKNOWN)
             fprintf(stream, " %s=\"%zu\"", f->name, f->value);

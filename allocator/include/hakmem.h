@@ -54,6 +54,13 @@ size_t hak_good_size(size_t size);
  * By one thread at a time for each block, as realloc. As jemalloc's xallocx without flags. */
 size_t hak_resize_in_place(void *block, size_t size);
 
+/* ---- C++: operator new with a hint, as LLVM's MemProf passes it ----
+ *
+ * All forms that take a __hot_cold_t, and __size_returning_new_hot_cold: the hint is a byte, of
+ * which 0 is the coldest and 255 the hottest. Below 128 a block is cold, as LLVM and tcmalloc have
+ * it, and lies in a slab that has cold blocks alone. No effect above 2048 bytes, in the guard and
+ * research builds, or while mallocs are counted: docs/install.md. Frees are the usual ones. */
+
 /* ---- information; approximate while other threads allocate ---- */
 
 struct mallinfo;

@@ -23,8 +23,10 @@ void hak_arm_class(hak_heap *heap, unsigned cls) {
         heap->hand[cls] = NULL;
 }
 
-/* Makes the sizes of a class lead to class `to`. */
+/* Makes the sizes of a class lead to class `to`. None leads to a cold class. */
 static void lead_sizes(hak_heap *heap, unsigned cls, unsigned to) {
+    if (hak_class_is_cold(cls))
+        return;
     size_t above = hak_classes[cls - 1].size, last = hak_classes[cls].size;
     size_t first = cls == 1 ? 0 : above / HAK_SMALL_STEP + 1;
     if (last <= HAK_SMALL_MAX)

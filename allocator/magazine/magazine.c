@@ -15,12 +15,8 @@ static void set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
         heap->end[cls] = hak_magazine_end(heap, cls);
 }
 
-static void **small_place(hak_heap *heap, unsigned cls) {
-    return heap->slots + (size_t)cls * (HAK_SMALL_DEPTH + HAK_EMPTY_SLOTS);
-}
-
 static void **grown_places(hak_heap *heap) {
-    return small_place(heap, HAK_CLASSES);
+    return heap->slots + HAK_SMALL_SLOTS;
 }
 
 static void **deep_place(hak_heap *heap, unsigned cls) {
@@ -55,17 +51,24 @@ static void begin_at(hak_heap *heap, unsigned cls, void **place) {
     hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
 }
 
-static void lay_out(hak_heap *heap, unsigned cls) {
-    unsigned usual = hak_classes[cls].depth;
-    unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
+static void lay_out(hak_heap *heap, unsigned cls, void **place, unsigned depth) {
     heap->bins[cls].room = (uint16_t)depth;
-    begin_at(heap, cls, small_place(heap, cls));
+    begin_at(heap, cls, place);
     set_depth(heap, cls, depth);
 }
 
+/* Hardly a program wants cold blocks. Those magazines have no slots until then, but the empty one
+ * of HAK_CLASS_NONE. */
 void hak_magazines_lay_out(hak_heap *heap) {
-    for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
-        lay_out(heap, cls);
+    void **place = heap->slots;
+    for (unsigned cls = 0; cls < HAK_FIRST_COLD; cls++) {
+        unsigned usual = hak_classes[cls].depth;
+        unsigned depth = usual < HAK_SMALL_DEPTH ? usual : HAK_SMALL_DEPTH;
+        lay_out(heap, cls, place, depth);
+        place += depth + HAK_EMPTY_SLOTS;
+    }
+    for (unsigned cls = HAK_FIRST_COLD; cls < HAK_CLASSES; cls++)
+        lay_out(heap, cls, heap->slots, 0);
 }
 
 static void move(hak_heap *heap, unsigned cls, void **place) {

@@ -7,6 +7,9 @@
  *
  *   slots:  | small 1 | ... | small 80 | grown | grown | ...   | deep 1 ...... | deep 2 ......
  *
+ * Those of cold classes begin without slots, in a place for grown ones, when the first block comes.
+ * They are never deep.
+ *
  * All functions are for the heap's owner. */
 #ifndef HAK_MAGAZINE_MAGAZINE_H
 #define HAK_MAGAZINE_MAGAZINE_H

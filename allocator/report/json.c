@@ -41,6 +41,7 @@ static void put_class(hak_text *text, const hak_snapshot *s, unsigned cls, const
     put_one(text, "size", hak_classes[cls].size);
     HAK_TEXT_ADD(text, ",");
     put_one(text, "slab_bytes", (size_t)hak_classes[cls].pages << HAK_PAGE_SHIFT);
+    HAK_TEXT_ADD(text, ",\"cold\":", hak_class_is_cold(cls) ? "true" : "false");
     put_members(text, figures, HAK_CLASS_FIGURES, false);
     HAK_TEXT_ADD(text, "}");
 }

@@ -31,7 +31,7 @@ static void put_metrics(hak_text *text, const hak_figure *figures, unsigned coun
 static void put_of_class(hak_text *text, unsigned cls, const hak_figure *f) {
     HAK_TEXT_ADD(text, "hakmem_class_", f->name, "{size=\"");
     hak_text_number(text, hak_classes[cls].size);
-    HAK_TEXT_ADD(text, "\"}");
+    HAK_TEXT_ADD(text, hak_class_is_cold(cls) ? "\",cold=\"1\"}" : "\"}");
     put_value(text, f->value);
 }
 

@@ -162,7 +162,7 @@ size_t hak_fresh_blocks(const hak_snapshot *s, unsigned cls) {
 }
 
 size_t hak_rounding_guess(const hak_snapshot *s, unsigned cls) {
-    size_t most = hak_classes[cls].size - hak_classes[cls - 1].size - 1;
+    size_t most = hak_classes[cls].size - hak_size_below(cls) - 1;
     return hak_live_blocks(&s->classes[cls]) * most / 2;
 }
 

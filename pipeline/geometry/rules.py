@@ -18,7 +18,9 @@ MIN_ALIGN, MEDIUM_STEP = 16, 256
 SMALL_MAX, MEDIUM_MAX = 2048, 65536
 PAGES_PER_SEGMENT = 32
 SLAB_MAX_BLOCKS = 4096
-MOST_CLASSES = 254
+# Classes that no size leads to, the same in every geometry: cold_classes.def.
+COLD_CLASSES, COLD_DEPTH = 14, 32
+MOST_CLASSES = 254 - COLD_CLASSES
 LEAST_DEPTH, MOST_DEPTH = 2, 1024
 # Bytes of a heap beside its magazines: a bound of sizeof(hak_heap), for each class and in all.
 _HEAP_PER_CLASS, _HEAP_FIXED = 96, 1024
@@ -90,10 +92,13 @@ def heap_bytes(geometry: Geometry) -> int:
     """Return the address space of one thread's heap and magazines, at most (not its memory)."""
     count = len(geometry.classes) + 1
     empty = 1 + geometry.value("hand")
-    small = count * (geometry.value("small_depth") + empty)
-    grown = sum(one.depth + one.depth * 2 // 3 + _GROWN_PLACES * empty for one in geometry.classes)
+    depths = [one.depth for one in geometry.classes] + [COLD_DEPTH] * COLD_CLASSES
+    begins = geometry.value("small_depth")
+    small = empty + sum(min(one.depth, begins) + empty for one in geometry.classes)
+    grown = sum(depth + depth * 2 // 3 + _GROWN_PLACES * empty for depth in depths)
     deep = 1 + sum(deepest(geometry, one) + empty for one in geometry.classes)
-    return _HEAP_FIXED + _HEAP_PER_CLASS * count + _POINTER * (small + grown + deep)
+    classes = count + COLD_CLASSES
+    return _HEAP_FIXED + _HEAP_PER_CLASS * classes + _POINTER * (small + grown + deep)
 
 
 def _constant(name: str, geometry: Geometry) -> Iterator[str]:

@@ -9,7 +9,8 @@ foreach(cut hand limits wide)
   set(library $<TARGET_FILE:hakmem_${cut}>)
   foreach(name unit.every_size unit.alignments unit.calloc_is_zero unit.realloc_contents
                unit.no_leak stress.shadow_model stress.orphaned_blocks stress.remote_frees
-               stress.ring_of_threads stress.warm_heaps process.fork_from_threads process.limited_start)
+               stress.ring_of_threads stress.warm_heaps process.fork_from_threads process.limited_start
+               process.cold_blocks)
     # It wants little waste for every size, which a table of nine classes does not promise.
     if(cut STREQUAL limits AND name STREQUAL unit.every_size)
       continue()

@@ -14,21 +14,21 @@ static unsigned class_by_tables(size_t size) {
 static void smallest_fitting_class_for_every_size(void) {
     for (size_t size = 0; size <= HAK_MEDIUM_MAX; size++) {
         unsigned cls = class_by_tables(size);
-        CHECK_THAT(cls >= 1 && cls < HAK_CLASSES, "size %zu", size);
+        CHECK_THAT(cls >= 1 && !hak_class_is_cold(cls), "size %zu", size);
         CHECK_THAT(hak_classes[cls].size >= size, "size %zu gets class %u", size, cls);
         CHECK_THAT(cls == 1 || hak_classes[cls - 1].size < size, "size %zu gets class %u", size,
                    cls);
         CHECK_THAT(size <= 128 || (hak_classes[cls].size - size) * 8 <= size, "size %zu of %u",
                    size, hak_classes[cls].size);
     }
-    CHECK(hak_classes[HAK_CLASSES - 1].size == HAK_MEDIUM_MAX);
+    CHECK(hak_classes[HAK_LAST_SIZED].size == HAK_MEDIUM_MAX);
 }
 
 static void slabs_hold_what_they_say(void) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         const hak_class *class = &hak_classes[cls];
         size_t bytes = class->pages * HAK_PAGE_SIZE, filled = class->capacity * (size_t)class->size;
-        CHECK(cls == 1 || class->size > class[-1].size);
+        CHECK(class->size > hak_size_below(cls));
         CHECK(class->size % HAK_MIN_ALIGN == 0);
         CHECK_THAT(filled <= bytes && bytes - filled < class->size, "class %u", cls);
         CHECK_THAT((bytes - filled) * 8 <= bytes, "class %u leaves %zu of %zu", cls, bytes - filled,
@@ -52,11 +52,30 @@ static void reciprocals_are_exact(void) {
 }
 
 static void magazines_lie_side_by_side(void) {
-    for (unsigned cls = 2; cls < HAK_CLASSES; cls++)
+    for (unsigned cls = 2; cls < HAK_FIRST_COLD; cls++)
         CHECK(hak_classes[cls].first_slot ==
               hak_classes[cls - 1].first_slot + hak_classes[cls - 1].deepest + HAK_EMPTY_SLOTS);
-    const hak_class *last = &hak_classes[HAK_CLASSES - 1];
+    const hak_class *last = &hak_classes[HAK_LAST_SIZED];
     CHECK(last->first_slot + last->deepest < HAK_MAGAZINE_SLOTS);
+}
+
+/* The smallest that holds the size and is aligned; none is deeper than usual, and so needs a place
+ * for that. */
+static void cold_class_for(size_t size, size_t alignment) {
+    unsigned cls = hak_cold_class(size, alignment);
+    CHECK_THAT(hak_class_is_cold(cls) && hak_classes[cls].size >= size, "size %zu", size);
+    CHECK(hak_classes[cls].size % alignment == 0);
+    CHECK(hak_classes[cls].deepest == hak_classes[cls].depth);
+    for (unsigned below = HAK_FIRST_COLD; below < cls; below++)
+        CHECK(hak_classes[below].size < size || hak_classes[below].size % alignment != 0);
+}
+
+static void cold_classes_up_to_half_a_page(void) {
+    for (size_t alignment = 1; alignment <= HAK_SMALL_MAX; alignment *= 2)
+        for (size_t size = 0; size <= HAK_SMALL_MAX; size++)
+            cold_class_for(size, alignment);
+    CHECK(hak_cold_class(HAK_SMALL_MAX + 1, 16) == HAK_CLASS_NONE);
+    CHECK(hak_cold_class(100, 2 * HAK_SMALL_MAX) == HAK_CLASS_NONE);
 }
 
 int main(void) {
@@ -65,5 +84,6 @@ int main(void) {
     slabs_hold_what_they_say();
     reciprocals_are_exact();
     magazines_lie_side_by_side();
+    cold_classes_up_to_half_a_page();
     return 0;
 }

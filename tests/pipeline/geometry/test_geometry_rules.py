@@ -30,11 +30,13 @@ PRINT = """
 #include "base/classes.h"
 #include <stdio.h>
 int main(void) {
-    printf("%zu %d", HAK_HEAP_SIZE, HAK_CLASSES - 1);
-    for (int cls = 1; cls < HAK_CLASSES; cls++)
+    printf("%zu %d", HAK_HEAP_SIZE, HAK_LAST_SIZED);
+    for (int cls = 1; cls < HAK_FIRST_COLD; cls++)
         printf(" %d:%d", hak_classes[cls].deepest, hak_classes[cls].capacity);
-    printf("\\n%d %zu %zu %d %d", (int)HAK_MIN_ALIGN, HAK_SMALL_MAX, HAK_MEDIUM_MAX,
-           (int)HAK_PAGES_PER_SEGMENT, (int)HAK_SLAB_MAX_BLOCKS);
+    printf("\\n%d %zu %zu %d %d %d %d %d", (int)HAK_MIN_ALIGN, HAK_SMALL_MAX, HAK_MEDIUM_MAX,
+           (int)HAK_PAGES_PER_SEGMENT, (int)HAK_SLAB_MAX_BLOCKS,
+           HAK_CLASSES - HAK_FIRST_COLD, hak_classes[HAK_FIRST_COLD].depth,
+           (int)HAK_CLASS_LIMIT - 2 - (HAK_CLASSES - HAK_FIRST_COLD));
     return 0;
 }
 """
@@ -84,7 +86,7 @@ BROKEN = {
         "the last class must be of 65536 bytes", lambda g: g.with_classes(g.classes[:-1])
     ),
     "no class": Broken("the last class must be", lambda g: g.with_classes([])),
-    "too many classes": Broken("there are 256 classes; there may be 254", many),
+    "too many classes": Broken("there are 256 classes; there may be 240", many),
     "pages of 32 KiB": Broken(
         "page_shift is 15; it must be from 16 to 18", with_value("page_shift", 15)
     ),
@@ -154,6 +156,7 @@ def test_what_is_reckoned_here_is_what_the_compiler_reckons(compiler: str, tmp_p
             assert row == f"{deepest(geometry, one)}:{capacity}"
         limits = [rules.MIN_ALIGN, rules.SMALL_MAX, rules.MEDIUM_MAX]
         limits += [rules.PAGES_PER_SEGMENT, rules.SLAB_MAX_BLOCKS]
+        limits += [rules.COLD_CLASSES, rules.COLD_DEPTH, rules.MOST_CLASSES]
         assert second.split() == [str(limit) for limit in limits]
 
 
