@@ -93,6 +93,10 @@ class Process:
         """Return the path of its program."""
         return str((self.folder / "exe").readlink())
 
+    def command(self) -> str:
+        """Return the name that `ps` and `top` show: redis-server, where the file is another's."""
+        return self.text("comm").strip()
+
     def variables(self) -> dict[str, str]:
         """Return the variables that it was started with."""
         pairs = (entry.partition("=") for entry in self.text("environ").split("\0"))

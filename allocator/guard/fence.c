@@ -9,12 +9,10 @@
 
 #include <string.h>
 
-/* Each is two mappings, of which the system allows 65,530. The rest is for the program. */
-enum { MOST_WALLS = 24000 };
 static _Atomic size_t walls; /* of large blocks, in use or in quarantine */
 
 bool hak_fence_has_walls(void) {
-    return atomic_load_explicit(&walls, memory_order_relaxed) < MOST_WALLS;
+    return atomic_load_explicit(&walls, memory_order_relaxed) < HAK_MOST_WALLS;
 }
 
 /* A large block of no bytes ends at its wall. */

@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Places that fault at a time, at most. Each is two mappings, of which the system allows 65,530: the
+ * rest is for the program. */
+enum { HAK_MOST_WALLS = 24000 };
+
 /* Every access to the memory faults from now on, or no more. Preconditions as in os/os.h. False:
  * refused, and nothing happened. errno is kept. */
 bool hak_os_protect(void *start, size_t size);

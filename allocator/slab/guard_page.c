@@ -6,16 +6,13 @@
 #include "pages/dense.h"
 #include "policy/policy.h"
 
-/* Each is two mappings, of which the system allows 65,530: the rest is for the program, as in
- * guard/fence.c. */
-enum { MOST = 24000 };
 static _Atomic size_t closed;
 
 /* Under a limit of private memory a closed page no longer counts, and opens again only where there
  * is room for it: a slab that has ended might not be able to go back. */
 size_t hak_guard_pages(unsigned cls) {
     bool wanted = hak_policy_now()->guard_slabs != 0 && hak_classes[cls].pages > 1;
-    return wanted && atomic_load_explicit(&closed, memory_order_relaxed) < MOST &&
+    return wanted && atomic_load_explicit(&closed, memory_order_relaxed) < HAK_MOST_WALLS &&
            !hak_os_is_private_limited();
 }
 

@@ -45,6 +45,7 @@ def facts(process: Process) -> dict[str, Any]:
     return {
         "schema_version": 1,
         "pid": process.pid,
+        "command": process.command(),
         "program": process.program(),
         "library": None if ours is None else library(process, ours),
         "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
@@ -135,7 +136,8 @@ def missing(process: Process, mapped: list[str]) -> list[str]:
 def lines(found: dict[str, Any]) -> list[str]:
     """Return the facts as a person reads them."""
     rows = [
-        ("program", f"{found['program']} ({found['pid']})"),
+        ("process", f"{found['pid']}, {found['command']}"),
+        ("program", found["program"]),
         ("malloc is hakmem's", _serves(found)),
         *_library_rows(found["library"]),
         *(("other allocator", one) for one in found["other_allocators"]),

@@ -172,6 +172,16 @@ def test_a_library_that_is_loaded_and_not_first(
     assert found["other_allocators"] == [f"mimalloc ({other})"]
 
 
+def test_a_program_started_by_another_name_is_told_by_both(tmp_path: Path, echo: Path) -> None:
+    other = tmp_path / "redis-server"
+    other.symlink_to(echo)
+    with running(other) as pid:
+        found = facts(pid)[1]
+        said = hakmem("check", str(pid)).stdout
+    assert (found["command"], found["program"]) == ("redis-server", str(echo))
+    assert f"{pid}, redis-server\n" in said and f"{echo}\n" in said
+
+
 def test_a_program_that_writes_over_its_environment(compile_c: Compile, library: Path) -> None:
     text = "#include <stdio.h>\n#include <string.h>\nextern char **environ;"
     text += "int main(void) { for (char **e = environ; *e; e++) memset(*e, 0, strlen(*e));"
