@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.profile.schema import Profile
+    from pipeline.report.model import ReportModel
     from pipeline.stages.build.workshop import Options, Workshop
     from pipeline.stages.publish.publish import Published
 
@@ -158,6 +159,8 @@ def tell_load(console: BuildConsole) -> None:
 
 def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
     """Raise UsageError for a regression that no judgement of this profile can name."""
+    if not allowed:
+        return
     from pipeline.core.errors import UsageError
     from pipeline.judge.regressions import OVERALL, PROGRAMS
 
@@ -182,8 +185,9 @@ def open_workshop(
     from pipeline.core.variant import line_of
     from pipeline.stages.build.workshop import Workshop
     from pipeline.toolchain.find import find_toolchain
+    from pipeline.toolchain.identity import MEMORY
 
-    tools = find_toolchain()
+    tools = find_toolchain(tree.state / MEMORY)
     with tree_lock(tree.state, wait=wait, say=console.say):
         store = Store(tree.artifacts(line_of(profile.name, options.variant)))
         store.clear_rooms()
@@ -196,11 +200,9 @@ def open_workshop(
 
 def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
     """Say why ``current`` has not moved, and what would move it."""
-    from pipeline.report.terminal import show_verdict
-
     name, profile = published.folder.name, published.folder.parent.name
     if published.report is not None:
-        show_verdict(console, published.report)
+        _show(console, published.report)
         console.say(f"published in {seconds:.1f} s, but not made current: {published.folder}")
         cure = (
             f"`.venv/bin/pipeline rollback -p {profile} --to {name}` makes it current all the same"
@@ -213,12 +215,17 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 
 
-def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
-    """Print the verdict table (or why there was nothing to do) and the line to copy."""
+def _show(console: BuildConsole, report: ReportModel) -> None:
+    """Print the verdict table. Where nothing was done there is none, and its modules stay away."""
     from pipeline.report.terminal import show_verdict
 
+    show_verdict(console, report)
+
+
+def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
+    """Print the verdict table (or why there was nothing to do) and the line to copy."""
     if published.judged is not None and published.report is not None:
-        show_verdict(console, published.report)
+        _show(console, published.report)
         console.say(
             f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
             f"`current` is as it was; report: {published.judged}"
@@ -228,7 +235,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         _conclude_beside(console, published, seconds)
         return
     if published.report is not None:
-        show_verdict(console, published.report)
+        _show(console, published.report)
         console.say(f"published in {seconds:.1f} s: {published.folder}")
     else:
         console.say(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from pipeline.judge import VerifyResult
+    from pipeline.judge.model import VerifyResult
     from pipeline.report.model import Decision, ReportModel
 
 BASELINE = "baseline"

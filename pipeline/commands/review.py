@@ -12,7 +12,7 @@ from pipeline.commands.report import complete_wish
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
-    from pipeline.judge import VerifyResult
+    from pipeline.judge.model import VerifyResult
     from pipeline.review.gather import Build
     from pipeline.review.model import Review
 

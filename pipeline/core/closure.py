@@ -98,6 +98,7 @@ def _imported(node: ast.AST) -> Iterator[str]:
             yield from _imported(child)
 
 
+@cache  # stages share modules, and each asks for all that it uses
 def module_file(root: Path, module: str) -> Path:
     """Return the file of a module, which need not exist."""
     place = root.joinpath(*module.split("."))

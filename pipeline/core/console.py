@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Column
 
 from pipeline.core import process
 
@@ -139,6 +137,9 @@ class BuildConsole:
             with log.reminding():
                 yield StageLine(log.step)
             return
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.table import Column
+
         # The last column has what is left of the width: it is the one that is cut.
         columns = (
             SpinnerColumn(),

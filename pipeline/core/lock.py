@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from pipeline.core.errors import BusyError
 
@@ -19,21 +18,18 @@ def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterat
     When another run has it: with ``wait`` say so once and wait, else raise BusyError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / "lock")
     holder = folder / "lock-holder"
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        sentence = f"another pipeline run works in this tree ({_describe(holder)})"
-        if not wait:
-            raise BusyError(sentence, hint="wait until it has ended") from None
-        say(f"{sentence}; waiting for it")
-        lock.acquire()
-    try:
+    with (folder / "lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sentence = f"another pipeline run works in this tree ({_describe(holder)})"
+            if not wait:
+                raise BusyError(sentence, hint="wait until it has ended") from None
+            say(f"{sentence}; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         holder.write_text(f"process {os.getpid()}", encoding="utf-8")
-        yield
-    finally:
-        lock.release()
+        yield  # closed, the file lets go of the lock
 
 
 @contextmanager
@@ -44,7 +40,8 @@ def marks_lock(folder: Path) -> Iterator[None]:
     seconds at most. Who needs the lock of the tree as well takes that one first.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "marks-lock"):
+    with (folder / "marks-lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

@@ -32,8 +32,8 @@ from pipeline.fleet.samples import (
     read_samples,
 )
 from pipeline.fleet.sources import Source
-from pipeline.layout import read_text_map
 from pipeline.toolchain.fdata import Edges
+from pipeline.toolchain.text_map import read_text_map
 
 FEWEST, FEWEST_OF_FUNCTION = 1000, 10
 """Samples below which a file is refused, and a function not called hot by them. A function with one

@@ -24,7 +24,8 @@ from pipeline.core.errors import (
 from pipeline.core.files import replacing
 from pipeline.core.process import run
 from pipeline.fleet.mappings import Mappings
-from pipeline.layout import TextMap, read_text_map
+from pipeline.toolchain.text_map import read_text_map
+from pipeline.toolchain.text_model import TextMap
 
 # Best first: with branch stacks edges can be had; without a counter unit only the clock is there.
 KINDS = (

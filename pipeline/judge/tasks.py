@@ -11,12 +11,15 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.core.errors import ChildError
 from pipeline.core.process import Completed, run
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 CONNECT_LIMIT_S = 60.0
 ASK_LIMIT_S = 20.0

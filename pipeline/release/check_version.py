@@ -13,7 +13,7 @@ from pipeline.core.paths import Tree
 from pipeline.release.contents import HEADER, archive_place
 from pipeline.release.elf_rules import Check, check_elf, family_names, header_names
 from pipeline.release.version import MANIFEST, SUMS, Version
-from pipeline.toolchain.elf import UNREADABLE
+from pipeline.toolchain.elf_file import UNREADABLE
 from pipeline.toolchain.text_map import find_debug_file, read_text_map
 
 NEWEST_MANIFEST = 2

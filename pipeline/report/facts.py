@@ -9,12 +9,13 @@ from pathlib import Path
 
 from pipeline.core.errors import ChildError, PipelineError
 from pipeline.core.process import run
-from pipeline.layout import read_heat, read_text_map
 from pipeline.layout.check import Finding
+from pipeline.layout.heat import read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.report.code import code_map
 from pipeline.report.model import CodeMap, Overlap
 from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_map import read_text_map
 
 LIMIT_S = 60.0
 BY_PROFILE = "executions of the hottest block, from the merged profile"

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
 from pipeline.core.variant import split_line
-from pipeline.judge import VerifyResult
+from pipeline.judge.model import VerifyResult
 from pipeline.profile.load import load_profile
 from pipeline.release.version import Version
 from pipeline.report.compare import compare_versions

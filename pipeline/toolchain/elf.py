@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.constants import P_FLAGS
-from elftools.elf.dynamic import DynamicSegment
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import NoteSection
 
 from pipeline.core.errors import ArtifactError, ChildError
 from pipeline.core.preload import preload
@@ -21,12 +13,8 @@ from pipeline.core.process import run
 from pipeline.core.store import require_content
 
 PROBE_LIMIT_S = 20.0
-# What pyelftools raises over files that are not what they seem.
-UNREADABLE = (ELFError, OSError, ValueError, AssertionError, KeyError)
-PIE = 0x08000000  # DF_1_PIE: position-independent, but started, not loaded
 # A program that is on every system and allocates: what it lists is not looked at.
 PROBE = ("/bin/ls", "/")
-Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -40,36 +28,26 @@ class ElfFacts:
     build_id: str
 
 
+# pyelftools is loaded where a file is read: a build that has nothing to do reads none.
 def read_facts(path: Path) -> ElfFacts:
     """Return the ELF properties of ``path``; ArtifactError if it is no ELF file."""
-    return _of(path, _facts)
+    from pipeline.toolchain.elf_file import facts, reading
+
+    return reading(path, facts)
 
 
 def read_kind(path: Path) -> tuple[str, str]:
     """Return the machine and, in words, what an ELF file is; ArtifactError if it is none."""
-    return _of(path, lambda elf: (str(elf.get_machine_arch()), _kind(elf)))
+    from pipeline.toolchain.elf_file import kind, reading
 
-
-def _kind(elf: ELFFile) -> str:
-    kind = str(elf["e_type"])
-    dynamic = [s for s in elf.iter_segments() if isinstance(s, DynamicSegment)]
-    flags = [tag.entry.d_val for s in dynamic for tag in s.iter_tags("DT_FLAGS_1")]
-    if kind == "ET_DYN" and not any(flag & PIE for flag in flags):
-        return "a shared library" if dynamic else "a file of debug information"
-    return {"ET_DYN": "a program", "ET_EXEC": "a program"}.get(kind, "an object file")
+    return reading(path, lambda elf: (str(elf.get_machine_arch()), kind(elf)))
 
 
 def read_build_id(path: Path) -> str:
     """Return the build-id of ``path``, which may be a debug file; empty if it has none."""
-    return _of(path, _build_id)
+    from pipeline.toolchain.elf_file import build_id, reading
 
-
-def _of(path: Path, read: Callable[[ELFFile], Read]) -> Read:
-    try:
-        with path.open("rb") as stream:
-            return read(ELFFile(stream))
-    except UNREADABLE as error:
-        raise ArtifactError(f"{path} is not a readable ELF file: {error}") from error
+    return reading(path, build_id)
 
 
 def check_library(path: Path, log: Path) -> ElfFacts:
@@ -85,32 +63,6 @@ def check_library(path: Path, log: Path) -> ElfFacts:
     _refuse(path, facts.text_relocations, "has text relocations")
     _probe(path, log)
     return facts
-
-
-def _facts(elf: ELFFile) -> ElfFacts:
-    stack = [s for s in elf.iter_segments() if s["p_type"] == "PT_GNU_STACK"]
-    dynamic = {
-        tag.entry.d_tag: tag.entry.d_val
-        for segment in elf.iter_segments()
-        if isinstance(segment, DynamicSegment)
-        for tag in segment.iter_tags()
-    }
-    return ElfFacts(
-        # No PT_GNU_STACK at all means an executable stack, too.
-        stack_executable=not stack or bool(stack[0]["p_flags"] & P_FLAGS.PF_X),
-        relro=any(s["p_type"] == "PT_GNU_RELRO" for s in elf.iter_segments()),
-        bind_now="DT_BIND_NOW" in dynamic
-        or bool(dynamic.get("DT_FLAGS", 0) & 0x8)
-        or bool(dynamic.get("DT_FLAGS_1", 0) & 0x1),
-        text_relocations="DT_TEXTREL" in dynamic or bool(dynamic.get("DT_FLAGS", 0) & 0x4),
-        build_id=_build_id(elf),
-    )
-
-
-def _build_id(elf: ELFFile) -> str:
-    section = elf.get_section_by_name(".note.gnu.build-id")
-    notes = section.iter_notes() if isinstance(section, NoteSection) else ()
-    return next((str(note["n_desc"]) for note in notes), "")
 
 
 def _refuse(path: Path, broken: bool, what: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline.core.errors import PipelineError, ToolError
 from pipeline.core.process import run
+from pipeline.toolchain.identity import Identities
 
 OLDEST_LLVM, NEWEST_LLVM = 19, 22
 LLVM_PARTS = (
@@ -55,19 +56,21 @@ class Toolchain:
         return {tool.name: tool.version for tool in self.tools}
 
 
-def find_toolchain() -> Toolchain:
+def find_toolchain(memory: Path | None = None) -> Toolchain:
     """Return a complete toolchain, LLVM 22 first; ToolError says what is missing or too old.
 
-    ``HAKMEM_LLVM`` narrows the search to one version (``20``) or one folder of programs.
+    ``HAKMEM_LLVM`` narrows the search to one version (``20``) or one folder of programs. What tools
+    say of themselves is remembered in the file ``memory``: to start all of them takes long.
     """
-    folder = find_llvm()
-    tools = [probe(part, folder / part) for part in LLVM_PARTS]
+    known = None if memory is None else Identities(memory)
+    folder = find_llvm(known)
+    tools = [probe(part, folder / part, known) for part in LLVM_PARTS]
     for part in OTHER_PARTS:
         found = shutil.which(part)
         if found is None:
             raise ToolError(f"{part} is missing", hint=INSTALL_HINT)
-        tools.append(probe(part, Path(found)))
-    return Toolchain((*tools, *_perf()))
+        tools.append(probe(part, Path(found), known))
+    return Toolchain((*tools, *_perf(known)))
 
 
 def llvm_folders() -> Iterator[Path]:
@@ -93,31 +96,38 @@ def missing_parts(folder: Path) -> list[str]:
     return [part for part in LLVM_PARTS if not os.access(folder / part, os.X_OK)]
 
 
-def major_version(clang: Path) -> int:
+def major_version(clang: Path, known: Identities | None = None) -> int:
     """Return clang's major version; ToolError if it does not say one."""
-    match = re.search(r"clang version (\d+)", probe("clang", clang).version)
+    match = re.search(r"clang version (\d+)", probe("clang", clang, known).version)
     if match is None:
         raise ToolError(f"{clang} does not say its version", hint=INSTALL_HINT)
     return int(match[1])
 
 
-def probe(name: str, path: Path) -> Tool:
-    """Return the tool with the version line it prints; ToolError if it does not run."""
+def probe(name: str, path: Path, known: Identities | None = None) -> Tool:
+    """Return the tool with the version line it prints; ToolError if it does not run.
+
+    ``known`` remembers that line.
+    """
+    line = _version(path) if known is None else known.said(path, lambda: _version(path))
+    return Tool(name, path, line)
+
+
+def _version(path: Path) -> str:
     try:
         result = run([path, "--version"], timeout_s=20)
     except PipelineError as error:
         raise ToolError(f"{path} does not run: {error.message}", hint=INSTALL_HINT) from error
     lines = [line.strip() for line in (result.stdout + result.stderr).splitlines()]
-    line = next((text for text in lines if re.search(r"\d+\.\d+", text)), "version unknown")
-    return Tool(name, path, line)
+    return next((text for text in lines if re.search(r"\d+\.\d+", text)), "version unknown")
 
 
-def find_llvm() -> Path:
+def find_llvm(known: Identities | None = None) -> Path:
     """Return the folder of the first complete LLVM; ToolError if there is none, or it is old."""
     folders = list(llvm_folders())
     for folder in folders:
         if not missing_parts(folder):
-            version = major_version(folder / "clang")
+            version = major_version(folder / "clang", known)
             if version < OLDEST_LLVM:
                 raise ToolError(
                     f"{folder}/clang is version {version}; {OLDEST_LLVM} or newer is needed",
@@ -132,12 +142,12 @@ def find_llvm() -> Path:
     )
 
 
-def _perf() -> list[Tool]:
+def _perf(known: Identities | None) -> list[Tool]:
     """Return perf if it runs: a profile by branch stacks is optional."""
     found = shutil.which("perf")
     if found is None:
         return []
     try:
-        return [probe("perf", Path(found))]
+        return [probe("perf", Path(found), known)]
     except ToolError:
         return []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from pipeline.core.files import replace_text
 from pipeline.core.process import run
 
 # Libraries that are part of a tool; all others, as libc, are the machine's.
+MEMORY = "tools.json"
+"""Where digests and versions are remembered, in the folder of what can be made again."""
+
 _OWN_LIBRARIES = re.compile(r"=> (/\S*lib(?:LLVM|clang|lld|bolt)\S*)")
 
 
@@ -30,7 +34,24 @@ class Identities:
 
     def of(self, program: Path) -> str:
         """Return the digest of a program and of the libraries that are part of it."""
+        return str(self._entry(program.resolve())["digest"])
+
+    def said(self, program: Path, ask: Callable[[], str]) -> str:
+        """Return what ``ask`` makes a program say about itself; only another file is asked anew.
+
+        One file may have several names, and say something else under each. A script is asked each
+        time: what it starts may have changed.
+        """
         place = program.resolve()
+        if not _is_binary(place):
+            return ask()
+        known = self._entry(place).setdefault("said", {})
+        if program.name not in known:
+            known[program.name] = ask()
+            self._keep()
+        return str(known[program.name])
+
+    def _entry(self, place: Path) -> dict[str, Any]:
         stamp = _stamp(place)
         entry = self._known.get(stamp)
         if entry is None or any(_stamp(Path(name)) != old for name, old in entry["with"].items()):
@@ -38,8 +59,19 @@ class Identities:
             digest = digest_value([digest_file(path) for path in (place, *libraries)])
             entry = {"digest": digest, "with": {str(path): _stamp(path) for path in libraries}}
             self._known[stamp] = entry
-            replace_text(self._memory, json.dumps(self._known, indent=1) + "\n")
-        return str(entry["digest"])
+            self._keep()
+        return entry
+
+    def _keep(self) -> None:
+        replace_text(self._memory, json.dumps(self._known, indent=1) + "\n")
+
+
+def _is_binary(program: Path) -> bool:
+    try:
+        with program.open("rb") as stream:
+            return stream.read(4) == b"\x7fELF"
+    except OSError:
+        return False
 
 
 def _stamp(path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from pipeline.core.errors import ArtifactError
-from pipeline.toolchain.elf import UNREADABLE
+from pipeline.toolchain.elf_file import UNREADABLE
 
 SECTION = ".note.stapsdt"
 _HEAD = struct.Struct("<III")

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-
 from pipeline.core.errors import ArtifactError, ProfileError
 from pipeline.core.process import run
 
@@ -85,6 +83,8 @@ def read_spelling(nm: Path, library: Path, log: Path) -> dict[str, list[str]]:
 
 def in_section(library: Path, section: str, present: list[Function]) -> set[str]:
     """Return the names of those functions of ``library`` that lie in ``section``, if it has one."""
+    from elftools.elf.elffile import ELFFile
+
     with library.open("rb") as stream:
         found = ELFFile(stream).get_section_by_name(section)
         start, size = (found["sh_addr"], found["sh_size"]) if found else (0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -11,7 +12,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from pipeline.core.errors import ExitCode
 
@@ -216,8 +216,8 @@ def test_venv_of_a_running_build_is_not_cleared(clone: Path, machine: Path) -> N
         (machine / program).write_text("#!/bin/sh\necho installed\n", encoding="utf-8")
     state, waited = clone / "build" / "pipeline", clone / "waited"
     state.mkdir(parents=True)
-    holder = FileLock(state / "lock")
-    holder.acquire()
+    holder = (state / "lock").open("w")
+    fcntl.flock(holder, fcntl.LOCK_EX)
     child = subprocess.Popen(
         [clone / "bootstrap"],
         env={"PATH": str(machine), "HOME": str(clone)},
@@ -230,7 +230,7 @@ def test_venv_of_a_running_build_is_not_cleared(clone: Path, machine: Path) -> N
             time.sleep(0.01)
         assert not (clone / "made").exists()
     finally:
-        holder.release()
+        holder.close()
         child.wait()
     assert "venv --clear" in (clone / "made").read_text(encoding="utf-8")
 

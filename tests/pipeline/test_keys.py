@@ -226,7 +226,50 @@ def test_what_files_import_is_remembered_by_their_bytes(tmp_path: Path) -> None:
     assert found() == "pipeline pipeline.a pipeline.c\n"
 
 
-def test_a_build_that_computes_nothing_does_not_load_scipy() -> None:
-    asked = "import pipeline.run, pipeline.judge, sys; print('scipy.stats' in sys.modules)"
+def test_a_build_that_computes_nothing_does_not_load_what_computes() -> None:
+    asked = (
+        "import pipeline.run, pipeline.commands.build, sys; "
+        "print(*{'numpy', 'scipy', 'elftools', 'jinja2'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == "False\n", done.stderr
+    assert done.stdout == "\n", done.stdout + done.stderr
+
+
+def asked_of(program: Path, memory: Path) -> tuple[str, bool]:
+    """Return what is known of a program's version, and whether it was started for that."""
+    started: list[Path] = []
+
+    def ask() -> str:
+        started.append(program)
+        return f"version {len(program.read_bytes())} of {program.name}"
+
+    return Identities(memory).said(program, ask), bool(started)
+
+
+def test_what_a_tool_says_is_remembered_as_long_as_it_is_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, library, memory = (tmp_path / name for name in ("lld", "libLLVM.so", "tools.json"))
+    program.write_bytes(b"\x7fELF one")
+    library.write_text("1", encoding="utf-8")
+    monkeypatch.setattr(identity, "_own_libraries", lambda _: [library])
+    assert asked_of(program, memory) == ("version 8 of lld", True)
+    assert asked_of(program, memory) == ("version 8 of lld", False)
+    other = tmp_path / "ld.lld"  # the same file, which goes by the name that it is called by
+    other.symlink_to(program)
+    assert asked_of(other, memory) == ("version 8 of ld.lld", True)
+    program.write_bytes(b"\x7fELF three")
+    assert asked_of(program, memory) == ("version 10 of lld", True)
+    library.write_text("22", encoding="utf-8")
+    assert asked_of(program, memory) == ("version 10 of lld", True)
+    program.unlink()
+    program.write_bytes(b"\x7fELF other")  # as long, at the same place: another file
+    assert asked_of(program, memory)[1]
+
+
+def test_a_script_is_asked_each_time(tmp_path: Path) -> None:
+    """What it starts may have changed; valgrind is one on Debian."""
+    program = tmp_path / "clang"
+    program.write_text("#!/bin/sh\nexec clang-22\n", encoding="utf-8")
+    memory = tmp_path / "tools.json"
+    assert [asked_of(program, memory)[1] for _ in range(2)] == [True, True]

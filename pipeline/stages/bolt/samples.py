@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file
 from pipeline.core.store import Notes
 from pipeline.core.variant import PRODUCTION
 from pipeline.fleet.sources import read_sources, samples_file
-from pipeline.fleet.weighing import Weighed, weigh
-from pipeline.layout import read_text_map
 from pipeline.stages.bolt.train import FDATA, EdgeProfile
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.elf import read_build_id
 from pipeline.toolchain.fdata import Edges
+
+if TYPE_CHECKING:
+    from pipeline.fleet.weighing import Weighed
 
 STAGE = "bolt-samples"
 
@@ -36,6 +37,9 @@ def add_samples(shop: Workshop, library: Library, training: EdgeProfile) -> Edge
     }
 
     def work(room: Path, line: StageLine) -> Notes:
+        from pipeline.fleet.weighing import weigh
+        from pipeline.toolchain.text_map import read_text_map
+
         line.step("weighing")
         edges = Edges()
         edges.add_file(training.path, 1)

@@ -16,7 +16,6 @@ from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import STRIP, spelled, texts
-from pipeline.toolchain.probes import require_probes
 
 STAGE = "finish"
 UNSTRIPPED = "unstripped.so"
@@ -49,6 +48,8 @@ def debug_name(shop: Workshop) -> str:
 
 def split_debug(shop: Workshop, stage: str, room: Path) -> None:
     """Make the stripped library and its debug file, tied together by a link and the build-id."""
+    from pipeline.toolchain.probes import require_probes
+
     objcopy, debug = shop.tools.path("llvm-objcopy"), debug_name(shop)
     steps = (
         ["--only-keep-debug", UNSTRIPPED, debug],
@@ -64,6 +65,7 @@ def split_debug(shop: Workshop, stage: str, room: Path) -> None:
             )
         except ChildError as error:
             raise BuildError(error.message, log=error.log) from error
+
     require_probes(room / LIBRARY, room / UNSTRIPPED)
     before, after = (room / UNSTRIPPED).stat().st_size, (room / LIBRARY).stat().st_size
     if after >= before:

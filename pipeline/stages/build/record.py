@@ -28,8 +28,6 @@ from pipeline.stages.build.configure import Setup, trace_file
 from pipeline.stages.build.programs import command_path, find_program
 from pipeline.stages.build.workloads import command_keys
 from pipeline.stages.build.workshop import Workshop
-from pipeline.trace.read import busiest, change, processes
-from pipeline.trace.record import EVERYTHING, join
 from pipeline.trace.tools import SOURCES, RecorderTools, recorder_tools
 
 STAGE = "record"
@@ -79,6 +77,8 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
 
     Raises WorkloadError when the command fails, DataError when nothing was recorded.
     """
+    from pipeline.trace.read import busiest, change, processes  # numpy: only to read a trace
+
     output = room / f"{trace.name}.trace"
     with tempfile.TemporaryDirectory(prefix="hakmem-") as name:
         folder = Path(name)
@@ -103,6 +103,8 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
 
 def _record(shop: Workshop, tools: RecorderTools, trace: Trace, folder: Path) -> Path:
     """Run the command with the recorder; return the trace of all its processes."""
+    from pipeline.trace.record import join
+
     assert trace.record is not None
     parts, scratch, whole = folder / "parts", folder / "scratch", folder / "whole.trace"
     parts.mkdir()
@@ -129,6 +131,8 @@ def _record(shop: Workshop, tools: RecorderTools, trace: Trace, folder: Path) ->
 
 
 def _preload(tools: RecorderTools, parts: Path) -> dict[str, str]:
+    from pipeline.trace.record import EVERYTHING
+
     return {**EVERYTHING.environment(tools.library, parts), **preload(tools.library)}
 
 

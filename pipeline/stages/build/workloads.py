@@ -19,7 +19,7 @@ from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import needed_by
 from pipeline.stages.build.programs import command_path, find_needed, require_program
 from pipeline.stages.build.workshop import Workshop
-from pipeline.toolchain.identity import Identities
+from pipeline.toolchain.identity import MEMORY, Identities
 
 if TYPE_CHECKING:
     from pipeline.judge.tasks import Task
@@ -116,7 +116,7 @@ def task_keys(shop: Workshop, tasks: Iterable[Task]) -> dict[str, str]:
 
 
 def _digests(shop: Workshop, found: Mapping[str, Path | None]) -> dict[str, str]:
-    known = Identities(shop.tree.state / "tools.json")
+    known = Identities(shop.tree.state / MEMORY)
     return {name: known.of(path)[:16] if path else "missing" for name, path in found.items()}
 
 

@@ -17,7 +17,7 @@ from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
 from pipeline.core.variant import PRODUCTION, line_of, shared_name
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
-from pipeline.toolchain.identity import Identities
+from pipeline.toolchain.identity import MEMORY, Identities
 
 Mode = Literal["quick", "default", "thorough"]
 Work = Callable[[Path, StageLine], Notes]
@@ -113,7 +113,7 @@ class Workshop:
     @cached_property
     def tool_keys(self) -> dict[str, str]:
         """What keys know of the tools: the version that each one says, and its digest."""
-        known = Identities(self.tree.state / "tools.json")
+        known = Identities(self.tree.state / MEMORY)
         return {
             tool.name: f"{tool.version}, {known.of(tool.path)[:16]}" for tool in self.tools.tools
         }

@@ -29,7 +29,7 @@ from pipeline.stages.proof.request import judge_request
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import Ablation
-    from pipeline.judge import JudgeRequest
+    from pipeline.judge.request import JudgeRequest
     from pipeline.judge.tasks import Task
 
 STAGE = "ablation"

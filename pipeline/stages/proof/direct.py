@@ -13,7 +13,7 @@ from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.proof.request import judge_request
 
 if TYPE_CHECKING:
-    from pipeline.judge import VerifyResult
+    from pipeline.judge.model import VerifyResult
 
 STAGE = "diff"
 
@@ -23,7 +23,7 @@ def judge_directly(shop: Workshop, older: Path, newer: Path) -> VerifyResult:
 
     Nothing is published, and nothing but logs is kept.
     """
-    from pipeline.judge import judge
+    from pipeline.judge.judging import judge
 
     setup = configure(shop)
     plain = baseline(shop, setup)

@@ -13,7 +13,7 @@ from pipeline.stages.build.programs import command_path, find_program, require_p
 from pipeline.stages.build.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
-    from pipeline.judge import BenchCommand, HealthCommand, JudgeRequest
+    from pipeline.judge.request import BenchCommand, HealthCommand, JudgeRequest
     from pipeline.judge.tasks import Task
 
 STAGE = "verify"
@@ -34,7 +34,7 @@ def judge_request(
 
     ``brief`` takes the short runs of --quick.
     """
-    from pipeline.judge import JudgeRequest, Margins, Tools
+    from pipeline.judge.request import JudgeRequest, Margins, Tools
 
     gate = shop.profile.gate
     health = [w for w in setup.verifying if isinstance(w, Command)]
@@ -141,7 +141,7 @@ def _benches(
 
 
 def _whole(shop: Workshop, workload: Command, plain: Baseline) -> BenchCommand:
-    from pipeline.judge import BenchCommand
+    from pipeline.judge.request import BenchCommand
     from pipeline.judge.whole_command import whole_command
 
     return BenchCommand(
@@ -161,7 +161,7 @@ def _whole(shop: Workshop, workload: Command, plain: Baseline) -> BenchCommand:
 
 
 def _bench(workload: Program, plain: Baseline, quick: bool) -> BenchCommand:
-    from pipeline.judge import BenchCommand
+    from pipeline.judge.request import BenchCommand
 
     program = str(plain.program(workload.program))
     elsewhere = plain.elsewhere(workload.program)
@@ -186,7 +186,7 @@ def _health(shop: Workshop, workload: Command) -> HealthCommand:
 
 def health_command(root: Path, workload: Command) -> HealthCommand:
     """Return a command that must do with the library what it does without, started in ``root``."""
-    from pipeline.judge import HealthCommand
+    from pipeline.judge.request import HealthCommand
 
     return HealthCommand(
         name=workload.name,

@@ -16,7 +16,7 @@ from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.proof.request import STAGE, budget_s, judge_request, judged_tasks
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
-    from pipeline.judge import VerifyResult
+    from pipeline.judge.model import VerifyResult
 
 VERDICT = "verdict.json"
 
@@ -29,7 +29,7 @@ class Verdict:
 
     def result(self) -> VerifyResult:
         """Return the answer as the judge gave it."""
-        from pipeline.judge import VerifyResult
+        from pipeline.judge.model import VerifyResult
 
         text = self.artifact.path(VERDICT).read_text(encoding="utf-8")
         return VerifyResult.model_validate_json(text)
@@ -60,7 +60,7 @@ def verify(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("loading the judge")
-        from pipeline.judge import judge
+        from pipeline.judge.judging import judge
 
         result = judge(judge_request(shop, setup, plain, tuned, slowed), line.step)
         (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")

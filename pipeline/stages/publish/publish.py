@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import GateError, SpaceError
 from pipeline.core.lock import marks_lock
-from pipeline.release.check_version import require_good
 from pipeline.release.marks import Mark, lift, read_marks, why_current_stays
 from pipeline.release.version import CURRENT, Version, check_folder, current, point_current
 from pipeline.report.text import change as percent
@@ -87,6 +86,8 @@ def publish(shop: Workshop, release: Release) -> Published:
         shop.console.reused(STAGE, str(held.stays))
         return held
     receipts = [artifact.receipt for artifact in shop.store.used]
+    from pipeline.release.check_version import require_good
+
     with shop.console.stage(STAGE) as line:
         line.step("writing the report")
         model = _as_asked(shop, make_report(shop, release, version, receipts))

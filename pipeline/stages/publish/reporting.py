@@ -14,8 +14,6 @@ from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
-from pipeline.layout.check import Finding, check_layout
-from pipeline.layout.subject import Subject, excuse_for
 from pipeline.release.commit import commit_of
 from pipeline.release.contents import PROFDATA
 from pipeline.release.version import Version, current, published
@@ -27,7 +25,8 @@ from pipeline.stages.pgo.merge import function_counts
 from pipeline.stages.publish.release import Release
 from pipeline.toolchain.symbols import read_lists
 
-if TYPE_CHECKING:  # the judge's numpy and scipy come with it
+if TYPE_CHECKING:  # the judge's numpy and scipy come with it, and pyelftools
+    from pipeline.layout.check import Finding
     from pipeline.report.facts import Build, Facts
     from pipeline.report.model import ReportModel, Source
 
@@ -157,6 +156,9 @@ def _baseline(shop: Workshop, release: Release) -> Path:
 
 def _contract(shop: Workshop, tuned: Build, lists: Path) -> tuple[Finding, ...]:
     """Hold the library against the lists, as `pipeline layout check` does."""
+    from pipeline.layout.check import check_layout
+    from pipeline.layout.subject import Subject, excuse_for
+
     excuse = excuse_for(shop.line, shop.profile.layout.name, shop.options.quick)
     subject = Subject(shop.tree, tuned.library, tuned.edges, lists, excuse)
     return tuple(check_layout(subject.text, subject.promise()))

@@ -28,7 +28,6 @@ from pipeline.fleet.merging import Given
 from pipeline.fleet.sampled import find_sampled, given_to_bolt
 from pipeline.fleet.sources import read_sources, samples_file, write_sources
 from pipeline.fleet.taking_in import take_in_samples
-from pipeline.layout import read_text_map
 from pipeline.profile.load import load_profile
 from pipeline.stages.bolt.samples import add_samples
 from pipeline.stages.bolt.train import EdgeProfile
@@ -36,6 +35,7 @@ from pipeline.stages.build.workshop import Library, Options, Workshop
 from pipeline.toolchain.elf import read_build_id
 from pipeline.toolchain.fdata import Edges
 from pipeline.toolchain.find import find_llvm, find_toolchain
+from pipeline.toolchain.text_map import read_text_map
 
 BASE = 0x7F9F81500000
 NEEDS_PERF2BOLT = pytest.mark.skipif(

@@ -13,13 +13,22 @@ from types import SimpleNamespace
 import pytest
 
 from pipeline.core.errors import ArtifactError, WorkloadError
-from pipeline.judge import JudgeRequest, VerifyResult, judge, judging
+from pipeline.judge import judging
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
+from pipeline.judge.judging import judge
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.publishing import may_publish
-from pipeline.judge.request import BenchCommand, CacheGeometry, HealthCommand, Side, Tools
+from pipeline.judge.request import (
+    BenchCommand,
+    CacheGeometry,
+    HealthCommand,
+    JudgeRequest,
+    Side,
+    Tools,
+)
 from pipeline.judge.samples import SIDES, RunSample
 from pipeline.judge.schedule import PLACES, PlannedPair, plan
 from pipeline.judge.tasks import Task

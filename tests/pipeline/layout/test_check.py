@@ -11,13 +11,13 @@ import pytest
 from pipeline.commands.layout import _change_list, _outcome, _tell
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
-from pipeline.layout import Function, Heat, TextMap
 from pipeline.layout.check import HOTTEST_BLOCKS, RULES, Finding, Promise, check_layout
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
 from pipeline.layout.propose import Change, apply_changes, as_diff, propose
 from pipeline.layout.subject import Subject
 from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_model import Function, Heat, TextMap
 
 LISTS = SymbolLists(hot=("malloc", "free", "refill"), cold=("attach", "fatal"))
 PROMISE = Promise(LISTS, marked_hot={"malloc"}, marked_cold={"fatal"}, inlined={})

@@ -8,8 +8,9 @@ import pytest
 
 from pipeline.core.errors import ArtifactError, DataError
 from pipeline.core.process import run
-from pipeline.layout import Heat, TextMap, find_debug_file, read_heat, read_text_map
-from pipeline.layout.heat import callers
+from pipeline.layout.heat import callers, read_heat
+from pipeline.toolchain.text_map import find_debug_file, read_text_map
+from pipeline.toolchain.text_model import Heat, TextMap
 
 SOURCE = """
 __attribute__((section(".text.cold"), used, noinline))

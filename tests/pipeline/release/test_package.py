@@ -11,8 +11,8 @@ from conftest import ROOT, Sandbox
 
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
-from pipeline.layout import find_debug_file, read_text_map
 from pipeline.toolchain.find import find_llvm
+from pipeline.toolchain.text_map import find_debug_file, read_text_map
 
 CONSUMER = ROOT / "tests" / "package"
 PROGRAMS = ("c-hakmem", "c-static", "cxx-hakmem", "cxx-static")

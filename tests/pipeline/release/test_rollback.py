@@ -16,6 +16,7 @@ from pipeline.core import lock
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, GateError, UsageError, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release import check_version
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
 from pipeline.release.version import Version, current, point_current
@@ -121,8 +122,9 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
         return SimpleNamespace(previous=None)
 
     monkeypatch.setattr(publish, "make_report", while_reporting)
-    for name in ("keep_report", "pass_gate", "require_good"):
+    for name in ("keep_report", "pass_gate"):
         monkeypatch.setattr(publish, name, lambda *_: None)
+    monkeypatch.setattr(check_version, "require_good", lambda *_: None)
     monkeypatch.setattr(publish, "_version", lambda *_: BAD)
     monkeypatch.setattr(publish, "inputs_of", lambda *_: f"inputs of {BAD}")
     release = SimpleNamespace(
