@@ -20,6 +20,7 @@ from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Profile
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
 from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, GEOMETRY, PROFDATA
+from pipeline.release.origin import other_sources, other_tools
 from pipeline.release.version import PROFILE
 from pipeline.stages.bolt.optimize import bolt
 from pipeline.stages.bolt.train import EdgeProfile
@@ -245,20 +246,11 @@ def refuse_others(differing: dict[str, str], allowed: frozenset[str]) -> dict[st
 
 def _differences(shop: Workshop, setup: Setup, bundle: Bundle) -> dict[str, str]:
     """Return what differs before anything is built: sources and tools."""
-    found: dict[str, str] = {}
-    if setup.sources != bundle.sources:
-        found["sources"] = (
-            f"their digest was {bundle.sources[:16]}, here it is {setup.sources[:16]}"
-        )
-    here = shop.tools.versions
-    tools = [
-        f"{name} was {version!r}, here it is {here.get(name, 'missing')!r}"
-        for name, version in bundle.tools.items()
-        if here.get(name) != version
-    ]
-    if tools:
-        found["tools"] = "; ".join(tools)
-    return found
+    found = {
+        "sources": other_sources(bundle.sources, setup.sources),
+        "tools": other_tools(bundle.tools, shop.tools.versions),
+    }
+    return {name: sentence for name, sentence in found.items() if sentence}
 
 
 def _flag_differences(shop: Workshop, bundle: Bundle) -> dict[str, str]:

@@ -28,10 +28,11 @@ from pipeline.stages.proof.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.cost import cost
 from pipeline.stages.proof.evidence import gather
-from pipeline.stages.proof.verify import verify
+from pipeline.stages.proof.verify import VERDICT, verify
+from pipeline.stages.publish.elsewhere import ordered, tell_common, tell_left_out
 from pipeline.stages.publish.gate import passes
 from pipeline.stages.publish.publish import Published, check_writable, publish
-from pipeline.stages.publish.release import Release
+from pipeline.stages.publish.release import Beside, Release
 from pipeline.stages.tuning.tune import tune
 
 
@@ -42,24 +43,20 @@ def build(shop: Workshop) -> Published:
         require_branch_stacks(shop)
     if shop.options.cpu != ALL:
         return publish(shop, make(shop))
-    beside = tuple(good for kind in kinds_here(shop) if (good := _for_kind(shop, kind)))
+    fitting, others = kinds(shop)
     common = for_processor(shop, ANY)
-    return publish(common, replace(make(common), beside=beside))
+    with ordered(shop, others) as collect:
+        ours = tuple(good for kind in fitting if (good := _for_kind(shop, kind)))
+        release = replace(make(common), beside=(*ours, *collect()))
+    return publish(common, release)
 
 
-def kinds_here(shop: Workshop) -> list[str]:
-    """Return the kinds that have a geometry of their own and can be judged on this machine.
-
-    The others are named: each needs a machine of its kind.
-    """
-    profile, here = shop.profile.name, machine().name
-    fitting = kind_for(shop.tree, profile, here)
+def kinds(shop: Workshop) -> tuple[list[str], list[str]]:
+    """Return the kinds that have a geometry of their own: what this machine can judge, the rest."""
+    profile = shop.profile.name
+    fitting = kind_for(shop.tree, profile, machine().name)
     others = [kind for kind in kinds_of(shop.tree, profile) if kind != fitting]
-    if others:
-        shop.console.notice(
-            f"not made here, as this machine has {here} and cannot judge them: {', '.join(others)}"
-        )
-    return [fitting] if fitting else []
+    return [fitting] if fitting else [], others
 
 
 def for_processor(shop: Workshop, name: str) -> Workshop:
@@ -68,18 +65,24 @@ def for_processor(shop: Workshop, name: str) -> Workshop:
     return replace(shop, options=options, store=store)
 
 
-def _for_kind(shop: Workshop, kind: str) -> Release | None:
+def _for_kind(shop: Workshop, kind: str) -> Beside | None:
     """Make the library for one kind; None where it is the common one or the gate stops it."""
     shop.console.say(f"for {kind}:")
     release = make(for_processor(shop, kind))
     if release.geometry is None or release.geometry.processor == ANY:
-        shop.console.notice(f"{kind} has nothing of its own: the library for all is its, too")
+        tell_common(shop, kind)
         return None
     allowed, reason = passes(shop, release.verdict)
     if not allowed:
-        shop.console.notice(f"the library for {kind} is left out: {reason}")
+        tell_left_out(shop, kind, reason)
         return None
-    return release
+    return Beside(
+        library=release.candidate.library,
+        step=release.candidate.name,
+        verdict=release.verdict,
+        geometry=release.geometry,
+        records={VERDICT: release.verdict.artifact.path(VERDICT)},
+    )
 
 
 def make(shop: Workshop) -> Release:

@@ -11,6 +11,7 @@
 #include "pages/mark.h"
 #include "slab/slab.h"
 #include "stats/stats.h"
+#include "stats/tallies.h"
 
 /* ---- making ---- */
 
@@ -109,20 +110,26 @@ void hak_heap_leave(hak_heap *heap) {
     hak_seat_leave(heap->seat, HAK_HEAP_IDLE);
 }
 
-/* True when it would not be missed: its next thread can begin with a new one. What it counts in a
- * research build is. */
+/* True when it would not be missed: its next thread can begin with a new one. */
 static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
     while (cls < HAK_CLASSES && heap->bins[cls].partial == NULL &&
            hak_magazine_count(heap, cls) == 0)
         cls++;
-    return cls == HAK_CLASSES && heap->came == NULL && !HAK_RESEARCH;
+    return cls == HAK_CLASSES && heap->came == NULL;
+}
+
+/* What it has counted in a research build stays. */
+static void give_memory_back(hak_seat *seat) {
+    if (HAK_RESEARCH)
+        hak_tallies_keep(seat->heap->tallies);
+    hak_heap_room_close(seat);
 }
 
 static void end_visit(hak_seat *seat) {
     bool goes = seat->settled && has_nothing(seat->heap);
     if (goes)
-        hak_heap_room_close(seat);
+        give_memory_back(seat);
     hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
 }
 
@@ -140,7 +147,7 @@ void hak_heap_leave_for_long(hak_heap *heap) {
     hak_seat *seat = heap->seat;
     bool goes = has_nothing(heap) && hide(seat);
     if (goes)
-        hak_heap_room_close(seat);
+        give_memory_back(seat);
     hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
 }
 

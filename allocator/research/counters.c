@@ -5,6 +5,7 @@
 #include "include/hakmem.h"
 #include "include/hakmem_research.h"
 #include "policy/policy.h"
+#include "stats/tallies.h"
 
 #include <stdio.h>
 
@@ -15,18 +16,23 @@ typedef struct request {
     hak_class_counters *sum;
 } request;
 
-static void add_heap(hak_heap *heap, void *context) {
-    const request *r = context;
-    const hak_tally *tally = &heap->tallies[r->cls];
-#define HAK_TALLY_ADD(name) r->sum->name += tally->name;
+static void add(hak_class_counters *sum, const hak_tally *tally) {
+#define HAK_TALLY_ADD(name) sum->name += tally->name;
     HAK_TALLIES(HAK_TALLY_ADD)
 #undef HAK_TALLY_ADD
+}
+
+static void add_heap(hak_heap *heap, void *context) {
+    const request *r = context;
+    add(r->sum, &heap->tallies[r->cls]);
 }
 
 HAK_EXPORT int hak_get_class_counters(unsigned cls, hak_class_counters *counters) {
     if (cls >= HAK_CLASSES)
         return 0;
+    hak_tally kept = hak_tallies_kept(cls);
     *counters = (hak_class_counters){.size = hak_classes[cls].size};
+    add(counters, &kept);
     hak_heap_each(add_heap, &(request){cls, counters});
     return 1;
 }

@@ -98,10 +98,14 @@ def build_command(
     """
     if quick and thorough:
         raise click.UsageError("--quick and --thorough exclude each other: take one of them")
-    if scheduler is not None and tune_budget_s is None:
-        raise click.UsageError("--scheduler is for tuning: it needs --tune-budget")
+    if scheduler is not None and tune_budget_s is None and cpu != "all":
+        raise click.UsageError("--scheduler needs --tune-budget, or --cpu all")
     if cpu == "all" and tune_budget_s is not None:
         raise click.UsageError("--cpu all is not tuned: search first, with `pipeline tune`")
+    if cpu == "all" and scheduler == "local":
+        raise click.UsageError(
+            "--scheduler local is this machine: --cpu all needs the address of one with others"
+        )
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.core.variant import PRODUCTION, split_line

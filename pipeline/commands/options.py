@@ -191,7 +191,8 @@ cpu_or_all_option = click.option(
     callback=_known_processor_or_all,
     shell_complete=complete_processor,
     help="Kind of processor that it is for, such as amd-zen3; `any` for what holds for all; `all` "
-    "for both, side by side. This machine's is the default.",
+    "for both, side by side, and with --scheduler also for the kinds that its workers have. This "
+    "machine's is the default.",
 )
 cpu_option = click.option(
     "--cpu",

@@ -67,14 +67,18 @@ def children_cpu_s() -> float:
 
 @contextlib.contextmanager
 def running_beside(
-    argv: Sequence[str | Path], *, log: Path, cwd: Path | None = None
+    argv: Sequence[str | Path],
+    *,
+    log: Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[Beside]:
     """Start ``argv`` with its output in ``log``; it does not outlive the block."""
     words = tuple(str(word) for word in argv)
-    tell(words, None, cwd)
+    tell(words, env, cwd)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out, interrupts.held():
-        child = Beside(start(words, None, cwd, None, out, out, True), log)
+        child = Beside(start(words, env, cwd, None, out, out, True), log)
     try:
         interrupts.check()
         yield child

@@ -3,6 +3,7 @@
 lib/libhakmem.so                      what users preload or link
 lib/libhakmem.a                       the same code as ordinary objects
 lib/CPU/libhakmem.so                  what is for one kind of processor alone, with its debug/
+kinds/CPU/                            verdict of that; where a worker made it manifest and report
 lib/libhakmem.so.debug                a link to the next, for debuggers that look beside it
 lib/debug/.build-id/xx/yyyy.debug     its debug information
 lib/cmake/hakmem/, lib/pkgconfig/     find_package(hakmem), pkg-config hakmem
@@ -27,6 +28,7 @@ from pipeline.release.version import PROFILE, SUMS, library_place
 from pipeline.toolchain.elf import read_build_id
 
 HEADER = "include/hakmem.h"
+KINDS = "kinds"
 PROFDATA, FDATA, FACTORS = "hakmem.profdata", "bolt.fdata", "factors.json"
 CONTEXT_PROFDATA = "context.profdata"  # both training passes; only where the second was used
 GEOMETRY = "geometry.toml"  # only where the profile has one
@@ -44,7 +46,8 @@ _PACKAGE_FILES = {
 class Product:
     """Where the files of a version come from. ``profile`` maps names below profile/ to files.
 
-    ``beside`` has library and debug file for each kind of processor that has its own.
+    ``beside`` has library and debug file for each kind of processor that has its own, ``records``
+    the files that tell of them, by name.
     """
 
     library: Path
@@ -52,6 +55,7 @@ class Product:
     archive: Path
     profile: Mapping[str, Path]
     beside: Mapping[str, tuple[Path, Path]] = field(default_factory=dict)
+    records: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
     variant: str = PRODUCTION
 
 
@@ -71,6 +75,8 @@ def write_contents(room: Path, root: Path, product: Product, version: str) -> No
     for kind, (library, debug) in product.beside.items():
         own = kind_place(kind, product.variant)
         files |= {own: library, str(debug_place(library, Path(own).parent)): debug}
+    for kind, records in product.records.items():
+        files |= {f"{KINDS}/{kind}/{name}": path for name, path in records.items()}
     for name, source in files.items():
         target = room / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -106,6 +106,11 @@ class Cluster:
         finally:
             running.clear()
 
+    @property
+    def client(self) -> Client:
+        """What Dask gives whoever asks for more than measurements."""
+        return self._client
+
     def workers(self) -> int:
         """Return how many workers there are now."""
         return len(self._client.scheduler_info()["workers"])

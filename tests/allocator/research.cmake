@@ -18,6 +18,8 @@ if(HAKMEM_VARIANT STREQUAL "research")
   # What is counted by size stays together.
   set_tests_properties(process.cold_blocks PROPERTIES DISABLED TRUE)
   set_property(TEST research.counters APPEND PROPERTY ENVIRONMENT ${not_by_the_clock})
+  # Heaps give their memory back though they count: what they counted is kept apart.
+  set_property(TEST process.after_many_threads APPEND PROPERTY LABELS research)
   add_test(NAME research.printed
            COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/research/printed.sh ${library_under_test}
                    ${CMAKE_COMMAND} -E true)

@@ -11,7 +11,7 @@ ROOT = Tree.here().root
 STAGES = ("build", "pgo", "bolt", "proof", "tuning", "publish")
 ORDER = (
     *("core", "toolchain", "trace", "heap", "profile", "geometry", "release", "judge", "evidence"),
-    *("layout", "fleet", "report", "review", "tune", "apps"),
+    *("layout", "fleet", "report", "review", "tune", "elsewhere", "apps"),
     *(f"stages.{room}" for room in STAGES),
     *("stages", "versus", "learn", "experiment", "run", "rebuild", "commands", "cli", "__main__"),
 )

@@ -10,6 +10,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 
 if TYPE_CHECKING:
+    from pipeline.judge import VerifyResult
     from pipeline.report.model import ReportModel
 
 HTML = "report.html"
@@ -17,10 +18,14 @@ HTML = "report.html"
 
 def passes(shop: Workshop, verdict: Verdict) -> tuple[bool, str]:
     """Return whether the judge lets a build pass, and why."""
+    return may_pass(shop, verdict.result())
+
+
+def may_pass(shop: Workshop, result: VerifyResult) -> tuple[bool, str]:
+    """Return whether what the judge found lets a build pass, and why."""
     from pipeline.judge.publishing import may_publish
 
-    options = shop.options
-    return may_publish(verdict.result(), options.allow_neutral, options.allow_regression)
+    return may_publish(result, shop.options.allow_neutral, shop.options.allow_regression)
 
 
 def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, by_stage
@@ -16,8 +16,11 @@ from pipeline.release.version import MANIFEST
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 from pipeline.stages.publish.gate import passes
-from pipeline.stages.publish.product import inputs_of, kind
-from pipeline.stages.publish.release import Release
+from pipeline.stages.publish.product import inputs_of
+from pipeline.stages.publish.release import Beside, Release
+
+if TYPE_CHECKING:
+    from pipeline.geometry.model import Geometry
 
 MANIFEST_VERSION = 2
 
@@ -41,8 +44,8 @@ def write_manifest(
         "git": commit_of(shop.tree.root),
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
-        "processor": _processor(release),
-        "beside": {kind(one): _beside(shop, one) for one in release.beside},
+        "processor": _processor(release.geometry, release.verdict),
+        "beside": {one.kind: _beside(shop, one) for one in release.beside},
         "rebuilt_from": release.rebuilt_from,
         "inputs": inputs_of(shop, release),
     }
@@ -50,24 +53,24 @@ def write_manifest(
     (room / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
-def _processor(release: Release) -> dict[str, str | None]:
+def _processor(geometry: Geometry | None, verdict: Verdict) -> dict[str, str | None]:
     """Return which processors the library is for, the least it needs, and which one judged it."""
-    geometry = release.geometry
     return {
         "cut_for": geometry.processor if geometry else ANY,
         "march": geometry.setting("march").value if geometry else CHOICES["march"].default,
-        "judged_on": release.verdict.result().environment.processor,
+        "judged_on": verdict.result().environment.processor,
     }
 
 
-def _beside(shop: Workshop, release: Release) -> dict[str, Any]:
+def _beside(shop: Workshop, beside: Beside) -> dict[str, Any]:
     """Return what the manifest says of a library for one kind of processor."""
     return {
-        "library": kind_place(kind(release), shop.options.variant),
-        "geometry": release.geometry.digest if release.geometry else None,
-        "processor": _processor(release),
-        "step": release.candidate.name,
-        "verdict": _verdict_summary(shop, release.verdict),
+        "library": kind_place(beside.kind, shop.options.variant),
+        "geometry": beside.geometry.digest,
+        "processor": _processor(beside.geometry, beside.verdict),
+        "step": beside.step,
+        "made_on": beside.made_on,
+        "verdict": _verdict_summary(shop, beside.verdict),
     }
 
 

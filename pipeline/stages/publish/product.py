@@ -11,7 +11,7 @@ from pipeline.geometry.write import write_toml
 from pipeline.release.contents import CONTEXT_PROFDATA, FDATA, GEOMETRY, LISTS, PROFDATA, Product
 from pipeline.stages.build.finish import debug_name
 from pipeline.stages.build.workshop import Workshop
-from pipeline.stages.publish.release import Release
+from pipeline.stages.publish.release import Beside, Release
 
 STAGE = "publish"
 # Stages whose keys are decided by people, not by what a training happened to count.
@@ -42,7 +42,8 @@ def product(shop: Workshop, release: Release) -> Product:
         debug=release.candidate.library.artifact.path(debug_name(shop)),
         archive=release.archive.path,
         variant=shop.options.variant,
-        beside={kind(one): _files_of(shop, one) for one in release.beside},
+        beside={one.kind: _files_of(shop, one) for one in release.beside},
+        records={one.kind: one.records for one in release.beside},
         profile={
             PROFDATA: release.profile.path,
             **_further_profiles(release),
@@ -53,13 +54,8 @@ def product(shop: Workshop, release: Release) -> Product:
     )
 
 
-def kind(release: Release) -> str:
-    """Return the kind of processor that a library is for."""
-    return release.geometry.processor if release.geometry else ANY
-
-
-def _files_of(shop: Workshop, release: Release) -> tuple[Path, Path]:
-    library = release.candidate.library
+def _files_of(shop: Workshop, beside: Beside) -> tuple[Path, Path]:
+    library = beside.library
     return library.path, library.artifact.path(debug_name(shop))
 
 

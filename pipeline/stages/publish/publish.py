@@ -171,7 +171,7 @@ def _version(shop: Workshop, release: Release) -> str:
             release.candidate.library.digest,
             release.archive.digest,
             release.verdict.artifact.digest(VERDICT),
-            *(one.candidate.library.digest for one in release.beside),
+            *(one.library.digest for one in release.beside),
         ]
     )
     return f"{shop.tree.version}-{key[:12]}"

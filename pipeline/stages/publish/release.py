@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline.stages.build.workshop import Library
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.pgo.static import Archive
 from pipeline.stages.proof.candidate import Candidate
@@ -16,6 +17,27 @@ if TYPE_CHECKING:
     from pipeline.evidence.model import Evidence
     from pipeline.geometry.model import Geometry
     from pipeline.judge.cost import Cost
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A library for one kind of processor, judged by itself.
+
+    ``step`` is the step of the ablation that it is. ``records`` are the files that tell of it, by
+    name. ``made_on`` is the host of the worker that made it; None: this machine.
+    """
+
+    library: Library
+    step: str
+    verdict: Verdict
+    geometry: Geometry
+    records: Mapping[str, Path] = field(default_factory=dict)
+    made_on: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind of processor."""
+        return self.geometry.processor
 
 
 @dataclass(frozen=True)
@@ -39,7 +61,7 @@ class Release:
     verdict: Verdict
     evidence: Callable[[], Evidence] | None = None
     geometry: Geometry | None = None
-    beside: tuple[Release, ...] = ()
+    beside: tuple[Beside, ...] = ()
     inputs: Path | None = None
     cost: Cost | None = None
     rebuilt_from: dict[str, Any] | None = None

@@ -1,5 +1,6 @@
 /* The counters of a class follow what a thread does with it, and what another one frees. */
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "../support/check.h"
@@ -7,7 +8,7 @@
 #include "hakmem_research.h"
 
 /* No coarser class stands for the first blocks of 512 bytes. */
-enum { SIZE = 512, BLOCKS = 20000, PAIRS = 5000 };
+enum { SIZE = 512, BLOCKS = 20000, PAIRS = 5000, THREADS = 8 };
 
 static void *blocks[BLOCKS];
 static int (*get_counters)(unsigned cls, hak_class_counters *counters);
@@ -62,6 +63,22 @@ static void frees_of_another_thread_are_remote(void) {
                after.remote - before.remote, BLOCKS);
 }
 
+static void *pairs(void *unused) {
+    for (int i = 0; i < PAIRS; i++)
+        free(malloc(SIZE));
+    return unused;
+}
+
+/* Also when their heaps have given their memory back. */
+static void what_ended_threads_counted_stays(void) {
+    hak_class_counters before = counters_now();
+    threads_run(THREADS, pairs, blocks, 0);
+    malloc_trim(0);
+    hak_class_counters after = counters_now();
+    CHECK(after.pop + after.fallback == before.pop + before.fallback + THREADS * PAIRS);
+    CHECK(after.push + after.retire == before.push + before.retire + THREADS * PAIRS);
+}
+
 int main(void) {
     void *address = dlsym(RTLD_DEFAULT, "hak_get_class_counters");
     CHECK(address);
@@ -69,5 +86,6 @@ int main(void) {
     every_call_is_counted();
     pairs_stay_in_the_magazine();
     frees_of_another_thread_are_remote();
+    what_ended_threads_counted_stays();
     return 0;
 }

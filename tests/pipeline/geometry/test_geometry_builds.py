@@ -184,7 +184,9 @@ def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: P
     assert manifest["processor"]["cut_for"] == "any"
     assert (sandbox.current / "profile" / "geometry.toml").read_text() == GEOMETRY
     other = "amd-zen3" if here.name != "amd-zen3" else "intel-icelake"
-    tree.geometry("tiny", other).write_text("schema_version = 1\n")
+    tree.geometry("tiny", other).write_text(
+        "schema_version = 1\nconstants.warm_slabs = { value = 3, why = 'another kind' }\n"
+    )
     both, output = published(sandbox, "--cpu", "all")  # both are made already
     assert f"this machine has {here.name} and cannot judge them: {other}" in output
     own = both / "lib" / here.name / "libhakmem.so"
@@ -198,6 +200,8 @@ def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: P
     assert beside["geometry"] == joined.digest
     assert beside["processor"]["cut_for"] == here.name
     assert beside["verdict"]["reason"]
+    assert beside["made_on"] is None
+    assert (both / "kinds" / here.name / "verdict.json").is_file()
     code, output = sandbox.run("verify", str(both))
     assert code == 0, output
     assert f"{here.name}: the debug file belongs to the library" in output

@@ -22,7 +22,9 @@ from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import render_toml, write_default, write_toml
 from pipeline.stages.build import configure
-from pipeline.stages.build.workshop import Workshop
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.publish import elsewhere
+from pipeline.stages.publish.elsewhere import ordered
 
 DEFAULT = default_geometry(Tree.here())
 HEAD = "schema_version = 1\n"
@@ -288,13 +290,21 @@ def test_a_machine_makes_what_it_can_judge_and_names_the_rest(
     tree: Tree,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run, "machine", lambda: Processor("amd-zen4", "a test", frozenset()))
+    for module in (run, elsewhere):
+        here = Processor("amd-zen4", "a test", frozenset())
+        monkeypatch.setattr(module, "machine", lambda here=here: here)
     for kind in files:
         tree.geometry("mine", kind).write_text(DEEP % 64)
     told: list[str] = []
-    console = SimpleNamespace(notice=told.append)
-    profile = SimpleNamespace(name="mine")
-    shop = cast(Workshop, SimpleNamespace(tree=tree, profile=profile, console=console))
-    assert run.kinds_here(shop) == made
+    shop = SimpleNamespace(
+        tree=tree,
+        profile=SimpleNamespace(name="mine"),
+        console=SimpleNamespace(notice=told.append),
+        options=Options(cpu="all"),
+    )
+    assert run.kinds(cast(Workshop, shop)) == (made, named)
+    with ordered(cast(Workshop, shop), named) as collect:
+        assert collect() == ()
     said = "not made here, as this machine has amd-zen4 and cannot judge them: "
-    assert told == ([said + ", ".join(named)] if named else [])
+    others = f"{', '.join(named)}; workers of a --scheduler on such machines can"
+    assert told == ([said + others] if named else [])

@@ -1,0 +1,1 @@
+"""Libraries that other machines make, each for its own kind of processor."""
