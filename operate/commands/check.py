@@ -133,6 +133,12 @@ def missing(process: Process, mapped: list[str]) -> list[str]:
     return [p for p in process.preloads() if allocators.is_ours(p) and Path(p).name not in names]
 
 
+def _refusal(path: str) -> str:
+    """Return why the loader did not take a file, as far as that can be seen from here."""
+    there = "/" not in path or Path(path).exists()
+    return "the loader refused it" if there else "there is no such file"
+
+
 def lines(found: dict[str, Any]) -> list[str]:
     """Return the facts as a person reads them."""
     rows = [
@@ -141,7 +147,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         ("malloc is hakmem's", _serves(found)),
         *_library_rows(found["library"]),
         *(("other allocator", one) for one in found["other_allocators"]),
-        *(("not preloaded", f"{one}: the loader refused it") for one in found["preload_failed"]),
+        *(("not preloaded", f"{one}: {_refusal(one)}") for one in found["preload_failed"]),
         ("options", _options(found["options"])),
         *_rows("huge pages", found["huge_pages"]),
         *_rows("memory", found["memory"]),

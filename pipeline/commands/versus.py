@@ -35,7 +35,7 @@ def complete_side(
     from pipeline.core.paths import Tree
     from pipeline.profile.load import profile_names
 
-    words = ["current", *(f"{name}:current" for name in profile_names(Tree.here()))]
+    words = ["current", "libc", *(f"{name}:current" for name in profile_names(Tree.here()))]
     named = complete_version(context, parameter, incomplete)
     return [*named, *(word for word in words if word.startswith(incomplete))]
 
@@ -101,8 +101,9 @@ def versus_command(
     """Judge library B against library A.
 
     They run in COMMAND, or on the verify workloads of a profile. A and B are
-    LIBRARY[,NAME=VALUE...]: a libhakmem.so, the folder of a version, or a version's name
-    (`current`, 0.1.0-3f2a, mixed:current), then variables for the runs of that side. Runs of both
+    LIBRARY[,NAME=VALUE...]: `libc` (the malloc that programs have by themselves), a libhakmem.so or
+    another allocator's file, the folder of a version, or a version's name (`current`, 0.1.0-3f2a,
+    mixed:current), then variables for the runs of that side. Runs of both
     come in pairs and go by the judge's statistics (docs/verdicts.md). Nothing else of your
     environment but PATH and HOME is there.
 
@@ -110,6 +111,7 @@ def versus_command(
 
     \b
     Examples:
+      pipeline versus libc current -- python3 -c 'print(1)'
       pipeline versus current mixed:0.1.0-77b1
       pipeline versus current current,HAKMEM_PURGE_DELAY=0 --threads 1 -- python3 -c 'print(1)'
       pipeline versus old.so new.so --pairs 20 --export markdown -o speed.md -- ./shop --self-test

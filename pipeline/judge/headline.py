@@ -62,7 +62,8 @@ def brief(result: VerifyResult) -> str:
     def figure(key: Key) -> str:
         return f" ({(key.ratio.value - 1) * 100:+.1f} %)" if key.ratio else ""
 
-    parts = [f"{SPEED[keys.throughput.verdict]}{figure(keys.throughput)}"]
+    speed = _speed_word(keys.throughput, result.margins.throughput)
+    parts = [f"{speed}{figure(keys.throughput)}"]
     if keys.memory is not None:
         parts.append(f"{MEMORY[keys.memory.verdict]}{figure(keys.memory)}")
     misses = keys.icache.ratio
@@ -99,11 +100,15 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
 
 
 def _speed(key: Key, margin: float) -> str:
+    return f"{_speed_word(key, margin)}{_change(key)}"
+
+
+def _speed_word(key: Key, margin: float) -> str:
     """Return what is shown of speed; a gain is told, too, that is shown, but not by the margin."""
     low = key.ratio.low if key.ratio else 0.0
     if key.verdict is Verdict.INCONCLUSIVE and 1 < low <= 1 + margin:
-        return f"faster, but not shown by {margin * 100:g} %{_change(key)}"
-    return _part(SPEED, key)
+        return f"faster, but not shown by {margin * 100:g} %"
+    return SPEED[key.verdict]
 
 
 def _part(words: dict[Verdict, str], key: Key) -> str:

@@ -187,12 +187,18 @@ def _identity(one: WorkloadCounts) -> tuple[object, ...]:
 
 
 def _same_runs(before: Throughput, after: Throughput) -> set[str]:
-    """Return the names of the workloads that both timed, by the same recordings.
+    """Return the names of the workloads that both timed, by the same recordings and as long.
 
     With other input a program needs other memory, whatever library it has.
     """
-    known = {(one.name, _recordings(one.argv)) for one in before.workloads}
-    return {one.name for one in after.workloads if (one.name, _recordings(one.argv)) in known}
+    known = {(one.name, *_input(one.argv)) for one in before.workloads}
+    return {one.name for one in after.workloads if (one.name, *_input(one.argv)) in known}
+
+
+def _input(argv: Sequence[str]) -> tuple[tuple[str, ...], str | None]:
+    """Return what a workload plays, and how many operations of it."""
+    ops = argv[argv.index("--ops") + 1] if "--ops" in argv[:-1] else None
+    return _recordings(argv), ops
 
 
 def _recordings(argv: Sequence[str]) -> tuple[str, ...]:
@@ -209,7 +215,12 @@ def _no_counts(before: Sequence[WorkloadCounts], after: Sequence[WorkloadCounts]
 
 def _no_runs(before: Throughput, after: Throughput) -> str:
     """Say why no memory can be compared, if it cannot: of a name in both the input is another."""
-    return _ANEW if _names(before) & _names(after) else "no workload in common"
+    plays = {one.name: _recordings(one.argv) for one in before.workloads}
+    both = [one for one in after.workloads if one.name in plays]
+    if not both:
+        return "no workload in common"
+    anew = any(_recordings(one.argv) != plays[one.name] for one in both)
+    return _ANEW if anew else "the runs were of another length, as those of a quick build are"
 
 
 _ANEW = "the recording was made anew: other input, so these figures cannot be compared"

@@ -170,8 +170,9 @@ def undecided(comparison: Comparison) -> list[ComparedRow]:
 
 def none_shown(model: ReportModel) -> str:
     """Return where no regression was shown, and how much nobody could say."""
-    timed, counted = model.verify.throughput.workloads, model.verify.counting.workloads
-    said = f"{text.many(len(timed), 'timed workload')} and {len(counted)} counted"
+    timed, loops = model.verify.throughput.workloads, model.verify.counting.workloads
+    counted = len(loops) + sum(one.status == "counted" for one in model.verify.programs)
+    said = f"{text.many(len(timed), 'timed workload')} and {counted} counted"
     if model.previous is None:
         return f"in {said}"
     undecided_ = len(undecided(model.previous))

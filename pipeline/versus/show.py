@@ -45,7 +45,18 @@ def render(result: VersusResult, form: str) -> str:
 def sentence(result: VersusResult) -> str:
     """Return what the judge found, in one sentence."""
     fat = "" if result.guard.holds else f"; {result.guard.reason}"
-    return f"{SPEED[result.speed.verdict]}, and {MEMORY[result.memory.verdict]}{fat}."
+    return f"{SPEED[result.speed.verdict]}, and {_memory(result.memory)}{fat}."
+
+
+def _memory(key: Key) -> str:
+    """Return what is shown of memory; also of a change that is less than the margin."""
+    if key.verdict is Verdict.INCONCLUSIVE and key.ratio and key.margin is not None:
+        by = f"but not shown by {key.margin * 100:g} %"
+        if key.ratio.low > 1:
+            return f"takes more memory, {by}"
+        if key.ratio.high < 1:
+            return f"takes less memory, {by}"
+    return MEMORY[key.verdict]
 
 
 def duration(seconds: float, sigma: float | None = None) -> str:

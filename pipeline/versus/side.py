@@ -17,6 +17,11 @@ from pipeline.toolchain.elf import read_kind
 _VARIABLE = re.compile(r",(?=[A-Za-z_][A-Za-z0-9_]*=)")
 
 
+WISHES = "give libc, the path of a libhakmem.so, the folder of a version, or a version's name"
+LIBC = "libc"
+"""The malloc that programs have by themselves."""
+
+
 @dataclass(frozen=True)
 class SideOfTwo:
     """A library by its file, and what the environment of its runs has beside it."""
@@ -34,8 +39,9 @@ class SideOfTwo:
 def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
     """Return the side that ``words`` name: LIBRARY[,NAME=VALUE...].
 
-    LIBRARY is a file, the folder of a version, or a version's name: ``current``, VERSION (a unique
-    beginning will do), PROFILE:current or PROFILE:VERSION, where PROFILE may be PROFILE+hardened.
+    LIBRARY is ``libc``, a file, the folder of a version, or a version's name: ``current``, VERSION
+    (a unique beginning will do), PROFILE:current or PROFILE:VERSION, where PROFILE may be
+    PROFILE+hardened.
     UsageError or VersionError otherwise.
     """
     wish, *variables = _VARIABLE.split(words)
@@ -55,12 +61,14 @@ def _require_shared(wish: str, library: Path) -> None:
         what = f"{kind} for {machine}" if machine not in ("", "x64") else kind
         raise UsageError(
             f"{wish} is no library that can be preloaded here: it is {what}",
-            hint="give the path of a libhakmem.so, the folder of a version, or a version's name",
+            hint=WISHES,
         )
 
 
 def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     path = Path(wish)
+    if wish == LIBC:
+        return wish, _libc()
     if (library := Version(path).library).is_file():
         return wish, library.resolve()
     if path.is_file():
@@ -68,10 +76,20 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     if "/" in wish or path.suffix == ".so":
         raise UsageError(
             f"there is no library {wish}",
-            hint="give the path of a libhakmem.so, the folder of a version, or a version's name",
+            hint=WISHES,
         )
     named, colon, version = wish.rpartition(":")
     if colon and split_line(named)[0] not in (known := profile_names(tree)):
         raise UsageError(f"there is no profile {named!r}", hint=f"give one of: {', '.join(known)}")
     found = resolve(tree, named or profile, version)
     return f"{named or profile}:{found.name}", found.library
+
+
+def _libc() -> Path:
+    """Return libc's own file, as this process has it loaded: to preload it changes nothing."""
+    lines = Path("/proc/self/maps").read_text(encoding="ascii", errors="replace").splitlines()
+    loaded = (Path(line.split(maxsplit=5)[-1]) for line in lines if line.endswith("/libc.so.6"))
+    found = next(loaded, None)
+    if found is None:
+        raise UsageError("libc's file is not to be found", hint="give its path, libc.so.6")
+    return found.resolve()

@@ -20,7 +20,9 @@ from pipeline.judge import environment
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
 from pipeline.judge.request import Tools
 from pipeline.judge.samples import PairSample
+from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
+from pipeline.judge.verdict import Verdict
 from pipeline.versus.compare import rows_of
 from pipeline.versus.model import Compared, VersusResult
 from pipeline.versus.show import duration, render, sentence
@@ -118,6 +120,12 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
     assert side.title == "mixed:0.1.0-aa,HAKMEM_A=1,2,HAKMEM_B=x=y"
 
 
+def test_libc_is_a_side(tmp_path: Path) -> None:
+    side = parse_side(Tree(tmp_path), "mixed", "libc,MALLOC_ARENA_MAX=1")
+    assert side.library.is_file()
+    assert (side.title, side.env) == ("libc,MALLOC_ARENA_MAX=1", {"MALLOC_ARENA_MAX": "1"})
+
+
 @pytest.mark.parametrize(
     ("words", "error", "says"),
     [
@@ -177,6 +185,24 @@ def test_the_verdict_is_a_sentence(
     assert says in render(result, "markdown")
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "says"),
+    [
+        (1.016, 1.039, "takes more memory, but not shown by 3 %."),
+        (0.961, 0.984, "takes less memory, but not shown by 3 %."),
+        (0.961, 1.039, "is not shown to take more or less memory."),
+    ],
+)
+def test_memory_that_changes_by_less_than_the_margin_is_told(
+    low: float, high: float, says: str
+) -> None:
+    found = result_of(1.0)
+    ratio = Interval(value=(low + high) / 2, low=low, high=high, confidence=0.95)
+    update = {"verdict": Verdict.INCONCLUSIVE, "ratio": ratio}
+    told = found.model_copy(update={"memory": found.memory.model_copy(update=update)})
+    assert sentence(told) == f"B is as fast as A, and {says}"
+
+
 def test_exports_can_be_read_by_programs() -> None:
     result = result_of(1.0)
     assert VersusResult.model_validate_json(render(result, "json")) == result
@@ -214,7 +240,7 @@ def test_both_sides_are_looked_at_before_anything_runs(library: Path, tmp_path: 
             done = versus(*sides, "--pairs", "10", "--", "touch", ran)
             assert done.returncode == ExitCode.USAGE
             assert says in done.stderr
-            assert "give the path of a libhakmem.so" in done.stderr
+            assert "give libc, the path of a libhakmem.so" in done.stderr
     assert not ran.exists()
 
 

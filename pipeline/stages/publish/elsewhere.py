@@ -250,7 +250,7 @@ def _check_origin(shop: Workshop, order: Order, manifest: dict[str, Any]) -> Non
 
 def _check_verdict(shop: Workshop, order: Order, room: Path) -> str:
     """Return why the judge lets it pass; the verdict must be about these bytes, on that kind."""
-    from pipeline.judge import VerifyResult
+    from pipeline.judge.model import VerifyResult
 
     result = VerifyResult.model_validate_json((room / VERDICT).read_text(encoding="utf-8"))
     judged_on = result.environment.processor or OTHER

@@ -10,7 +10,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 
 if TYPE_CHECKING:
-    from pipeline.judge import VerifyResult
+    from pipeline.judge.model import VerifyResult
     from pipeline.report.model import ReportModel
 
 HTML = "report.html"

@@ -243,6 +243,23 @@ def test_memory_is_compared_by_the_same_recordings_alone() -> None:
     assert row.why.startswith("the recording was made anew")
 
 
+def test_memory_of_runs_of_another_length_is_not_compared() -> None:
+    def playing(model: ReportModel, ops: str) -> ReportModel:
+        throughput = model.verify.throughput
+        argv = ("/baseline/bench/replay", "--trace", "/tree/record/aaaa/shop.trace", "--ops", ops)
+        workloads = tuple(one.model_copy(update={"argv": argv}) for one in throughput.workloads)
+        said = throughput.model_copy(update={"workloads": workloads})
+        verify = model.verify.model_copy(update={"throughput": said})
+        return model.model_copy(update={"verify": verify})
+
+    rows = compare_versions(playing(older(), "500000"), playing(good(), "2000000")).rows
+    row = next(row for row in rows if row.name == "peak RSS")
+    assert row.judgement == "unknown"
+    assert row.why.startswith("the runs were of another length")
+    again = compare_versions(playing(older(), "500000"), playing(good(), "500000"))
+    assert judgements(again)["peak RSS"] != "unknown"
+
+
 def test_counts_of_another_recording_say_so() -> None:
     def counted(model: ReportModel, recording: str) -> ReportModel:
         counting = model.verify.counting
