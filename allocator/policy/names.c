@@ -21,8 +21,13 @@ static const char known[] =
 #include "policy/options_text.def"
     ;
 #undef HAK_NAME
-#undef HAK_TEXT_OPTION
 #undef HAK_OPTION
+
+/* A variable of its own is the one place of such an option. */
+static const char texts[] =
+#include "policy/options_text.def"
+    ;
+#undef HAK_TEXT_OPTION
 
 bool hak_name_is_known(const char *name, size_t length) {
     for (const char *at = known; at < known + sizeof known - 1; at += strlen(at) + 1)
@@ -69,17 +74,27 @@ static unsigned most_for(size_t length) {
     return (unsigned)(third > 1 ? third : 1);
 }
 
+typedef struct search {
+    const char *name, *nearest;
+    size_t length, skip;
+    unsigned best;
+} search;
+
+static void compare(search *s, const char *variable) {
+    unsigned d = distance(s->name, s->length, variable + s->skip);
+    if (d < s->best) {
+        s->best = d;
+        s->nearest = variable;
+    }
+}
+
 const char *hak_name_nearest(const char *name, size_t length, size_t skip) {
-    const char *nearest = NULL;
-    unsigned best = most_for(length + skip) + 1;
+    search s = {name, NULL, length, skip, most_for(length + skip) + 1};
     if (length > LONGEST)
         return NULL;
-    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
-        unsigned d = distance(name, length, hak_options[i].variable + skip);
-        if (d < best) {
-            best = d;
-            nearest = hak_options[i].variable;
-        }
-    }
-    return nearest;
+    for (unsigned i = 0; i < HAK_OPTIONS; i++)
+        compare(&s, hak_options[i].variable);
+    for (const char *at = texts; skip == 0 && *at != '\0'; at += strlen(at) + 1)
+        compare(&s, at);
+    return s.nearest;
 }

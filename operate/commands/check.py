@@ -186,8 +186,15 @@ def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
 
 
 def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:
-    words = ", ".join(f"{name.replace('_', ' ')} {_said(name, v)}" for name, v in facts.items())
-    return [(title, words)]
+    """Return a row of facts; a command that somebody may want to copy has one of its own."""
+    words, apart = list[str](), list[tuple[str, str]]()
+    for name, value in facts.items():
+        said = name.replace("_", " ").removesuffix(" bytes"), _said(name, value)
+        if name.startswith("to_allow"):
+            apart.append(said)
+        else:
+            words.append(" ".join(said))
+    return [(title, ", ".join(words)), *apart]
 
 
 def _said(name: str, value: object) -> str:

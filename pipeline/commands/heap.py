@@ -126,7 +126,8 @@ def _facts(profile: Profile, sums: dict[Stack, float]) -> list[tuple[str, str]]:
 
     return [
         ("bytes, estimated", signed_size(sum(sums.values()))),
-        ("samples", f"{profile.samples:,}, one in {profile.rate:,} bytes in the mean"),
+        ("samples", f"{profile.live_samples:,} live, of {profile.samples:,} since the start"),
+        ("one sample", f"in {profile.rate:,} bytes, in the mean"),
         *(
             [("samples lost", f"{profile.lost:,}: there was no room for them")]
             if profile.lost

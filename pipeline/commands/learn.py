@@ -105,6 +105,8 @@ def learn_command(
     _check(pids, files, keep, dry_run, write)
     tree, console, options = Tree.here(), open_console(verbose), Options(cpu=cpu)
     loaded = load_profile(tree, profile)
+    if pids:
+        console.say(f"asking {_named(pids)} {samples} times, for {(samples - 1) * every:.0f} s")
     figures = smooth(_samples(pids, files, samples, every, keep))
     place = target(tree, profile, options.processor)
     found = proposals(figures, place.base)
@@ -116,6 +118,10 @@ def learn_command(
         with open_workshop(tree, loaded, options, console, wait=wait) as shop:
             outcome = judge(shop, place.base, found, budget_s)
             _conclude(console, outcome, place, write)
+
+
+def _named(pids: tuple[int, ...]) -> str:
+    return f"process{'es' if len(pids) > 1 else ''} {', '.join(map(str, pids))}"
 
 
 def _check(

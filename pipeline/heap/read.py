@@ -38,10 +38,14 @@ class Mapping:
 
 @dataclass(frozen=True)
 class Profile:
-    """One profile: a sample in ``rate`` bytes in the mean; ``lost`` ones found no room."""
+    """One profile: a sample in ``rate`` bytes in the mean; ``lost`` ones found no room.
+
+    ``samples`` are those since the start, ``live_samples`` those among them that still live.
+    """
 
     rate: int
     samples: int
+    live_samples: int
     lost: int
     sites: tuple[Site, ...]
     mappings: tuple[Mapping, ...]
@@ -63,7 +67,7 @@ def read(path: Path) -> Profile:
         )
     rate, rest = int(head[5]), enumerate(lines[1:], start=2)
     lost, sites = _sites(path, rest, rate)
-    return Profile(rate, int(head[3]), lost, tuple(sites), tuple(_mappings(rest)))
+    return Profile(rate, int(head[3]), int(head[1]), lost, tuple(sites), tuple(_mappings(rest)))
 
 
 def _sites(path: Path, lines: Iterable[tuple[int, str]], rate: int) -> tuple[int, list[Site]]:

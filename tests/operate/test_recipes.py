@@ -79,8 +79,8 @@ def test_a_rust_program_allocates_by_hakmem(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["hakmem", "static"])
-def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str) -> None:
+@pytest.mark.parametrize(("target", "kind"), [("hakmem", "Debug"), ("static", "")])
+def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str, kind: str) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\ninclude(FetchContent)\n"
         f'FetchContent_Declare(hakmem SOURCE_DIR "{ROOT}")\nFetchContent_MakeAvailable(hakmem)\n'
@@ -89,7 +89,7 @@ def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str) -> None:
         encoding="utf-8",
     )
     build = tmp_path / "build"
-    configure = ["-S", str(tmp_path), "-B", str(build)]
+    configure = ["-S", str(tmp_path), "-B", str(build), f"-DCMAKE_BUILD_TYPE={kind}"]
     for argv in (configure, ["--build", str(build), "--target", "main"]):
         subprocess.run(["cmake", *argv], check=True, capture_output=True)
     done = subprocess.run([build / "main"], capture_output=True, text=True)

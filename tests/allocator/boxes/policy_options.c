@@ -98,6 +98,11 @@ static void unknown_names_are_told_with_the_nearest(void) {
          "hakmem: HAKMEM_PURGE_DELY is no option; did you mean HAKMEM_PURGE_DELAY?\n");
     told("HAKMEM_huge_pages=1",
          "hakmem: HAKMEM_huge_pages is no option; did you mean HAKMEM_HUGE_PAGES?\n");
+    told("HAKMEM_STATS_SOKET=/x",
+         "hakmem: HAKMEM_STATS_SOKET is no option; did you mean HAKMEM_STATS_SOCKET?\n");
+    told("HAKMEM_PROFILE_HAEP=/x",
+         "hakmem: HAKMEM_PROFILE_HAEP is no option; did you mean HAKMEM_PROFILE_HEAP?\n");
+    told("HAKMEM_CONF=stats_soket=/x", "hakmem: HAKMEM_CONF: stats_soket is no option\n");
     told("HAKMEM_ARENAS=1", "hakmem: HAKMEM_ARENAS is no option\n");
     told("HAKMEM_=1", "hakmem: HAKMEM_ is no option\n");
     char longest[200] = "HAKMEM_";

@@ -62,7 +62,7 @@ def write(program: Path, path: Path, leaks: str, keeps: str) -> None:
 
 def test_a_profile_is_read(written: Path) -> None:
     profile = read(written)
-    assert (profile.rate, profile.samples, profile.lost) == (1024, 5, 2)
+    assert (profile.rate, profile.samples, profile.live_samples, profile.lost) == (1024, 5, 3, 2)
     assert [site.stack for site in profile.sites] == [(0x10, 0x20), (0x30, 0x20, 0x20)]
     assert [round(site.live) for site in profile.sites] == [1048576, 1048576]
     (mapping,) = profile.mappings  # where code lies, alone
@@ -248,6 +248,10 @@ def test_a_program_that_has_freed_all_is_told_so(tmp_path: Path) -> None:
     path.write_text("heap profile: 0: 0 [ 2: 200] @ heap_v2/64\n0: 0 [2: 200] @ 0x10\n\n" + TAIL)
     assert "nothing of what was sampled lived" in pipeline("heap", path).stderr
     assert pipeline("heap", path, "--what", "allocated").stderr == ""
+
+
+def test_the_command_tells_live_samples_from_all(written: Path) -> None:
+    assert "3 live, of 5 since the start\n" in pipeline("heap", written).stdout
 
 
 def test_more_than_allowed_has_an_exit_code(written: Path) -> None:
