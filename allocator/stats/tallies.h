@@ -2,13 +2,12 @@
 #ifndef HAK_STATS_TALLIES_H
 #define HAK_STATS_TALLIES_H
 
-#include "base/attributes.h"
 #include "base/tally.h"
 
 /* Adds what a heap has counted, one tally for each class, before its memory goes. */
-HAK_COLD void hak_tallies_keep(const hak_tally *tallies);
+void hak_tallies_keep(const hak_tally *tallies);
 
 /* What all heaps that went have counted of the class. One that goes just now may be missing. */
-HAK_COLD hak_tally hak_tallies_kept(unsigned cls);
+hak_tally hak_tallies_kept(unsigned cls);
 
 #endif
