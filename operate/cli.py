@@ -13,7 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from pipeline.core.errors import ExitCode, PipelineError
+from pipeline.core.errors import ExitCode, PipelineError, UsageError
+from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
     "run": "Start a program with the library that fits.",
@@ -34,6 +35,8 @@ def main() -> NoReturn:
 def dispatch(words: Sequence[str]) -> int:
     """Run what ``words`` ask for, and return its exit code; argparse leaves by SystemExit."""
     chosen = next((word for word in words if not word.startswith("-")), "")
+    if chosen and chosen not in COMMANDS and words[0] == chosen:
+        _refuse(chosen)
     parser = build_parser([chosen] if chosen in COMMANDS else [])
     args = parser.parse_args(words)
     if not hasattr(args, "run"):
@@ -41,6 +44,14 @@ def dispatch(words: Sequence[str]) -> int:
         return ExitCode.OK
     code: int = args.run(args)
     return code
+
+
+def _refuse(word: str) -> NoReturn:
+    """Refuse a command that there is not, and name the nearest."""
+    others = f"give one of: {', '.join(COMMANDS)}"
+    raise UsageError(
+        f"there is no command {word!r}", hint=did_you_mean(word, COMMANDS, others, "{!r}")
+    )
 
 
 def build_parser(filled: Sequence[str]) -> argparse.ArgumentParser:

@@ -225,7 +225,9 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
         )
     if not older:
         raise VersionError(
-            "there is no older version to go back to",
+            f"{now.name} is the oldest version: there is none to go back to"
+            if now is not None
+            else "there is no older version to go back to",
             hint=f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes another of those "
             f"that `.venv/bin/pipeline list -p {profile}` shows; with one version only, leave "
             "LD_PRELOAD out",

@@ -64,7 +64,7 @@ class StageLog:
             now = self._clock()
             if now - self._last >= QUIET_S:
                 self._last = now
-                self._say(f"{self._name}: {self._text}, after {now - self._started:.0f} s")
+                self._say(f"{self._name}: {self._text} (for {now - self._started:.0f} s now)")
 
     @contextmanager
     def reminding(self) -> Iterator[None]:

@@ -54,8 +54,8 @@ def test_a_log_shows_steps_now_and_then() -> None:
     every_second = [float(second) for second in range(int(2 * QUIET_S) + 5)]
     assert log_of(every_second) == [
         "verify: started",
-        "verify: pair at 20, after 20 s",
-        "verify: pair at 40, after 40 s",
+        "verify: pair at 20 (for 20 s now)",
+        "verify: pair at 40 (for 40 s now)",
         "verify: done in 44.0 s: GO",
     ]
 
@@ -73,8 +73,8 @@ def test_a_log_tells_a_step_that_takes_long_again() -> None:
         now[0] = at
         log.remind()
     assert said == [
-        "record: recording shop-played, limit 300 s, after 20 s",
-        "record: recording shop-played, limit 300 s, after 40 s",
+        "record: recording shop-played, limit 300 s (for 20 s now)",
+        "record: recording shop-played, limit 300 s (for 40 s now)",
     ]
 
 

@@ -218,7 +218,9 @@ def test_prefixes_that_still_have_what_is_refused_are_named(
 
 def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
     type_("rollback")
-    with pytest.raises(VersionError, match="no older version") as refused:
+    with pytest.raises(
+        VersionError, match="is the oldest version: there is none to go back to"
+    ) as refused:
         type_("rollback")
     assert "--to VERSION" in refused.value.hint
     assert current(tree.dist("p")) == version(tree, OLD)
