@@ -132,7 +132,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.errors import UsageError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks, reject
+    from pipeline.release.marks import read_marks, reject, want_again
     from pipeline.release.version import current, point_current, require_published, resolve
 
     tree = Tree.here()
@@ -150,6 +150,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
         place = _newest_whole(others) if current(dist) == target else None
         reject(target, reason)
         if place is not None:
+            want_again(place)
             point_current(place)
     click.echo(f"{target.name} is rejected: {reason}")
     click.echo(f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo` takes that back")

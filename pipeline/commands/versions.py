@@ -88,7 +88,8 @@ def _profiles_published(tree: Tree) -> list[str]:
     check_folder(tree.dist("mixed"))
     if not found:
         raise VersionError(
-            "nothing is published in this tree", hint="`.venv/bin/pipeline build` builds `mixed`"
+            f"nothing is published in this tree, {tree.root}",
+            hint="`.venv/bin/pipeline build` builds `mixed`",
         )
     return found
 

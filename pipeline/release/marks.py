@@ -104,6 +104,14 @@ def set_aside(version: Version, aim: Version) -> None:
     _write(version.folder.parent, marks.model_copy(update={"aside": (*others, _mark(version))}))
 
 
+def want_again(version: Version) -> None:
+    """Forget that one version was rolled back: it becomes current."""
+    dist, marks = version.folder.parent, read_marks(version.folder.parent)
+    others = tuple(one for one in marks.aside if one.version != version.name)
+    if others != marks.aside:
+        _write(dist, marks.model_copy(update={"aside": others}))
+
+
 def lift(dist: Path) -> tuple[Mark, ...]:
     """Forget what was rolled back, and return it."""
     marks = read_marks(dist)

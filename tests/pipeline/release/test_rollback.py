@@ -186,6 +186,13 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
     assert current(tree.dist("p")) == version(tree, OLD)
 
 
+def test_what_takes_the_place_of_a_rejected_version_is_set_aside_no_more(tree: Tree) -> None:
+    set_aside(version(tree, OLD), version(tree, BAD))
+    type_("reject", BAD, "--reason", "redis grows")
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert read_marks(tree.dist("p")).rolled_back(version(tree, OLD)) is None
+
+
 def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -> None:
     with pytest.raises(UsageError, match="needs a reason"):
         type_("reject", BAD, "--reason", " ")
