@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Places that fault at a time, at most. Each is two mappings, of which the system allows 65,530: the
- * rest is for the program. */
+/* Places that fault at a time, at most. Each is two mappings, of which the system allows 65,530:
+ * the rest is for the program. */
 enum { HAK_MOST_WALLS = 24000 };
 
 /* Every access to the memory faults from now on, or no more. Preconditions as in os/os.h. False:

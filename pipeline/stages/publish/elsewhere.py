@@ -15,7 +15,6 @@ from pipeline.core.processor import ANY, OTHER, machine, nearest
 from pipeline.core.store import Artifact, Store
 from pipeline.geometry.load import kind_for, load_geometry
 from pipeline.profile.schema import Trace
-from pipeline.release.check_version import check_library_file
 from pipeline.release.contents import debug_place
 from pipeline.release.origin import other_sources, other_tools
 from pipeline.release.version import MANIFEST, library_place
@@ -214,6 +213,8 @@ def _checked(shop: Workshop, order: Order, room: Path) -> dict[str, Any]:
 
 
 def _check_digests(shop: Workshop, listed: dict[str, str], room: Path) -> None:
+    from pipeline.release.check_version import check_library_file
+
     library = room / LIBRARY_FILE
     places = {
         library_place(shop.options.variant): library,
