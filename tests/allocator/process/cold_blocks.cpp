@@ -13,33 +13,11 @@
 #include <sys/resource.h>
 
 #include "../support/check.h"
+#include "../support/hinted_new.h"
 #include "../support/random.h"
 extern "C" {
 #include "../support/invariants.h"
 #include "../support/threads.h"
-}
-
-#define WEAK __attribute__((weak))
-
-enum class __hot_cold_t : std::uint8_t {};
-
-WEAK void *operator new(std::size_t, __hot_cold_t);
-WEAK void *operator new[](std::size_t, __hot_cold_t);
-WEAK void *operator new(std::size_t, const std::nothrow_t &, __hot_cold_t) noexcept;
-WEAK void *operator new[](std::size_t, const std::nothrow_t &, __hot_cold_t) noexcept;
-WEAK void *operator new(std::size_t, std::align_val_t, __hot_cold_t);
-WEAK void *operator new[](std::size_t, std::align_val_t, __hot_cold_t);
-WEAK void *operator new(std::size_t, std::align_val_t, const std::nothrow_t &,
-                        __hot_cold_t) noexcept;
-WEAK void *operator new[](std::size_t, std::align_val_t, const std::nothrow_t &,
-                          __hot_cold_t) noexcept;
-struct sized_ptr_t {
-    void *p;
-    std::size_t n;
-};
-extern "C" {
-WEAK sized_ptr_t __size_returning_new_hot_cold(std::size_t, __hot_cold_t);
-WEAK sized_ptr_t __size_returning_new_aligned_hot_cold(std::size_t, std::align_val_t, __hot_cold_t);
 }
 
 namespace {

@@ -216,47 +216,42 @@ def test_another_geometry_is_told_where_both_are_known() -> None:
         assert any(said in note for note in notes) is told
 
 
+def playing(model: ReportModel, recording: str, times: int = 1, *, ops: str) -> ReportModel:
+    """Return a version whose workloads played a recording, with so many times its peak memory."""
+    throughput = model.verify.throughput
+    path = f"/tree/build/pipeline/mixed/record/{recording}/shop.trace"
+    workloads = tuple(
+        one.model_copy(
+            update={
+                "argv": ("/baseline/bench/replay", "--trace", path, "--ops", ops),
+                "tuned_rss_kib": one.tuned_rss_kib * times,
+            }
+        )
+        for one in throughput.workloads
+    )
+    said = throughput.model_copy(update={"workloads": workloads})
+    verify = model.verify.model_copy(update={"throughput": said})
+    return model.model_copy(update={"verify": verify})
+
+
 def test_memory_is_compared_by_the_same_recordings_alone() -> None:
     """Another input takes other memory: that is no regression of the library."""
-
-    def playing(model: ReportModel, recording: str, times: int) -> ReportModel:
-        throughput = model.verify.throughput
-        path = f"/tree/build/pipeline/mixed/record/{recording}/shop.trace"
-        workloads = tuple(
-            one.model_copy(
-                update={
-                    "argv": ("/baseline/bench/replay", "--trace", path),
-                    "tuned_rss_kib": one.tuned_rss_kib * times,
-                }
-            )
-            for one in throughput.workloads
-        )
-        said = throughput.model_copy(update={"workloads": workloads})
-        verify = model.verify.model_copy(update={"throughput": said})
-        return model.model_copy(update={"verify": verify})
-
-    before = playing(older(), "aaaa", 1)
-    assert judgements(compare_versions(before, playing(good(), "aaaa", 2)))["peak RSS"] == "worse"
-    anew = compare_versions(before, playing(good(), "bbbb", 2))
+    before = playing(older(), "aaaa", ops="500000")
+    again = compare_versions(before, playing(good(), "aaaa", 2, ops="500000"))
+    assert judgements(again)["peak RSS"] == "worse"
+    anew = compare_versions(before, playing(good(), "bbbb", 2, ops="500000"))
     row = next(row for row in anew.rows if row.name == "peak RSS")
     assert row.judgement == "unknown"
     assert row.why.startswith("the recording was made anew")
 
 
 def test_memory_of_runs_of_another_length_is_not_compared() -> None:
-    def playing(model: ReportModel, ops: str) -> ReportModel:
-        throughput = model.verify.throughput
-        argv = ("/baseline/bench/replay", "--trace", "/tree/record/aaaa/shop.trace", "--ops", ops)
-        workloads = tuple(one.model_copy(update={"argv": argv}) for one in throughput.workloads)
-        said = throughput.model_copy(update={"workloads": workloads})
-        verify = model.verify.model_copy(update={"throughput": said})
-        return model.model_copy(update={"verify": verify})
-
-    rows = compare_versions(playing(older(), "500000"), playing(good(), "2000000")).rows
+    before = playing(older(), "aaaa", ops="500000")
+    rows = compare_versions(before, playing(good(), "aaaa", ops="2000000")).rows
     row = next(row for row in rows if row.name == "peak RSS")
     assert row.judgement == "unknown"
     assert row.why.startswith("the runs were of another length")
-    again = compare_versions(playing(older(), "500000"), playing(good(), "500000"))
+    again = compare_versions(before, playing(good(), "aaaa", ops="500000"))
     assert judgements(again)["peak RSS"] != "unknown"
 
 
