@@ -78,7 +78,7 @@ typedef struct hak_run_cache {
 
 /* Which of its mallocs are picked: sampling/sampling.h. */
 typedef struct hak_sampled {
-    bool counted;        /* each malloc comes by; ... */
+    bool counted;        /* each malloc is counted; ... */
     bool samples;        /* ... for a heap profile, with large blocks */
     unsigned in_force;   /* when it last looked */
     int64_t sample_left; /* bytes until the next sample, ... */

@@ -8,6 +8,7 @@
 #include "hot/magazine.h"
 #include "large/large.h"
 #include "magazine/arm.h"
+#include "magazine/count.h"
 #include "pages/canaries.h"
 #include "pages/epoch.h"
 #include "pages/mark.h"
@@ -108,7 +109,7 @@ static inline void *refill_by_owner(hak_heap *heap, size_t size) {
     return leave_with(heap, refill(heap, class_for(heap, size)));
 }
 
-static inline void *refill_class(hak_heap *heap, unsigned cls) {
+static HAK_DOOR void *refill_class(hak_heap *heap, unsigned cls) {
     hak_owner_enters(heap);
     return leave_with(heap, refill(heap, cls));
 }
@@ -118,10 +119,11 @@ static inline void *refill_class(hak_heap *heap, unsigned cls) {
 static inline void *refill_led_away(hak_heap *heap, unsigned cls) {
     bool elsewhere = HAK_HARDENED && hak_range_count() > 1;
     if (HAK_LIKELY(!hak_malloc_is_led_away(heap, cls)) && !elsewhere) {
-        void *block = hak_magazine_pop(heap, cls);
+        void *block = hak_magazine_pop(heap, cls, HAK_IS_COUNTED);
         if (HAK_LIKELY(block != NULL))
             return block;
     }
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     return refill_class(heap, cls);
 }
 
@@ -152,11 +154,11 @@ static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     return block != NULL ? block : refill_by_owner(heap, size);
 }
 
-/* While a heap is counted each malloc comes here. */
+/* Where the hot path does not count, each malloc of a heap that is counted comes here. */
 static HAK_DOOR void *refill_counted(hak_heap *heap, size_t size) {
     if (HAK_HARDENED)
         return refill_with_canary(heap, size);
-    if (HAK_UNLIKELY(!hak_sampling_passes(heap, size)))
+    if (HAK_UNLIKELY(!hak_count_passes(heap, size)))
         return refill_picked(heap, size);
     return refill_led_away(heap, hak_sampling_class(size));
 }
@@ -164,8 +166,10 @@ static HAK_DOOR void *refill_counted(hak_heap *heap, size_t size) {
 static inline void *refill_anyhow(hak_heap *heap, size_t size) {
     if (HAK_UNLIKELY(hak_sampling_changed(heap)))
         return refill_picked(heap, size);
-    if (HAK_UNLIKELY(heap->sampled.counted))
+    if (HAK_UNLIKELY(hak_is_led_to_count(heap)))
         return refill_counted(heap, size);
+    if (HAK_COUNTS && HAK_UNLIKELY(!hak_count_passes(heap, size)))
+        return refill_picked(heap, size);
     return refill_by_owner(heap, size);
 }
 

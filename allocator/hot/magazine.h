@@ -15,13 +15,14 @@
 
 #include "base/types.h"
 #include "hot/ahead.h"
+#include "magazine/count.h"
 #include "pages/mark.h"
 #include "thread/thread.h"
 
-HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls) {
+HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls, size_t size) {
     void **top = heap->top[cls];
     void *block = HAK_READ_SHARED(*top);
-    if (HAK_UNLIKELY(block == NULL))
+    if (HAK_UNLIKELY(block == NULL) || hak_count_is_picked(heap, size))
         return NULL;
     HAK_WRITE_SHARED(heap->top[cls], top - 1);
     hak_fetch_ahead(top[-1]);
@@ -30,10 +31,10 @@ HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls) {
 
 /* The last block is for the slow path, which brings more: so a block taken in hand is never NULL.
  */
-HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls) {
+HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls, size_t size) {
     void **top = heap->top[cls];
     void *next = HAK_READ_SHARED(top[-1]), *block = heap->hand[cls];
-    if (HAK_UNLIKELY(next == NULL))
+    if (HAK_UNLIKELY(next == NULL) || hak_count_is_picked(heap, size))
         return NULL;
     HAK_ASSUME(block != NULL);
     heap->hand[cls] = next;
@@ -42,9 +43,10 @@ HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls) {
     return block;
 }
 
-/* NULL when the slow path is to be asked: the magazine is empty, or nearly. */
-HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls) {
-    void *block = HAK_HAND ? hak_hand_pop(heap, cls) : hak_array_pop(heap, cls);
+/* A block for `size` bytes. NULL when the slow path is to be asked: the magazine is empty, or
+ * nearly, or the malloc is picked. */
+HAK_INLINE void *hak_magazine_pop(hak_heap *heap, unsigned cls, size_t size) {
+    void *block = HAK_HAND ? hak_hand_pop(heap, cls, size) : hak_array_pop(heap, cls, size);
     if (HAK_UNLIKELY(block == NULL))
         return NULL;
     HAK_TALLY(heap, cls, pop);
@@ -92,7 +94,7 @@ HAK_INLINE unsigned hak_small_step(size_t size) {
  * hak_refill is to be asked. */
 HAK_INLINE void *hak_take_small(size_t size) {
     hak_heap *heap = hak_this_thread.heap;
-    return hak_magazine_pop(heap, heap->class_of_small[hak_small_step(size)]);
+    return hak_magazine_pop(heap, heap->class_of_small[hak_small_step(size)], size);
 }
 
 #endif

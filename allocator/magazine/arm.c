@@ -1,6 +1,7 @@
 #include "magazine/arm.h"
 
 #include "base/classes.h"
+#include "magazine/count.h"
 #include "magazine/magazine.h"
 #include "pages/range.h"
 #include "policy/policy.h"
@@ -42,7 +43,7 @@ void hak_lead_malloc_away(hak_heap *heap, unsigned cls) {
 
 void hak_lead_malloc_back(hak_heap *heap, unsigned cls) {
     bool stays =
-        heap->sampled.counted || (HAK_HARDENED && hak_range_count() > 1); /* pages/mark.h */
+        hak_is_led_to_count(heap) || (HAK_HARDENED && hak_range_count() > 1); /* pages/mark.h */
     lead_sizes(heap, cls, stays ? HAK_CLASS_NONE : cls);
 }
 

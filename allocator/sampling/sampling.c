@@ -2,6 +2,7 @@
 
 #include "base/classes.h"
 #include "magazine/arm.h"
+#include "magazine/count.h"
 #include "os/secret.h"
 #include "os/stack.h"
 #include "pages/canaries.h"
@@ -57,6 +58,10 @@ static int64_t trap_distance(hak_heap *heap) {
     return distance(heap, atomic_load_explicit(&trap_rate, memory_order_relaxed));
 }
 
+static bool has_traps(void) {
+    return atomic_load_explicit(&trap_rate, memory_order_relaxed) != 0;
+}
+
 bool hak_sampling_toss(hak_heap *heap) {
     return draw(heap) >> 63 != 0;
 }
@@ -77,7 +82,7 @@ enum hak_pick hak_sampling_pick(hak_heap *heap) {
         return heap->sampled.samples ? HAK_PICK_SAMPLE : HAK_PICK_NONE;
     } else if (heap->sampled.trap_left < 0) {
         heap->sampled.trap_left = trap_distance(heap);
-        return HAK_PICK_TRAP;
+        return has_traps() ? HAK_PICK_TRAP : HAK_PICK_NONE;
     }
     return HAK_PICK_NONE;
 }
@@ -126,7 +131,7 @@ static HAK_COLD void begin_counting(hak_heap *heap) {
     heap->sampled.counted = true;
     heap->sampled.seed =
         (uint64_t)hak_secret ^ (uint64_t)(uintptr_t)heap ^ UINT64_C(0x9e3779b97f4a7c15);
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+    for (unsigned cls = 1; cls < HAK_CLASSES && !HAK_COUNTS; cls++)
         hak_lead_malloc_away(heap, cls);
 }
 
@@ -140,7 +145,7 @@ static HAK_COLD void end_counting(hak_heap *heap) {
 /* Distances have no memory, so those that are drawn again are as good as the ones before. */
 static HAK_COLD void adopt(hak_heap *heap) {
     bool samples = atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
-    bool counted = samples || atomic_load_explicit(&trap_rate, memory_order_relaxed) != 0;
+    bool counted = samples || has_traps();
     if (HAK_HARDENED)
         counted = hak_canary_bytes() != 0; /* nothing else leads malloc away there */
     if (counted && !heap->sampled.counted)

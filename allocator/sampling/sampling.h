@@ -15,6 +15,10 @@
  * magazine. free stays on its hot path, since a sample lies in a large run of its own, or outside
  * of all ranges, and so comes to the slow path by itself.
  *
+ * A library for programs that are always sampled counts on the hot path (HAK_COUNT_MALLOCS): four
+ * instructions of each malloc, whether something is picked or not. What is picked looks like an
+ * empty magazine there.
+ *
  * Hardened builds sample nothing: there the same way leads to canaries (pages/canaries.h).
  *
  * Source: the same estimate as in gperftools and jemalloc ("heap_v2"). */
@@ -60,12 +64,6 @@ bool hak_sampling_adopt(hak_heap *heap);
 /* Whether the heap must adopt first. By the owner. */
 HAK_INLINE bool hak_sampling_changed(const hak_heap *heap) {
     return heap->sampled.in_force != hak_counting_now();
-}
-
-/* Counts one malloc. False: it is picked. By the owner. */
-HAK_INLINE bool hak_sampling_passes(hak_heap *heap, size_t size) {
-    return HAK_LIKELY((heap->sampled.sample_left -= (int64_t)size) >= 0) &&
-           HAK_LIKELY((heap->sampled.trap_left -= 1) >= 0);
 }
 
 /* What the malloc that did not pass is: NONE where the heap had to adopt. By the owner. */

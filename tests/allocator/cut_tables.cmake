@@ -1,5 +1,5 @@
 # Tables as a profile's geometry.toml makes them: `hand`, with a block in hand; `limits`, at the least and
-# the most that is legal; and `wide`, with pages of 128 KiB.
+# the most that is legal; and `wide`, with pages of 128 KiB. In the first two malloc counts on its hot path.
 include_guard()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${library_folder}/base/constants.def
              ${library_folder}/base/classes.def)
@@ -17,12 +17,13 @@ function(set_constants file)
 endfunction()
 
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/cuts)
-set_constants(${folder}/hand_constants.def HAK_HAND=1)
+set_constants(${folder}/hand_constants.def HAK_HAND=1 HAK_COUNT_MALLOCS=1)
 set(cut_hand HAK_CONSTANT_TABLE="${folder}/hand_constants.def")
 
 set_constants(${folder}/limits_constants.def HAK_SMALL_DEPTH=2 HAK_DEEP_BYTES=4096
   HAK_DEEP_MOST=1024 HAK_COARSE_BLOCKS=0 HAK_FIRST_BATCH=1 HAK_BATCH_SHARE=32 HAK_FEW_SHARE=64
-  HAK_PREFETCH_LINES=4 HAK_WARM_SLABS=3 HAK_KEEP_PAGES=0 HAK_KEEP_SHARE=64)
+  HAK_PREFETCH_LINES=4 HAK_WARM_SLABS=3 HAK_KEEP_PAGES=0 HAK_KEEP_SHARE=64
+  HAK_COUNT_MALLOCS=1)
 set(cut_limits HAK_CLASS_TABLE="${CMAKE_CURRENT_SOURCE_DIR}/support/limits_classes.def"
     HAK_CONSTANT_TABLE="${folder}/limits_constants.def")
 

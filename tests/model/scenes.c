@@ -42,7 +42,8 @@ void scene_use(void *block) {
 
 size_t scene_empty(hak_heap *heap, void **out) {
     size_t count = 0;
-    for (void *block; (block = hak_magazine_pop(heap, scene_class())) != NULL; count++) {
+    for (void *block; (block = hak_magazine_pop(heap, scene_class(), HAK_IS_COUNTED)) != NULL;
+         count++) {
         scene_use(block);
         out[count] = block;
     }
