@@ -25,12 +25,24 @@ def size(value: float | None) -> str:
 def page(now: Document, before: Document | None, seconds: float, rows: int) -> list[str]:
     """Return the lines of the page; ``before`` is what was seen so many seconds ago."""
     return [
-        f"process {now['pid']}   hakmem {now['hakmem']} ({now['variant']})",
+        f"process {now['pid']}   hakmem {_library(now)}",
         *_summary(now),
         _changes(now, before, seconds),
         "",
         *_classes(now["classes"], rows),
     ]
+
+
+def _library(now: Document) -> str:
+    """Return which library it is; one from before there was ``build`` tells less."""
+    version = f"{now.get('published') or now['hakmem']} ({now['variant']})"
+    build = now.get("build")
+    if build is None:
+        return version
+    kind = f", for {build['cpu']}" if build["cpu"] not in (None, "any") else ""
+    made = f"profile {build['profile']}{kind}" if build["profile"] else "a plain build"
+    number = f", build-id {build['build_id'][:12]}" if build["build_id"] else ""
+    return f"{version}, {made}{number}"
 
 
 def _summary(now: Document) -> list[str]:

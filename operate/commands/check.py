@@ -75,6 +75,13 @@ def library(process: Process, path: str) -> dict[str, Any]:
     }
 
 
+def published_version(process: Process) -> str | None:
+    """Return the name of the published version that a process runs; None if nobody knows it."""
+    ours = next((path for path in process.files() if allocators.is_ours(path)), None)
+    published = _published(process, ours) if ours else None
+    return published.version if published else None
+
+
 def _is_hidden(process: Process, ours: str | None) -> bool:
     """Tell whether our library is mapped from a file that is gone and that we may not read."""
     return ours is not None and is_gone(ours) and process.elf(ours) is None

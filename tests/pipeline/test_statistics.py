@@ -24,8 +24,17 @@ def names_in(table: str) -> list[str]:
 
 def documented() -> set[str]:
     """Return the names in the first column of the page's tables of figures."""
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.M)
+    _, _, figures = PAGE.partition("## What each figure means\n")
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", figures, re.M)
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def test_every_label_of_a_build_is_documented() -> None:
+    code = (ROOT / "allocator/report/build.c").read_text("utf-8")
+    labels = ["version", "variant", *re.findall(r'\(hak_label\)\{"(\w+)"', code)]
+    section = PAGE.partition("## Which build it is\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.M) == labels
+    assert len(labels) == 5
 
 
 @pytest.mark.parametrize("table", TABLES)
