@@ -67,12 +67,12 @@ struct mallinfo;
 struct mallinfo2;
 
 typedef struct hak_usage {
-    size_t reserved;  /* bytes of address space */
+    size_t reserved;  /* addresses set apart, in bytes */
     size_t committed; /* bytes of segments that were ever used */
-    size_t used;      /* bytes in blocks that are out */
-    size_t large;     /* those among them that lie in large blocks */
+    size_t used;      /* bytes of blocks that the program has: live_bytes in JSON */
+    size_t large;     /* those among them of more than 64 KiB */
     size_t free;      /* bytes in free blocks and free pages that the system still backs */
-    size_t blocks;    /* number of blocks that are out */
+    size_t blocks;    /* blocks that the program has: live_blocks in JSON */
     size_t heaps;     /* threads' heaps, idle ones included */
 } hak_usage;
 

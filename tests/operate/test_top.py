@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -122,8 +123,24 @@ def test_changes_are_told_by_the_second() -> None:
     now["events"] = {"purged_pages": 48}
     now["figures"]["minor_page_faults_total"] += 300
     page = "\n".join(overview.page(now, before, 2.0, 5))
-    assert "3.0 MiB given back; 1.0 MiB/s, 150 page faults/s" in page
+    assert "purged 3.0 MiB; 1.0 MiB/s, 150 page faults/s" in page
     assert "process ?" in page
+
+
+def test_each_line_and_column_is_explained() -> None:
+    """In docs/statistics.md, in their order, by figures that the library tells."""
+    now = document(1) | {"pid": 1, "system": dict.fromkeys(statistics._ROLLUP, 1024)}
+    lines = overview.page(now, None, 1.0, 5)
+    begins = [line.split()[0] for line in lines[: lines.index("")]]
+    text = (ROOT / "docs/statistics.md").read_text("utf-8")
+    section = text.partition("## A live view\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)`(?: line)? \| (.*) \|$", section, re.M)
+    assert [name for name, _ in rows] == [*begins, *overview.COLUMNS]
+    tables = ("report/figures", "report/class_figures", "stats/events")
+    known = "".join((ROOT / f"allocator/{one}.def").read_text("utf-8") for one in tables)
+    figures = {name for _, words in rows for name in re.findall(r"`([a-z_]+)`", words)}
+    assert len(figures) > 20
+    assert not [name for name in figures if f"({name}," not in known]
 
 
 def test_what_does_not_answer(tmp_path: Path, echo: Path) -> None:

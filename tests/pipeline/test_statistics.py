@@ -29,6 +29,15 @@ def documented() -> set[str]:
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
 
+def test_what_malloc_stats_prints_is_documented() -> None:
+    code = (ROOT / "allocator/front/usage.c").read_text("utf-8")
+    printed = re.findall(r'\{"(\w+)", "gauge"', code)
+    section = PAGE.partition("| printed |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (.+?) \| .+ \| .+ \|$", section, re.M)
+    assert len(printed) == 7
+    assert sorted(printed) == sorted(re.findall(r"`(\w+)`", " ".join(rows)))
+
+
 def test_every_label_of_a_build_is_documented() -> None:
     code = (ROOT / "allocator/report/build.c").read_text("utf-8")
     labels = ["version", "variant", *re.findall(r'\(hak_label\)\{"(\w+)"', code)]
