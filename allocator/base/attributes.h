@@ -52,9 +52,6 @@
 #define HAK_LIBC_NAME(type, name, parameters, function)
 #endif
 
-/* Its address is NULL where nobody defines it. */
-#define HAK_WEAK __attribute__((weak))
-
 /* Kept although nothing refers to it. */
 #define HAK_USED __attribute__((used))
 

@@ -90,9 +90,9 @@ int hak_malloc_info(int options,
  * figure means). As snprintf: at most `size` bytes are written, the last of them a NUL; returns the
  * length that all of the text has without it. When that is not below `size`, the text was cut: ask
  * again with more room, for it may be longer by then. NULL is allowed where `size` is 0.
- * Any thread. Nothing is allocated, errno is kept and no lock is taken; some 16 KiB
- * of stack. It cannot fail. Cost: about a microsecond for each 2 MiB that the program uses. Other
- * threads go on meanwhile, so figures fit each other only while they rest. */
+ * Any thread. Nothing is allocated, errno is kept, and no lock is taken but the loader's, for the
+ * build-id; some 16 KiB of stack. It cannot fail. Cost: about a microsecond for each 2 MiB that the
+ * program uses. Other threads go on meanwhile, so figures fit each other only while they rest. */
 size_t hak_stats_json(char *buffer, size_t size);
 size_t hak_stats_prometheus(char *buffer, size_t size);
 
