@@ -8,7 +8,11 @@ from typing import Any
 Document = dict[str, Any]
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _PURGED_PAGE = 65536
-_COLUMNS = ("size", "live", "bytes", "cached", "slabs", "hot", "draining", "free", "full")
+COLUMNS = (
+    *("size", "live", "live bytes", "cached", "slabs", "hot", "draining", "free"),
+    "live share",
+)
+"""Of the table of size classes. docs/statistics.md explains each, and each line of the page."""
 
 
 def size(value: float | None) -> str:
@@ -25,7 +29,7 @@ def size(value: float | None) -> str:
 def page(now: Document, before: Document | None, seconds: float, rows: int) -> list[str]:
     """Return the lines of the page; ``before`` is what was seen so many seconds ago."""
     return [
-        f"process {now['pid']}   hakmem {now['hakmem']} ({now['variant']})",
+        f"process {now['pid']}   hakmem {_library(now)}",
         *_summary(now),
         _changes(now, before, seconds),
         "",
@@ -33,27 +37,39 @@ def page(now: Document, before: Document | None, seconds: float, rows: int) -> l
     ]
 
 
+def _library(now: Document) -> str:
+    """Return which library it is; one from before there was ``build`` tells less."""
+    version = f"{now.get('published') or now['hakmem']} ({now['variant']})"
+    build = now.get("build")
+    if build is None:
+        return version
+    kind = f", for {build['cpu']}" if build["cpu"] not in (None, "any") else ""
+    made = f"profile {build['profile']}{kind}" if build["profile"] else "a plain build"
+    number = f", build-id {build['build_id'][:12]}" if build["build_id"] else ""
+    return f"{version}, {made}{number}"
+
+
 def _summary(now: Document) -> list[str]:
     f, system = now["figures"], now["system"]
     slabs, small = f["slab_bytes"], sum(c["size"] * c["live_blocks"] for c in now["classes"])
     apart = sum(f[name] for name in ("large_blocks", "apart_blocks"))
     return [
-        f"memory   process {size(system['resident_bytes'])}, library {size(f['resident_bytes'])},"
+        f"resident process {size(system['resident_bytes'])}, library {size(f['resident_bytes'])},"
         f" huge pages {size(system['huge_page_bytes'])}, swapped {size(system['swapped_bytes'])}",
-        f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large ones"
+        f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
-        f"slabs    {size(slabs)}, live {_share(small, slabs)}; free"
-        f" {size(f['slab_returned_bytes'])}, never used {size(f['slab_fresh_bytes'])}",
+        f"slabs    {size(slabs)}, live {_share(small, slabs)};"
+        f" returned {size(f['slab_returned_bytes'])}, fresh {size(f['slab_fresh_bytes'])}",
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
-        f" on their way {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
-        f" large {size(f['run_cache_bytes'])}",
-        f"threads  {f['heaps_active']} with a heap, {f['heaps_idle']} heaps of ended ones",
+        f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
+        f" run cache {size(f['run_cache_bytes'])}",
+        f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle",
     ]
 
 
 def _changes(now: Document, before: Document | None, seconds: float) -> str:
     epochs, purged = now["figures"]["purge_epochs_total"], now["events"]["purged_pages"]
-    text = f"purge    {epochs} epochs, {size(purged * _PURGED_PAGE)} given back"
+    text = f"purge    {epochs} epochs, purged {size(purged * _PURGED_PAGE)}"
     if before is None or seconds <= 0:
         return text
     given = (purged - before["events"]["purged_pages"]) * _PURGED_PAGE
@@ -73,8 +89,8 @@ def _share(part: int, whole: int) -> str:
 def _classes(classes: Sequence[Document], rows: int) -> list[str]:
     """Return the classes with the most live bytes, as a table."""
     largest = sorted(classes, key=lambda c: c["live_blocks"] * c["size"], reverse=True)[:rows]
-    table = [_COLUMNS, *(_row(c) for c in largest)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(_COLUMNS))]
+    table = [COLUMNS, *(_row(c) for c in largest)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(COLUMNS))]
     return ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
 
 

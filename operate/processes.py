@@ -15,6 +15,7 @@ from pipeline.core.errors import UsageError
 
 _AT_SECURE = 23
 _GONE = " (deleted)"
+_MOST_LINKS = 40  # as many as Linux follows
 PRELOAD_FILE = "etc/ld.so.preload"
 
 
@@ -116,6 +117,20 @@ class Process:
     def place(self, path: str) -> Path:
         """Return where a file of its own root can be read, also if it is a container's."""
         return self.folder / "root" / path.removesuffix(_GONE).lstrip("/")
+
+    def has_file(self, path: str) -> bool:
+        """Tell whether a path leads to a file in its own root, also through links.
+
+        The system would follow an absolute link into our root, not into that of the process. A
+        relative path begins where it works just now.
+        """
+        at = self.folder / "cwd" / path if not path.startswith("/") else self.place(path)
+        for _ in range(_MOST_LINKS):
+            if not at.is_symlink():
+                return at.exists()
+            target = str(at.readlink())
+            at = self.place(target) if target.startswith("/") else at.parent / target
+        return False
 
     def mapped(self, path: str) -> Path:
         """Return where the very file that is mapped can be read, also if it was replaced since.

@@ -25,8 +25,8 @@ Facts = dict[str, object]
 def huge_pages(process: Process, root: Path = Path("/")) -> Facts:
     """Return what the system and the process are set to, and what the process has."""
     return {
-        "enabled": _chosen(root / _HUGE / "enabled"),
-        "defrag": _chosen(root / _HUGE / "defrag"),
+        "enabled": pages.chosen(root / _HUGE / "enabled") or "none",
+        "defrag": pages.chosen(root / _HUGE / "defrag") or "none",
         **_pages_of_64_kib(root / _HUGE),
         "allowed_in_process": _field(process.text("status"), "THP_enabled") != "0",
         "huge_bytes": _kib(process.text("smaps_rollup"), "AnonHugePages"),
@@ -102,15 +102,6 @@ def _number(file: Path) -> int | None:
         return int(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-
-
-def _chosen(file: Path) -> str:
-    """Return the word in brackets: the one that is in force."""
-    try:
-        found = re.search(r"\[(\w+)\]", file.read_text(encoding="utf-8"))
-    except OSError:
-        return "none"
-    return found.group(1) if found else "?"
 
 
 def _field(text: str, name: str) -> str:

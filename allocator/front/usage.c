@@ -40,12 +40,12 @@ void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {
 
 void hak_usage_figures(const hak_usage *u, hak_figure figures[HAK_USAGES]) {
     const hak_figure all[HAK_USAGES] = {
-        {"reserved", "gauge", "bytes of address space reserved", u->reserved},
-        {"committed", "gauge", "bytes of segments ever used", u->committed},
-        {"used", "gauge", "bytes in blocks that are out", u->used},
-        {"large", "gauge", "bytes of them in large blocks", u->large},
-        {"free", "gauge", "bytes free and still backed by memory", u->free},
-        {"blocks", "gauge", "blocks that are out", u->blocks},
+        {"reserved_bytes", "gauge", "addresses set apart", u->reserved},
+        {"committed_bytes", "gauge", "segments that were ever used", u->committed},
+        {"live_bytes", "gauge", "bytes of blocks that the program has", u->used},
+        {"live_large_bytes", "gauge", "those of more than 64 KiB among them", u->large},
+        {"free_bytes", "gauge", "free blocks handed out before, and free pages that wait", u->free},
+        {"live_blocks", "gauge", "blocks that the program has", u->blocks},
         {"heaps", "gauge", "heaps of threads, idle ones included", u->heaps},
     };
     memcpy(figures, all, sizeof all);

@@ -55,14 +55,10 @@ static void write_figure(const char *name, size_t value, FILE *stream) {
     fprintf(stream, "<figure name=\"%s\" value=\"%zu\"/>\n", name, value);
 }
 
-static void write_ours(const hak_snapshot *s, const hak_usage *u, FILE *stream) {
-    hak_figure usage[HAK_USAGES];
+static void write_ours(const hak_snapshot *s, FILE *stream) {
     hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
-    hak_usage_figures(u, usage);
     hak_figures_of(s, figures);
     hak_figures_of_events(events);
-    for (const hak_figure *f = usage; f < usage + HAK_USAGES; f++)
-        write_figure(f->name, f->value, stream);
     for (const hak_figure *f = events; f < events + HAK_EVENTS; f++)
         write_figure(f->name, f->value, stream);
     for (const hak_figure *f = figures; f < figures + HAK_FIGURES; f++)
@@ -93,7 +89,7 @@ void hak_usage_write_xml(const hak_snapshot *s, FILE *stream) {
     write_total("mmap", (sum){s->large_blocks + s->apart_blocks, s->large_bytes + s->apart_bytes},
                 stream);
     write_system(&u, stream);
-    write_ours(s, &u, stream);
+    write_ours(s, stream);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (hak_slabs_of(&s->classes[cls]) != 0)
             write_class(s, cls, stream);

@@ -67,12 +67,12 @@ struct mallinfo;
 struct mallinfo2;
 
 typedef struct hak_usage {
-    size_t reserved;  /* bytes of address space */
+    size_t reserved;  /* addresses set apart, in bytes */
     size_t committed; /* bytes of segments that were ever used */
-    size_t used;      /* bytes in blocks that are out */
-    size_t large;     /* those among them that lie in large blocks */
+    size_t used;      /* bytes of blocks that the program has: live_bytes in JSON */
+    size_t large;     /* those among them of more than 64 KiB */
     size_t free;      /* bytes in free blocks and free pages that the system still backs */
-    size_t blocks;    /* number of blocks that are out */
+    size_t blocks;    /* blocks that the program has: live_blocks in JSON */
     size_t heaps;     /* threads' heaps, idle ones included */
 } hak_usage;
 
@@ -90,9 +90,9 @@ int hak_malloc_info(int options,
  * figure means). As snprintf: at most `size` bytes are written, the last of them a NUL; returns the
  * length that all of the text has without it. When that is not below `size`, the text was cut: ask
  * again with more room, for it may be longer by then. NULL is allowed where `size` is 0.
- * Any thread. Nothing is allocated, errno is kept and no lock is taken; some 16 KiB
- * of stack. It cannot fail. Cost: about a microsecond for each 2 MiB that the program uses. Other
- * threads go on meanwhile, so figures fit each other only while they rest. */
+ * Any thread. Nothing is allocated, errno is kept, and no lock is taken but the loader's, for the
+ * build-id; some 16 KiB of stack. It cannot fail. Cost: about a microsecond for each 2 MiB that the
+ * program uses. Other threads go on meanwhile, so figures fit each other only while they rest. */
 size_t hak_stats_json(char *buffer, size_t size);
 size_t hak_stats_prometheus(char *buffer, size_t size);
 

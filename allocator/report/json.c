@@ -1,5 +1,6 @@
 #include "base/classes.h"
 #include "os/process.h"
+#include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
 #include "report/text.h"
@@ -18,6 +19,18 @@ static void put_members(hak_text *text, const hak_figure *figures, unsigned coun
 static void put_one(hak_text *text, const char *name, size_t value) {
     HAK_TEXT_ADD(text, "\"", name, "\":");
     hak_text_number(text, value);
+}
+
+static void put_build(hak_text *text) {
+    hak_label labels[HAK_LABELS];
+    char digits[HAK_BUILD_ID_ROOM];
+    hak_build_labels(labels, digits);
+    for (unsigned i = 0; i < HAK_LABELS; i++) {
+        const char *value = labels[i].value, *quote = value != NULL ? "\"" : "";
+        HAK_TEXT_ADD(text, i == 0 ? ",\n\"build\":{\"" : ",\"", labels[i].name, "\":", quote,
+                     value != NULL ? value : "null", quote);
+    }
+    HAK_TEXT_ADD(text, "}");
 }
 
 static void put_totals(hak_text *text, const hak_snapshot *s) {
@@ -99,6 +112,7 @@ size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
     HAK_TEXT_ADD(&text, "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME "\",");
     put_one(&text, "process", hak_process_number());
+    put_build(&text);
     put_totals(&text, s);
     put_events(&text);
     put_class_members(&text, s);

@@ -1,9 +1,24 @@
 #include "base/classes.h"
+#include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
 #include "report/text.h"
 
 /* Prometheus' text format, version 0.0.4. */
+
+static void put_build(hak_text *text) {
+    hak_label labels[HAK_LABELS];
+    char digits[HAK_BUILD_ID_ROOM];
+    hak_build_labels(labels, digits);
+    HAK_TEXT_ADD(text,
+                 "# HELP hakmem_build_info Which build of the library this is.\n"
+                 "# TYPE hakmem_build_info gauge\n"
+                 "hakmem_build_info{version=\"" HAK_VERSION "\",variant=\"" HAK_VARIANT_NAME "\"");
+    for (const hak_label *one = labels; one < labels + HAK_LABELS; one++)
+        if (one->value != NULL)
+            HAK_TEXT_ADD(text, ",", one->name, "=\"", one->value, "\"");
+    HAK_TEXT_ADD(text, "} 1\n");
+}
 
 /* `after` belongs to the name: the formats want that counters end in _total. */
 static void put_head(hak_text *text, const hak_figure *f, const char *prefix, const char *after) {
@@ -55,9 +70,7 @@ static void put_class_metrics(hak_text *text, const hak_snapshot *s, unsigned wh
 size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
     hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
-    HAK_TEXT_ADD(&text,
-                 "# HELP hakmem_info The library.\n# TYPE hakmem_info gauge\n"
-                 "hakmem_info{version=\"" HAK_VERSION "\",variant=\"" HAK_VARIANT_NAME "\"} 1\n");
+    put_build(&text);
     hak_figures_of(s, figures);
     put_metrics(&text, figures, HAK_FIGURES, "");
     hak_figures_of_events(events);

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
+from pipeline.core.huge_pages import FOLDER, chosen
 from pipeline.core.processor import machine
 
-_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+_HUGE_PAGES = FOLDER / "enabled"
 
 
 def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
@@ -32,7 +33,7 @@ def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
         "processors": os.cpu_count(),
         "kernel": platform.release(),
         "libc": " ".join(platform.libc_ver()),
-        "transparent huge pages": _huge_pages_setting(),
+        "transparent huge pages": chosen(_HUGE_PAGES) or "unknown",
         "load before": os.getloadavg()[0],
         "repetitions": repetitions,
         "scale": scale,
@@ -44,20 +45,13 @@ def today() -> tuple[str, str]:
     return datetime.datetime.now(datetime.UTC).date().isoformat(), machine().name
 
 
-def _huge_pages_setting() -> str:
-    if not _HUGE_PAGES.is_file():
-        return "unknown"
-    text = _HUGE_PAGES.read_text(encoding="utf-8")
-    return text[text.index("[") + 1 : text.index("]")] if "[" in text else "unknown"
-
-
 @contextmanager
 def huge_pages(setting: str | None) -> Iterator[None]:
     """Set transparent huge pages for the whole system while this lasts; needs root."""
     if setting is None:
         yield
         return
-    before = _huge_pages_setting()
+    before = chosen(_HUGE_PAGES) or "unknown"
     try:
         _HUGE_PAGES.write_text(setting, encoding="utf-8")
     except OSError as error:

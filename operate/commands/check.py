@@ -41,6 +41,7 @@ def facts(process: Process) -> dict[str, Any]:
     """Return all that is known of a process."""
     mapped, server = process.files(), process.server()
     ours = next((path for path in mapped if allocators.is_ours(path)), None)
+    failed = missing(process, mapped)
     hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
     return {
         "schema_version": 1,
@@ -52,7 +53,8 @@ def facts(process: Process) -> dict[str, Any]:
         "malloc_from": None if hidden else server or None,
         "other_allocators": others(process, mapped, server),
         "options": options(process),
-        "preload_failed": missing(process, mapped),
+        "preload_failed": failed,
+        "preload_reasons": {path: _refusal(process, path) for path in failed},
         "huge_pages": system.huge_pages(process),
         "memory": system.memory(process),
         "limits": system.limits(process),
@@ -71,6 +73,13 @@ def library(process: Process, path: str) -> dict[str, Any]:
         "level": published.level if published else None,
         "cpu": published.cpu if published else None,
     }
+
+
+def published_version(process: Process) -> str | None:
+    """Return the name of the published version that a process runs; None if nobody knows it."""
+    ours = next((path for path in process.files() if allocators.is_ours(path)), None)
+    published = _published(process, ours) if ours else None
+    return published.version if published else None
 
 
 def _is_hidden(process: Process, ours: str | None) -> bool:
@@ -133,9 +142,12 @@ def missing(process: Process, mapped: list[str]) -> list[str]:
     return [p for p in process.preloads() if allocators.is_ours(p) and Path(p).name not in names]
 
 
-def _refusal(path: str) -> str:
-    """Return why the loader did not take a file, as far as that can be seen from here."""
-    there = "/" not in path or Path(path).exists()
+def _refusal(process: Process, path: str) -> str:
+    """Return why the loader did not take a file, as far as that can be seen in the process's root.
+
+    A name without a folder is looked for in many, so nothing is said of it.
+    """
+    there = "/" not in path or process.has_file(path)
     return "the loader refused it" if there else "there is no such file"
 
 
@@ -147,7 +159,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         ("malloc is hakmem's", _serves(found)),
         *_library_rows(found["library"]),
         *(("other allocator", one) for one in found["other_allocators"]),
-        *(("not preloaded", f"{one}: {_refusal(one)}") for one in found["preload_failed"]),
+        *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
         ("options", _options(found["options"])),
         *_rows("huge pages", found["huge_pages"]),
         *_rows("memory", found["memory"]),

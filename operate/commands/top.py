@@ -8,6 +8,7 @@ import sys
 import time
 
 from operate import overview, statistics
+from operate.commands import check
 from operate.processes import Process
 from pipeline.core.errors import ExitCode
 
@@ -43,9 +44,11 @@ def _seconds(word: str) -> float:
 def run(args: argparse.Namespace) -> int:
     """Show one look after the other, until the process or the user ends it."""
     process = Process(args.pid)
+    process.require_readable()
+    published = check.published_version(process)
     before, seen = None, time.monotonic()
     while True:
-        now, at = statistics.look(process), time.monotonic()
+        now, at = {**statistics.look(process), "published": published}, time.monotonic()
         _show(args, overview.page(now, before, at - seen, args.rows), now)
         if args.once:
             return ExitCode.OK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -92,7 +92,7 @@ def new_command(subject: str, name: str) -> None:
 @click.option("--runnable", is_flag=True, help="Only entries that can be run again.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
 def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
-    """List the entries: subject, name, newest verdict, its date and its processor."""
+    """List the entries, each with the newest verdict of each kind of processor."""
     import json
 
     from pipeline.core.paths import Tree
@@ -104,13 +104,15 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
         click.echo(json.dumps({"schema_version": 1, "experiments": rows}, indent=1))
         return
     for row in rows:
-        where = row["processor"] or "processor not noted"
         click.echo(f"{row['subject']:11} {row['kind']:6} {row['name']}")
-        click.echo(f"{'':19}{row['date'] or 'not run yet'}, {where}: {row['verdict']}")
+        for one in row["results"] or [{"date": "not run yet"}]:
+            where = one.get("processor") or "processor not noted"
+            click.echo(f"{'':19}{one['date']}, {where}: {one.get('verdict', '')}")
 
 
-def _row(entry: Entry) -> dict[str, str]:
-    last = entry.last
+def _row(entry: Entry) -> dict[str, Any]:
+    """Return an entry for programs; ``results`` has the newest of each kind of processor."""
+    last = next(iter(entry.newest), None)
     return {
         "subject": entry.subject,
         "name": entry.name,
@@ -119,6 +121,7 @@ def _row(entry: Entry) -> dict[str, str]:
         "verdict": last.verdict if last else "",
         "date": last.date if last else "",
         "processor": last.processor if last else "",
+        "results": [{"kind": one.kind, **one.model_dump()} for one in entry.newest],
     }
 
 

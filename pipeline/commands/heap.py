@@ -52,6 +52,11 @@ _path = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Write what pprof reads instead: protobuf in gzip, with names.",
 )
 @click.option(
+    "--full-names",
+    is_flag=True,
+    help="C++ names with all their arguments, and the functions inside of the standard library.",
+)
+@click.option(
     "--fail-above",
     type=click.IntRange(min=0),
     metavar="BYTES",
@@ -64,6 +69,7 @@ def heap_command(
     what: str,
     html: Path | None,
     pprof: Path | None,
+    full_names: bool,
     fail_above: int | None,
 ) -> int:
     """Show a heap profile, or what grew from FILE to LATER."""
@@ -77,11 +83,12 @@ def heap_command(
         from pipeline.heap.html import render_page
 
         kind = f"{what} memory" + (f", growth since {file.name}" if later else "")
-        replace_text(html, render_page(last.name, kind, _facts(profile, sums), sums))
+        facts = _facts(profile, sums)
+        replace_text(html, render_page(last.name, kind, facts, sums, full=full_names))
     for out in filter(None, (pprof, html)):
         click.echo(f"wrote {out}")
     if pprof is None and html is None:
-        _show(profile, sums, show)
+        _show(profile, sums, show, full_names)
     if what == "live" and later is None and profile.samples and not any(sums.values()):
         click.echo(NOTHING_LIVES, err=True)
     return ExitCode.LIVES if fail_above is not None and sum(sums.values()) > fail_above else 0
@@ -111,13 +118,15 @@ def _write_pprof(out: Path, file: Path, later: Path | None) -> None:
         fresh.write_bytes(encode(allocated, live, profile.rate))
 
 
-def _show(profile: Profile, sums: dict[Stack, float], show: str) -> None:
+def _show(profile: Profile, sums: dict[Stack, float], show: str, full: bool) -> None:
     from pipeline.heap.text import call_tree, folded, top
 
-    if show != "folded":
-        for key, value in _facts(profile, sums):
-            click.echo(f"{key:20} {value}")
-    click.echo({"top": top, "tree": call_tree, "folded": folded}[show](sums), nl=False)
+    if show == "folded":
+        click.echo(folded(sums), nl=False)
+        return
+    for key, value in _facts(profile, sums):
+        click.echo(f"{key:20} {value}")
+    click.echo((top if show == "top" else call_tree)(sums, full=full), nl=False)
 
 
 def _facts(profile: Profile, sums: dict[Stack, float]) -> list[tuple[str, str]]:

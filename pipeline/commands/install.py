@@ -80,13 +80,19 @@ def install_command(
     plan = plan_install(found, place, force=force)
     if replaced:
         click.echo(replaced)
+    if plan.is_done:
+        click.echo(f"nothing to do: all {len(plan.there)} files are as they shall be")
     if dry_run:
         _tell(plan)
         return
-    carry_out(plan, found, click.echo)
+    if not plan.is_done:
+        carry_out(plan, found, click.echo)
     if found.folder.parent == Tree.here().dist(profile):  # a version elsewhere is not ours to prune
         remember_place(found.folder.parent, place)
-    click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}")
+    if plan.is_done:
+        return
+    same = f"; {len(plan.there)} were there already" if plan.there else ""
+    click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}{same}")
     if destdir is None and prefix in CACHED_PREFIXES:
         click.echo("run `ldconfig` as root, so that programs find the library by its name")
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from pipeline.core.errors import UsageError
 from pipeline.core.paths import Tree
+from pipeline.core.processor import TABLE, name_of
 from pipeline.core.spelling import did_you_mean
 from pipeline.profile.load import read_as
 
@@ -36,6 +37,9 @@ SUBJECTS = {
 }
 """Folders of docs/experiments, each with its heading in the index, in order."""
 
+_INTELS_FAMILY = 6  # of all that the table knows: "Intel model 207" leaves it out
+_KIND = re.compile(rf"\b(?:{'|'.join(name for *_, name in TABLE)})(?![\w-])")
+_MODEL = re.compile(r"\b(Intel|AMD)\b.*?(?:family (\d+),? )?model (\d+)")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
@@ -51,6 +55,11 @@ class Result(_Record):
     commit: str = ""
     verdict: Words
     figures: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of processor that was measured on, such as amd-zen4; "" where none is noted."""
+        return kind_in(self.processor)
 
 
 class Trial(_Record):
@@ -109,9 +118,26 @@ class Entry:
         return "trial" if self.content.trial else "record"
 
     @property
-    def last(self) -> Result | None:
-        """The newest result; None before the first run."""
-        return self.content.result[-1] if self.content.result else None
+    def newest(self) -> tuple[Result, ...]:
+        """The newest result of each kind of processor, the newest of all first."""
+        by_kind: dict[str, Result] = {}
+        for one in reversed(self.content.result):
+            by_kind.setdefault(one.kind, one)
+        return tuple(by_kind.values())
+
+
+def kind_in(processor: str) -> str:
+    """Return the kind of processor that a result names, in whichever words; "" for none.
+
+    Results from before kinds had names say "Intel model 207" or "AMD EPYC, family 25 model 17".
+    """
+    found = _KIND.search(processor) or _MODEL.search(processor)
+    if found is None:
+        return ""
+    if found.re is _KIND:
+        return found[0]
+    vendor, family, model = found.groups()
+    return name_of(vendor.lower(), int(family or _INTELS_FAMILY), int(model))
 
 
 def ledger(tree: Tree) -> Path:

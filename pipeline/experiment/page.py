@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 from pathlib import Path
 
 from pipeline.core.files import replace_text
@@ -15,6 +16,9 @@ from pipeline.experiment.write import TITLE
 
 MARK = "<!-- Below: .venv/bin/python -m pipeline.experiment.page -->"
 """What people write stands above this line of the page, what is made below it."""
+
+SAME = "the same"
+"""Stands in place of what was tried, where another kind of processor says something of it, too."""
 
 
 def page_of(tree: Tree) -> Path:
@@ -31,7 +35,7 @@ def render(before: str, entries: list[Entry]) -> str:
     entries = [one for one in entries if one.content.title != TITLE]
     parts = [f"{head}{MARK}\n"]
     for subject, heading in SUBJECTS.items():
-        rows = [_row(one) for one in entries if one.subject == subject]
+        rows = [row for one in entries if one.subject == subject for row in _rows(one)]
         if rows:
             parts.append("\n".join(_section(heading, rows)) + "\n")
     return "\n".join(parts)
@@ -47,17 +51,18 @@ def write_page(tree: Tree) -> None:
 def _section(heading: str, rows: list[str]) -> Iterator[str]:
     yield f"## {heading}"
     yield ""
-    yield "| what was tried | figures | verdict |"
-    yield "| --- | --- | --- |"
+    yield "| what was tried | processor | figures | verdict |"
+    yield "| --- | --- | --- | --- |"
     yield from rows
 
 
-def _row(entry: Entry) -> str:
+def _rows(entry: Entry) -> Iterator[str]:
+    """Yield a row for each kind of processor: the figures of one say nothing of another."""
     link = f"[{_cell(entry.content.title)}](experiments/{entry.subject}/{entry.path.name})"
-    last = entry.last
-    if last is None:
-        return f"| {link} | | not run yet |"
-    return f"| {link} | {_cell(last.figures)} | {_cell(last.verdict)} |"
+    if not entry.newest:
+        yield f"| {link} | | | not run yet |"
+    for one, what in zip(entry.newest, chain([link], repeat(SAME)), strict=False):
+        yield f"| {what} | {one.kind} | {_cell(one.figures)} | {_cell(one.verdict)} |"
 
 
 def _cell(words: str) -> str:

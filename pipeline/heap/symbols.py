@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -17,6 +19,9 @@ from pipeline.heap import read
 from pipeline.toolchain.find import INSTALL_HINT, llvm_folders
 
 TOOLS = ("llvm-addr2line", "addr2line")
+DEMANGLERS = ("c++filt", "llvm-cxxfilt")
+"""Each knows names that the other leaves as they are, and addr2line's own leaves some, too."""
+MANGLED = ("_Z", "___Z", "_R")
 LIMIT_S = 300.0
 
 Names = Mapping[int, tuple[str, ...]]
@@ -37,7 +42,43 @@ def names(profile: read.Profile) -> Names:
             by_file[mapping.file].append((address, address - 1 - mapping.start + mapping.offset))
     for file, places in by_file.items():
         found |= _names_in(tool, file, places)
-    return found
+    plain = demangled(name for names in found.values() for name in names)
+    return {address: tuple(map(plain, names)) for address, names in found.items()}
+
+
+def demangled(names: Iterable[str]) -> Callable[[str], str]:
+    """Return what gives the plain form of any of these names, as far as a tool knows it."""
+    plain: dict[str, str] = {}
+    mangled = sorted({name for name in names if name.startswith(MANGLED)})
+    for tool in _demanglers():
+        if mangled:
+            plain |= dict(zip(mangled, _filtered(tool, mangled), strict=False))
+        mangled = [name for name in mangled if plain.get(name, name) == name]
+    return lambda name: plain.get(name, name)
+
+
+def _demanglers() -> Iterator[Path]:
+    folders: list[str] = []
+    with suppress(PipelineError):
+        folders += map(str, llvm_folders())
+    for name in DEMANGLERS:
+        if path := shutil.which(name) or shutil.which(name, path=os.pathsep.join(folders)):
+            yield Path(path)
+
+
+def _filtered(tool: Path, names: Sequence[str]) -> list[str]:
+    try:
+        return _lines(tool, (), names)
+    except (OSError, ChildError):
+        return []
+
+
+def _lines(tool: Path, options: Sequence[str | Path], asked: Sequence[str]) -> list[str]:
+    """Return what a tool says to these lines of input."""
+    with tempfile.NamedTemporaryFile("w", suffix=".asked") as file:
+        file.write("".join(f"{line}\n" for line in asked))
+        file.flush()
+        return run([tool, *options], stdin=Path(file.name), timeout_s=LIMIT_S).stdout.splitlines()
 
 
 def _tool() -> Path:
@@ -82,15 +123,10 @@ def _linked(file: Path, offsets: Iterable[int]) -> list[int]:
 
 def _ask(tool: Path, file: Path, addresses: Sequence[int]) -> list[tuple[str, ...]]:
     """Return the functions at each address; none where there is no symbol."""
-    with tempfile.NamedTemporaryFile("w", suffix=".addresses") as asked:
-        asked.write("".join(f"{address:#x}\n" for address in addresses))
-        asked.flush()
-        said = run(
-            [tool, "-a", "-f", "-i", "-C", "-e", file], stdin=Path(asked.name), timeout_s=LIMIT_S
-        ).stdout
+    asked = [f"{address:#x}" for address in addresses]
     answers: list[list[str]] = []
     # An address, then pairs of lines: a function, and where it stands in the sources.
-    lines = iter(said.splitlines())
+    lines = iter(_lines(tool, ("-a", "-f", "-i", "-C", "-e", file), asked))
     for line in lines:
         if line.startswith("0x"):
             answers.append([])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -73,12 +73,16 @@ def tree(sums: Iterable[tuple[Stack, float]]) -> Node:
     return root
 
 
-def functions(sums: Sums) -> list[Function]:
-    """Return all functions, that with the most bytes of its own first."""
+def functions(sums: Sums, passes_on: Callable[[str], bool] = lambda _: False) -> list[Function]:
+    """Return all functions, that with the most bytes of its own first.
+
+    What a function asks for that only passes requests on is its caller's own.
+    """
     own: dict[str, float] = defaultdict(float)
     total: dict[str, float] = defaultdict(float)
     for stack, value in sums.items():
-        own[stack[-1] if stack else "?"] += value
+        asks = next((name for name in reversed(stack) if not passes_on(name)), None)
+        own[asks or (stack[-1] if stack else "?")] += value
         for name in set(stack) or {"?"}:  # one that calls itself counts once
             total[name] += value
     found = [Function(name, own[name], total[name]) for name in total]

@@ -18,7 +18,6 @@ from pipeline.judge.request import Tools
 
 VERSION_LIMIT_S = 10.0
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-_HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _ASLR = Path("/proc/sys/kernel/randomize_va_space")
 
 
@@ -38,7 +37,7 @@ def record(tools: Tools, load_before: float) -> Environment:
         libc=" ".join(platform.libc_ver()),
         memory_mib=_memory_mib(),
         governor=_text(_GOVERNOR),
-        transparent_hugepages=_field(_HUGE_PAGES, r"\[(\w+)\]"),
+        transparent_hugepages=huge_pages.chosen(),
         pages_of_64_kib=huge_pages.told(huge_pages.SMALL_KIB),
         aslr=_text(_ASLR),
         load_before=load_before,

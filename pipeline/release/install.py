@@ -97,12 +97,23 @@ class Place:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an installation or its removal does: names below the prefix."""
+    """What an installation or its removal does: names below the prefix.
+
+    ``there`` has been installed before with the very bytes and rights, and is left as it is.
+    """
 
     place: Place
     write: dict[str, Path]
     remove: tuple[str, ...]
     keep: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
+    noted: bool = False
+    """Whether the record says already what it would say in the end."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.noted and not self.write and not self.remove
 
     @property
     def in_order(self) -> list[str]:
@@ -129,7 +140,10 @@ def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
             hint="take another --prefix, or overwrite them with --force",
         )
     gone = [name for name in ours if name not in files and _unchanged(place, name, ours)]
-    return Plan(place, files, tuple(gone))
+    there = [name for name in files if _is_copy(files[name], place.root / name)]
+    write = {name: path for name, path in files.items() if name not in there}
+    noted = old is not None and (old.version, old.prefix) == (version.name, str(place.prefix))
+    return Plan(place, write, tuple(gone), there=tuple(there), noted=noted)
 
 
 def plan_removal(place: Place) -> Plan:
@@ -158,7 +172,7 @@ def carry_out(
         _put(plan.write[name], root / name)
         tell(f"install {root / name}")
     if version is not None:
-        digests = {name: _digest(root / name) for name in plan.write}
+        digests = {name: _digest(root / name) for name in (*plan.write, *plan.there)}
         record = Installed(
             version=version.name, prefix=str(plan.place.prefix), files=digests
         ).model_dump()
@@ -202,7 +216,19 @@ def _put(source: Path, target: Path) -> None:
             fresh.symlink_to(source.readlink())
         else:
             shutil.copyfile(source, fresh)
-            fresh.chmod(0o755 if _is_library(source.name) else 0o644)
+            fresh.chmod(_mode(source))
+
+
+def _mode(source: Path) -> int:
+    return 0o755 if _is_library(source.name) else 0o644
+
+
+def _is_copy(source: Path, target: Path) -> bool:
+    """Tell whether a file is already what copying would make of it."""
+    if not _there(target) or target.is_dir() or source.is_symlink() != target.is_symlink():
+        return False
+    rights = target.is_symlink() or target.stat().st_mode & 0o777 == _mode(source)
+    return rights and _digest(source) == _digest(target)
 
 
 def _digest(path: Path) -> str:

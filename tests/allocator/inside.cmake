@@ -8,6 +8,9 @@ if(TARGET hakmem-core)
   list(TRANSFORM gate_sources PREPEND ${library_folder}/)
 endif()
 
+set_source_files_properties(${library_folder}/report/build.c PROPERTIES COMPILE_DEFINITIONS
+                            "HAK_PROFILE=\"\";HAK_CPU=\"\"")
+
 function(configure_inside target)
   target_include_directories(${target} PRIVATE ${library_folder} PUBLIC ${library_folder}/include)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE HAK_REPLACE=0 HAK_SLOWDOWN=0

@@ -37,7 +37,7 @@ def told() -> set[str]:
         return re.findall(rf"^{macro}\((\w+),", (ROOT / table).read_text("utf-8"), re.M)
 
     return {
-        "hakmem_info",
+        "hakmem_build_info",
         *(f"hakmem_{n}" for n in names("allocator/report/figures.def", "HAK_FIGURE")),
         *(
             f"hakmem_class_{n}"

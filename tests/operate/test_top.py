@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import ROOT, Compile, compile_c, hakmem, loads
+from made import ROOT, Compile, compile_c, hakmem, loads, publish
 from test_check_process import echo, running
 
 from operate import overview, statistics
@@ -34,7 +36,8 @@ def document(process: int) -> dict[str, Any]:
     names = (ROOT / "allocator/report/figures.def").read_text("utf-8").split("HAK_FIGURE(")[2:]
     figures = {text.partition(",")[0]: 1024 for text in names}
     events = {"purged_pages": 16}
-    head = {"hakmem": "1.2.3", "variant": "production", "process": process}
+    build = {"profile": "shop", "cpu": "amd-zen3", "build_id": "0123456789abcdef"}
+    head = {"hakmem": "1.2.3", "variant": "production", "process": process, "build": build}
     return {**head, "figures": figures, "events": events, "classes": [{**one, **more}]}
 
 
@@ -72,10 +75,44 @@ def test_a_look(tmp_path: Path, echo: Path) -> None:
         said = hakmem("top", "--once", str(pid))
         found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
     assert said.returncode == 0, said.stderr
-    assert f"process {pid}   hakmem 1.2.3 (production)" in said.stdout
+    head = f"process {pid}   hakmem 1.2.3 (production), profile shop, for amd-zen3, "
+    assert f"{head}build-id 0123456789ab\n" in said.stdout
     words = [line.split() for line in said.stdout.splitlines()]
     assert ["64", "512", "32.0", "KiB", "7", "1", "1", "0", "0", "50", "%"] in words
-    assert found["pid"] == pid and found["system"]["resident_bytes"] > 0
+    assert found["pid"] == pid and found["published"] is None
+    assert found["system"]["resident_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, "1.2.3 (production)"),  # libraries from before that
+        ({"build": dict.fromkeys(("profile", "cpu", "build_id"))}, "a plain build"),
+        (
+            {"published": "1.2.3-ab", "build": {"profile": "x", "cpu": "any", "build_id": None}},
+            "1.2.3-ab (production), profile x",
+        ),
+    ],
+)
+def test_which_build_it_is(more: dict[str, Any], said: str) -> None:
+    head = {"hakmem": "1.2.3", "variant": "production"}
+    assert overview._library({**head, **more}).endswith(said)
+
+
+def test_the_published_version_is_named(tmp_path: Path, compile_c: Compile) -> None:
+    version = publish(tmp_path / "dist", built_library(), "mixed", "x86-64")
+    place, manifest = version / "lib/libhakmem.so", version / "manifest.json"
+    said = json.loads(manifest.read_text("utf-8"))
+    digest = hashlib.sha256(place.read_bytes()).hexdigest()
+    said["files"] = {"lib/libhakmem.so": digest}
+    manifest.write_text(json.dumps(said), "utf-8")
+    program = compile_c(WAITS, "-O0", "-fno-builtin")
+    env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(place)}
+    with running(program, **env) as pid:
+        found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
+        page = hakmem("top", "--once", str(pid)).stdout
+    assert found["published"] == "1.0-aa"
+    assert f"process {pid}   hakmem 1.0-aa (production), a plain build, build-id " in page
 
 
 def test_changes_are_told_by_the_second() -> None:
@@ -86,8 +123,24 @@ def test_changes_are_told_by_the_second() -> None:
     now["events"] = {"purged_pages": 48}
     now["figures"]["minor_page_faults_total"] += 300
     page = "\n".join(overview.page(now, before, 2.0, 5))
-    assert "3.0 MiB given back; 1.0 MiB/s, 150 page faults/s" in page
+    assert "purged 3.0 MiB; 1.0 MiB/s, 150 page faults/s" in page
     assert "process ?" in page
+
+
+def test_each_line_and_column_is_explained() -> None:
+    """In docs/statistics.md, in their order, by figures that the library tells."""
+    now = document(1) | {"pid": 1, "system": dict.fromkeys(statistics._ROLLUP, 1024)}
+    lines = overview.page(now, None, 1.0, 5)
+    begins = [line.split()[0] for line in lines[: lines.index("")]]
+    text = (ROOT / "docs/statistics.md").read_text("utf-8")
+    section = text.partition("## A live view\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)`(?: line)? \| (.*) \|$", section, re.M)
+    assert [name for name, _ in rows] == [*begins, *overview.COLUMNS]
+    tables = ("report/figures", "report/class_figures", "stats/events")
+    known = "".join((ROOT / f"allocator/{one}.def").read_text("utf-8") for one in tables)
+    figures = {name for _, words in rows for name in re.findall(r"`([a-z_]+)`", words)}
+    assert len(figures) > 20
+    assert not [name for name in figures if f"({name}," not in known]
 
 
 def test_what_does_not_answer(tmp_path: Path, echo: Path) -> None:

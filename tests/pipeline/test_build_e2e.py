@@ -107,6 +107,25 @@ def test_published_library_is_stripped_safe_and_serves(quick: Sandbox) -> None:
     assert (done.stdout, done.stderr) == ("488890\n", "")
 
 
+def test_the_library_tells_which_build_it_is(quick: Sandbox) -> None:
+    """Its build-id, too, although BOLT has moved its code: by it the version is found."""
+    folder = version(quick) / "lib"
+    ask = (
+        "import ctypes, sys; text = ctypes.create_string_buffer(1 << 20);"
+        "ctypes.CDLL(sys.argv[1]).hak_stats_json(text, len(text)); print(text.value.decode())"
+    )
+    done = subprocess.run(
+        ["python3", "-c", ask, folder / "libhakmem.so"], capture_output=True, text=True, check=True
+    )
+    told = json.loads(done.stdout)["build"]
+    manifest = json.loads((version(quick) / "manifest.json").read_text(encoding="utf-8"))
+    cut_for = manifest["processor"]["cut_for"]
+    assert (told["profile"], told["cpu"]) == (manifest["profile"], cut_for)
+    number = told["build_id"]
+    assert number == read_build_id(folder / "libhakmem.so")
+    assert (folder / f"debug/.build-id/{number[:2]}/{number[2:]}.debug").exists()
+
+
 def test_debug_file_belongs_to_the_library(quick: Sandbox) -> None:
     folder = version(quick) / "lib"
     debug_id = read_build_id(folder / "libhakmem.so.debug")

@@ -19,6 +19,7 @@ from pipeline.experiment.entry import (
     Entry,
     Result,
     find_entry,
+    kind_in,
     load_entries,
     load_entry,
     new_place,
@@ -71,11 +72,11 @@ def test_a_new_entry_is_a_template_that_can_be_read(tmp_path: Path) -> None:
     path = new_place(Tree(tmp_path), "magazines", "half")
     write_template(path)
     entry = load_entry(path)
-    assert (entry.subject, entry.name, entry.kind, entry.last) == (
+    assert (entry.subject, entry.name, entry.kind, entry.newest) == (
         "magazines",
         "half",
         "trial",
-        None,
+        (),
     )
     assert entry.content.trial is not None
 
@@ -121,6 +122,54 @@ def test_a_result_goes_below_earlier_ones(tmp_path: Path) -> None:
     add_result(path, second)
     assert load_entry(path).content.result == (first, second)
     assert path.read_text(encoding="utf-8").startswith(before.rstrip("\n"))
+
+
+def test_figures_of_another_kind_of_processor_stay_beside(tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "half")
+    write_template(path)
+    path.write_text(path.read_text(encoding="utf-8").replace(TITLE, "Half"), encoding="utf-8")
+    for processor, verdict in (
+        ("Intel model 207, 2 cores, VM", "old"),
+        ("intel-emeraldrapids, Intel(R) Xeon(R) Processor (family 6, model 207), 2 CPUs", "slower"),
+        ("amd-zen4, AMD EPYC (family 25, model 17), 2 CPUs", "as fast"),
+    ):
+        figures = f"speed of {verdict}"
+        result = Result(date="2026-01-02", processor=processor, verdict=verdict, figures=figures)
+        add_result(path, result)
+    entry = load_entry(path)
+    assert [(one.kind, one.verdict) for one in entry.newest] == [
+        ("amd-zen4", "as fast"),
+        ("intel-emeraldrapids", "slower"),
+    ]
+    rows = [
+        line for line in render(MARK, [entry]).splitlines() if line.startswith(("| [", "| the"))
+    ]
+    assert rows == [
+        "| [Half](experiments/magazines/half.toml) | amd-zen4 | speed of as fast | as fast |",
+        "| the same | intel-emeraldrapids | speed of slower | slower |",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("processor", "kind"),
+    [
+        ("", ""),
+        ("Intel model 207, 2 cores, VM, Linux 6.18", "intel-emeraldrapids"),
+        ("Intel server processor, family 6 model 167", "intel-rocketlake"),
+        ("AMD EPYC, family 25 model 17, 2 cores, VM", "amd-zen4"),
+        ("AMD family 25 model 17 (amd-zen4), 2 cores", "amd-zen4"),
+        ("amd-zen4, 2 cores, VM", "amd-zen4"),
+        ("intel-skylake-x, 2 cores", "intel-skylake-x"),
+        ("intel, Intel(R) of tomorrow (family 6, model 999), 8 CPUs", "intel"),
+    ],
+)
+def test_the_kind_of_a_processor_is_known_by_older_words_too(processor: str, kind: str) -> None:
+    assert kind_in(processor) == kind
+
+
+def test_each_processor_of_the_ledger_is_of_a_known_kind() -> None:
+    named = [one for entry in ENTRIES for one in entry.content.result if one.processor]
+    assert named and all(one.kind for one in named)
 
 
 def test_a_mistake_in_an_entry_is_told_with_its_place(tmp_path: Path) -> None:

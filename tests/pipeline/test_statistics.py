@@ -24,8 +24,26 @@ def names_in(table: str) -> list[str]:
 
 def documented() -> set[str]:
     """Return the names in the first column of the page's tables of figures."""
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", PAGE, re.M)
+    _, _, figures = PAGE.partition("## What each figure means\n")
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", figures, re.M)
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def test_what_malloc_stats_prints_is_documented() -> None:
+    code = (ROOT / "allocator/front/usage.c").read_text("utf-8")
+    printed = re.findall(r'\{"(\w+)", "gauge"', code)
+    section = PAGE.partition("| printed |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (.+?) \| .+ \| .+ \|$", section, re.M)
+    assert len(printed) == 7
+    assert sorted(printed) == sorted(re.findall(r"`(\w+)`", " ".join(rows)))
+
+
+def test_every_label_of_a_build_is_documented() -> None:
+    code = (ROOT / "allocator/report/build.c").read_text("utf-8")
+    labels = ["version", "variant", *re.findall(r'\(hak_label\)\{"(\w+)"', code)]
+    section = PAGE.partition("## Which build it is\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.M) == labels
+    assert len(labels) == 5
 
 
 @pytest.mark.parametrize("table", TABLES)

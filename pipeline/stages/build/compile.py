@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import BuildError, ChildError
 from pipeline.core.process import run
+from pipeline.core.processor import ANY
 from pipeline.core.store import require_content
 from pipeline.geometry.code import compile_flags as code_flags
 from pipeline.geometry.tables import generate
@@ -56,6 +57,8 @@ def cmake_build(
         "CMAKE_SHARED_LINKER_FLAGS": shlex.join(link_flags),
         "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld",
         "HAKMEM_VARIANT": shop.options.variant,
+        "HAKMEM_PROFILE": shop.profile.name,
+        "HAKMEM_CPU": geometry.processor if geometry else ANY,
         "HAKMEM_TESTS": "OFF",
         "HAKMEM_BENCH": "OFF",
         "HAKMEM_TRAINING": "OFF",

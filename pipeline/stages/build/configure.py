@@ -39,8 +39,13 @@ class Setup:
 
     @property
     def geometry_digest(self) -> str | None:
-        """What a stage's key knows of the geometry: its values, not the words about them."""
-        return self.geometry.digest if self.geometry else None
+        """What a stage's key knows of the geometry: its values, not the words about them.
+
+        And the kind of processor, if it is for one, as the library tells it of itself.
+        """
+        if self.geometry is None or self.geometry.processor == ANY:
+            return self.geometry.digest if self.geometry else None
+        return f"{self.geometry.digest} for {self.geometry.processor}"
 
 
 def configure(shop: Workshop) -> Setup:

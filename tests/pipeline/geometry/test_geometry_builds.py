@@ -165,6 +165,7 @@ def test_a_library_for_one_kind_of_processor_says_so(built: Sandbox, tmp_path: P
     said = f"built for {here.name} alone, judged on {here.name}"
     assert said in output
     of_the_kind = (version / "lib" / "libhakmem.so").read_bytes()
+    assert here.name.encode() + b"\0" in of_the_kind
     manifest = json.loads((version / "manifest.json").read_text())
     assert manifest["processor"] == {
         "cut_for": here.name,

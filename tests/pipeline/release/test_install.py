@@ -61,6 +61,26 @@ def test_dry_run_writes_nothing(built: Sandbox, tmp_path: Path) -> None:
     assert names(tmp_path / "p") == before
 
 
+def test_the_same_once_more_has_nothing_to_do(built: Sandbox, tmp_path: Path) -> None:
+    assert install(built, tmp_path)[0] == 0
+    version, library = built.current.resolve().name, tmp_path / LIBRARY
+    before = {name: (tmp_path / name).lstat().st_ino for name in names(tmp_path)}
+    for more in ((), ("--dry-run",)):
+        code, output = install(built, tmp_path, *more)
+        assert code == 0
+        assert f"{version} is installed there already\nnothing to do: all " in output
+        assert "install /" not in output and "ldconfig" not in output
+    assert {name: (tmp_path / name).lstat().st_ino for name in names(tmp_path)} == before
+    library.chmod(0o600)
+    (tmp_path / "include/hakmem.h").unlink()
+    code, output = install(built, tmp_path)
+    assert code == 0 and f"installed {version}: 2 files below" in output
+    assert library.stat().st_mode & 0o777 == 0o755
+    assert names(tmp_path) == before.keys()
+    assert built.run("uninstall", "--prefix", str(tmp_path))[0] == 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_destdir_stands_in_front_of_the_prefix(built: Sandbox, tmp_path: Path) -> None:
     code, output = built.run(
         "install", *TINY, "--prefix", "/usr", "--destdir", str(tmp_path / "root")

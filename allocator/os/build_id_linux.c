@@ -1,0 +1,81 @@
+#include "os/build_id.h"
+
+#include "base/attributes.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The headers of the file that this code lies in, as the loader has them. They are not looked for
+ * behind the file's first bytes: BOLT moves them to another place in the file than in memory. */
+
+typedef struct notes {
+    const char *begin, *end;
+} notes;
+
+/* Names and contents of notes end at multiples of four. */
+static size_t padded(size_t size) {
+    return (size + 3) & ~(size_t)3;
+}
+
+static bool is_build_id(const ElfW(Nhdr) * note) {
+    return note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof ELF_NOTE_GNU &&
+           memcmp(note + 1, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0;
+}
+
+static const char *content_of(const ElfW(Nhdr) * note) {
+    return (const char *)(note + 1) + padded(note->n_namesz);
+}
+
+static const ElfW(Nhdr) * find_in(notes all) {
+    for (const char *at = all.begin; all.end - at > (ptrdiff_t)sizeof(ElfW(Nhdr));) {
+        const ElfW(Nhdr) *note = (const void *)at;
+        if (is_build_id(note))
+            return note;
+        at = content_of(note) + padded(note->n_descsz);
+    }
+    return NULL;
+}
+
+static bool has_this_code(const struct dl_phdr_info *object) {
+    uintptr_t here = (uintptr_t)hak_os_build_id - object->dlpi_addr;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && here - segment->p_vaddr < segment->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int look_at(struct dl_phdr_info *object, size_t size, void *found) {
+    (void)size;
+    if (!has_this_code(object))
+        return 0;
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const char *begin = (const char *)(object->dlpi_addr + segment->p_vaddr);
+        if (segment->p_type == PT_NOTE && *(const void **)found == NULL)
+            *(const void **)found = find_in((notes){begin, begin + segment->p_memsz});
+    }
+    return 1;
+}
+
+static void write_hex(const char *bytes, size_t count, char *digits) {
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        *digits++ = hex[(unsigned char)bytes[i] >> 4];
+        *digits++ = hex[bytes[i] & 15];
+    }
+    *digits = '\0';
+}
+
+void hak_os_build_id(char digits[HAK_BUILD_ID_ROOM]) {
+    const ElfW(Nhdr) *note = NULL;
+    dl_iterate_phdr(look_at, &note);
+    digits[0] = '\0';
+    if (note != NULL && 2 * note->n_descsz < HAK_BUILD_ID_ROOM)
+        write_hex(content_of(note), note->n_descsz, digits);
+}

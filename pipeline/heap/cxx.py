@@ -1,0 +1,121 @@
+"""C++ names as a person reads them, and stacks without the inside of the standard library.
+
+``short`` is for display; sums and trees go by whole names, so that no two functions become one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pipeline.heap.tree import Stack, Sums
+
+_NEW = r"operator (?:new|delete)\b|_[MS]_\w|__invoke(?:_impl)?\b|lib(?:std)?c\+\+\S*\+0x"
+_STD = re.compile(rf"(?:std|__gnu_cxx|__cxxabiv1)::|{_NEW}")
+_INSIDE = re.compile(rf"__gnu_cxx::|std::(?:.*::)?(?:_|allocator(?:_traits)?\b)|{_NEW}")
+"""Names of the implementation begin with an underscore; allocators only pass a request on."""
+_INLINE_NAMESPACE = re.compile(r"\bstd::(?:__cxx11|__1|__2|__ndk1|_V2)::")
+_OPERATOR = re.compile(r"operator(?:<=>|->\*|<<=|>>=|<<|>>|<=|>=|->|<|>|\(\))")
+_NO_NAME = re.compile(r"\[abi:\w+\]| \[clone [^\]]*\]| \(\.[^)]*\)")
+"""Tags, and what compilers add to parts and copies of functions."""
+_TYPES = {
+    "std::basic_string<...>": "std::string",
+    "std::basic_ostream<...>": "std::ostream",
+    "std::basic_istream<...>": "std::istream",
+}
+_CLOSES = {"<": ">", "(": ")"}
+_KEPT = "(anonymous namespace)"
+
+
+@lru_cache(maxsize=65536)
+def short(name: str) -> str:
+    """Return a name without template arguments, and without types of parameters and result.
+
+    What is no name of C++ is left as it is.
+    """
+    whole, name = name, _NO_NAME.sub("", name)
+    if not _is_cxx(name):
+        return whole
+    text = "".join(_folded(_INLINE_NAMESPACE.sub("std::", name)))
+    for long, brief in _TYPES.items():
+        text = text.replace(long, brief)
+    return _without_result(text)
+
+
+def _is_cxx(name: str) -> bool:
+    """Tell names of C++ from those of C, Rust (<T as Trait>::f), Go, and from offsets in files."""
+    return not name.startswith("<") and (
+        "::" in name or re.search(r"\)( const)?$", name) is not None
+    )
+
+
+def _folded(name: str) -> Iterator[str]:
+    """Yield the parts of a name, with "..." for what stands in brackets."""
+    at = 0
+    while at < len(name):
+        found = _OPERATOR.match(name, at)
+        if found or name.startswith(_KEPT, at):
+            part = found[0] if found else _KEPT
+        elif name[at] in _CLOSES:
+            part = name[at : _end(name, at)]
+            yield f"{part[0]}{'...' if len(part) > 2 else ''}{_CLOSES[part[0]]}"
+            at += len(part)
+            continue
+        else:
+            part = name[at]
+        yield part
+        at += len(part)
+
+
+def _end(name: str, start: int) -> int:
+    """Return where the bracket that opens at ``start`` has been closed; else the name's end."""
+    closing, at = [_CLOSES[name[start]]], start + 1
+    while closing and at < len(name):
+        found = _OPERATOR.match(name, at)
+        if found:
+            at += len(found[0])
+            continue
+        if name[at] in _CLOSES:
+            closing.append(_CLOSES[name[at]])
+        elif name[at] == closing[-1]:
+            closing.pop()
+        at += 1
+    return at
+
+
+def _without_result(text: str) -> str:
+    """Drop the type of the result, which names of templates have, and a const behind them."""
+    text = re.sub(r"^decltype ?\(\.\.\.\) | const$", "", text)
+    head, operator, rest = text.partition("operator")
+    places = [i for i, c in enumerate(head) if c == " " and not head.startswith(_KEPT, i - 10)]
+    places = [i for i in places if "(" not in head[:i].replace(_KEPT, "")]
+    return head[places[-1] + 1 if places else 0 :] + operator + rest
+
+
+def is_std(name: str) -> bool:
+    """Tell whether a function is the standard library's."""
+    return _STD.match(short(name)) is not None
+
+
+def _is_inside(name: str) -> bool:
+    """Tell whether a function belongs to the inside of the standard library."""
+    return is_std(name) and _INSIDE.match(short(name).partition("(")[0]) is not None
+
+
+def fold(sums: Sums) -> dict[Stack, float]:
+    """Return the sums by stacks without the inside of the standard library.
+
+    Of what it calls to get memory the outermost function stays: it was the program that called it.
+    """
+    folded: dict[Stack, float] = {}
+    for stack, value in sums.items():
+        kept = _fold(stack)
+        folded[kept] = folded.get(kept, 0.0) + value
+    return {stack: value for stack, value in folded.items() if value}
+
+
+def _fold(stack: Stack) -> Stack:
+    kept = [name for name in stack if not _is_inside(name)]
+    own = max((i for i, name in enumerate(kept) if not is_std(name)), default=-1)
+    return tuple(kept[: own + 2]) or stack[:1]
