@@ -43,9 +43,9 @@ def headline(result: VerifyResult) -> str:
     are named that are shown to differ.
     """
     keys = result.keys
-    parts = [_speed(keys.throughput, result.margins.throughput)]
+    parts = [f"{_speed_word(keys.throughput)}{_change(keys.throughput)}"]
     if keys.memory is not None:
-        parts.append(_part(MEMORY, keys.memory))
+        parts.append(f"{_memory_word(keys.memory)}{_change(keys.memory)}")
     sentences = [
         f"Against the baseline: {'; '.join(parts)}.",
         *_programs(result),
@@ -62,10 +62,9 @@ def brief(result: VerifyResult) -> str:
     def figure(key: Key) -> str:
         return f" ({(key.ratio.value - 1) * 100:+.1f} %)" if key.ratio else ""
 
-    speed = _speed_word(keys.throughput, result.margins.throughput)
-    parts = [f"{speed}{figure(keys.throughput)}"]
+    parts = [f"{_speed_word(keys.throughput)}{figure(keys.throughput)}"]
     if keys.memory is not None:
-        parts.append(f"{MEMORY[keys.memory.verdict]}{figure(keys.memory)}")
+        parts.append(f"{_memory_word(keys.memory)}{figure(keys.memory)}")
     misses = keys.icache.ratio
     change = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
     return ", ".join([*parts, f"I-cache misses {change}"])
@@ -99,20 +98,25 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
     return "as lean" if ratio.high <= 1 + LEANER else "not shown"
 
 
-def _speed(key: Key, margin: float) -> str:
-    return f"{_speed_word(key, margin)}{_change(key)}"
+def by_less(key: Key, above: str, below: str) -> str | None:
+    """Return the word of a change that is shown, but not by the margin; None where there is none.
+
+    ``above`` is the word for a whole interval above 1, ``below`` for one below.
+    """
+    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
+        return None
+    unshown = f"but not shown by {key.margin * 100:g} %"
+    if 1 < key.ratio.low <= 1 + key.margin:
+        return f"{above}, {unshown}"
+    return f"{below}, {unshown}" if 1 - key.margin <= key.ratio.high < 1 else None
 
 
-def _speed_word(key: Key, margin: float) -> str:
-    """Return what is shown of speed; a gain is told, too, that is shown, but not by the margin."""
-    low = key.ratio.low if key.ratio else 0.0
-    if key.verdict is Verdict.INCONCLUSIVE and 1 < low <= 1 + margin:
-        return f"faster, but not shown by {margin * 100:g} %"
-    return SPEED[key.verdict]
+def _speed_word(key: Key) -> str:
+    return by_less(key, above="faster", below="slower") or SPEED[key.verdict]
 
 
-def _part(words: dict[Verdict, str], key: Key) -> str:
-    return f"{words[key.verdict]}{_change(key)}"
+def _memory_word(key: Key) -> str:
+    return by_less(key, above="fatter", below="leaner") or MEMORY[key.verdict]
 
 
 def _change(key: Key) -> str:
