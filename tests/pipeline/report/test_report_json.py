@@ -288,6 +288,21 @@ def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     assert rows["peak RSS"].ratio == pytest.approx(1)
 
 
+def test_misses_are_unknown_for_one_reason_in_records_and_when_measured() -> None:
+    rare = {"counting": counting_of(workload_counts("mixed", counts(0.002), counts(0.002)))}
+    before, after = (
+        one.model_copy(update={"verify": one.verify.model_copy(update=rare)})
+        for one in (older(), good())
+    )
+    reasons = {
+        row.why
+        for comparison in (compare_versions(before, after, one) for one in (None, after.verify))
+        for row in comparison.rows
+        if row.name == "I-cache misses per op"
+    }
+    assert reasons == {"no workload presses on the instruction cache"}
+
+
 def test_a_worse_version_is_a_regression_in_the_report() -> None:
     found = [one for one in against(good(), older()).findings if one.anchor == "previous"]
     assert {one.kind for one in found} == {"regression"}
