@@ -34,11 +34,13 @@ def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
 
 
 def _programs(result: VerifyResult) -> tuple[SummaryRow, ...]:
-    """Return the time of a run of a real program, and the ratio of their speeds."""
+    """Return how many runs of a real program fit into a second: like its ratio, more is better."""
     ratio = result.throughput.programs
     if ratio is None:
         return ()
-    row = _speed(result, "program", "speed of real programs", "ms a run", lambda rate: 1000 / rate)
+    clocks = {one.clock for one in result.throughput.workloads if one.kind == "program"}
+    unit = "runs per CPU s" if clocks == {"cpu"} else "runs per s"
+    row = _speed(result, "program", "speed of real programs", unit, per=1)
     return (row.model_copy(update={"ratio": ratio.value}),)
 
 
@@ -47,7 +49,7 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     overall, verdict = result.throughput.overall, result.keys.throughput.verdict
     loops, name = result.throughput.loops, "throughput"
     if result.throughput.programs is None:
-        row = _speed(result, "loop", name, "M ops/s", lambda rate: rate / 1e6)
+        row = _speed(result, "loop", name, "M ops/s", per=1e6)
         return (row.model_copy(update={"ratio": overall.value, "verdict": verdict}),)
     whole = SummaryRow(
         name="speed of all (baseline: 1)",
@@ -59,19 +61,17 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     )
     if loops is None:
         return (whole,)
-    row = _speed(result, "loop", "speed of loops", "M ops/s", lambda rate: rate / 1e6)
+    row = _speed(result, "loop", "speed of loops", "M ops/s", per=1e6)
     return (row.model_copy(update={"ratio": loops.value}), whole)
 
 
-def _speed(
-    result: VerifyResult, kind: Kind, name: str, unit: str, told: Callable[[float], float]
-) -> SummaryRow:
-    """Return a row of the mean of both sides, over the workloads of one kind."""
+def _speed(result: VerifyResult, kind: Kind, name: str, unit: str, *, per: float) -> SummaryRow:
+    """Return a row of the mean rate of both sides, over the workloads of one kind."""
     ones = [one for one in result.throughput.workloads if one.kind == kind]
     baseline = geometric_mean([(one.weight, one.baseline_ops_per_sec) for one in ones])
     tuned = geometric_mean([(one.weight, one.tuned_ops_per_sec) for one in ones])
     return SummaryRow(
-        name=name, unit=unit, baseline=told(baseline), tuned=told(tuned), ratio=None, verdict=None
+        name=name, unit=unit, baseline=baseline / per, tuned=tuned / per, ratio=None, verdict=None
     )
 
 

@@ -70,12 +70,12 @@ def render_terminal(model: ReportModel, console: Console) -> None:
 
 
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:
-    """Return a row for each workload, programs first: its pace, what is shown, and its memory.
+    """Return a row for each workload, programs first: its rate, what is shown, and its memory.
 
     In 80 columns only a long name goes on in the next line, broken behind a hyphen.
     """
     programs = any(one.kind == "program" for one in workloads)
-    headings = ("a run, rate" if programs else "rate", "speed", "interval", "is", "memory")
+    headings = ("runs, ops" if programs else "ops", "speed", "interval", "is", "memory")
     rows = [_figures(one, verify) for one in workloads]
     beside = sum(2 + max(map(len, column)) for column in zip(headings, *rows, strict=True))
     table = Table(box=None, pad_edge=False, header_style="bold")

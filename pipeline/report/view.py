@@ -21,7 +21,7 @@ from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow,
 # Else readers divide the two columns, and wonder.
 PAIRED = (
     "speed and RSS: medians of each side, and the median ratio of the pairs, which is what counts; "
-    "a ratio of speed above 1 is faster, also beside the time of a run"
+    "speed is runs or operations per second: a ratio above 1 is faster"
 )
 
 _FILTERS = (
@@ -44,6 +44,7 @@ _FILTERS = (
     text.cell,
     text.sentence,
 )
+_CLOCKS = {"cpu": "CPU", "wall": "wall"}
 _MORE_COUNTS = (
     ("branches", "branches"),
     ("cycles", "cycles"),
@@ -60,7 +61,7 @@ def filters() -> Mapping[str, Callable[..., object]]:
 
 def values(model: ReportModel) -> dict[str, Any]:
     """Return what all templates are given."""
-    margin = model.verify.margins.throughput
+    margin, timed = model.verify.margins.throughput, model.verify.throughput.workloads
     return {
         "model": model,
         "verify": model.verify,
@@ -70,7 +71,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "shown": lambda one: shown(one, model.verify.throughput),
         "verdict_of": lambda one: compare(shown(one, model.verify.throughput), margin),
         "alone": model.verify.throughput.alone,
-        "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
+        "clocks": " or ".join(sorted({_CLOCKS[one.clock] for one in timed})),
         "counts": worst_counts_first(model.verify.counting.workloads),
         "more_counts": more_counts(model.verify.counting.workloads),
         "counted_with": _counted_with(model),

@@ -71,6 +71,13 @@ def test_a_report_is_the_same_when_read_back(tmp_path: Path) -> None:
     assert read_report(tmp_path) == good()
 
 
+def test_the_short_table_of_an_older_report_has_the_units_of_today(tmp_path: Path) -> None:
+    model = good()
+    old = model.summary[0].model_copy(update={"unit": "ms a run", "baseline": 230.0})
+    write_reports(tmp_path, model.model_copy(update={"summary": (old, *model.summary[1:])}))
+    assert read_report(tmp_path).summary == model.summary
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
