@@ -131,10 +131,11 @@ def _programs(result: VerifyResult) -> list[str]:
     told = _grouped(
         [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
     )
+    by_wall = _by_wall(result)
     if result.throughput.alone:
-        sentences = [f"One program was timed, {told}."]
+        sentences = [f"One program was timed, {told}{by_wall}."]
     else:
-        together = f"Real programs together {percent(whole.value)} {spread(whole)}."
+        together = f"Real programs together {percent(whole.value)} {spread(whole)}{by_wall}."
         sentences = [f"{together} One by one (wider intervals, which hold together): {told}."]
     memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
@@ -142,6 +143,12 @@ def _programs(result: VerifyResult) -> list[str]:
     if alike:
         memory.append(("as lean", f"{alike} of {len(found)}"))
     return [*sentences, f"Their memory: {_grouped(memory)}."] if memory else sentences
+
+
+def _by_wall(result: VerifyResult) -> str:
+    """Return the speed of programs by the time that a user waits, where it is measured, too."""
+    wall = result.throughput.programs_wall
+    return f" by CPU time, {percent(wall.value)} {spread(wall)} by wall time" if wall else ""
 
 
 def _told(word: str, workload: WorkloadThroughput, ratio: Interval) -> tuple[str, str]:

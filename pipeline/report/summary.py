@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Collection, Sequence
 
 from pipeline.judge.counts import LibraryCounts, Measured, RealProgram, WorkloadCounts
@@ -35,13 +36,35 @@ def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
 
 def _programs(result: VerifyResult) -> tuple[SummaryRow, ...]:
     """Return how many runs of a real program fit into a second: like its ratio, more is better."""
-    ratio = result.throughput.programs
+    ratio, wall = result.throughput.programs, result.throughput.programs_wall
     if ratio is None:
         return ()
     clocks = {one.clock for one in result.throughput.workloads if one.kind == "program"}
     unit = "runs per CPU s" if clocks == {"cpu"} else "runs per s"
     row = _speed(result, "program", "speed of real programs", unit, per=1)
-    return (row.model_copy(update={"ratio": ratio.value}),)
+    rows = (row.model_copy(update={"ratio": ratio.value}),)
+    return rows if wall is None else (*rows, _by_wall(result, wall.value))
+
+
+def _by_wall(result: VerifyResult, ratio: float) -> SummaryRow:
+    """Return the same by wall time, which is what a user waits."""
+    ones = [one for one in result.throughput.workloads if one.kind == "program"]
+
+    def mean(side: Side) -> float:
+        runs = [(one.weight, [getattr(pair, side) for pair in one.samples]) for one in ones]
+        return geometric_mean(
+            (weight, statistics.median(run.wall_ops_per_sec for run in side_runs))
+            for weight, side_runs in runs
+        )
+
+    return SummaryRow(
+        name="the same by wall time",
+        unit="runs per s",
+        baseline=mean("baseline"),
+        tuned=mean("tuned"),
+        ratio=ratio,
+        verdict=None,
+    )
 
 
 def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:

@@ -63,6 +63,11 @@ def ends(interval: Interval | None) -> str:
     return f"{(interval.low - 1) * 100:+.2f} .. {change(interval.high)}"
 
 
+def spread(interval: Interval | None) -> str:
+    """Return the change with the ends of its interval, or a dash where there is none."""
+    return "-" if interval is None else f"{change(interval.value)} ({ends(interval)})"
+
+
 def measured(value: Measured | None, digits: int = 3) -> str:
     """Return a count per operation, with its spread where it has one."""
     if value is None:

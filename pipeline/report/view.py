@@ -32,6 +32,7 @@ _FILTERS = (
     text.ratio,
     text.change,
     text.ends,
+    text.spread,
     text.measured,
     text.pace,
     text.percent,
