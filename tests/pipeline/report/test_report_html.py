@@ -195,6 +195,16 @@ def test_a_number_never_parts_from_its_per_cent() -> None:
     assert not re.search(r"\d %", render_html(good()))
 
 
+def test_each_column_has_a_heading_of_its_own(html: str) -> None:
+    for table in re.findall(r"<table.*?</table>", html, re.S):
+        head, body = table.split("<tbody>")
+        assert "colspan" not in head
+        columns = len(re.findall(r"<th[ >]", head))
+        for row in body.split("<tr")[1:]:
+            spans = re.findall(r'<t[hd](?: [^>]*?colspan="(\d+)")?[ >]', row)
+            assert sum(int(one or 1) for one in spans) == columns, row[:80]
+
+
 def test_memory_has_a_card_and_a_chip_like_the_other_keys() -> None:
     model = good()
     assert model.verify.keys.memory is not None
