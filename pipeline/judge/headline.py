@@ -36,7 +36,12 @@ MOST_NAMES = 4
 
 
 def headline(result: VerifyResult) -> str:
-    """Return in one paragraph how fast and lean the tuned build is, and for which programs.
+    """Return in one paragraph how fast and lean the tuned build is, and for which programs."""
+    return " ".join(sentences(result))
+
+
+def sentences(result: VerifyResult) -> list[str]:
+    """Return the same sentence by sentence.
 
     Each real program is named: faster, as fast, slower, or not shown. Where something is shown it
     has its own interval, which holds together with those of all other workloads. Of our loops those
@@ -46,13 +51,13 @@ def headline(result: VerifyResult) -> str:
     parts = [f"{_speed_word(keys.throughput)}{_change(keys.throughput)}"]
     if keys.memory is not None:
         parts.append(f"{_memory_word(keys.memory)}{_change(keys.memory)}")
-    sentences = [
+    said = [
         f"Against the baseline: {'; '.join(parts)}.",
         *_programs(result),
         *_loops(result),
         _counted(result),
     ]
-    return " ".join(filter(None, sentences))
+    return list(filter(None, said))
 
 
 def brief(result: VerifyResult) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 from pipeline.core.variant import PRODUCTION
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
-from pipeline.judge.headline import headline, memory_of, speed_of
+from pipeline.judge.headline import brief, memory_of, sentences, speed_of
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
+from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
 
 # Else readers divide the two columns, and wonder.
@@ -79,13 +80,16 @@ def values(model: ReportModel) -> dict[str, Any]:
         "quotient": text.quotient,
         "misses_change": misses_change,
         "functions": biggest_first(model.functions),
+        "what_counts": what_counts(model),
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
         "paired": PAIRED,
         "none_shown": none_shown(model),
         "all_decided": not (model.previous and undecided(model.previous)),
+        "brief": brief(model.verify),
         "headline": opening(model),
+        "sentences": opening_sentences(model),
         "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
         "commands": commands(model),
@@ -94,12 +98,17 @@ def values(model: ReportModel) -> dict[str, Any]:
 
 def opening(model: ReportModel) -> str:
     """Return the verdict in words; of a variant also what its baseline is, and what it costs."""
-    said = headline(model.verify)
+    return " ".join(opening_sentences(model))
+
+
+def opening_sentences(model: ReportModel) -> list[str]:
+    """Return the same sentence by sentence."""
+    said = sentences(model.verify)
     if model.variant == PRODUCTION:
         return said
     cost = model.cost.sentence if model.cost else "What it costs against production is unknown."
     kind = model.variant
-    return f"{kind.capitalize()}; its baseline is the plain {kind} build. {said} {cost}"
+    return [f"{kind.capitalize()}; its baseline is the plain {kind} build.", *said, cost]
 
 
 def said_elsewhere(finding: Finding, model: ReportModel) -> bool:
@@ -152,6 +161,17 @@ def misses_change(counts: WorkloadCounts) -> str:
 def biggest_first(functions: tuple[FunctionRow, ...]) -> list[FunctionRow]:
     """Return the functions with the largest count first, and last those that are gone."""
     return sorted(functions, key=lambda row: (row.after is None, -(row.count or 0)))
+
+
+def what_counts(model: ReportModel) -> str:
+    """Return what the counts of functions are, and what they are not."""
+    if model.code is None or model.code[1].counted_by == UNCOUNTED:
+        return ""
+    return (
+        f"The count: {model.code[1].counted_by}, over all workloads of the training by their "
+        "weights. It is of the function alone, without those it calls, and neither time nor "
+        "instructions. What was inlined counts with the function that holds it"
+    )
 
 
 def changed_functions(comparison: Comparison) -> list[FunctionRow]:

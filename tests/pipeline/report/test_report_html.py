@@ -195,6 +195,30 @@ def test_a_number_never_parts_from_its_per_cent() -> None:
     assert not re.search(r"\d %", render_html(good()))
 
 
+def test_the_first_lines_say_the_verdict_and_whether_anything_got_worse() -> None:
+    html = render_html(good())
+    banner = html[html.index('id="verdict"') : html.index("<nav")]
+    assert re.search(r'<p class="lead">Faster \(\+3\.1', banner)
+    assert banner.index('class="lead"') < banner.index('class="chips"') < banner.index("<li>")
+    regressions = sum(one.kind == "regression" for one in good().findings)
+    assert f'href="#findings">regressions <b>{regressions}</b>' in banner
+    for anchor in re.findall(r'class="chip [a-z]*" href="#([a-z-]+)"', banner):
+        assert f'id="{anchor}"' in html
+
+
+def test_details_are_closed_and_this_version_s_map_is_open() -> None:
+    html = render_html(good())
+    assert "<details open" not in html
+    hidden = "".join(re.findall(r"<details>.*?</details>", html, re.S))
+    assert 'id="map-baseline"' in hidden and 'id="map-tuned"' not in hidden
+
+
+def test_the_table_of_functions_says_what_its_counts_are() -> None:
+    html = render_html(good())
+    assert "The count: entries, from BOLT" in html and "neither time nor instructions" in html
+    assert "The count" not in render_html(bad())
+
+
 def test_each_column_has_a_heading_of_its_own(html: str) -> None:
     for table in re.findall(r"<table.*?</table>", html, re.S):
         head, body = table.split("<tbody>")
