@@ -12,7 +12,8 @@ from typing import Any
 from pipeline.core.variant import PRODUCTION
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import brief, memory_of, sentences, speed_of
-from pipeline.judge.keys import compare, shown
+from pipeline.judge.keys import compare, percent, shown
+from pipeline.judge.model import Key
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
@@ -80,6 +81,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "quotient": text.quotient,
         "misses_change": misses_change,
         "functions": biggest_first(model.functions),
+        "measured_and_found": measured_and_found,
         "what_counts": what_counts(model),
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
@@ -109,6 +111,15 @@ def opening_sentences(model: ReportModel) -> list[str]:
     cost = model.cost.sentence if model.cost else "What it costs against production is unknown."
     kind = model.variant
     return [f"{kind.capitalize()}; its baseline is the plain {kind} build.", *said, cost]
+
+
+def measured_and_found(key: Key) -> str:
+    """Return what a key measures, then its reason, without naming the same quantity twice."""
+    start, found, rest = key.reason.partition(percent(key.ratio.value) if key.ratio else "unknown")
+    named = set(start.split()) <= set(key.measure.replace(",", "").split())
+    if found and named:
+        return f"{key.measure}: {found}{rest}"
+    return f"{text.sentence(key.measure)} {text.sentence(key.reason)}"
 
 
 def said_elsewhere(finding: Finding, model: ReportModel) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.judge.statistics import Interval
 from pipeline.report.build import alone
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
@@ -18,6 +19,7 @@ from pipeline.report.svg.draw import Scale, element, nice_ticks
 from pipeline.report.svg.intervals import span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
+from pipeline.report.view import measured_and_found
 
 sys.path.insert(0, str(Path(__file__).parent))
 from judge_support import pairs, result_of, throughput_of
@@ -204,6 +206,24 @@ def test_the_first_lines_say_the_verdict_and_whether_anything_got_worse() -> Non
     assert f'href="#findings">regressions <b>{regressions}</b>' in banner
     for anchor in re.findall(r'class="chip [a-z]*" href="#([a-z-]+)"', banner):
         assert f'id="{anchor}"' in html
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason", "said"),
+    [
+        ("peak resident memory, tuned / baseline", "peak memory +3.00 % [+1 %, +5 %], not decided",
+         "peak resident memory, tuned / baseline: +3.00 % [+1 %, +5 %], not decided"),
+        ("operations per second", "+3.00 % over 40 pairs",
+         "operations per second: +3.00 % over 40 pairs"),
+        ("operations per second", "git changes by +3.00 % in wall time",
+         "Operations per second. Git changes by +3.00 % in wall time."),
+        ("I1 misses", "no real program was counted", "I1 misses. No real program was counted."),
+    ],
+)  # fmt: skip
+def test_a_card_names_its_quantity_once(measure: str, reason: str, said: str) -> None:
+    ratio = Interval(value=1.03, low=1.01, high=1.05, confidence=0.95)
+    update = {"measure": measure, "reason": reason, "ratio": ratio}
+    assert measured_and_found(good().verify.keys.throughput.model_copy(update=update)) == said
 
 
 def test_details_are_closed_and_this_version_s_map_is_open() -> None:
