@@ -80,22 +80,22 @@ def _clocks(result: VerifyResult) -> Iterator[Finding]:
     timed = result.throughput
     found = [(one.name, one.ratio, one.wall, one.allowance) for one in timed.workloads
              if one.threads != 1]  # fmt: skip
-    if timed.programs is not None and not timed.alone:
+    if timed.programs is not None and sum(one.kind == "program" for one in timed.workloads) > 1:
         whole = timed.programs, timed.programs_wall, result.margins.workload
         found.append(("real programs together", *whole))
     for name, cpu, wall, allowance in found:
         if wall is not None and (what := _other_way(cpu, wall, allowance)):
             waits = f"{text.spread(wall)} by wall time, which is what its user waits"
-            yield _doubt(f"{name} {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads")
+            yield _doubt(f"{name}: {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads")
 
 
 def _other_way(cpu: Interval, wall: Interval, allowance: float) -> str:
     """Return in words how wall time differs; "" where it does not, or by no more than noise."""
     apart = cpu.low > wall.high or cpu.high < wall.low
     if apart and (cpu.value - 1) * (wall.value - 1) < 0:
-        return "goes another way by wall time than by CPU time"
+        return "another way by wall time than by CPU time"
     loses = wall.value < 1 - allowance <= cpu.value
-    return "seems slower by wall time alone" if loses else ""
+    return "slower by wall time alone, as it seems" if loses else ""
 
 
 def _counts(result: VerifyResult) -> Iterator[Finding]:
