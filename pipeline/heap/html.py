@@ -15,8 +15,8 @@ from pipeline.trace.words import share
 WIDTH, ROW = 1200, 18
 NARROWEST = 0.5
 """Boxes that are narrower are left out: nobody could see them."""
-LETTER = 6.2
-"""Width of a letter in the boxes."""
+LETTER = 6.7
+"""Width of a letter in the boxes, by a wide font; where it is wider still, the box cuts it off."""
 
 
 @dataclass(frozen=True)

@@ -36,23 +36,28 @@ MOST_NAMES = 4
 
 
 def headline(result: VerifyResult) -> str:
-    """Return in one paragraph how fast and lean the tuned build is, and for which programs.
+    """Return in one paragraph how fast and lean the tuned build is, and for which programs."""
+    return " ".join(sentences(result))
+
+
+def sentences(result: VerifyResult) -> list[str]:
+    """Return the same sentence by sentence.
 
     Each real program is named: faster, as fast, slower, or not shown. Where something is shown it
     has its own interval, which holds together with those of all other workloads. Of our loops those
     are named that are shown to differ.
     """
     keys = result.keys
-    parts = [_speed(keys.throughput, result.margins.throughput)]
+    parts = [f"{_speed_word(keys.throughput)}{_change(keys.throughput)}"]
     if keys.memory is not None:
-        parts.append(_part(MEMORY, keys.memory))
-    sentences = [
+        parts.append(f"{_memory_word(keys.memory)}{_change(keys.memory)}")
+    said = [
         f"Against the baseline: {'; '.join(parts)}.",
         *_programs(result),
         *_loops(result),
         _counted(result),
     ]
-    return " ".join(filter(None, sentences))
+    return list(filter(None, said))
 
 
 def brief(result: VerifyResult) -> str:
@@ -62,10 +67,9 @@ def brief(result: VerifyResult) -> str:
     def figure(key: Key) -> str:
         return f" ({(key.ratio.value - 1) * 100:+.1f} %)" if key.ratio else ""
 
-    speed = _speed_word(keys.throughput, result.margins.throughput)
-    parts = [f"{speed}{figure(keys.throughput)}"]
+    parts = [f"{_speed_word(keys.throughput)}{figure(keys.throughput)}"]
     if keys.memory is not None:
-        parts.append(f"{MEMORY[keys.memory.verdict]}{figure(keys.memory)}")
+        parts.append(f"{_memory_word(keys.memory)}{figure(keys.memory)}")
     misses = keys.icache.ratio
     change = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
     return ", ".join([*parts, f"I-cache misses {change}"])
@@ -99,20 +103,25 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
     return "as lean" if ratio.high <= 1 + LEANER else "not shown"
 
 
-def _speed(key: Key, margin: float) -> str:
-    return f"{_speed_word(key, margin)}{_change(key)}"
+def by_less(key: Key, above: str, below: str) -> str | None:
+    """Return the word of a change that is shown, but not by the margin; None where there is none.
+
+    ``above`` is the word for a whole interval above 1, ``below`` for one below.
+    """
+    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
+        return None
+    unshown = f"but not shown by {key.margin * 100:g} %"
+    if 1 < key.ratio.low <= 1 + key.margin:
+        return f"{above}, {unshown}"
+    return f"{below}, {unshown}" if 1 - key.margin <= key.ratio.high < 1 else None
 
 
-def _speed_word(key: Key, margin: float) -> str:
-    """Return what is shown of speed; a gain is told, too, that is shown, but not by the margin."""
-    low = key.ratio.low if key.ratio else 0.0
-    if key.verdict is Verdict.INCONCLUSIVE and 1 < low <= 1 + margin:
-        return f"faster, but not shown by {margin * 100:g} %"
-    return SPEED[key.verdict]
+def _speed_word(key: Key) -> str:
+    return by_less(key, above="faster", below="slower") or SPEED[key.verdict]
 
 
-def _part(words: dict[Verdict, str], key: Key) -> str:
-    return f"{words[key.verdict]}{_change(key)}"
+def _memory_word(key: Key) -> str:
+    return by_less(key, above="fatter", below="leaner") or MEMORY[key.verdict]
 
 
 def _change(key: Key) -> str:
@@ -127,10 +136,11 @@ def _programs(result: VerifyResult) -> list[str]:
     told = _grouped(
         [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
     )
+    by_wall = _by_wall(result)
     if result.throughput.alone:
-        sentences = [f"One program was timed, {told}."]
+        sentences = [f"One program was timed, {told}{by_wall}."]
     else:
-        together = f"Real programs together {percent(whole.value)} {spread(whole)}."
+        together = f"Real programs together {percent(whole.value)} {spread(whole)}{by_wall}."
         sentences = [f"{together} One by one (wider intervals, which hold together): {told}."]
     memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
@@ -138,6 +148,12 @@ def _programs(result: VerifyResult) -> list[str]:
     if alike:
         memory.append(("as lean", f"{alike} of {len(found)}"))
     return [*sentences, f"Their memory: {_grouped(memory)}."] if memory else sentences
+
+
+def _by_wall(result: VerifyResult) -> str:
+    """Return the speed of programs by the time that a user waits, where it is measured, too."""
+    wall = result.throughput.programs_wall
+    return f" by CPU time, {percent(wall.value)} {spread(wall)} by wall time" if wall else ""
 
 
 def _told(word: str, workload: WorkloadThroughput, ratio: Interval) -> tuple[str, str]:

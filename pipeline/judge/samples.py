@@ -84,6 +84,8 @@ class Throughput(Record):
     """All workloads; ``overall`` is the weighted geometric mean of their median ratios.
 
     ``programs`` and ``loops`` are the same of a part of them; None where there is none of it.
+    ``programs_wall`` is that of programs by wall time; None where one of them has none, where that
+    clock judges anyway, and in older records.
 
     ``pairs`` is how many there are over all workloads, ``looks`` how often a verdict was sought.
     ``pairs_to_decide`` and ``seconds_to_decide`` say how much it would take in all to decide, if
@@ -93,6 +95,7 @@ class Throughput(Record):
     workloads: tuple[WorkloadThroughput, ...]
     overall: Interval
     programs: Interval | None = None
+    programs_wall: Interval | None = None
     loops: Interval | None = None
     pairs: int
     looks: int

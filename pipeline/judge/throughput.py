@@ -53,9 +53,9 @@ def measure(
         result = summarise(request, campaign.samples, share, looks, campaign.seconds)
         progress(f"{result.pairs} pairs in {campaign.seconds:.0f} s: {describe(result)}")
         if throughput_key(result, request.margins).verdict is not Verdict.INCONCLUSIVE:
-            return _ended(result, f"decided after {result.pairs} pairs")
+            return ended(request, result, f"decided after {result.pairs} pairs")
         if used == 1:
-            return _ended(result, f"not decided within {request.time_budget_s:g} s")
+            return ended(request, result, f"not decided within {request.time_budget_s:g} s")
 
 
 def least_pairs(request: JudgeRequest, share: float) -> int:
@@ -64,8 +64,22 @@ def least_pairs(request: JudgeRequest, share: float) -> int:
     return BLOCK * math.ceil(least / BLOCK)
 
 
-def _ended(result: Throughput, why: str) -> Throughput:
-    return result.model_copy(update={"stopped": why})
+def ended(request: JudgeRequest, result: Throughput, why: str) -> Throughput:
+    """Return the result of the last look: ``why`` it was the last, and what only it needs."""
+    return result.model_copy(update={"stopped": why, "programs_wall": _by_wall(request, result)})
+
+
+def _by_wall(request: JudgeRequest, result: Throughput) -> Interval | None:
+    """Return the speed of real programs together by wall time, if CPU time judges them."""
+    programs = [one for one in result.workloads if one.kind == "program"]
+    if not programs or any(one.wall is None or one.clock == "wall" for one in programs):
+        return None
+    return statistics.overall_ratio(
+        [_logs(one.samples, "wall_ops_per_sec") for one in programs],
+        [one.weight for one in programs],
+        result.overall.confidence,
+        request.seed,
+    )
 
 
 class _Campaign:
@@ -236,7 +250,7 @@ def _clock(pairs: list[PairSample]) -> Clock:
     return clocks.pop()
 
 
-def _logs(pairs: list[PairSample], field: str = "ops_per_sec") -> statistics.Array:
+def _logs(pairs: Sequence[PairSample], field: str = "ops_per_sec") -> statistics.Array:
     return statistics.log_ratios(
         [getattr(pair.baseline, field) for pair in pairs],
         [getattr(pair.tuned, field) for pair in pairs],

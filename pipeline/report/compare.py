@@ -82,12 +82,13 @@ def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
         CountPair(one.name, one.weight, one.baseline, one.tuned)
         for one in direct.counting.workloads
     ]
+    uncounted = "" if pairs else direct.counting.why
     ratio = direct.rss.ratio
     after = peak_mib(direct.throughput, _names(direct.throughput))
     memory = _memory(after / ratio if after else None, after, direct.margins.rss)
     rows = (
         _speed(direct),
-        *counted_rows(pairs, direct.counting.why, direct.margins),
+        *counted_rows(pairs, uncounted, direct.margins),
         program_row(
             [(p.baseline, p.tuned) for p in direct.programs if p.baseline and p.tuned],
             direct.margins,

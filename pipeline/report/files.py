@@ -10,6 +10,7 @@ from pipeline.core.errors import ArtifactError
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import REPORT_VERSION, ReportModel
+from pipeline.report.summary import summary_rows
 
 HTML, MARKDOWN, JSON = "report.html", "report.md", "report.json"
 FILES = (HTML, MARKDOWN, JSON)
@@ -30,11 +31,13 @@ def write_reports(folder: Path, model: ReportModel) -> None:
 def read_report(folder: Path) -> ReportModel:
     """Return the report that lies in ``folder``, checked against the model.
 
+    The short table is made anew from the judgement: an older one tells speed in other units.
     ArtifactError if there is none, or if it is of another schema.
     """
     path = folder / JSON
     try:
-        return ReportModel.model_validate_json(path.read_text(encoding="utf-8"))
+        model = ReportModel.model_validate_json(path.read_text(encoding="utf-8"))
+        return model.model_copy(update={"summary": summary_rows(model.verify)})
     except OSError as error:
         raise ArtifactError(
             f"{folder.name} has no {JSON}",

@@ -8,6 +8,7 @@ from pipeline.judge.counts import WorkloadCounts
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.statistics import Interval
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
@@ -25,6 +26,7 @@ def findings(
         *_keys(result),
         *_margins(result),
         *_workloads(result),
+        *_clocks(result),
         *_counts(result),
         *_guards(result),
         *_self_check(result),
@@ -59,8 +61,7 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
     for one in sorted(result.throughput.workloads, key=lambda one: one.ratio.value):
         ratio = shown(one, result.throughput)
         if compare(ratio, result.margins.throughput) is Verdict.NO_GO:
-            change = f"{text.change(ratio.value)} ({text.ends(ratio)})"
-            yield _regression(f"{one.name} is slower", change, "workloads")
+            yield _regression(f"{one.name} is slower", text.spread(ratio), "workloads")
     workloads = result.throughput.workloads
     verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
     unclear = verdicts.count(Verdict.INCONCLUSIVE)
@@ -69,6 +70,32 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
         what = f"{unclear} of {len(workloads)} workloads {verb} undecided alone"
         why = "the interval of a single workload is wider than that of all, and crosses a margin"
         yield _doubt(what, why, "workloads")
+
+
+def _clocks(result: VerifyResult) -> Iterator[Finding]:
+    """Yield what goes another way by wall time than by CPU time, for sure or as it seems.
+
+    A single thread has nobody to wait for: its wall time tells of other programs alone.
+    """
+    timed = result.throughput
+    found = [(one.name, one.ratio, one.wall, one.allowance) for one in timed.workloads
+             if one.threads != 1]  # fmt: skip
+    if timed.programs is not None and sum(one.kind == "program" for one in timed.workloads) > 1:
+        whole = timed.programs, timed.programs_wall, result.margins.workload
+        found.append(("real programs together", *whole))
+    for name, cpu, wall, allowance in found:
+        if wall is not None and (what := _other_way(cpu, wall, allowance)):
+            waits = f"{text.spread(wall)} by wall time, which is what its user waits"
+            yield _doubt(f"{name}: {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads")
+
+
+def _other_way(cpu: Interval, wall: Interval, allowance: float) -> str:
+    """Return in words how wall time differs; "" where it does not, or by no more than noise."""
+    apart = cpu.low > wall.high or cpu.high < wall.low
+    if apart and (cpu.value - 1) * (wall.value - 1) < 0:
+        return "another way by wall time than by CPU time"
+    loses = wall.value < 1 - allowance <= cpu.value
+    return "slower by wall time alone, as it seems" if loses else ""
 
 
 def _counts(result: VerifyResult) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ def render_history_svg(history: History) -> str:
 
 def charts(history: History) -> list[Markup]:
     """Return a chart for each quantity."""
+    labels = [(one.created[:10], one.version.rpartition("-")[2]) for one in history.points]
     return [
         series_chart(
             f"plot-{quantity.field}",
@@ -60,6 +61,7 @@ def charts(history: History) -> list[Markup]:
                 _dot(point, quantity, value)
                 for point, value in zip(history.points, history.series(quantity.field), strict=True)
             ],
+            labels,
         )
         for quantity in QUANTITIES
     ]
@@ -73,9 +75,10 @@ def _title(quantity: Quantity) -> str:
 def _dot(point: Point, quantity: Quantity, value: float | None) -> Dot | None:
     if value is None:
         return None
+    name = f"{point.version}, judged {text.day(point.created)}"
     if quantity.field == "gain":
-        return Dot(point.version, value, text.change(value), point.gain_low, point.gain_high)
-    return Dot(point.version, value, text.quantity(value, quantity.unit))
+        return Dot(name, value, text.change(value), point.gain_low, point.gain_high)
+    return Dot(name, value, text.quantity(value, quantity.unit))
 
 
 def _style() -> Markup:

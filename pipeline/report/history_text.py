@@ -8,6 +8,7 @@ from rich.table import Table
 
 from pipeline.report import text
 from pipeline.report.history import QUANTITIES, History, Point
+from pipeline.report.svg.series import LEAST_SPAN
 from pipeline.report.terminal import plain
 
 HEADINGS = (
@@ -17,8 +18,6 @@ HEADINGS = (
 FIRST_FIGURE = 4  # of the headings
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"
-LEAST_SPAN = 0.05
-"""A share of the largest value: a smaller swing is no full height, lest noise look like news."""
 
 
 def render_history(history: History) -> str:
@@ -61,9 +60,9 @@ def cells(point: Point) -> tuple[str, ...]:
         point.mode or text.UNKNOWN,
         text.change(point.gain),
         interval,
-        text.number(point.misses, 3),
-        text.number(point.instructions),
-        text.number(point.memory_mib),
+        text.figure(point.misses),
+        text.figure(point.instructions),
+        text.figure(point.memory_mib),
         text.rounded(point.text_bytes),
         remark(point),
     )

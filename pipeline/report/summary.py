@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Collection, Sequence
 
 from pipeline.judge.counts import LibraryCounts, Measured, RealProgram, WorkloadCounts
@@ -34,12 +35,36 @@ def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
 
 
 def _programs(result: VerifyResult) -> tuple[SummaryRow, ...]:
-    """Return the time of a run of a real program, and the ratio of their speeds."""
-    ratio = result.throughput.programs
+    """Return how many runs of a real program fit into a second: like its ratio, more is better."""
+    ratio, wall = result.throughput.programs, result.throughput.programs_wall
     if ratio is None:
         return ()
-    row = _speed(result, "program", "speed of real programs", "ms a run", lambda rate: 1000 / rate)
-    return (row.model_copy(update={"ratio": ratio.value}),)
+    clocks = {one.clock for one in result.throughput.workloads if one.kind == "program"}
+    unit = "runs per CPU s" if clocks == {"cpu"} else "runs per s"
+    row = _speed(result, "program", "speed of real programs", unit, per=1)
+    rows = (row.model_copy(update={"ratio": ratio.value}),)
+    return rows if wall is None else (*rows, _by_wall(result, wall.value))
+
+
+def _by_wall(result: VerifyResult, ratio: float) -> SummaryRow:
+    """Return the same by wall time, which is what a user waits."""
+    ones = [one for one in result.throughput.workloads if one.kind == "program"]
+
+    def mean(side: Side) -> float:
+        runs = [(one.weight, [getattr(pair, side) for pair in one.samples]) for one in ones]
+        return geometric_mean(
+            (weight, statistics.median(run.wall_ops_per_sec for run in side_runs))
+            for weight, side_runs in runs
+        )
+
+    return SummaryRow(
+        name="the same by wall time",
+        unit="runs per s",
+        baseline=mean("baseline"),
+        tuned=mean("tuned"),
+        ratio=ratio,
+        verdict=None,
+    )
 
 
 def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
@@ -47,7 +72,7 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     overall, verdict = result.throughput.overall, result.keys.throughput.verdict
     loops, name = result.throughput.loops, "throughput"
     if result.throughput.programs is None:
-        row = _speed(result, "loop", name, "M ops/s", lambda rate: rate / 1e6)
+        row = _speed(result, "loop", name, "M ops/s", per=1e6)
         return (row.model_copy(update={"ratio": overall.value, "verdict": verdict}),)
     whole = SummaryRow(
         name="speed of all (baseline: 1)",
@@ -59,19 +84,17 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     )
     if loops is None:
         return (whole,)
-    row = _speed(result, "loop", "speed of loops", "M ops/s", lambda rate: rate / 1e6)
+    row = _speed(result, "loop", "speed of loops", "M ops/s", per=1e6)
     return (row.model_copy(update={"ratio": loops.value}), whole)
 
 
-def _speed(
-    result: VerifyResult, kind: Kind, name: str, unit: str, told: Callable[[float], float]
-) -> SummaryRow:
-    """Return a row of the mean of both sides, over the workloads of one kind."""
+def _speed(result: VerifyResult, kind: Kind, name: str, unit: str, *, per: float) -> SummaryRow:
+    """Return a row of the mean rate of both sides, over the workloads of one kind."""
     ones = [one for one in result.throughput.workloads if one.kind == kind]
     baseline = geometric_mean([(one.weight, one.baseline_ops_per_sec) for one in ones])
     tuned = geometric_mean([(one.weight, one.tuned_ops_per_sec) for one in ones])
     return SummaryRow(
-        name=name, unit=unit, baseline=told(baseline), tuned=told(tuned), ratio=None, verdict=None
+        name=name, unit=unit, baseline=baseline / per, tuned=tuned / per, ratio=None, verdict=None
     )
 
 

@@ -17,7 +17,7 @@ from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
-from pipeline.report.model import ReportModel, SummaryRow
+from pipeline.report.model import Finding, ReportModel, SummaryRow
 from pipeline.report.view import PAIRED, opening, slowest_first
 
 UNWRAPPED = 500
@@ -50,6 +50,8 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     show = partial(shown.print, soft_wrap=not console.is_terminal)
     show(_brief(model))
     show(_workloads(slowest_first(model), model.verify, shown.width))
+    if by_wall := _by_wall(slowest_first(model)):
+        show(by_wall)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
@@ -60,22 +62,27 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     show(table)
     show(PAIRED, style="dim")
     for finding in model.findings:  # what the keys say is in the sentence below
-        if finding.kind == "regression" and finding.anchor != "keys":
-            what = Text(finding.what, style="bold red")
-            show(Text.assemble("regression: ", what, f": {finding.detail}"))
+        if finding.anchor != "keys":
+            show(_finding(finding))
     show(_sentence(model))
     show(opening(model), highlight=False, markup=False)
     if model.made_for:
         show(model.made_for, markup=False, highlight=False)
 
 
+def _finding(finding: Finding) -> Text:
+    is_worse = finding.kind == "regression"
+    word, style = ("regression", "bold red") if is_worse else ("worth a look", "yellow")
+    return Text.assemble(f"{word}: ", Text(finding.what, style=style), f": {finding.detail}")
+
+
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:
-    """Return a row for each workload, programs first: its pace, what is shown, and its memory.
+    """Return a row for each workload, programs first: its rate, what is shown, and its memory.
 
     In 80 columns only a long name goes on in the next line, broken behind a hyphen.
     """
     programs = any(one.kind == "program" for one in workloads)
-    headings = ("a run, rate" if programs else "rate", "speed", "interval", "is", "memory")
+    headings = ("runs, ops" if programs else "ops", "speed", "interval", "is", "memory")
     rows = [_figures(one, verify) for one in workloads]
     beside = sum(2 + max(map(len, column)) for column in zip(headings, *rows, strict=True))
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -97,6 +104,13 @@ def _figures(one: WorkloadThroughput, verify: VerifyResult) -> tuple[str, ...]:
         speed_of(one, verify),
         memory_of(one) or text.UNKNOWN,
     )
+
+
+def _by_wall(workloads: Sequence[WorkloadThroughput]) -> str:
+    """Return the speed of each program by wall time, which is what its user waits."""
+    programs = [(one.name, one.wall) for one in workloads if one.kind == "program"]
+    told = [f"{name} {text.spread(wall)}" for name, wall in programs if wall is not None]
+    return f"by wall time: {', '.join(told)}" if told else ""
 
 
 def as_text(model: ReportModel) -> str:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:  # the judge's numpy would take a second of every command that
     from pipeline.judge.statistics import Interval
 
 UNKNOWN = "unknown"
+MOST_DIGITS = 6
+"""Behind the point: less than that is next to nothing."""
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -32,8 +34,14 @@ def rounded(value: float | None) -> str:
 
 
 def figure(value: float | None) -> str:
-    """Return a number with two digits behind the point, from 1,000 on with none, or "unknown"."""
-    return number(value, 0 if value is not None and abs(value) >= 1000 else 2)
+    """Return a measured number with four digits that count, below 1 with three, or "unknown".
+
+    Digits in front of the point are never left out. Further ones behind it would be noise.
+    """
+    if value is None or not value:
+        return UNKNOWN if value is None else "0"
+    order = int(f"{value:.3e}".partition("e")[2])  # of the rounded value: 9.9996 is 10.00
+    return number(value, min(max(0, 3 - order if order >= 0 else 2 - order), MOST_DIGITS))
 
 
 def ratio(value: float | None) -> str:
@@ -55,6 +63,11 @@ def ends(interval: Interval | None) -> str:
     return f"{(interval.low - 1) * 100:+.2f} .. {change(interval.high)}"
 
 
+def spread(interval: Interval | None) -> str:
+    """Return the change with the ends of its interval, or a dash where there is none."""
+    return "-" if interval is None else f"{change(interval.value)} ({ends(interval)})"
+
+
 def measured(value: Measured | None, digits: int = 3) -> str:
     """Return a count per operation, with its spread where it has one."""
     if value is None:
@@ -73,10 +86,8 @@ def quotient(baseline: Measured | None, tuned: Measured | None) -> float | None:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Return a quantity as its unit wants it: bytes are whole, ratios and small ones are finer."""
-    if unit == "bytes":
-        return number(value, 0)
-    return number(value, 3) if value is not None and abs(value) < 10 else figure(value)
+    """Return a quantity as its unit wants it: bytes are whole."""
+    return number(value, 0) if unit == "bytes" else figure(value)
 
 
 def kib(size: int) -> str:
@@ -93,8 +104,8 @@ def address(place: int | None) -> str:
 
 
 def pace(rate: float, kind: str) -> str:
-    """Return a rate as people know it: the time of a whole program, or operations of a loop."""
-    return f"{number(1000 / rate, 1)} ms" if kind == "program" else f"{number(rate / 1e6)} M/s"
+    """Return a rate by the second: runs of a whole program, or millions of operations of a loop."""
+    return f"{figure(rate)}/s" if kind == "program" else f"{figure(rate / 1e6)} M/s"
 
 
 def percent(fraction: float | None, digits: int = 1) -> str:

@@ -11,17 +11,19 @@ from typing import Any
 
 from pipeline.core.variant import PRODUCTION
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
-from pipeline.judge.headline import headline, memory_of, speed_of
-from pipeline.judge.keys import compare, shown
+from pipeline.judge.headline import brief, memory_of, sentences, speed_of
+from pipeline.judge.keys import compare, percent, shown
+from pipeline.judge.model import Key
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
+from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
 
 # Else readers divide the two columns, and wonder.
 PAIRED = (
     "speed and RSS: medians of each side, and the median ratio of the pairs, which is what counts; "
-    "a ratio of speed above 1 is faster, also beside the time of a run"
+    "speed is runs or operations per second: a ratio above 1 is faster"
 )
 
 _FILTERS = (
@@ -32,6 +34,7 @@ _FILTERS = (
     text.ratio,
     text.change,
     text.ends,
+    text.spread,
     text.measured,
     text.pace,
     text.percent,
@@ -44,6 +47,7 @@ _FILTERS = (
     text.cell,
     text.sentence,
 )
+_CLOCKS = {"cpu": "CPU", "wall": "wall"}
 _MORE_COUNTS = (
     ("branches", "branches"),
     ("cycles", "cycles"),
@@ -60,7 +64,7 @@ def filters() -> Mapping[str, Callable[..., object]]:
 
 def values(model: ReportModel) -> dict[str, Any]:
     """Return what all templates are given."""
-    margin = model.verify.margins.throughput
+    margin, timed = model.verify.margins.throughput, model.verify.throughput.workloads
     return {
         "model": model,
         "verify": model.verify,
@@ -70,20 +74,24 @@ def values(model: ReportModel) -> dict[str, Any]:
         "shown": lambda one: shown(one, model.verify.throughput),
         "verdict_of": lambda one: compare(shown(one, model.verify.throughput), margin),
         "alone": model.verify.throughput.alone,
-        "clocks": " or ".join(sorted({one.clock for one in model.verify.throughput.workloads})),
+        "clocks": " or ".join(sorted({_CLOCKS[one.clock] for one in timed})),
         "counts": worst_counts_first(model.verify.counting.workloads),
         "more_counts": more_counts(model.verify.counting.workloads),
         "counted_with": _counted_with(model),
         "quotient": text.quotient,
         "misses_change": misses_change,
         "functions": biggest_first(model.functions),
+        "measured_and_found": measured_and_found,
+        "what_counts": what_counts(model),
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
         "paired": PAIRED,
         "none_shown": none_shown(model),
         "all_decided": not (model.previous and undecided(model.previous)),
+        "brief": brief(model.verify),
         "headline": opening(model),
+        "sentences": opening_sentences(model),
         "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
         "commands": commands(model),
@@ -92,12 +100,26 @@ def values(model: ReportModel) -> dict[str, Any]:
 
 def opening(model: ReportModel) -> str:
     """Return the verdict in words; of a variant also what its baseline is, and what it costs."""
-    said = headline(model.verify)
+    return " ".join(opening_sentences(model))
+
+
+def opening_sentences(model: ReportModel) -> list[str]:
+    """Return the same sentence by sentence."""
+    said = sentences(model.verify)
     if model.variant == PRODUCTION:
         return said
     cost = model.cost.sentence if model.cost else "What it costs against production is unknown."
     kind = model.variant
-    return f"{kind.capitalize()}; its baseline is the plain {kind} build. {said} {cost}"
+    return [f"{kind.capitalize()}; its baseline is the plain {kind} build.", *said, cost]
+
+
+def measured_and_found(key: Key) -> str:
+    """Return what a key measures, then its reason, without naming the same quantity twice."""
+    start, found, rest = key.reason.partition(percent(key.ratio.value) if key.ratio else "unknown")
+    named = set(start.split()) <= set(key.measure.replace(",", "").split())
+    if found and named:
+        return f"{key.measure}: {found}{rest}"
+    return f"{text.sentence(key.measure)} {text.sentence(key.reason)}"
 
 
 def said_elsewhere(finding: Finding, model: ReportModel) -> bool:
@@ -150,6 +172,17 @@ def misses_change(counts: WorkloadCounts) -> str:
 def biggest_first(functions: tuple[FunctionRow, ...]) -> list[FunctionRow]:
     """Return the functions with the largest count first, and last those that are gone."""
     return sorted(functions, key=lambda row: (row.after is None, -(row.count or 0)))
+
+
+def what_counts(model: ReportModel) -> str:
+    """Return what the counts of functions are, and what they are not."""
+    if model.code is None or model.code[1].counted_by == UNCOUNTED:
+        return ""
+    return (
+        f"The count: {model.code[1].counted_by}, over all workloads of the training by their "
+        "weights. It is of the function alone, without those it calls, and neither time nor "
+        "instructions. What was inlined counts with the function that holds it"
+    )
 
 
 def changed_functions(comparison: Comparison) -> list[FunctionRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,8 +12,12 @@ from pipeline.trace.read import Process
 from pipeline.trace.statistics import Bin, Statistics
 from pipeline.trace.words import facts, share, size, warnings
 
-WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 720, 220, 70, 24, 34
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 560, 240, 84, 16, 72
+LABEL_STEP = 22
+"""Labels of bars stand as far from each other, or there would be no telling them apart."""
 SHOWN_THREADS = 100
+NOTHING = share(0, 1)
+"""A share that is too small to be written."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ def render_page(name: str, processes: Sequence[Process], found: Statistics) -> s
         facts=facts(found),
         warnings=warnings(found.process),
         size_plot=histogram(_bars(found.sizes, "requests", size)),
+        rows=size_rows(found),
         byte_plot=histogram(_bars(found.sizes, "bytes", size, by_bytes=True)),
         life_plot=histogram(_bars(found.lives, "objects", lambda top: f"{top:,.0f}")),
         live_plot=live_plot(found),
@@ -45,20 +51,39 @@ def render_page(name: str, processes: Sequence[Process], found: Statistics) -> s
 
 
 def histogram(bars: Sequence[Bar]) -> str:
-    """Return bars side by side as SVG; what they say is in their tooltips and in the table."""
+    """Return bars side by side as SVG; what they say is in their tooltips and in the table.
+
+    Labels hang to the left of their bar, so none leaves the drawing at its right edge.
+    """
     step = (WIDTH - LEFT - RIGHT) / max(1, len(bars))
-    room = HEIGHT - BOTTOM - 10
+    labelled = math.ceil(LABEL_STEP / step)
+    room, floor = HEIGHT - BOTTOM - 10, HEIGHT - BOTTOM
     parts = []
     for place, bar in enumerate(bars):
         left, tall = LEFT + place * step, bar.height * room
+        middle = left + step * 0.43
+        label = (
+            f'<text class="axis" x="{middle + 4:.1f}" y="{floor + 12}" '
+            f'transform="rotate(-50 {middle + 4:.1f} {floor + 12})">{bar.label}</text>'
+        )
         parts.append(
-            f'<g><title>{bar.title}</title><rect x="{left:.1f}" y="{HEIGHT - BOTTOM - tall:.1f}" '
+            f'<g><title>{bar.title}</title><rect x="{left:.1f}" y="{floor - tall:.1f}" '
             f'width="{step * 0.86:.1f}" height="{tall:.1f}"/>'
-            f'<text x="{left + step * 0.43:.1f}" y="{HEIGHT - BOTTOM + 14}" '
-            f'transform="rotate(24 {left + step * 0.43:.1f} {HEIGHT - BOTTOM + 14})">'
-            f"{bar.label}</text></g>"
+            f"{'' if place % labelled else label}</g>"
         )
     return _svg("".join(parts))
+
+
+def size_rows(found: Statistics) -> tuple[list[Bin], list[Bin]]:
+    """Return the sizes that have a share one can see, and those that have none."""
+    count = sum(one.count for one in found.sizes)
+    total = sum(one.bytes for one in found.sizes)
+
+    def seen(one: Bin) -> bool:
+        shares = share(one.count, count), share(one.bytes, total)
+        return shares != (NOTHING, NOTHING)
+
+    return list(filter(seen, found.sizes)), [one for one in found.sizes if not seen(one)]
 
 
 def live_plot(found: Statistics) -> str:
@@ -78,7 +103,8 @@ def live_plot(found: Statistics) -> str:
         f'<polygon points="{LEFT},{floor} {line} {WIDTH - 10},{floor}"/>'
         f'<text class="axis" x="{LEFT - 6}" y="16">{size(most)}</text>'
         f'<text class="axis" x="{LEFT - 6}" y="{floor}">0</text>'
-        f'<text class="axis" x="{WIDTH - 10}" y="{floor + 16}">{end:.3g} s</text>'
+        f'<text class="axis" x="{WIDTH - 10}" y="{floor + 16}">{end:.3g} s</text>',
+        height=floor + 22,
     )
 
 
@@ -97,5 +123,5 @@ def _bars(
     ]
 
 
-def _svg(content: str) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{content}</svg>'
+def _svg(content: str, height: int = HEIGHT) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img">{content}</svg>'

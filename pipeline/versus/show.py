@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from rich.table import Table
 
+from pipeline.judge.headline import by_less
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
@@ -44,19 +45,11 @@ def render(result: VersusResult, form: str) -> str:
 
 def sentence(result: VersusResult) -> str:
     """Return what the judge found, in one sentence."""
+    speed = by_less(result.speed, above="B is faster than A", below="B is slower than A")
+    memory = by_less(result.memory, above="takes more memory", below="takes less memory")
     fat = "" if result.guard.holds else f"; {result.guard.reason}"
-    return f"{SPEED[result.speed.verdict]}, and {_memory(result.memory)}{fat}."
-
-
-def _memory(key: Key) -> str:
-    """Return what is shown of memory; also of a change that is less than the margin."""
-    if key.verdict is Verdict.INCONCLUSIVE and key.ratio and key.margin is not None:
-        by = f"but not shown by {key.margin * 100:g} %"
-        if key.ratio.low > 1:
-            return f"takes more memory, {by}"
-        if key.ratio.high < 1:
-            return f"takes less memory, {by}"
-    return MEMORY[key.verdict]
+    said = speed or SPEED[result.speed.verdict]
+    return f"{said}, and {memory or MEMORY[result.memory.verdict]}{fat}."
 
 
 def duration(seconds: float, sigma: float | None = None) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from pipeline.report.svg.draw import Scale, drawing, element, line, nice_ticks, path, words
+from pipeline.report.text import figure
 
-WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 72, 16, 28, 30
+WIDTH, HEIGHT = 640, 260
+LEFT, RIGHT, TOP, BOTTOM = 72, 16, 28, 66
 ROOM = 0.08
 """Room above and below the values, as a share of their span."""
+LEAST_SPAN = 0.05
+"""A share of the largest value: a smaller swing is no full height, lest noise look like news."""
+LABEL = 100
+"""Labels below the dots stand as far from each other."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,13 @@ class Dot:
     high: float | None = None
 
 
-def series_chart(name: str, title: str, dots: Sequence[Dot | None]) -> Markup:
+Label = tuple[str, str]
+"""What stands below a dot: the day and the version."""
+
+
+def series_chart(
+    name: str, title: str, dots: Sequence[Dot | None], labels: Sequence[Label]
+) -> Markup:
     """Return the values from the oldest to the newest; a version without one leaves a gap."""
     known = [(place, dot) for place, dot in enumerate(dots) if dot is not None]
     across = Scale(-0.5, max(len(dots), 1) - 0.5, LEFT, WIDTH - RIGHT)
@@ -36,17 +48,36 @@ def series_chart(name: str, title: str, dots: Sequence[Dot | None]) -> Markup:
     for place, dot in known:
         parts += _mark(across(place), up, dot)
     parts.append(words(LEFT, TOP - 12, title, "label after"))
-    parts.append(words(LEFT, HEIGHT - 8, "oldest", "tick"))
-    parts.append(words(WIDTH - RIGHT, HEIGHT - 8, "newest", "tick", "end"))
+    parts += _labels(across, labels)
+    parts.append(words(LEFT, HEIGHT - 8, _begin(up), "tick"))
     told = "; ".join(f"{dot.name}: {dot.words}" for _, dot in known)
     return drawing(name, title, told or "unknown for all versions", WIDTH, HEIGHT, parts)
+
+
+def _labels(across: Scale, labels: Sequence[Label]) -> list[Markup]:
+    """Return the days and versions, so many as there is room for; the newest is among them."""
+    each = math.ceil(LABEL * len(labels) / (WIDTH - RIGHT - LEFT))
+    shown = [
+        (place, said) for place, said in enumerate(labels) if not (len(labels) - 1 - place) % each
+    ]
+    return [
+        words(across(place), HEIGHT - BOTTOM + 18 + 16 * line_, part, "tick", "middle")
+        for place, said in shown
+        for line_, part in enumerate(said)
+    ]
+
+
+def _begin(up: Scale) -> str:
+    """Return where the axis begins, lest its foot be taken for nothing."""
+    return f"oldest to newest; the axis begins at {figure(up.low)}, not at 0"
 
 
 def _scale(dots: Sequence[Dot]) -> Scale:
     ends = [end for dot in dots for end in (dot.value, dot.low, dot.high) if end is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
-    room = ROOM * ((high - low) or abs(high) or 1.0)
-    return Scale(low - room, high + room, HEIGHT - BOTTOM, TOP)
+    span = max(high - low, LEAST_SPAN * abs(high)) or 1.0
+    middle, half = (low + high) / 2, span * (0.5 + ROOM)
+    return Scale(middle - half, middle + half, HEIGHT - BOTTOM, TOP)
 
 
 def _grid(up: Scale) -> list[Markup]:

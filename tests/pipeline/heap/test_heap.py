@@ -197,9 +197,16 @@ def test_page_is_self_contained(profiled: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for outside in ("http://", "https://", "src=", "href=", "@import", "<script"):
         assert outside not in text
-    graph = ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
+    graph = ElementTree.fromstring(text[text.index("<svg") : text.rindex("</svg>") + 6])
     titles = [title.text or "" for title in graph.iter("title")]
     assert [title.split(":")[0] for title in titles] == ["all", "main", "keeps", "leaks"]
+
+
+def test_names_fit_their_boxes_by_a_wide_font() -> None:
+    root = tree([(("answer" * 40,), 3), (("reply" * 40,), 1)])
+    found = list(boxes(root, root.total, 0.0, 0))
+    assert [one.label[-1] for one in found] == ["l", "…", "…"]
+    assert all(6.7 * len(one.label) + 3 <= one.width for one in found)
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from pipeline.judge.model import Environment, Health, HealthCheck, Keys, Library
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
 from pipeline.judge.samples import PairSample, RunSample, Throughput
 from pipeline.judge.schedule import PlannedPair
-from pipeline.judge.throughput import Runner, summarise
+from pipeline.judge.throughput import Runner, ended, summarise
 from pipeline.judge.verdict import Verdict
 
 RunPair = Callable[[BenchCommand, PlannedPair], PairSample]
@@ -32,6 +32,24 @@ def in_turn(run_pair: RunPair) -> Runner:
 
 L1I = CacheGeometry(size=32 * 1024, ways=8)
 WOBBLE = (0.0, 0.001, -0.001, 0.002, -0.002)
+
+
+def waiting(samples: Sequence[PairSample], wall: float, threads: int = 2) -> list[PairSample]:
+    """Return the pairs of a program whose speed by wall time changes by this factor more."""
+    return [
+        one.model_copy(
+            update={
+                side: getattr(one, side).model_copy(
+                    update={
+                        "threads": threads,
+                        "wall_ops_per_sec": getattr(one, side).ops_per_sec * factor,
+                    }
+                )
+                for side, factor in (("baseline", 1.0), ("tuned", wall))
+            }
+        )
+        for one in samples
+    ]
 
 
 def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> PairSample:
@@ -95,7 +113,7 @@ def throughput_of(programs: Sequence[str] = (), /, **samples: list[PairSample]) 
     summary = summarise(request, dict(samples), share=1.0, looks=1, seconds=10.0)
     clear = throughput_key(summary, Margins()).verdict is not Verdict.INCONCLUSIVE
     stopped = "decided after 10 pairs" if clear else "not decided within 10 s"
-    return summary.model_copy(update={"stopped": stopped})
+    return ended(request, summary, stopped)
 
 
 def exactly(value: float | None) -> Measured | None:

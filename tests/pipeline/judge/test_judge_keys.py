@@ -18,7 +18,7 @@ from judge_support import (
     workload_counts,
 )
 
-from pipeline.judge.headline import headline
+from pipeline.judge.headline import by_less, headline
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, memory_key, rss_guard, throughput_key
 from pipeline.judge.model import Key
@@ -289,6 +289,24 @@ def test_a_gain_below_the_margin_is_told_as_one() -> None:
     result = result_of(throughput_of(a=noisy))
     assert result.keys.throughput.verdict is INCONCLUSIVE
     assert headline(result).startswith("Against the baseline: faster, but not shown by 1 % (+")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "high", "says"),
+    [
+        (INCONCLUSIVE, 1.005, 1.03, "up, but not shown by 1 %"),
+        (INCONCLUSIVE, 0.97, 0.995, "down, but not shown by 1 %"),
+        (INCONCLUSIVE, 0.98, 1.03, None),
+        (INCONCLUSIVE, 1.02, 1.03, None),  # of a gain beyond the margin something else is in doubt
+        (GO, 1.005, 1.03, None),
+    ],
+)
+def test_a_change_below_the_margin_has_one_wording(
+    verdict: Verdict, low: float, high: float, says: str | None
+) -> None:
+    key = throughput_key(throughput_of(a=pairs(1.0)), MARGINS)
+    told = key.model_copy(update={"verdict": verdict, "ratio": interval(low, high)})
+    assert by_less(told, above="up", below="down") == says
 
 
 def test_the_headline_says_of_each_real_program_what_is_shown() -> None:

@@ -19,6 +19,7 @@ from pipeline.report.files import write_reports
 from pipeline.report.history import History, read_history
 from pipeline.report.history_text import render_history, sparkline
 from pipeline.report.model import ReportModel
+from pipeline.report.svg.series import Dot, series_chart
 
 FIRST, SECOND, THIRD = "0.1.0-aa", "0.1.0-bb", "0.1.0-cc"
 
@@ -130,7 +131,28 @@ def test_pages_open_offline_and_have_a_dot_for_each_version(tmp_path: Path) -> N
     assert not re.search(r'(src|href)="http', html)
     root = ET.fromstring(drawing.read_text(encoding="utf-8"))
     gain = next(one for one in root.iter() if one.get("id") == "plot-gain")
-    assert len([one for one in gain.iter() if one.tag.endswith("circle")]) == 3
+    dots = [one for one in gain.iter() if one.tag.endswith("circle")]
+    assert len(dots) == 3
+    assert (dots[0][0].text or "").startswith(f"{FIRST}, judged 2026-01-01 00:00 UTC: +")
+    said = [one.text or "" for one in gain.iter() if one.tag.endswith("text")]
+    assert {"2026-01-01", "aa", "2026-01-03", "cc"} < set(said)
+    assert any("not at 0" in one for one in said)
+
+
+def test_a_small_swing_fills_no_chart() -> None:
+    dots = [Dot(str(value), value, "") for value in (18.278, 18.285)]
+    chart = ET.fromstring(series_chart("plot", "", dots, [("day", "a"), ("day", "b")]))
+    heights = [float(one.get("cy", 0)) for one in chart.iter() if one.tag.endswith("circle")]
+    assert 0 < abs(heights[0] - heights[1]) < 5
+
+
+def test_of_many_versions_the_newest_and_so_many_as_fit_are_labelled() -> None:
+    dots = [Dot(str(number), number, "") for number in range(40)]
+    labels = [("2026-01-01", str(number)) for number in range(40)]
+    chart = ET.fromstring(series_chart("plot", "", dots, labels))
+    days = [one for one in chart.iter() if one.text == "2026-01-01"]
+    assert 3 <= len(days) <= 6
+    assert any(one.text == "39" for one in chart.iter())
 
 
 def test_without_a_report_it_says_what_to_do(tree: Tree) -> None:

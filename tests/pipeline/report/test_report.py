@@ -230,6 +230,33 @@ def test_numbers() -> None:
     assert wording.measured(None) == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (3004.012, "3,004"),
+        (211747.4, "211,747"),
+        (227.484, "227.5"),
+        (16.0513, "16.05"),
+        (9.99996, "10.00"),
+        (1.0236, "1.024"),
+        (0.31256, "0.313"),
+        (0.0019012, "0.00190"),
+        (-4.39612, "-4.396"),
+        (0.0, "0"),
+        (None, "unknown"),
+    ],
+)
+def test_a_measured_figure_has_no_more_digits_than_count(value: float | None, shown: str) -> None:
+    assert wording.figure(value) == shown
+
+
+def test_the_speed_of_programs_goes_the_same_way_as_its_ratio() -> None:
+    found = throughput_of(("git",), loop=pairs(0.97), git=pairs(1.03))
+    for row in summary_rows(result_of(found)):
+        if row.name.startswith("speed") and row.baseline and row.tuned and row.ratio:
+            assert row.tuned / row.baseline == pytest.approx(row.ratio), row.name
+
+
 def as_version(folder: Path, model: ReportModel) -> Path:
     write_reports(folder, model)
     (folder / "manifest.json").write_text("{}", encoding="utf-8")

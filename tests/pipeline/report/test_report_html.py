@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.judge.statistics import Interval
 from pipeline.report.build import alone
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
@@ -18,6 +19,7 @@ from pipeline.report.svg.draw import Scale, element, nice_ticks
 from pipeline.report.svg.intervals import span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
+from pipeline.report.view import measured_and_found
 
 sys.path.insert(0, str(Path(__file__).parent))
 from judge_support import pairs, result_of, throughput_of
@@ -193,6 +195,58 @@ def test_the_words_that_lead_to_a_section_stand_in_its_heading() -> None:
 
 def test_a_number_never_parts_from_its_per_cent() -> None:
     assert not re.search(r"\d %", render_html(good()))
+
+
+def test_the_first_lines_say_the_verdict_and_whether_anything_got_worse() -> None:
+    html = render_html(good())
+    banner = html[html.index('id="verdict"') : html.index("<nav")]
+    assert re.search(r'<p class="lead">Faster \(\+3\.1', banner)
+    assert banner.index('class="lead"') < banner.index('class="chips"') < banner.index("<li>")
+    regressions = sum(one.kind == "regression" for one in good().findings)
+    assert f'href="#findings">regressions <b>{regressions}</b>' in banner
+    for anchor in re.findall(r'class="chip [a-z]*" href="#([a-z-]+)"', banner):
+        assert f'id="{anchor}"' in html
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason", "said"),
+    [
+        ("peak resident memory, tuned / baseline", "peak memory +3.00 % [+1 %, +5 %], not decided",
+         "peak resident memory, tuned / baseline: +3.00 % [+1 %, +5 %], not decided"),
+        ("operations per second", "+3.00 % over 40 pairs",
+         "operations per second: +3.00 % over 40 pairs"),
+        ("operations per second", "git changes by +3.00 % in wall time",
+         "Operations per second. Git changes by +3.00 % in wall time."),
+        ("I1 misses", "no real program was counted", "I1 misses. No real program was counted."),
+    ],
+)  # fmt: skip
+def test_a_card_names_its_quantity_once(measure: str, reason: str, said: str) -> None:
+    ratio = Interval(value=1.03, low=1.01, high=1.05, confidence=0.95)
+    update = {"measure": measure, "reason": reason, "ratio": ratio}
+    assert measured_and_found(good().verify.keys.throughput.model_copy(update=update)) == said
+
+
+def test_details_are_closed_and_this_version_s_map_is_open() -> None:
+    html = render_html(good())
+    assert "<details open" not in html
+    hidden = "".join(re.findall(r"<details>.*?</details>", html, re.S))
+    assert 'id="map-baseline"' in hidden and 'id="map-tuned"' not in hidden
+
+
+def test_the_table_of_functions_says_what_its_counts_are() -> None:
+    html = render_html(good())
+    assert "The count: entries, from BOLT" in html and "neither time nor instructions" in html
+    assert "The count" not in render_html(bad())
+
+
+def test_each_column_has_a_heading_of_its_own(html: str) -> None:
+    for table in re.findall(r"<table.*?</table>", html, re.S):
+        head, body = table.split("<tbody>")
+        assert "colspan" not in head
+        columns = len(re.findall(r"<th[ >]", head))
+        for row in body.split("<tr")[1:]:
+            spans = re.findall(r'<t[hd](?: [^>]*?colspan="(\d+)")?[ >]', row)
+            assert sum(int(one or 1) for one in spans) == columns, row[:80]
 
 
 def test_memory_has_a_card_and_a_chip_like_the_other_keys() -> None:

@@ -71,6 +71,13 @@ def test_a_report_is_the_same_when_read_back(tmp_path: Path) -> None:
     assert read_report(tmp_path) == good()
 
 
+def test_the_short_table_of_an_older_report_has_the_units_of_today(tmp_path: Path) -> None:
+    model = good()
+    old = model.summary[0].model_copy(update={"unit": "ms a run", "baseline": 230.0})
+    write_reports(tmp_path, model.model_copy(update={"summary": (old, *model.summary[1:])}))
+    assert read_report(tmp_path).summary == model.summary
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -286,6 +293,21 @@ def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     assert rows["throughput"].why.startswith("judged directly: +3.09 %")
     assert rows["I-cache misses per op"].ratio == 0.75
     assert rows["peak RSS"].ratio == pytest.approx(1)
+
+
+def test_misses_are_unknown_for_one_reason_in_records_and_when_measured() -> None:
+    rare = {"counting": counting_of(workload_counts("mixed", counts(0.002), counts(0.002)))}
+    before, after = (
+        one.model_copy(update={"verify": one.verify.model_copy(update=rare)})
+        for one in (older(), good())
+    )
+    reasons = {
+        row.why
+        for comparison in (compare_versions(before, after, one) for one in (None, after.verify))
+        for row in comparison.rows
+        if row.name == "I-cache misses per op"
+    }
+    assert reasons == {"no workload presses on the instruction cache"}
 
 
 def test_a_worse_version_is_a_regression_in_the_report() -> None:

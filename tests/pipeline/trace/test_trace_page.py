@@ -1,0 +1,35 @@
+"""What a trace's HTML page draws: labels stay within the drawing, and rows say something."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.trace.html import HEIGHT, LABEL_STEP, WIDTH, Bar, histogram, size_rows
+from pipeline.trace.statistics import Bin
+
+LETTER, SLOPE = 8, 0.77
+"""A wide letter of a narrow screen's labels, and how far down a letter's width goes there."""
+
+
+@pytest.mark.parametrize("count", [1, 12, 22, 40])
+def test_labels_hang_within_the_drawing_and_apart(count: int) -> None:
+    bars = [Bar(f"{1 << place:,}"[:9], 0.5, "") for place in range(count)]
+    drawn = histogram(bars)
+    labels = re.findall(r'class="axis" x="([\d.]+)" y="(\d+)"[^>]*>([^<]+)', drawn)
+    places = [float(x) for x, _, _ in labels]
+    assert drawn.count("<rect") == count
+    assert max(places) <= WIDTH
+    assert all(int(y) + LETTER * SLOPE * len(words) <= HEIGHT for _, y, words in labels)
+    gaps = [after - before for before, after in itertools.pairwise(places)]
+    assert min(gaps, default=LABEL_STEP) >= LABEL_STEP - 0.2
+
+
+def test_sizes_without_a_share_have_no_row() -> None:
+    rare, big, usual = Bin(8, 1, 8), Bin(1 << 20, 1, 1 << 20), Bin(64, 1_000_000, 48_000_000)
+    found: Any = SimpleNamespace(sizes=(rare, usual, big))
+    assert size_rows(found) == ([usual, big], [rare])
