@@ -96,8 +96,8 @@ _HEALTH = """\
 # in training, and remove `env`. Both runs of a pair share a CPU if `threads = 1` says that one CPU
 # is all it keeps busy; else, or without that, they run in turn. With `counted = true` the library's
 # cache misses in the first word of `argv` decide, too, beside those in gcc, python3, redis and
-# sqlite3. What that starts is not counted: `sh DRIVER` counts sh alone. It is 50 to 100 times as
-# slow.
+# sqlite3; with `counted = "my-server"` those in that program, which a script of `argv` starts. It is
+# 50 to 100 times as slow.
 [[workload]]
 name = "{name}-health"
 kind = "command"

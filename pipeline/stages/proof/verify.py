@@ -71,9 +71,12 @@ def verify(
                 ("I-cache", result.keys.icache),
             )
         }
-        return {"keys": keys, "source": result.counting.source}
+        failed = {p.name: p.detail for p in result.programs if p.status == "failed"}
+        return {"keys": keys, "source": result.counting.source, "failed": failed}
 
     made = shop.do(STAGE, parts, work, summary=_summary)
+    for name, why in made.receipt.notes["failed"].items():
+        shop.console.notice(f"misses were not counted in {name}: {why}")
     return Verdict(made)
 
 

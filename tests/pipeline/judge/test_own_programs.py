@@ -45,6 +45,26 @@ def test_a_command_that_is_counted_is_a_task_with_its_weight() -> None:
     assert not any(task.of_profile for task in ours)
 
 
+def test_a_command_may_name_the_program_that_is_counted_in_it() -> None:
+    *_, own = tasks_of(profile_with(counted="kv", argv=["/bin/echo", "kv"]), ROOT)
+    assert (own.name, own.counts, own.program) == ("kv in app (own)", "kv", "/bin/echo")
+    *_, whole = tasks_of(profile_with(counted=True), ROOT)
+    assert whole.counts is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("/opt/bin/kv", "without its folder: 'kv'"),
+        ("", "must be true, or the name of the program"),
+        (1, "must be true, or the name of the program"),
+    ],
+)
+def test_what_counted_may_not_be_is_said(wrong: object, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        profile_with(counted=wrong)
+
+
 def test_a_command_that_trains_is_not_counted() -> None:
     with pytest.raises(ValidationError, match="counted is for commands of role 'verify'"):
         profile_with(role="train", weight=1, counted=True)
