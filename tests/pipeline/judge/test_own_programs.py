@@ -17,6 +17,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Profile
 from pipeline.stages.proof.request import tasks_of
+from pipeline.stages.proof.verify import uncounted
 
 ROOT = Path("/tree")
 
@@ -76,6 +77,13 @@ def test_a_command_of_the_profile_counts_by_its_weight() -> None:
     assert key.verdict is Verdict.NEUTRAL
     assert key.ratio is not None
     assert key.ratio.value == pytest.approx((0.8 * 1.1**3) ** (1 / 4))
+
+
+def test_a_build_tells_what_could_not_be_counted_but_not_what_is_not_installed() -> None:
+    why = {"status": "failed", "detail": "kv was killed"}
+    failed = program_of("kv in app (own)", 1.0, None).model_copy(update=why)
+    programs = [program_of("gcc", 10.0, 8.0), program_of("perl", 1.0, None), failed]
+    assert uncounted(result_of(programs=programs)) == {"kv in app (own)": "kv was killed"}
 
 
 @pytest.mark.parametrize(
