@@ -76,12 +76,13 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.core.paths import Tree
     from pipeline.profile.load import parse_profile
     from pipeline.profile.template import render_profile
-    from pipeline.stages.build.programs import differing_programs
+    from pipeline.stages.build.programs import SHELLS, differing_programs
 
     command = command[1:] if command[:1] == ("--",) else command
     tree = Tree.here()
     path = _free_place(tree.profiles, name)
-    text = render_profile(name, _absolute(command, tree.root))
+    script = bool(command) and Path(command[0]).name in SHELLS
+    text = render_profile(name, _absolute(command, tree.root), script=script)
     replace_text(path, text)
     parse_profile(path)
     click.echo(f"wrote {path}")

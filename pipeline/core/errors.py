@@ -79,6 +79,8 @@ class PipelineError(Exception):
     """An error with an exit code, a sentence, a hint, and (where there is one) a log file."""
 
     exit_code = ExitCode.INTERNAL
+    word = "error"
+    log_word = "log"
 
     def __init__(self, message: str, *, hint: str = "", log: Path | None = None) -> None:
         """Keep ``message`` (what), ``hint`` (what to do) and ``log`` (where to read on)."""
@@ -125,9 +127,11 @@ class DataError(PipelineError):
 
 
 class GateError(PipelineError):
-    """The judge did not let the build pass."""
+    """The judge did not let the build pass: nothing went wrong, this is what came out."""
 
     exit_code = ExitCode.GATE
+    word = "result"
+    log_word = "report"
 
 
 class SpaceError(PipelineError):

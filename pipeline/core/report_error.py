@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.core.errors import BuildInterrupted, ExitCode, PipelineError, SpaceError
+from pipeline.core.errors import BuildInterrupted, ExitCode, GateError, PipelineError, SpaceError
 from pipeline.core.paths import Tree
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -27,7 +27,7 @@ def report_error(error: BaseException) -> int:
         return ExitCode.INTERRUPTED
     known = _as_space_error(error) or error
     if isinstance(known, PipelineError):
-        _tell(known.message, known.hint or known.exit_code.cure, known.log)
+        _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
         return known.exit_code
     if isinstance(known, BrokenPipeError):
         return ExitCode.OK  # the reader of our output has gone, as `head` does
@@ -63,12 +63,18 @@ def _speaks_of_space(error: BaseException) -> bool:
     return isinstance(error, PipelineError) and any(w in error.message for w in _FULL_WORDS)
 
 
-def _tell(message: str, hint: str, log: Path | None = None) -> None:
-    click.secho(f"error: {message}", fg="red", err=True)
+def _tell(
+    message: str,
+    hint: str,
+    log: Path | None = None,
+    kind: PipelineError | type[PipelineError] = PipelineError,
+) -> None:
+    colour = "yellow" if isinstance(kind, GateError) else "red"
+    click.secho(f"{kind.word}: {message}", fg=colour, err=True)
     if hint:
         click.echo(f"  what to do: {hint}", err=True)
     if log is not None:
-        click.echo(f"  log: {log}", err=True)
+        click.echo(f"  {kind.log_word}: {log}", err=True)
     sys.stderr.flush()
 
 

@@ -29,7 +29,7 @@ SHOWN = {
     Verdict.INCONCLUSIVE: "not shown",
 }
 ONLY_LOOPS = (
-    "No whole program was timed: loops and recordings do little but allocate, programs change less."
+    "No whole program was timed: loops and replays do little but allocate, programs change less."
 )
 MOST_NAMES = 4
 """Of our own loops: all real programs are named."""
@@ -177,7 +177,7 @@ def _loops(result: VerifyResult) -> list[str]:
         return []
     whole = result.throughput.loops
     known = whole is not None and result.throughput.programs is not None
-    head = [f"Loops {percent(whole.value)} {spread(whole)}."] if known and whole else []
+    head = [f"Loops and replays {percent(whole.value)} {spread(whole)}."] if known and whole else []
 
     def named(verdict: Verdict, sort: Callable[[WorkloadThroughput], float]) -> str:
         found = [one for one in loops if speed_of(one, result) == SHOWN[verdict]]
@@ -187,7 +187,7 @@ def _loops(result: VerifyResult) -> list[str]:
     slower = named(Verdict.NO_GO, lambda one: one.ratio.value)
     said = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
     if not any(said):
-        said = [f"No {'loop' if head else 'workload'} is shown to differ by itself."]
+        said = [f"No {'loop or replay' if head else 'workload'} is shown to differ by itself."]
     return [*head, *said, "" if result.throughput.programs else ONLY_LOOPS]
 
 

@@ -36,6 +36,7 @@ class Task:
 
     ``path`` is the program on this machine, None where there is none. ``folder`` is where it runs,
     None for an empty one. ``own`` tells whether the profile's workloads run that program, too.
+    ``counts`` is the program whose processes are counted, below a driver; None: this one alone.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Task:
     own: bool = False
     of_profile: bool = False
     """A command of the profile: it may take long, and is not counted again for the self-check."""
+    counts: str | None = None
 
     @property
     def names(self) -> frozenset[str]:

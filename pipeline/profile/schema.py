@@ -29,6 +29,17 @@ def parse_position(value: object) -> int:
     return 0 if value == 0 and not isinstance(value, bool) else parse_count(value)
 
 
+def parse_counted(value: object) -> object:
+    """Take true, false, or the name of a program without its folder; ValueError for the rest."""
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError('must be true, or the name of the program to count, such as "my-server"')
+    if "/" in value:
+        raise ValueError(f"give the program's name without its folder: {Path(value).name!r}")
+    return value
+
+
 def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
     if sizes[0] > sizes[1]:
         raise ValueError("the smallest size comes first")
@@ -36,6 +47,7 @@ def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
 
 
 Count = Annotated[int, BeforeValidator(parse_count)]
+Counted = Annotated[bool | str, BeforeValidator(parse_counted)]
 Size = Annotated[int, Field(ge=1, le=1 << 40)]
 Sizes = Annotated[tuple[Size, Size], AfterValidator(_ordered)]
 Seconds = Annotated[float, Field(gt=0, le=3600)]
@@ -167,7 +179,8 @@ class Command(Strict):
     without the library; one with a weight is timed as well, with all processes that it waits for.
     ``threads`` says how many of them keep a CPU busy (verify, timed): the two runs of a pair with
     one share a CPU. ``allowance`` is how much it may lose. With ``counted = true`` (verify) the
-    library's misses inside ``argv[0]`` itself count for the I-cache key, by its weight. It starts
+    library's misses inside ``argv[0]`` itself count for the I-cache key, by its weight; with
+    ``counted = "NAME"`` those inside the processes of that program which ``argv`` starts. It starts
     in the root of the tree, or with ``scratch = true`` in an empty folder of its own. ``needs`` are
     programs that it calls beside ``argv[0]``, and files that it reads, by their whole path.
     """
@@ -179,7 +192,7 @@ class Command(Strict):
     needs: tuple[str, ...] = ()
     env: dict[str, str] = {}
     scratch: bool = False
-    counted: bool = False
+    counted: Counted = False
     weight: Annotated[float, Field(gt=0)] | None = None
     threads: Annotated[int, Field(ge=1)] | None = None
     allowance: Margin | None = None
@@ -196,6 +209,11 @@ class Command(Strict):
             raise ValueError("threads and allowance are for commands that are timed: of role "
                              "'verify', with a weight")  # fmt: skip
         return self
+
+    @property
+    def counted_below(self) -> str | None:
+        """The program whose processes are counted, where it is not ``argv[0]`` itself."""
+        return self.counted if isinstance(self.counted, str) else None
 
     @property
     def timed(self) -> bool:

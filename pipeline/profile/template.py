@@ -37,13 +37,13 @@ timeout_s = 300
 
 _TRACE = """\
 
-# A recording of the program:  .venv/bin/pipeline record -o {file} -- YOUR PROGRAM
+# A recording, replayed. To make it:  .venv/bin/pipeline record -o {file} -- YOUR PROGRAM
 [[workload]]
 name = "{name}"
 kind = "trace"
 role = "{role}"
 trace = "{file}"
-ops = "2M"                       # length of a run; beyond the trace's length it is played again
+ops = "2M"                       # calls in a run; beyond the recording's end it begins again
 quick_ops = "500k"               # the same for --quick
 {count}weight = 3
 """
@@ -54,7 +54,8 @@ count_ops = "200k"               # the same for counting instructions under valg
 
 _MIXED = """\
 
-# A little of everything, so that paths which the program did not take are not slow.
+# A program of ours that asks for a little of everything, so that paths which the program above did
+# not take are not slow.
 [[workload]]
 name = "mixed-sizes"
 kind = "program"
@@ -64,23 +65,24 @@ ops = "2M"
 quick_ops = "300k"
 weight = 0.5
 
-# ---- judging: what the library is measured by; other workloads than in training ----------------
-# Throughput and memory are judged by this program alone; loops of bench/ can be added as in
-# mixed.toml. The I-cache key is judged by gcc, python3, redis and sqlite3, whatever stands here.
+# ---- judging: what decides whether a library is published --------------------------------------
+# Speed and memory are judged by the workloads with role = "verify" and a weight. The third key is
+# how often code of the library is missing in the processor's instruction cache (I-cache): simulated
+# in gcc, python3, redis and sqlite3, and in workloads here that say `counted`.
 """
 
 _RECORDED = """\
 
-# The same program, recorded and played back. Better: with another input than in training, so that
-# the judgement is not about what the library was compiled for. `first` and `events` choose a part
-# of a long run.
+# A recording of the same program, replayed: its calls of malloc and free alone, so gains are larger
+# than in the program. Give it another input than in training, or the judgement is about what the
+# library was compiled for. `first` and `events` choose a part of a long run.
 [[workload]]
 name = "{name}-played"
 kind = "trace"
 role = "verify"
 record = [{argv}]
 events = "1M"
-ops = "2M"                       # length of a run; beyond the trace's length it is played again
+ops = "2M"                       # calls in a run; beyond the recording's end it begins again
 quick_ops = "500k"               # the same for --quick
 count_ops = "200k"               # the same for counting instructions under valgrind
 weight = 3
@@ -89,15 +91,9 @@ timeout_s = 300
 
 _HEALTH = """\
 
-# ---- health: the program must print the same with the library as without ----------------------
-# Take another command if its output differs from run to run: without a health check nothing is
-# published. Memory goes back to the system after 10 ms here, so that more of the library runs than
-# in training. With a `weight` the whole program is timed as well: then give it another input than
-# in training, and remove `env`. Both runs of a pair share a CPU if `threads = 1` says that one CPU
-# is all it keeps busy; else, or without that, they run in turn. With `counted = true` the library's
-# cache misses in the first word of `argv` decide, too, beside those in gcc, python3, redis and
-# sqlite3. What that starts is not counted: `sh DRIVER` counts sh alone. It is 50 to 100 times as
-# slow.
+# The health check: the program must print the same with the library as without. Without one nothing
+# is published, so take another command if its output differs from run to run. `env` gives memory
+# back to the system after 10 ms, so that more of the library runs than in training.
 [[workload]]
 name = "{name}-health"
 kind = "command"
@@ -105,13 +101,35 @@ role = "verify"
 argv = [{argv}]
 env = {{ HAKMEM_PURGE_DELAY = "10" }}
 timeout_s = 300
+
+# The whole program, timed with either library: what your users will notice. To have it, remove the
+# "#" and change the input, as the same command may not both train and judge.
+# [[workload]]
+# name = "{name}-whole"
+# kind = "command"
+# role = "verify"
+# argv = [{argv}]
+# weight = 3                     # its share, beside the weights of the others
+# threads = 1                    # how many keep a CPU busy; leave it out where you do not know
+# timeout_s = 300
+
+# Its cache misses, counted in a simulation that is 50 to 100 times as slow, so with a short input.
+# `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
+# `sh DRIVER` the name of your server. docs/pipeline.md says what its driver must do.
+# [[workload]]
+# name = "{name}-counted"
+# kind = "command"
+# role = "verify"
+# argv = [{argv}]
+# counted = {counted}
+# timeout_s = 300
 """
 
 _ANY_HEALTH = """\
 
-# ---- health: a program must print the same with the library as without ------------------------
-# Without such a workload nothing is published. Put your own program here, with an input that makes
-# it print the same each time:  argv = ["/absolute/path/of/your-program", "--self-test"]
+# The health check: a program must print the same with the library as without. Without one nothing
+# is published. Put your own program here, with an input that makes it print the same each time:
+#  argv = ["/absolute/path/of/your-program", "--self-test"]
 [[workload]]
 name = "{name}-health"
 kind = "command"
@@ -120,13 +138,17 @@ argv = ["sh", "-c", "seq 200000 | sort -r | sha256sum"]
 """
 
 
-def render_profile(name: str, command: Sequence[str]) -> str:
-    """Return the profile ``name`` for ``command``, or for two recordings where it is empty."""
+def render_profile(name: str, command: Sequence[str], *, script: bool = False) -> str:
+    """Return the profile ``name`` for ``command``, or for two recordings where it is empty.
+
+    ``script`` says that the command only starts other programs, as a shell does.
+    """
     if command:
         argv = ", ".join(_text(word) for word in command)
         training = _COMMAND.format(name=name, argv=argv)
         judging = _RECORDED.format(name=name, argv=argv)
-        health = _HEALTH.format(name=name, argv=argv)
+        counted = '"my-server"' if script else "true"
+        health = _HEALTH.format(name=name, argv=argv, counted=counted)
     else:
         training, judging = _recording(name, "train"), _recording(name, "verify")
         health = _ANY_HEALTH.format(name=name)

@@ -84,7 +84,7 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     )
     if loops is None:
         return (whole,)
-    row = _speed(result, "loop", "speed of loops", "M ops/s", per=1e6)
+    row = _speed(result, "loop", "speed of loops and replays", "M ops/s", per=1e6)
     return (row.model_copy(update={"ratio": loops.value}), whole)
 
 

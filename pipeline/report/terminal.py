@@ -86,7 +86,9 @@ def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, ro
     rows = [_figures(one, verify) for one in workloads]
     beside = sum(2 + max(map(len, column)) for column in zip(headings, *rows, strict=True))
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("program, then loop" if programs else "loop", overflow="fold")
+    table.add_column(
+        "program, then loop or replay" if programs else "loop or replay", overflow="fold"
+    )
     for heading in headings:
         right = heading not in ("is", "memory")
         table.add_column(heading, justify="right" if right else "left", no_wrap=True)

@@ -225,8 +225,9 @@ def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
         built.gate(True)
     assert code == ExitCode.GATE
     assert "not published: the gate of the test says False" in output
-    assert "error: this build is not published, for the reason above; `current`" in output
-    report = Path(output.split("log: ")[1].strip()).read_text(encoding="utf-8")
+    assert "result: not published: the line above that begins so says why; `current`" in output
+    assert "error:" not in output and "log:" not in output
+    report = Path(output.rsplit("  report: ")[-1].strip()).read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")
     assert published(built) == before
     assert built.build("--from", "publish")[0] == 0  # the last report is of a published version

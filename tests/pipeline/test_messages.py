@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli import cli
-from pipeline.core.errors import ArtifactError, ExitCode, ToolError
+from pipeline.core.errors import ArtifactError, ExitCode, GateError, ToolError
 from pipeline.core.messages import messages, of_command, page
 from pipeline.core.report_error import report_error
 
@@ -67,6 +67,15 @@ def test_an_error_always_says_what_to_do(
         assert report_error(error) == error.exit_code
         told = shown or error.exit_code.cure
         assert f"  what to do: {told}\n" in capsys.readouterr().err
+
+
+def test_a_build_that_is_not_published_is_a_result_with_a_report(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    error = GateError("not published", hint="judge longer", log=Path("report.html"))
+    assert report_error(error) == ExitCode.GATE
+    said = capsys.readouterr().err
+    assert said == "result: not published\n  what to do: judge longer\n  report: report.html\n"
 
 
 @pytest.mark.parametrize("code", list(ExitCode), ids=lambda code: code.name)

@@ -74,6 +74,19 @@ def test_any_command_makes_a_profile_that_loads(tmp_path: Path, command: tuple[s
     assert not [w for w in mine if isinstance(w, Program) and w.role == "verify"]  # no loop of ours
 
 
+@pytest.mark.parametrize(("script", "counted"), [(False, True), (True, "my-server")])
+def test_what_stands_in_comments_is_valid_once_the_comments_are_removed(
+    tmp_path: Path, script: bool, counted: bool | str
+) -> None:
+    text = render_profile("mine", ("sh", "drive.sh", "7"), script=script)
+    keys = r"\[\[workload\]\]|[a-z_]+ = "
+    bare = re.sub(rf"^# (?={keys})(?!needs)", "", text, flags=re.MULTILINE)
+    _, mine = parsed(tmp_path, bare.replace('"7"', '"8"', 1))  # another input than in training
+    *_, whole, misses = (w for w in mine if isinstance(w, Command))
+    assert (whole.name, whole.timed, whole.counted) == ("mine-whole", True, False)
+    assert (misses.name, misses.timed, misses.counted) == ("mine-counted", False, counted)
+
+
 def test_without_a_command_it_takes_two_recordings(tmp_path: Path) -> None:
     _, mine = parsed(tmp_path, render_profile("mine", ()))
     assert [(w.role, w.trace) for w in mine if isinstance(w, Trace)] == [

@@ -48,6 +48,10 @@ class Simulation:
 
     def command(self, valgrind: Path, counts: Path) -> tuple[str, ...]:
         """Return the command line that writes ``counts``."""
+        return (*self.simulator(valgrind, str(counts)), *client_command(self.argv, self.library))
+
+    def simulator(self, valgrind: Path, counts: str) -> tuple[str, ...]:
+        """Return valgrind with its options; ``counts`` may have %p for the number of a process."""
         collect = (f"--toggle-collect={self.function}",) if self.function else ()
         cache = self.geometry
         return (
@@ -63,7 +67,6 @@ class Simulation:
             "--compress-strings=no",
             "--compress-pos=no",
             f"--callgrind-out-file={counts}",
-            *client_command(self.argv, self.library),
         )
 
 
@@ -129,15 +132,27 @@ def client_command(argv: tuple[str, ...], library: Path) -> tuple[str, ...]:
 def _find_region(loader_log: Path, library: Path) -> Region:
     """Return where the dynamic linker mapped ``library`` in the client."""
     for path in sorted(loader_log.parent.glob(f"{loader_log.name}.*")):
-        text = re.sub(r"^ *\d+:\t?", "", path.read_text(errors="replace"), flags=re.MULTILINE)
-        for name, base, size in _MAPPED.findall(text):
-            if name == str(library):
-                return Region(path=name, base=int(base, 16), span=int(size, 16))
+        region = mapped_region(read_loader_log(path), library)
+        if region:
+            return region
     raise DataError(
         f"{library} was not mapped into the counted program",
         log=loader_log,
         hint="is the program linked statically, or setuid?",
     )
+
+
+def read_loader_log(path: Path) -> str:
+    """Return what the dynamic linker told of a process, without its number before each line."""
+    return re.sub(r"^ *\d+:\t?", "", path.read_text(errors="replace"), flags=re.MULTILINE)
+
+
+def mapped_region(text: str, library: Path) -> Region | None:
+    """Return where ``library`` was mapped by what the dynamic linker told; None: it was not."""
+    for name, base, size in _MAPPED.findall(text):
+        if name == str(library):
+            return Region(path=name, base=int(base, 16), span=int(size, 16))
+    return None
 
 
 def _check(bench: BenchCommand, profile: Profile, log: Path) -> None:

@@ -1,6 +1,6 @@
 """Counting libraries inside whole programs: from the first instruction of a process to its last.
 
-What a program starts as a child is not counted.
+What a program starts as a child is not counted, unless a task names it (below.py).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Literal
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.process import Completed, run
+from pipeline.judge.counting.below import simulate_below
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.valgrind import Simulation, simulate
@@ -88,7 +89,7 @@ class WholeCounter:
             with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
                 return counts_of(self._count_in(Path(folder), task, library.resolve(), log, env))
         except (PipelineError, OSError) as error:
-            return str(error).splitlines()[0]
+            return _why(error)
 
     def _count_in(
         self, room: Path, task: Task, library: Path, log: Path, env: Mapping[str, str]
@@ -113,6 +114,8 @@ class WholeCounter:
             function=None,
             branches=False,
         )
+        if task.counts:
+            return simulate_below(self.valgrind, what, task.counts, start)
         return simulate(self.valgrind, what, start)[0]
 
 
@@ -124,6 +127,12 @@ def _named(room: Path, task: Task) -> Path:
         return task.path
     (room / task.program).symlink_to(task.path)
     return room / task.program
+
+
+def _why(error: PipelineError | OSError) -> str:
+    """Return a line: what was wrong, and what to do where the error says it."""
+    hint = error.hint if isinstance(error, PipelineError) else ""
+    return "; ".join(words for words in (str(error).splitlines()[0], hint) if words)
 
 
 def counts_of(profile: Profile) -> ProgramCounts:
@@ -172,12 +181,16 @@ def as_program(told: Told) -> RealProgram:
         name=told.task.name,
         command=told.task.command,
         status="counted",
-        detail="the whole process, simulated",
+        detail=_counted(told.task.counts),
         baseline=told.counts["baseline"],
         tuned=told.counts["tuned"],
         weight=told.task.weight,
         own=told.task.own,
     )
+
+
+def _counted(name: str | None) -> str:
+    return f"all processes of {name}, simulated" if name else "the whole process, simulated"
 
 
 def _uncounted(task: Task, why: str) -> RealProgram:

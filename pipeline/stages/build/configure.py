@@ -95,10 +95,10 @@ def _tell_paths(shop: Workshop, setup: Setup) -> None:
 def _tell_alone(shop: Workshop, setup: Setup) -> None:
     """Say where a shell is all that is counted of a command."""
     for one in setup.verifying:
-        if isinstance(one, Command) and one.counted and Path(one.argv[0]).name in SHELLS:
+        if isinstance(one, Command) and one.counted is True and Path(one.argv[0]).name in SHELLS:
             shop.console.notice(
                 f'workload "{one.name}": counted = true counts {one.argv[0]} itself, '
-                "not the programs that it starts"
+                'not the programs that it starts: counted = "NAME" counts one of those'
             )
 
 

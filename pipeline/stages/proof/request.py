@@ -92,8 +92,9 @@ def _task(command: Command, root: Path) -> Task:
     """Return a command of the profile to be counted as a whole."""
     from pipeline.judge.tasks import Task
 
+    counts = command.counted_below
     return Task(
-        f"{command.name} (own)",
+        f"{counts} in {command.name} (own)" if counts else f"{command.name} (own)",
         command.argv[0],
         command.argv[1:],
         env={"PATH": command_path(), **command.env},
@@ -101,6 +102,7 @@ def _task(command: Command, root: Path) -> Task:
         weight=command.weight or 1.0,
         own=True,
         of_profile=True,
+        counts=counts,
     )
 
 

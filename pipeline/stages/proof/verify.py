@@ -71,10 +71,17 @@ def verify(
                 ("I-cache", result.keys.icache),
             )
         }
-        return {"keys": keys, "source": result.counting.source}
+        return {"keys": keys, "source": result.counting.source, "failed": uncounted(result)}
 
     made = shop.do(STAGE, parts, work, summary=_summary)
+    for name, why in made.receipt.notes["failed"].items():
+        shop.console.notice(f"misses were not counted in {name}: {why}")
     return Verdict(made)
+
+
+def uncounted(result: VerifyResult) -> dict[str, str]:
+    """Return the programs in which no misses could be counted, each with its reason."""
+    return {one.name: one.detail for one in result.programs if one.status == "failed"}
 
 
 def _summary(notes: Notes) -> str:

@@ -38,7 +38,7 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     if not allowed:
         show_verdict(shop.console, model)
         raise GateError(
-            "this build is not published, for the reason above; `current` is as it was",
+            "not published: the line above that begins so says why; `current` is as it was",
             hint=advice(result, shop.profile.name),
             log=report / HTML,
         )

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 
-from test_judge_end_to_end import compile_c
+from judge_support import compile_c
 
 from pipeline.evidence.chain import Build, judge_chain
 from pipeline.evidence.model import Ablation

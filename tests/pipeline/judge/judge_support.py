@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pytest
 
 from pipeline.judge.counts import (
     Counting,
@@ -22,7 +26,21 @@ from pipeline.judge.schedule import PlannedPair
 from pipeline.judge.throughput import Runner, ended, summarise
 from pipeline.judge.verdict import Verdict
 
+HERE = Path(__file__).parent
 RunPair = Callable[[BenchCommand, PlannedPair], PairSample]
+
+
+def compiler() -> str:
+    found = [path for name in ("clang-22", "clang", "gcc", "cc") if (path := shutil.which(name))]
+    if not found:
+        pytest.skip("there is no C compiler")
+    return found[0]
+
+
+def compile_c(source: str, output: Path, *flags: str) -> Path:
+    command = [compiler(), "-O2", "-gdwarf-4", "-fno-builtin", str(HERE / source)]
+    subprocess.run([*command, *flags, "-o", str(output)], check=True)
+    return output
 
 
 def in_turn(run_pair: RunPair) -> Runner:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_judge_end_to_end import compile_c
+from judge_support import compile_c
 
 from pipeline.judge.counting.whole import WholeCounter, whole_counter
 from pipeline.judge.l1i import without_conflicts

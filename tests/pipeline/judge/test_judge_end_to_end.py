@@ -4,13 +4,13 @@ import dataclasses
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from judge_support import compile_c
 
 from pipeline.core.errors import ArtifactError, WorkloadError
 from pipeline.judge import judging
@@ -34,23 +34,9 @@ from pipeline.judge.schedule import PLACES, PlannedPair, plan
 from pipeline.judge.tasks import Task
 from pipeline.judge.verdict import Verdict
 
-HERE = Path(__file__).parent
 L1I = CacheGeometry(size=32 * 1024, ways=8)
 VALGRIND = shutil.which("valgrind")
 needs_valgrind = pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed")
-
-
-def compiler() -> str:
-    found = [path for name in ("clang-22", "clang", "gcc", "cc") if (path := shutil.which(name))]
-    if not found:
-        pytest.skip("there is no C compiler")
-    return found[0]
-
-
-def compile_c(source: str, output: Path, *flags: str) -> Path:
-    command = [compiler(), "-O2", "-gdwarf-4", "-fno-builtin", str(HERE / source)]
-    subprocess.run([*command, *flags, "-o", str(output)], check=True)
-    return output
 
 
 @pytest.fixture(scope="module")

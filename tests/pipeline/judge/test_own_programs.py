@@ -17,6 +17,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Profile
 from pipeline.stages.proof.request import tasks_of
+from pipeline.stages.proof.verify import uncounted
 
 ROOT = Path("/tree")
 
@@ -45,6 +46,26 @@ def test_a_command_that_is_counted_is_a_task_with_its_weight() -> None:
     assert not any(task.of_profile for task in ours)
 
 
+def test_a_command_may_name_the_program_that_is_counted_in_it() -> None:
+    *_, own = tasks_of(profile_with(counted="kv", argv=["/bin/echo", "kv"]), ROOT)
+    assert (own.name, own.counts, own.program) == ("kv in app (own)", "kv", "/bin/echo")
+    *_, whole = tasks_of(profile_with(counted=True), ROOT)
+    assert whole.counts is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("/opt/bin/kv", "without its folder: 'kv'"),
+        ("", "must be true, or the name of the program"),
+        (1, "must be true, or the name of the program"),
+    ],
+)
+def test_what_counted_may_not_be_is_said(wrong: object, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        profile_with(counted=wrong)
+
+
 def test_a_command_that_trains_is_not_counted() -> None:
     with pytest.raises(ValidationError, match="counted is for commands of role 'verify'"):
         profile_with(role="train", weight=1, counted=True)
@@ -56,6 +77,13 @@ def test_a_command_of_the_profile_counts_by_its_weight() -> None:
     assert key.verdict is Verdict.NEUTRAL
     assert key.ratio is not None
     assert key.ratio.value == pytest.approx((0.8 * 1.1**3) ** (1 / 4))
+
+
+def test_a_build_tells_what_could_not_be_counted_but_not_what_is_not_installed() -> None:
+    why = {"status": "failed", "detail": "kv was killed"}
+    failed = program_of("kv in app (own)", 1.0, None).model_copy(update=why)
+    programs = [program_of("gcc", 10.0, 8.0), program_of("perl", 1.0, None), failed]
+    assert uncounted(result_of(programs=programs)) == {"kv in app (own)": "kv was killed"}
 
 
 @pytest.mark.parametrize(

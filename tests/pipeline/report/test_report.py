@@ -102,7 +102,7 @@ def test_the_first_sentence_is_the_verdict_and_why() -> None:
 
 def test_regressions_come_first() -> None:
     lines = render_markdown(good()).splitlines()
-    start = lines.index("## Workloads: real programs, then loops")
+    start = lines.index("## Workloads: real programs, then loops and replays")
     names = [line.split("|")[1].strip() for line in lines[start:] if line.startswith("| ")][1:4]
     assert names == ["larson", "mixed", "tiny"]
     assert any("larson" in line and "**slower**" in line for line in lines)
@@ -170,12 +170,12 @@ def test_real_programs_stand_first_with_their_intervals() -> None:
     )
     lines = terminal(model).splitlines()
     assert lines[0].startswith("Not published: ")
-    assert lines[1].startswith("program, then loop")
+    assert lines[1].startswith("program, then loop or replay")
     assert lines[2].split()[0] == "git"
     assert "+3.00 %" in lines[2] and "faster" in lines[2] and "as lean" in lines[2]
     rows = {row.name: row for row in model.summary}
     assert rows["speed of real programs"].ratio == pytest.approx(1.03)
-    assert rows["speed of loops"].ratio == pytest.approx(0.97)
+    assert rows["speed of loops and replays"].ratio == pytest.approx(0.97)
     assert [one.name for one in slowest_first(model)] == ["git", "loop"]
 
 
