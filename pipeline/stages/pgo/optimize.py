@@ -79,9 +79,8 @@ def pgo(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling by the profile" if profile else "compiling")
-        build, order, script = room / "build", room / ORDER, room / SCRIPT
-        _write_order(shop, setup, plain, profile, order)
-        script.write_text(link_script(_never(shop, setup, profile, flavour)), encoding="utf-8")
+        build = room / "build"
+        order, script = arrange(shop, setup, plain, profile, flavour, room)
         path = profile.path if profile else None
         names = {"root": shop.tree.root, "room": build, "profile": path}
         names |= {"order": order, "script": script}
@@ -107,6 +106,21 @@ def pgo(
 
     made = shop.do(flavour.stage, parts, work, summary=_summary)
     return shop.library(made)
+
+
+def arrange(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    profile: ProfileData | None,
+    flavour: Flavour,
+    room: Path,
+) -> tuple[Path, Path]:
+    """Write what tells the linker where functions go by the lists: their order, and its script."""
+    order, script = room / ORDER, room / SCRIPT
+    _write_order(shop, setup, plain, profile, order)
+    script.write_text(link_script(_never(shop, setup, profile, flavour)), encoding="utf-8")
+    return order, script
 
 
 def _write_order(
