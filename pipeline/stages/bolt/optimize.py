@@ -54,7 +54,7 @@ def bolt(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("ordering functions and blocks")
-        said = place(shop, setup, library.path, profile, room, stage)
+        said = place(shop, setup, library.path, profile.path, room, stage)
         quality = _profile_quality(shop, said, profile.exact, stage)
         require_content(room / UNSTRIPPED, "BOLT's output")
         present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(stage, "nm"))
@@ -74,12 +74,12 @@ def bolt(
 
 
 def place(
-    shop: Workshop, setup: Setup, library: Path, profile: EdgeProfile, room: Path, stage: str
+    shop: Workshop, setup: Setup, library: Path, profile: Path, room: Path, stage: str
 ) -> str:
     """Let BOLT lay out a linked library by the lists, into the room; return what it said."""
     _write_order(shop, setup, library, profile, room, stage)
     flags = texts(BOLT, order=room / ORDER, align=alignment(setup.geometry))
-    arguments: list[str | Path] = [library, "-o", room / UNSTRIPPED, "--data", profile.path]
+    arguments: list[str | Path] = [library, "-o", room / UNSTRIPPED, "--data", profile]
     return bolt_run(shop, stage, "bolt", [*arguments, *flags])
 
 
@@ -92,7 +92,7 @@ def dyno_stats(said: str) -> dict[str, list[int]]:
 
 
 def _write_order(
-    shop: Workshop, setup: Setup, library: Path, profile: EdgeProfile, room: Path, stage: str
+    shop: Workshop, setup: Setup, library: Path, profile: Path, room: Path, stage: str
 ) -> None:
     """Write the order of the functions that BOLT moves, in its spelling: hot.txt, rest, cold.txt.
 
@@ -105,7 +105,7 @@ def _write_order(
         shop,
         stage,
         "order",
-        [library, "-o", scratch, "--data", profile.path, *texts(BOLT_ORDER, order=suggestion)],
+        [library, "-o", scratch, "--data", profile, *texts(BOLT_ORDER, order=suggestion)],
     )
     hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
     nm, log = shop.tools.path("llvm-nm"), shop.log(stage, "names")
