@@ -23,12 +23,10 @@ class Group:
         return tuple(dict.fromkeys(change.name for change in self.changes))
 
     @property
-    def title(self) -> str:
-        """What changes, in words: the move of one function, or the moves of several."""
-        if len(self.names) == 1:
-            return _move(self.changes)
-        by_name = [[c for c in self.changes if c.name == name] for name in self.names]
-        return f"{len(self.names)} together: {'; '.join(map(_move, by_name))}"
+    def moves(self) -> tuple[str, ...]:
+        """Where each function goes, and why, as a sentence each."""
+        each = ([c for c in self.changes if c.name == name] for name in self.names)
+        return tuple(f"{_move(changes)}: {changes[-1].reason}" for changes in each)
 
 
 def grouped(changes: Sequence[Change], most: int = MOST) -> tuple[Group, ...]:

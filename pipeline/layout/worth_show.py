@@ -31,9 +31,9 @@ def _section(title: str, tried: Sequence[Tried], worth: Worth) -> Iterator[str]:
     if tried:
         yield title
     for one in tried:
-        yield f"  {one.group.title}"
-        yield from (f"    why: {reason}" for reason in _reasons(one))
-        yield f"    {_outcome(one, worth)}"
+        yield from (f"  {move}" for move in one.group.moves)
+        several = len(one.group.names)
+        yield f"    {f'all {several} together: ' if several > 1 else ''}{_outcome(one, worth)}"
 
 
 def _outcome(one: Tried, worth: Worth) -> str:
@@ -47,11 +47,6 @@ def _why_not(one: Tried, before: Counts) -> str:
     if one.counts is None or one.saves(before):
         return ALONE
     return "as many misses" if one.counts.misses == before.misses else "more misses"
-
-
-def _reasons(one: Tried) -> list[str]:
-    coming = [change for change in one.group.changes if change.comes]
-    return list(dict.fromkeys(change.reason for change in coming or one.group.changes))
 
 
 def _counts(before: Counts, after: Counts) -> str:
