@@ -84,7 +84,7 @@ def test_each_change_is_linked_and_counted_before_it_is_proposed(built: Sandbox)
         hot.write_text(before, encoding="utf-8")
     assert code == 0, output
     assert "# counted in whole python3" in output
-    assert "#   hak_free into hot.txt, behind the group of " in output
+    assert "#   hak_free into hot.txt, at the end: " in output
     assert re.search(r"#     [0-9,.]+ -> [0-9,.]+ misses, [+-]\d+\.\d\d % \(", output)
     assert not list((built.root / "build" / "pipeline" / "tiny").glob("layout*"))
 
