@@ -55,8 +55,8 @@ def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[C
     from pipeline.stages.build.workshop import Options
     from pipeline.stages.proof.list_worth import weigh_changes
 
-    manifest = version.manifest
-    options = Options(cpu=manifest["processor"]["cut_for"], variant=manifest["variant"])
+    made_for = version.manifest.get("processor", {}).get("cut_for")
+    options = Options(cpu=made_for, variant=version.variant)
     files = {name: (subject.lists_folder / name).read_text("utf-8").splitlines() for name in LISTS}
     loaded = load_profile(subject.tree, profile)
     try:

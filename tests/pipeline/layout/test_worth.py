@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from pipeline.core.errors import DataError
+from pipeline.layout.check import Promise
 from pipeline.layout.groups import Group, grouped
-from pipeline.layout.propose import Change, changed_lists
+from pipeline.layout.propose import Change, changed_lists, propose
 from pipeline.layout.worth import AS_IT_IS, TOGETHER, Counts, Worth, told, weigh
 from pipeline.layout.worth_show import ALONE, lines
+from pipeline.toolchain.symbols import SymbolLists
+from pipeline.toolchain.text_model import Function, Heat, TextMap
 
 FILES = {"hot.txt": ["# group", "free  # often", "malloc"], "cold.txt": ["fatal", "attach"]}
 
@@ -65,6 +69,23 @@ def test_what_is_beyond_five_groups_is_tried_together() -> None:
     groups = grouped([comes(f"f{number}") for number in range(9)])
     assert [len(group.names) for group in groups] == [1, 1, 1, 1, 5]
     assert len(grouped([comes(f"f{number}") for number in range(5)])) == 5
+
+
+def test_what_the_source_marks_is_never_tried() -> None:
+    busy, idle = Heat(entries=99, blocks=99), Heat(entries=0, blocks=0)
+    functions = tuple(
+        Function(name=name, address=64 * n, size=64, section=".text", heat=heat)
+        for n, (name, heat) in enumerate({"free": busy, "malloc": idle, "fatal": busy}.items())
+    )
+    text = TextMap(build_id="ab", sections=(), functions=functions)
+    lists = SymbolLists(hot=("free", "malloc"), cold=("fatal",))
+    pinned = Promise(lists, marked_hot={"malloc"}, marked_cold={"fatal"}, inlined={})
+    free = replace(pinned, marked_hot=(), marked_cold=())
+    assert grouped(propose(text, pinned, {})[0]) == ()
+    assert [group.names for group in grouped(propose(text, free, {})[0])] == [
+        ("fatal",),
+        ("malloc",),
+    ]
 
 
 def test_it_is_said_where_each_function_goes_and_why() -> None:
