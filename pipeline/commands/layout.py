@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option, profile_option
+from pipeline.commands.layout_propose import propose_command
+from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from pipeline.layout.check import Finding
     from pipeline.layout.subject import Subject
@@ -22,6 +22,9 @@ _subject = click.argument("version", required=False, shell_complete=complete_ver
 @click.group("layout")
 def layout_command() -> None:
     """Check, propose and show the order of code in the library."""
+
+
+layout_command.add_command(propose_command)
 
 
 @layout_command.command("check", short_help="Hold lists and marks against a published library.")
@@ -56,46 +59,6 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     return ExitCode.ARTIFACT if broken else ExitCode.OK
 
 
-@layout_command.command("propose", short_help="Show, as a diff, the lists that a profile suggests.")
-@profile_option
-@_subject
-@click.option(
-    "--data", type=click.Path(exists=True, dir_okay=False), help="Another BOLT profile (fdata)."
-)
-@click.option("--write", is_flag=True, help="Change the lists; without it, only show how.")
-def propose_command(profile: str, version: str | None, data: str | None, write: bool) -> None:
-    """Show, as a diff, the lists that a profile suggests, with a reason for each line.
-
-    The profile is that of VERSION (without it, of the current one) or --data.
-
-    \b
-    Examples:
-      pipeline layout propose
-      pipeline layout propose | patch -p1
-      pipeline layout propose --write
-    """
-    from pathlib import Path
-
-    from pipeline.core.errors import DataError
-    from pipeline.layout.propose import propose
-
-    subject = _open(profile, version, Path(data) if data else None)
-    if subject.fdata is None and subject.profdata is None:
-        raise DataError(
-            f"no profile lies beside {subject.library}",
-            hint="build again, which publishes one, or name a file with --data",
-        )
-    changes, notes = propose(subject.text, subject.promise(), subject.callers)
-    for note in notes:
-        click.echo(f"# note: {note}")
-    for change in changes:
-        click.echo(f"# {'+' if change.comes else '-'} {change.name}: {change.reason}")
-    for file in ("hot.txt", "cold.txt"):
-        _change_list(subject, file, changes, write)
-    if not changes:
-        click.echo("the lists are as the profile suggests")
-
-
 @layout_command.command("show")
 @line_option
 @_subject
@@ -118,11 +81,11 @@ def show_command(profile: str, version: str | None) -> None:
     show_map(subject.text, subject.promise(), console)
 
 
-def _open(profile: str, version: str | None, data: Path | None = None) -> Subject:
+def _open(profile: str, version: str | None) -> Subject:
     from pipeline.core.paths import Tree
     from pipeline.layout.subject import open_subject
 
-    return open_subject(Tree.here(), profile, version, data)
+    return open_subject(Tree.here(), profile, version)
 
 
 def _outcome(findings: Sequence[Finding]) -> str:
@@ -167,23 +130,3 @@ def _mark(findings: Sequence[Finding]) -> str:
     if any(finding.unknown for finding in findings):
         return click.style("?", fg="yellow")
     return click.style("✓", fg="green")
-
-
-def _change_list(subject: Subject, file: str, changes: Sequence[object], write: bool) -> None:
-    from pipeline.core.files import replacing
-    from pipeline.layout.propose import Change, apply_changes, as_diff
-
-    path = subject.lists_folder / file
-    before = path.read_text(encoding="utf-8").splitlines()
-    after = apply_changes(before, file, [c for c in changes if isinstance(c, Change)])
-    if after == before:
-        return
-    name = path.relative_to(subject.tree.root)
-    click.echo(as_diff(str(name), before, after), nl=False)
-    if write:
-        other = path.readlink() if path.is_symlink() else None
-        with replacing(path) as fresh:
-            fresh.write_text("\n".join(after) + "\n", encoding="utf-8")
-        click.echo(f"written: {path}", err=True)
-        if other:
-            click.echo(f"{name} was a link to {other}, and is a list of its own now", err=True)

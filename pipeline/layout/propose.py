@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.layout.check import Promise, hot_outside
+from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, TextMap
 
 NEW_GROUP = "# by the profile"
@@ -52,7 +53,7 @@ def propose(
     return changes, notes
 
 
-def apply_changes(lines: list[str], file: str, changes: list[Change]) -> list[str]:
+def apply_changes(lines: Sequence[str], file: str, changes: Sequence[Change]) -> list[str]:
     """Return the lines of a list after those changes that are for ``file``."""
     mine = [change for change in changes if change.file == file]
     gone = {change.name for change in mine if not change.comes}
@@ -60,6 +61,16 @@ def apply_changes(lines: list[str], file: str, changes: list[Change]) -> list[st
     for change in (change for change in mine if change.comes):
         _insert(result, change)
     return result
+
+
+def changed_lists(files: Mapping[str, Sequence[str]], changes: Sequence[Change]) -> SymbolLists:
+    """Return the lists whose lines are ``files`` as they are after ``changes``."""
+    lines = {file: apply_changes(before, file, changes) for file, before in files.items()}
+    hot, cold = (
+        tuple(name for line in lines[file] if (name := _name(line)))
+        for file in ("hot.txt", "cold.txt")
+    )
+    return SymbolLists(hot, cold)
 
 
 def as_diff(file: str, before: list[str], after: list[str]) -> str:

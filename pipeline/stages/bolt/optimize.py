@@ -54,20 +54,7 @@ def bolt(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("ordering functions and blocks")
-        _write_order(shop, setup, library, profile, room, stage)
-        said = bolt_run(
-            shop,
-            stage,
-            "bolt",
-            [
-                library.path,
-                "-o",
-                room / UNSTRIPPED,
-                "--data",
-                profile.path,
-                *texts(BOLT, order=room / ORDER, align=alignment(setup.geometry)),
-            ],
-        )
+        said = place(shop, setup, library.path, profile.path, room, stage)
         quality = _profile_quality(shop, said, profile.exact, stage)
         require_content(room / UNSTRIPPED, "BOLT's output")
         present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(stage, "nm"))
@@ -86,6 +73,16 @@ def bolt(
     return shop.library(made)
 
 
+def place(
+    shop: Workshop, setup: Setup, library: Path, profile: Path, room: Path, stage: str
+) -> str:
+    """Let BOLT lay out a linked library by the lists, into the room; return what it said."""
+    _write_order(shop, setup, library, profile, room, stage)
+    flags = texts(BOLT, order=room / ORDER, align=alignment(setup.geometry))
+    arguments: list[str | Path] = [library, "-o", room / UNSTRIPPED, "--data", profile]
+    return bolt_run(shop, stage, "bolt", [*arguments, *flags])
+
+
 def dyno_stats(said: str) -> dict[str, list[int]]:
     """Return BOLT's estimates as name -> [before, after], from its log."""
     stats: dict[str, list[int]] = {}
@@ -95,7 +92,7 @@ def dyno_stats(said: str) -> dict[str, list[int]]:
 
 
 def _write_order(
-    shop: Workshop, setup: Setup, library: Library, profile: EdgeProfile, room: Path, stage: str
+    shop: Workshop, setup: Setup, library: Path, profile: Path, room: Path, stage: str
 ) -> None:
     """Write the order of the functions that BOLT moves, in its spelling: hot.txt, rest, cold.txt.
 
@@ -108,13 +105,13 @@ def _write_order(
         shop,
         stage,
         "order",
-        [library.path, "-o", scratch, "--data", profile.path, *texts(BOLT_ORDER, order=suggestion)],
+        [library, "-o", scratch, "--data", profile, *texts(BOLT_ORDER, order=suggestion)],
     )
     hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
     nm, log = shop.tools.path("llvm-nm"), shop.log(stage, "names")
-    spelling = read_spelling(nm, library.path, log)
-    present = functions(nm, library.path, log)
-    apart = in_section(library.path, NEVER, present) - set(hottest)
+    spelling = read_spelling(nm, library, log)
+    present = functions(nm, library, log)
+    apart = in_section(library, NEVER, present) - set(hottest)
     names = order_names(setup.lists, [*hottest, *spelling], present)
     lines = [spelled for name in names if name not in apart for spelled in spelling.get(name, ())]
     (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -79,10 +79,9 @@ def pgo(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("compiling by the profile" if profile else "compiling")
-        build, order, script = room / "build", room / ORDER, room / SCRIPT
-        _write_order(shop, setup, plain, profile, order)
-        script.write_text(link_script(_never(shop, setup, profile, flavour)), encoding="utf-8")
+        build = room / "build"
         path = profile.path if profile else None
+        order, script = arrange(shop, setup, plain, path, flavour, room)
         names = {"root": shop.tree.root, "room": build, "profile": path}
         names |= {"order": order, "script": script}
         cmake_build(
@@ -109,21 +108,36 @@ def pgo(
     return shop.library(made)
 
 
+def arrange(
+    shop: Workshop,
+    setup: Setup,
+    plain: Baseline,
+    profile: Path | None,
+    flavour: Flavour,
+    room: Path,
+) -> tuple[Path, Path]:
+    """Write what tells the linker where functions go by the lists: their order, and its script."""
+    order, script = room / ORDER, room / SCRIPT
+    _write_order(shop, setup, plain, profile, order)
+    script.write_text(link_script(_never(shop, setup, profile, flavour)), encoding="utf-8")
+    return order, script
+
+
 def _write_order(
-    shop: Workshop, setup: Setup, plain: Baseline, profile: ProfileData | None, order: Path
+    shop: Workshop, setup: Setup, plain: Baseline, profile: Path | None, order: Path
 ) -> None:
     """Write every name that may occur: lld puts unlisted functions behind the cold ones."""
     placed = functions(shop.tools.path("llvm-nm"), plain.library.path, shop.log(STAGE, "names"))
     known = [function.name for function in placed]
     # The profile is of code before inlining, so it knows all functions.
-    compiled = function_counts(shop, profile.path) if profile else {}
+    compiled = function_counts(shop, profile) if profile else {}
     if profile:
         _refuse_unknown(shop, setup, {*known, *compiled})
     names = order_names(setup.lists, [*known, *compiled], placed)
     order.write_text("\n".join(names) + "\n", encoding="utf-8")
 
 
-def _never(shop: Workshop, setup: Setup, profile: ProfileData | None, flavour: Flavour) -> set[str]:
+def _never(shop: Workshop, setup: Setup, profile: Path | None, flavour: Flavour) -> set[str]:
     """Return the functions that the training never entered; hot.txt overrules it.
 
     A second pass counts after inlining: it also knows those that ran only where they are inlined.
@@ -131,7 +145,7 @@ def _never(shop: Workshop, setup: Setup, profile: ProfileData | None, flavour: F
     if profile is None:
         return set()
     passes = (False, True) if flavour == CONTEXT else (False,)
-    counts = [function_counts(shop, profile.path, second=second) for second in passes]
+    counts = [function_counts(shop, profile, second=second) for second in passes]
     idle = {name for found in counts for name, count in found.items() if not count}
     return idle - set(setup.lists.hot)
 

@@ -5,7 +5,6 @@ The code is the chosen build's own, blocks and all; nothing but the order of fun
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,22 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
-from pipeline.core.errors import BuildError, ChildError
-from pipeline.core.process import run
+from pipeline.core.errors import BuildError
 from pipeline.core.store import Notes
 from pipeline.geometry.code import alignment
 from pipeline.stages.bolt.instrument import bolt_run
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.compile import LIBRARY, cmake_build
+from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.programs import find_program
 from pipeline.stages.build.workloads import task_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.optimize import FLAVOURS, ORDER, SCRIPT
 from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.relink import Placing, Relinker, functions_of, require_same
 from pipeline.stages.proof.request import judge_request
-from pipeline.toolchain.flags import BOLT, KEEP_CODE, LTO, texts
-from pipeline.toolchain.symbols import Function, functions
+from pipeline.toolchain.flags import BOLT, texts
 
 if TYPE_CHECKING:
     from pipeline.evidence.model import LayoutNull
@@ -40,11 +38,6 @@ RESULT, NOTHING = "layout-null.json", "null"
 LAYOUTS = 100
 RANKED = ("sqlite3", "gcc", "redis")
 """The first of these that is here ranks the layouts: sqlite3 counts the same each time."""
-
-LINK_LIMIT_S = 300.0
-_ORDER_FLAG = "-Wl,--symbol-ordering-file="
-# What a link with LTO has beyond one of ordinary objects.
-_OF_LTO = ("-flto", "-fprofile-use=", "-Wl,--lto-")
 
 
 def layout_null(
@@ -131,67 +124,20 @@ class _LinkShuffler:
             raise BuildError(
                 f"the step {chosen.name} is linked file by file: its functions have one order only"
             )
-        self._shop, self._room, self._build = shop, room, room / "build"
-        self._order = linked.library.artifact.path(ORDER)
-        code = room / "build" / "code.o"
-        names: dict[str, object] = {"root": shop.tree.root, "room": self._build, "code": code}
-        names |= {"order": self._order, "script": linked.library.artifact.path(SCRIPT)}
-        names["profile"] = chosen.profile.path if chosen.profile else None
-        kept = (KEEP_CODE,) if LTO in flavour.compile else ()
-        cmake_build(
-            shop,
-            STAGE,
-            self._build,
-            compile_flags=texts(*flavour.compile, **names),
-            link_flags=texts(*flavour.link, *kept, **names),
-            geometry=setup.geometry,
-        )
-        self._command = relinking(self._line(), code if kept else None)
+        made, profile = linked.library.artifact, chosen.profile.path if chosen.profile else None
+        self._room, self._own = room, Placing(made.path(ORDER), made.path(SCRIPT))
+        self._relinker = Relinker(shop, setup, STAGE, room / "build", flavour, profile, self._own)
         same, _ = _place(room, 0)
-        self._link(self._order, same)
-        if self._functions(same) != self._functions(linked.library.path):
-            raise BuildError("compiled again, the code is not that of the chosen build")
-        self._names = self._order.read_text(encoding="utf-8").split()
+        self._relinker.link(self._own, same)
+        found, known = (functions_of(shop, STAGE, one) for one in (same, linked.library.path))
+        require_same(found, known, "the chosen build")
+        self._names = self._own.order.read_text(encoding="utf-8").split()
 
     def __call__(self, seed: int) -> Path:
         output, order = _place(self._room, seed)
         write_order(order, shuffled(self._names, seed))
-        self._link(order, output)
+        self._relinker.link(replace(self._own, order=order), output)
         return output
-
-    def _functions(self, library: Path) -> list[Function]:
-        return functions(self._shop.tools.path("llvm-nm"), library, self._shop.log(STAGE, "nm"))
-
-    def _line(self) -> str:
-        ninja = self._shop.tools.path("ninja")
-        said = run([ninja, "-C", self._build, "-t", "commands", "hakmem"], timeout_s=60).stdout
-        return said.strip().splitlines()[-1]
-
-    def _link(self, order: Path, output: Path) -> None:
-        command = [word.format(order=order, output=output) for word in self._command]
-        log = self._shop.log(STAGE, f"link-{output.parent.name}")
-        try:
-            run(command, cwd=self._build, log=log, timeout_s=LINK_LIMIT_S)
-        except ChildError as error:
-            raise BuildError(error.message, log=error.log) from error
-
-
-def relinking(line: str, code: Path | None) -> list[str]:
-    """Return a linker's command line with ``{order}`` and ``{output}`` to be filled in.
-
-    ``code`` is what the linker's compiler made of all files with LTO: it takes their place.
-    """
-    words = [word for word in shlex.split(line) if word not in (":", "&&")]
-    kept: list[str] = []
-    for number, word in enumerate(words):
-        escaped = word.replace("{", "{{").replace("}", "}}")
-        if word.startswith(_ORDER_FLAG):
-            kept.append(f"{_ORDER_FLAG}{{order}}")
-        elif number and words[number - 1] == "-o":
-            kept.append("{output}")
-        elif code is None or not (word.endswith(".o") or word.startswith(_OF_LTO)):
-            kept.append(escaped)
-    return [*kept, str(code).replace("{", "{{").replace("}", "}}")] if code else kept
 
 
 def shuffled(names: Sequence[str], seed: int) -> list[str]:

@@ -18,7 +18,8 @@ from pipeline.stages.build.configure import configure
 from pipeline.stages.build.workshop import Library, Options, Workshop
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.proof.candidate import Candidate
-from pipeline.stages.proof.layout_null import _BoltShuffler, _LinkShuffler, relinking, shuffled
+from pipeline.stages.proof.layout_null import _BoltShuffler, _LinkShuffler, shuffled
+from pipeline.stages.proof.relink import relinking
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import functions
 

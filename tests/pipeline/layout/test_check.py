@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.commands.layout import _change_list, _outcome, _tell
+from pipeline.commands.layout import _outcome, _tell
+from pipeline.commands.layout_propose import _change_list
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.layout.check import HOTTEST_BLOCKS, RULES, Finding, Promise, check_layout

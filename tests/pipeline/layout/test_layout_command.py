@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -68,6 +71,69 @@ def test_proposal_is_a_patch_and_can_be_written(built: Sandbox) -> None:
     finally:  # what ran in a training of a second differs from time to time: both lists may change
         hot.write_text(before, encoding="utf-8")
         cold.write_text(cold_before, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_each_change_is_linked_and_counted_before_it_is_proposed(built: Sandbox) -> None:
+    hot = built.root / "layouts" / "mixed" / "hot.txt"
+    before = hot.read_text(encoding="utf-8")
+    hot.write_text(before.replace("\nhak_free\n", "\n"), encoding="utf-8")
+    try:
+        code, output = built.run("layout", "propose", "--measure", *TINY)
+    finally:
+        hot.write_text(before, encoding="utf-8")
+    assert code == 0, output
+    assert "# counted in whole python3" in output
+    assert "#   hak_free into hot.txt, at the end: " in output
+    assert re.search(r"#     [0-9,.]+ -> [0-9,.]+ misses, [+-]\d+\.\d\d % \(", output)
+    assert not list((built.root / "build" / "pipeline" / "tiny").glob("layout*"))
+
+
+@pytest.mark.slow
+def test_an_interrupted_measurement_leaves_nothing(built: Sandbox) -> None:
+    hot = built.root / "layouts" / "mixed" / "hot.txt"
+    before = hot.read_text(encoding="utf-8")
+    hot.write_text(before.replace("\nhak_free\n", "\n"), encoding="utf-8")
+    rooms = built.root / "build" / "pipeline" / "tiny"
+    try:
+        child = built.start("layout", "propose", "--measure", "--write", *TINY)
+        while not list(rooms.glob("layout/.tmp-*/build")):
+            assert child.poll() is None
+            time.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+        output, _ = child.communicate()
+        assert hot.read_text(encoding="utf-8") == before.replace("\nhak_free\n", "\n")
+    finally:
+        hot.write_text(before, encoding="utf-8")
+    assert child.returncode == ExitCode.INTERRUPTED, output
+    assert "nothing of this judgement is kept" in output
+    assert not list(rooms.glob("layout*"))
+
+
+def test_what_cannot_be_made_again_is_not_measured(built: Sandbox, tmp_path: Path) -> None:
+    version = tmp_path / built.current.resolve().name
+    shutil.copytree(built.current.resolve(), version, symlinks=True)
+    manifest = version / "manifest.json"
+    hot = built.root / "layouts" / "mixed" / "hot.txt"
+    before = hot.read_text(encoding="utf-8")
+    said = manifest.read_text(encoding="utf-8")
+    sources = json.loads(said)["stages"]["baseline"]["inputs"]["sources"]
+    hot.write_text(before.replace("\nhak_free\n", "\n"), encoding="utf-8")
+    measure = ("layout", "propose", "--measure", *TINY)
+    try:
+        manifest.write_text(said.replace(sources, "0" * 64), encoding="utf-8")
+        changed = built.run(*measure, str(version))
+        manifest.write_text(said.replace('"step": "bolt"', '"step": "tune"'), encoding="utf-8")
+        unlisted = built.run(*measure, str(version))
+        edges = str(version / "profile" / "bolt.fdata")
+        alone = built.run(*measure, "--data", edges, str(version / "lib" / "libhakmem.so"))
+    finally:
+        hot.write_text(before, encoding="utf-8")
+    assert changed[0] == unlisted[0] == ExitCode.BUILD
+    assert "the sources have changed since" in changed[1]
+    assert "is linked without the lists" in unlisted[1]
+    assert alone[0] == ExitCode.USAGE
+    assert "--measure makes a published version again" in alone[1]
 
 
 def test_map_shows_functions_by_address_with_borders(built: Sandbox) -> None:

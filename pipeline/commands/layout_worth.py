@@ -1,0 +1,75 @@
+"""``pipeline layout propose --measure``: what each change is worth, before anybody writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.commands.build import open_workshop
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipeline.core.console import BuildConsole
+    from pipeline.layout.propose import Change
+    from pipeline.layout.subject import Subject
+    from pipeline.layout.worth import Worth
+    from pipeline.release.version import Version
+
+
+def worthy(
+    subject: Subject, profile: str, wish: str | None, changes: Sequence[Change]
+) -> list[Change]:
+    """Say what each change is worth, and return those that are, with their worth as a reason."""
+    from pipeline.judge.l1i import machine_l1i, without_conflicts
+    from pipeline.layout.worth import told
+    from pipeline.layout.worth_show import lines
+
+    version = published_version(subject, profile, wish)
+    worth = _weigh(subject, profile, version, changes)
+    for line in lines(worth, version.name, str(without_conflicts(machine_l1i()[0]))):
+        click.echo(f"# {line}")
+    return told(worth)
+
+
+def published_version(subject: Subject, profile: str, wish: str | None) -> Version:
+    """Return the version that is meant; UsageError for a library alone, which has no profile."""
+    from pipeline.core.errors import UsageError
+    from pipeline.release.version import MANIFEST, resolve
+
+    if wish and Path(wish).is_file() and Path(wish).name != MANIFEST:
+        raise UsageError(
+            f"--measure makes a published version again, and {wish} is a library alone",
+            hint="name a version, or leave it out: the current one is taken",
+        )
+    return resolve(subject.tree, profile, wish)
+
+
+def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[Change]) -> Worth:
+    from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
+    from pipeline.layout.groups import grouped
+    from pipeline.profile.load import load_profile
+    from pipeline.release.contents import LISTS
+    from pipeline.stages.build.workshop import Options
+    from pipeline.stages.proof.list_worth import weigh_changes
+
+    made_for = version.manifest.get("processor", {}).get("cut_for")
+    options = Options(cpu=made_for, variant=version.variant)
+    files = {name: (subject.lists_folder / name).read_text("utf-8").splitlines() for name in LISTS}
+    loaded = load_profile(subject.tree, profile)
+    try:
+        with open_workshop(subject.tree, loaded, options, _console(), wait=True) as shop:
+            return weigh_changes(shop, version, files, grouped(changes))
+    except BuildInterrupted as interrupt:
+        raise JudgementInterrupted from interrupt
+
+
+def _console() -> BuildConsole:
+    """Return a console beside the patch, which goes to standard output alone."""
+    from rich.console import Console
+
+    from pipeline.core.console import BuildConsole
+
+    return BuildConsole(Console(stderr=True))
