@@ -172,8 +172,11 @@ def _command_modules(root: Path) -> list[str]:
 
 def _typed(root: Path, module: str) -> list[str]:
     """Return the commands that a module of ``pipeline/commands/`` declares, as people type them."""
-    text = (root / "pipeline" / "commands" / f"{module}.py").read_text(encoding="utf-8")
-    return _DECLARED.findall(text)
+    commands = root / "pipeline" / "commands"
+    text = (commands / f"{module}.py").read_text(encoding="utf-8")
+    group, apart, _ = module.partition("_")
+    within = f"{group} " if apart and (commands / f"{group}.py").is_file() else ""
+    return [within + name for name in _DECLARED.findall(text)]
 
 
 def _title(root: Path, module: str) -> str:
