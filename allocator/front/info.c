@@ -135,6 +135,10 @@ HAK_LIBC_NAME(int, malloc_trim, (size_t keep), hak_malloc_trim)
 HAK_LIBC_NAME(void, malloc_stats, (void), hak_malloc_stats)
 HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
 
+/* The other half of what gate.c says about static libraries: who asks for one of these alone gets
+ * malloc and free, too. */
+static HAK_USED void (*const whole_family)(void *) = hak_free;
+
 /* ---- start and end of the process ---- */
 
 /* Threads would meet at their first calls, perhaps with a lock of libc's in their hands: what asks
