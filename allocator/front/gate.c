@@ -8,6 +8,7 @@
  *     beyond: hak_large_allocate */
 #include "front/medium.h"
 #include "front/refill.h"
+#include "front/retire.h"
 #include "front/strict.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"

@@ -1,3 +1,4 @@
+/* The door behind malloc: front/refill.h. */
 #include "front/refill.h"
 
 #include "base/classes.h"
@@ -13,17 +14,11 @@
 #include "pages/epoch.h"
 #include "pages/mark.h"
 #include "pages/range.h"
-#include "pages/run_cache.h"
 #include "reclaim/purge.h"
-#include "remote/chain.h"
 #include "sampling/sampling.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
 #include "trap/trap.h"
-
-#include <errno.h>
-
-/* ---- refill ---- */
 
 /* The class of a size that malloc is armed for. */
 static unsigned class_by_search(size_t size) {
@@ -194,90 +189,4 @@ void *hak_refill_cold(unsigned cls) {
     if (heap == NULL || hak_sampling_changed(heap) || heap->sampled.counted)
         return NULL;
     return refill_led_away(heap, cls);
-}
-
-/* ---- retire ---- */
-
-/* A thread that has no heap any more hands each block straight to its owner. */
-static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
-    hak_chains chain;
-    hak_chains_begin(&chain);
-    if (cls == HAK_CLASS_NONE) {
-        hak_large_free(NULL, block);
-        return;
-    }
-    if (HAK_HARDENED)
-        hak_mark_back_anywhere(block);
-    hak_chains_add(&chain, hak_owner_of(block), block);
-    hak_chains_send(&chain);
-}
-
-static inline void retire(hak_heap *heap, unsigned cls, void *block) {
-    if (HAK_HARDENED)
-        hak_mark_back_anywhere(block);
-    if (hak_armed_push(heap, cls, block))
-        return;
-    HAK_TALLY(heap, cls, retire);
-    HAK_PROBE_OF_CLASS(retire, cls, block);
-    hak_disarm(heap, cls);
-    hak_bin_give(heap, cls, block);
-    hak_purge_tick(heap, cls);
-    if (!hak_is_armed(heap, cls) && hak_purge_is_pending())
-        hak_arm_malloc(heap, cls);
-}
-
-/* NULL: no large block begins here, or it lies elsewhere. The class is asked first, so that nobody
- * reads the entries of another thread's slabs. */
-HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
-    size_t page = hak_page_index(r, block);
-    if (page >= HAK_READ_GROWING(r->limit) || r->classes[page] != HAK_CLASS_NONE)
-        return NULL;
-    hak_slab *run = &r->slabs[page];
-    return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
-}
-
-/* Where large blocks are rare each free looks at the clock, elsewhere one of many does. malloc need
- * not look, because a free has put in whatever it takes out of a cache. */
-HAK_INLINE void leave(hak_heap *heap) {
-    if (HAK_LIKELY(heap->looks_left-- != 0))
-        hak_owner_leaves(heap);
-    else
-        hak_large_look(heap);
-}
-
-static HAK_DOOR void retire_elsewhere(void *block) {
-    if (block == NULL)
-        return;
-    unsigned cls = hak_class_of(block);
-    hak_heap *heap = hak_heap_self();
-    if (HAK_UNLIKELY(heap == NULL)) {
-        retire_without_heap(cls, block);
-        return;
-    }
-    hak_owner_enters(heap);
-    if (cls == HAK_CLASS_NONE)
-        hak_large_free(heap, block);
-    else
-        retire(heap, cls, block);
-    hak_owner_leaves(heap);
-}
-
-/* The usual way of a large block is into the cache of the thread. Nothing is called but at the
- * end: so nothing has to be saved. */
-void hak_retire(void *block) {
-    hak_heap *heap = hak_this_thread.owned;
-    if (HAK_LIKELY(heap != NULL)) {
-        hak_slab *run = large_run(&hak_ranges[0], block);
-        if (run == NULL && heap->large_range != NULL)
-            run = large_run(heap->large_range, block);
-        if (run != NULL && hak_owner_tries(heap)) {
-            if (HAK_LIKELY(hak_run_cache_put(heap, run))) {
-                leave(heap);
-                return;
-            }
-            hak_owner_leaves(heap);
-        }
-    }
-    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-    retire_elsewhere(block);
 }

@@ -1,7 +1,6 @@
 /* calloc, realloc and their relatives: ladders of early returns over the gate. */
 #include "base/bits.h"
 #include "base/classes.h"
-#include "front/refill.h"
 #include "front/zero_freed.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"

@@ -2,7 +2,7 @@
 
 #include "base/classes.h"
 #include "front/profile.h"
-#include "front/refill.h"
+#include "front/retire.h"
 #include "front/zero_freed.h"
 #include "hot/magazine.h"
 #include "pages/canaries.h"
