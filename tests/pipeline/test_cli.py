@@ -170,7 +170,7 @@ def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[st
         ),
         (OSError(30, "Read-only file system", "x"), ExitCode.SPACE, "cannot write x"),
         (PermissionError(13, "Permission denied", "y"), ExitCode.SPACE, "cannot write y"),
-        (GateError("not published"), ExitCode.GATE, "error: not published"),
+        (GateError("not published"), ExitCode.GATE, "result: not published"),
     ],
 )
 def test_errors_become_codes(
