@@ -53,7 +53,7 @@ def _version() -> str:
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/pipeline.md.",
+    epilog="Exit codes: docs/exit-codes.md. Shell completion: docs/commands.md.",
 )
 @click.option(
     "--version",

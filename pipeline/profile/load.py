@@ -47,7 +47,7 @@ def require_profile(tree: Tree, name: str) -> Path:
 
 def parse_profile(path: Path) -> Profile:
     """Return the profile in the file ``path``; ProfileError names file, key and what is allowed."""
-    profile = read_as(Profile, path, page="docs/pipeline.md")
+    profile = read_as(Profile, path, page="docs/profiles.md")
     if profile.name != path.stem:
         raise ProfileError(
             f"{path}: name: is {profile.name!r}; must be {path.stem!r}, like the file"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 _HEAD = """\
-# The profile {name}. Every key is described in docs/pipeline.md.
+# The profile {name}. Every key is described in docs/profiles.md.
 schema_version = 1
 name = {name}
 description = {description}
@@ -115,7 +115,7 @@ timeout_s = 300
 
 # Its cache misses, counted in a simulation that is 50 to 100 times as slow, so with a short input.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
-# `sh DRIVER` the name of your server. docs/pipeline.md says what its driver must do.
+# `sh DRIVER` the name of your server. docs/profiles.md says what its driver must do.
 # [[workload]]
 # name = "{name}-counted"
 # kind = "command"

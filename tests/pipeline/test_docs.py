@@ -87,14 +87,14 @@ def test_each_stage_is_documented(stage: str) -> None:
     [schema.Profile, schema.Layout, schema.Gate, schema.Program, schema.Command, schema.Trace],
 )
 def test_each_key_of_a_profile_is_documented(table: type[BaseModel]) -> None:
-    page = text("docs/pipeline.md")
+    page = text("docs/profiles.md")
     for key in table.model_fields:
         assert f"`{key}`" in page, key
 
 
 @pytest.mark.parametrize("command", sorted(cli.commands))
 def test_each_command_is_documented(command: str) -> None:
-    assert f"`pipeline {command}" in text("docs/pipeline.md")
+    assert f"`pipeline {command}" in text("docs/commands.md")
 
 
 def pictures() -> str:

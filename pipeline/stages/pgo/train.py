@@ -2,7 +2,7 @@
 
 A profile states the share of *time* each workload stands for. Raw counts grow with the length of
 a run, so each workload's counts are multiplied by (wished share) / (time it took with the plain
-library), scaled to whole numbers. See docs/pipeline.md.
+library), scaled to whole numbers. See docs/profiles.md.
 """
 
 from __future__ import annotations
