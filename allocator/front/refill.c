@@ -163,7 +163,7 @@ static inline void *refill_anyhow(hak_heap *heap, size_t size) {
         return refill_picked(heap, size);
     if (HAK_UNLIKELY(hak_is_led_to_count(heap)))
         return refill_counted(heap, size);
-    if (HAK_COUNTS && HAK_UNLIKELY(!hak_count_passes(heap, size)))
+    if (hak_count_picks(heap, size))
         return refill_picked(heap, size);
     return refill_by_owner(heap, size);
 }

@@ -22,7 +22,7 @@
 HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls, size_t size) {
     void **top = heap->top[cls];
     void *block = HAK_READ_SHARED(*top);
-    if (HAK_UNLIKELY(block == NULL) || hak_count_is_picked(heap, size))
+    if (HAK_UNLIKELY(block == NULL) || hak_count_picks(heap, size))
         return NULL;
     HAK_WRITE_SHARED(heap->top[cls], top - 1);
     hak_fetch_ahead(top[-1]);
@@ -34,7 +34,7 @@ HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls, size_t size) {
 HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls, size_t size) {
     void **top = heap->top[cls];
     void *next = HAK_READ_SHARED(top[-1]), *block = heap->hand[cls];
-    if (HAK_UNLIKELY(next == NULL) || hak_count_is_picked(heap, size))
+    if (HAK_UNLIKELY(next == NULL) || hak_count_picks(heap, size))
         return NULL;
     HAK_ASSUME(block != NULL);
     heap->hand[cls] = next;

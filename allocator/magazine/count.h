@@ -34,9 +34,11 @@ HAK_INLINE bool hak_count_passes(hak_heap *heap, size_t size) {
            hak_count_down(&heap->sampled.trap_left, 1);
 }
 
-/* The same on the hot path, where that counts. */
-HAK_INLINE bool hak_count_is_picked(hak_heap *heap, size_t size) {
-    return HAK_COUNTS && size != HAK_IS_COUNTED && HAK_UNLIKELY(!hak_count_passes(heap, size));
+/* Counts one malloc where the hot path does it. True: it is picked. */
+HAK_INLINE bool hak_count_picks(hak_heap *heap, size_t size) {
+    if (!HAK_COUNTS || size == HAK_IS_COUNTED)
+        return false;
+    return HAK_UNLIKELY(!hak_count_passes(heap, size));
 }
 
 #endif
