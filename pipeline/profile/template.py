@@ -103,7 +103,9 @@ env = {{ HAKMEM_PURGE_DELAY = "10" }}
 timeout_s = 300
 
 # The whole program, timed with either library: what your users will notice. To have it, remove the
-# "#" and change the input, as the same command may not both train and judge.
+# "#" and change the input, as the same command may not both train and judge. Its time is that of all
+# its processes. So a server's client should do little: what the client needs hides what the server
+# gains, and the build takes longer to decide, or cannot.
 # [[workload]]
 # name = "{name}-whole"
 # kind = "command"
