@@ -1,13 +1,20 @@
 /* Any command as a benchmark: runs it once and prints what it cost, as the other programs do.
  *
- *   command [--threads N] [--times N] [--in FOLDER] PROGRAM [ARGUMENT...]
+ *   command [--threads N] [--times N] [--in FOLDER] [--time-of NAME] PROGRAM [ARGUMENT...]
  *
  * Its output goes nowhere; its exit code is ours. One operation is the whole command with all
  * processes that it waits for: their processor time, page faults and context switches together, and
  * the peak of the largest one. The mean is that of the whole family, looked at every few
  * milliseconds; what its processes share counts in each. --threads says how many threads it has;
- * without it the line does not tell. --times runs it so often,
- * one operation each: for programs that live shortly. */
+ * without it the line does not tell. --times runs it so often, one operation each: for programs
+ * that live shortly.
+ *
+ * --time-of takes processor time and peak from the processes of that name which have the library
+ * that LD_PRELOAD names: those of a server, without the client that drives it. They are looked at
+ * every millisecond, so what one does after the last look is not seen: a millisecond, more where
+ * the machine is busy. */
+#include "command_family.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -21,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5, DEEPEST = 8, LINE = 4096 };
+enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5 };
 
 static double now(void) {
     struct timespec t;
@@ -50,76 +57,10 @@ static pid_t start(const char *folder, char **command) {
     return child;
 }
 
-/* ---- what the family holds while it runs ---- */
-
-typedef struct {
-    double sum_kib;
-    long looks;
-    bool preloaded; /* the child has the file that LD_PRELOAD names */
-} watch;
-
-static FILE *open_of(pid_t pid, const char *name) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return fopen(path, "r");
-}
-
-/* One line of numbers, or nothing. */
-static void read_line(pid_t pid, const char *name, char line[LINE]) {
-    FILE *file = open_of(pid, name);
-    line[0] = 0;
-    if (file == NULL)
-        return;
-    if (fgets(line, LINE, file) == NULL)
-        line[0] = 0;
-    fclose(file);
-}
-
-static long resident_kib(pid_t pid) {
-    char line[LINE], *rest = NULL;
-    read_line(pid, "statm", line);
-    strtol(line, &rest, 10);
-    return strtol(rest, NULL, 10) * sysconf(_SC_PAGESIZE) / 1024;
-}
-
-/* Of the process and of all that its first thread has started. */
-static long family_kib(pid_t pid, int depth) {
-    char name[64], line[LINE], *rest = line;
-    snprintf(name, sizeof name, "task/%d/children", (int)pid);
-    line[0] = 0;
-    if (depth < DEEPEST)
-        read_line(pid, name, line);
-    long kib = resident_kib(pid);
-    for (long child; (child = strtol(rest, &rest, 10)) > 0;)
-        kib += family_kib((pid_t)child, depth + 1);
-    return kib;
-}
-
-static bool has_mapped(pid_t pid, const char *path) {
-    char line[LINE + 128];
-    bool found = false;
-    FILE *file = open_of(pid, "maps");
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
-        found = strstr(line, path) != NULL;
-    if (file != NULL)
-        fclose(file);
-    return found;
-}
-
-static void look_at(pid_t child, watch *seen) {
-    const char *library = getenv("LD_PRELOAD");
-    seen->sum_kib += (double)family_kib(child, 0);
-    seen->looks++;
-    char *real = library != NULL && !seen->preloaded ? realpath(library, NULL) : NULL;
-    if (real != NULL)
-        seen->preloaded = has_mapped(child, real);
-    free(real);
-}
-
-static bool await(pid_t child, watch *seen, int *status) {
+static bool await(pid_t child, family *seen, int *status) {
     struct pollfd end = {.fd = pidfd_open(child, 0), .events = POLLIN};
-    while (end.fd >= 0 && poll(&end, 1, LOOK_EVERY_MS) == 0)
-        look_at(child, seen);
+    while (end.fd >= 0 && poll(&end, 1, seen->name != NULL ? 1 : LOOK_EVERY_MS) == 0)
+        family_look(child, seen);
     if (end.fd >= 0)
         close(end.fd);
     return waitpid(child, status, 0) == child;
@@ -138,18 +79,19 @@ static const char *option(const char *name, char ***words) {
     return (*words)[-1];
 }
 
-static void print_use(const watch *seen) {
+static void print_use(const family *seen) {
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
+    double whole = seconds(used.ru_utime) + seconds(used.ru_stime);
     printf("cpu_seconds=%.6f faults=%ld major_faults=%ld switches=%ld ",
-           seconds(used.ru_utime) + seconds(used.ru_stime), used.ru_minflt, used.ru_majflt,
+           seen->name != NULL ? family_seconds(seen) : whole, used.ru_minflt, used.ru_majflt,
            used.ru_nvcsw + used.ru_nivcsw);
     if (seen->looks != 0)
         printf("mean_rss_kib=%.0f ", seen->sum_kib / (double)seen->looks);
     const char *library = getenv("LD_PRELOAD"), *name = library ? strrchr(library, '/') : NULL;
     if (seen->preloaded)
         printf("allocator=%s ", name != NULL ? name + 1 : library);
-    printf("peak_rss_kib=%ld\n", used.ru_maxrss);
+    printf("peak_rss_kib=%ld\n", seen->name != NULL ? seen->peak_kib : used.ru_maxrss);
 }
 
 static long number(const char *text) {
@@ -161,14 +103,17 @@ int main(int argc, char **argv) {
     const char *threads = option("--threads", &command);
     const char *times = option("--times", &command);
     const char *folder = option("--in", &command);
+    static family seen;
+    seen.name = option("--time-of", &command);
     if (*command == NULL || **command == '-' || number(threads) < 1 || number(times) < 1) {
-        fprintf(stderr, "usage: %s [--threads N] [--times N] [--in FOLDER] PROGRAM [ARGUMENT...]\n",
+        fprintf(stderr,
+                "usage: %s [--threads N] [--times N] [--in FOLDER] [--time-of NAME] PROGRAM "
+                "[ARGUMENT...]\n",
                 argv[0]);
         return USAGE;
     }
     double before = now();
     int status = 0;
-    watch seen = {0};
     for (long i = 0; i < number(times) && status == 0; i++) {
         pid_t child = start(folder, command);
         if (!await(child, &seen, &status))
@@ -177,6 +122,10 @@ int main(int argc, char **argv) {
     double wall = now() - before;
     if (status != 0)
         return exit_code(status);
+    if (seen.name != NULL && seen.count == 0) {
+        fprintf(stderr, "command: no process called %s ran with the library\n", seen.name);
+        return FAILED;
+    }
     printf("command=%s ops=%ld seconds=%.9f ", command[0], number(times), wall);
     if (threads != NULL)
         printf("threads=%s ", threads);

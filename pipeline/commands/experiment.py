@@ -200,7 +200,7 @@ def _request(shop: Workshop, entry: Entry, budget_s: float) -> JudgeRequest:
 
     from pipeline.commands.versus import whole_path
     from pipeline.experiment.sides import require_trial
-    from pipeline.versus.compare import command_request
+    from pipeline.versus.compare import Timed, command_request
     from pipeline.versus.on_profile import profile_request
     from pipeline.versus.runner import command_runner
 
@@ -208,5 +208,5 @@ def _request(shop: Workshop, entry: Entry, budget_s: float) -> JudgeRequest:
     logs = Path(tempfile.mkdtemp(prefix="hakmem-experiment-"))  # kept after a failure: it is named
     if not trial.run:
         return profile_request(shop, budget_s, logs)
-    words = whole_path(trial.run)
-    return command_request(command_runner(shop.tree), words, trial.threads, budget_s, logs)
+    timed = Timed(whole_path(trial.run), trial.threads)
+    return command_request(command_runner(shop.tree), timed, budget_s, logs)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.core.console import BuildConsole
     from pipeline.core.paths import Tree
     from pipeline.judge.request import JudgeRequest
-    from pipeline.versus.compare import Effort
+    from pipeline.versus.compare import Effort, Timed
     from pipeline.versus.model import VersusResult
 
 
@@ -66,6 +66,12 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     help="Threads of COMMAND. With 1 both runs of a pair share one CPU at the same time, which "
     "bears much more noise.",
 )
+@click.option(
+    "--time-of",
+    metavar="NAME",
+    help="Time only the processes of that name which have the library: a server that COMMAND "
+    "starts, without its client.",
+)
 @click.option("--warmup", type=click.IntRange(min=0), default=0, help="Pairs that do not count.")
 @click.option("--pairs", type=int, callback=_even, help="Run just so many pairs of each workload.")
 @click.option(
@@ -91,6 +97,7 @@ def versus_command(
     command: tuple[str, ...],
     profile: str | None,
     threads: int | None,
+    time_of: str | None,
     warmup: int,
     pairs: int | None,
     budget_s: float,
@@ -122,10 +129,13 @@ def versus_command(
         raise click.UsageError(
             "--threads is for a COMMAND: the workloads of a profile say how many threads they have"
         )
+    if not command and time_of is not None:
+        raise click.UsageError("--time-of is for a COMMAND; a workload of a profile has time_of")
     from pipeline.core.errors import ExitCode
-    from pipeline.versus.compare import Effort
+    from pipeline.versus.compare import Effort, Timed
 
-    result = _compare(a, b, command, profile, threads, Effort(warmup, pairs), budget_s, verbose)
+    timed, effort = Timed(command, threads, time_of), Effort(warmup, pairs)
+    result = _compare(a, b, timed, profile, effort, budget_s, verbose)
     _show(result, form, output)
     return ExitCode.REGRESSION if result.worse else ExitCode.OK
 
@@ -133,14 +143,14 @@ def versus_command(
 def _compare(
     a: str,
     b: str,
-    command: tuple[str, ...],
+    timed: Timed,
     profile: str | None,
-    threads: int | None,
     effort: Effort,
     budget_s: float,
     verbose: bool,
 ) -> VersusResult:
     import tempfile
+    from dataclasses import replace
 
     from rich.console import Console
 
@@ -155,10 +165,10 @@ def _compare(
     console = BuildConsole(Console(stderr=True))
     if verbose:
         process.echo = lambda line: console.child(_PADDING.sub("JUDGE_PADDING=... ", line))
-    words = whole_path(command)
+    timed = replace(timed, command=whole_path(timed.command))
     logs = Path(tempfile.mkdtemp(prefix="hakmem-versus-"))  # kept after a failure: it is named
-    request = _request(tree, words, threads, name, budget_s, logs, console)
-    subject = Subject(words or None, None if words else name)
+    request = _request(tree, timed, name, budget_s, logs, console)
+    subject = Subject(timed.command or None, None if timed.command else name)
     with console.stage("versus") as line:
         result = compare(*sides, subject, request, effort, line.step)
         line.done(f"{result.throughput.pairs} pairs")
@@ -183,8 +193,7 @@ def whole_path(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _request(
     tree: Tree,
-    command: tuple[str, ...],
-    threads: int | None,
+    timed: Timed,
     profile: str,
     budget_s: float,
     logs: Path,
@@ -198,8 +207,8 @@ def _request(
     from pipeline.versus.on_profile import profile_request
     from pipeline.versus.runner import command_runner
 
-    if command:
-        return command_request(command_runner(tree), command, threads, budget_s, logs)
+    if timed.command:
+        return command_request(command_runner(tree), timed, budget_s, logs)
     with open_workshop(tree, load_profile(tree, profile), Options(), console, wait=True) as shop:
         return profile_request(shop, budget_s, logs)
 

@@ -15,13 +15,16 @@ def whole_command(
     *,
     folder: Path | None = None,
     threads: int | None = None,
+    time_of: str | None = None,
 ) -> tuple[str, ...]:
     """Return the line that runs and measures ``argv``, whose program has an absolute path.
 
     It starts in ``folder``, or without one in an empty folder of its own. ``threads`` says how many
-    threads it has, where that is known: the two runs of a pair with one share a CPU.
+    threads it has, where that is known: the two runs of a pair with one share a CPU. With
+    ``time_of`` only the processes of that name which have the library are timed.
     """
     told = () if threads is None else ("--threads", str(threads))
+    only = () if time_of is None else ("--time-of", time_of)
     if folder is None:
-        return (str(runner), *told, "/bin/sh", "-c", IN_SCRATCH, "sh", *argv)
-    return (str(runner), *told, "--in", str(folder), *argv)
+        return (str(runner), *told, *only, "/bin/sh", "-c", IN_SCRATCH, "sh", *argv)
+    return (str(runner), *told, "--in", str(folder), *only, *argv)

@@ -48,6 +48,7 @@ def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
 
 Count = Annotated[int, BeforeValidator(parse_count)]
 Counted = Annotated[bool | str, BeforeValidator(parse_counted)]
+FileName = Annotated[str, Field(pattern=r"^[^/]+$", max_length=60)]
 Size = Annotated[int, Field(ge=1, le=1 << 40)]
 Sizes = Annotated[tuple[Size, Size], AfterValidator(_ordered)]
 Seconds = Annotated[float, Field(gt=0, le=3600)]
@@ -176,7 +177,8 @@ class Command(Strict):
     """An ordinary program of the machine, preloaded; skipped with a notice where it is missing.
 
     Role train: it is trained on. Role verify: it must run correctly, with the same output as
-    without the library; one with a weight is timed as well, with all processes that it waits for.
+    without the library; one with a weight is timed as well, with all processes that it waits for,
+    or with ``time_of = "NAME"`` only those of that name which have the library.
     ``threads`` says how many of them keep a CPU busy (verify, timed): the two runs of a pair with
     one share a CPU. ``allowance`` is how much it may lose. With ``counted = true`` (verify) the
     library's misses inside ``argv[0]`` itself count for the I-cache key, by its weight; with
@@ -195,6 +197,7 @@ class Command(Strict):
     counted: Counted = False
     weight: Annotated[float, Field(gt=0)] | None = None
     threads: Annotated[int, Field(ge=1)] | None = None
+    time_of: FileName | None = None
     allowance: Margin | None = None
     timeout_s: Seconds = 60
 
@@ -205,9 +208,10 @@ class Command(Strict):
         if self.role == "train" and self.counted:
             raise ValueError("counted is for commands of role 'verify'")
         timed = self.role == "verify" and self.weight is not None
-        if not timed and (self.threads is not None or self.allowance is not None):
-            raise ValueError("threads and allowance are for commands that are timed: of role "
-                             "'verify', with a weight")  # fmt: skip
+        only_timed = (self.threads, self.allowance, self.time_of)
+        if not timed and any(one is not None for one in only_timed):
+            raise ValueError("threads, allowance and time_of are for commands that are timed: of "
+                             "role 'verify', with a weight")  # fmt: skip
         return self
 
     @property

@@ -140,14 +140,33 @@ def _compared(side: SideOfTwo) -> Compared:
     )
 
 
-def command_request(
-    runner: Path, command: tuple[str, ...], threads: int | None, budget_s: float, logs: Path
-) -> JudgeRequest:
+@dataclass(frozen=True)
+class Timed:
+    """A command that is timed: how many threads it has, where that is known.
+
+    With ``time_of`` only the processes of that name which have the library are timed.
+    """
+
+    command: tuple[str, ...]
+    threads: int | None = None
+    time_of: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.time_of or Path(self.command[0]).name
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What bench/command is told before the command."""
+        threads = ("--threads", str(self.threads)) if self.threads else ()
+        return (*threads, *(("--time-of", self.time_of) if self.time_of else ()))
+
+
+def command_request(runner: Path, timed: Timed, budget_s: float, logs: Path) -> JudgeRequest:
     """Return what the judge is asked about one command, which ``runner`` (bench/command) runs."""
-    told = ("--threads", str(threads)) if threads else ()
-    bench = BenchCommand(
-        Path(command[0]).name, (str(runner), *told, *command), timeout_s=COMMAND_LIMIT_S
-    )
+    line = (str(runner), *timed.told, *timed.command)
+    bench = BenchCommand(timed.name, line, timeout_s=COMMAND_LIMIT_S)
     nothing = Path()  # both libraries are put in by compare()
     return JudgeRequest(nothing, nothing, (bench,), logs, time_budget_s=budget_s)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.core.digest import digest_file
+from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ToolError
 from pipeline.core.files import replacing
 from pipeline.core.paths import Tree
@@ -13,17 +13,19 @@ from pipeline.stages.build.programs import find_program
 
 COMPILERS = ("cc", "clang", "gcc", "clang-22", "clang-21", "clang-20", "clang-19")
 COMPILE_LIMIT_S = 120.0
+SOURCES, HEADER = ("command.c", "command_family.c"), "command_family.h"
 
 
 def command_runner(tree: Tree) -> Path:
-    """Return the program, compiled from this tree's source if that was not done yet."""
-    source = tree.root / "bench" / "command.c"
-    program = tree.state / "versus" / f"command-{digest_file(source)[:12]}"
+    """Return the program, compiled from this tree's sources if that was not done yet."""
+    sources = [tree.root / "bench" / name for name in SOURCES]
+    digests = "".join(map(digest_file, (*sources, tree.root / "bench" / HEADER)))
+    program = tree.state / "versus" / f"command-{digest_value(digests)[:12]}"
     if not program.exists():
         compiler = next(filter(None, map(find_program, COMPILERS)), None)
         if compiler is None:
             raise ToolError("there is no C compiler", hint="run `./bootstrap doctor`")
         with replacing(program) as fresh:
-            words: list[str | Path] = [compiler, "-O2", "-D_GNU_SOURCE", "-o", fresh, source]
+            words: list[str | Path] = [compiler, "-O2", "-D_GNU_SOURCE", "-o", fresh, *sources]
             run(words, timeout_s=COMPILE_LIMIT_S)
     return program

@@ -84,6 +84,7 @@ def test_what_stands_in_comments_is_valid_once_the_comments_are_removed(
     _, mine = parsed(tmp_path, bare.replace('"7"', '"8"', 1))  # another input than in training
     *_, whole, misses = (w for w in mine if isinstance(w, Command))
     assert (whole.name, whole.timed, whole.counted) == ("mine-whole", True, False)
+    assert whole.time_of == ("my-server" if script else None)
     assert (misses.name, misses.timed, misses.counted) == ("mine-counted", False, counted)
 
 

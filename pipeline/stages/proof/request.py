@@ -153,6 +153,7 @@ def _whole(shop: Workshop, workload: Command, plain: Baseline) -> BenchCommand:
             (str(require_program(workload.argv[0])), *workload.argv[1:]),
             folder=None if workload.scratch else shop.tree.root,
             threads=workload.threads,
+            time_of=workload.time_of,
         ),
         env={"PATH": command_path(), **workload.env},
         weight=workload.weight or 1.0,

@@ -41,8 +41,8 @@ def test_an_unknown_profile_is_named() -> None:
 @pytest.fixture(scope="module")
 def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("bench") / "command"
-    source = ROOT / "bench" / "command.c"
-    subprocess.run(["cc", "-D_GNU_SOURCE", "-o", program, source], check=True)
+    sources = [ROOT / "bench" / "command.c", ROOT / "bench" / "command_family.c"]
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-O1", "-o", program, *sources], check=True)
     return program
 
 
@@ -61,6 +61,41 @@ def test_a_command_is_one_operation_and_its_memory_is_its_own(runner: Path, tmp_
     assert (tmp_path / "here").exists()
     assert "spoken" not in done.stdout
     assert "threads=" not in run(runner, "true").stdout
+
+
+SPINS = """
+#include <stdlib.h>
+#include <time.h>
+int main(int count, char **words) {
+    while (count > 1 && (double)clock() / CLOCKS_PER_SEC < atof(words[1])) {}
+    return 0;
+}
+"""
+DRIVER = "./my-server 0.3 & ./client 0.5; env -u LD_PRELOAD ./my-server 0.5; wait"
+
+
+def test_time_of_times_the_server_alone(
+    runner: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spins.c").write_text(SPINS)
+    (tmp_path / "empty.c").write_text("int hak_nothing;")
+    cc = ["cc", "-o"]
+    for name in ("my-server", "client"):
+        subprocess.run([*cc, tmp_path / name, tmp_path / "spins.c"], check=True)
+    library = tmp_path / "empty.so"
+    subprocess.run([*cc, library, "-shared", "-fPIC", tmp_path / "empty.c"], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    inside = ("--in", str(tmp_path))
+    alone = parse_bench_line(
+        run(runner, *inside, "--time-of", "my-server", "sh", "-c", DRIVER).stdout
+    )
+    whole = parse_bench_line(run(runner, *inside, "sh", "-c", DRIVER).stdout)
+    assert alone.cpu_seconds is not None and whole.cpu_seconds is not None
+    assert 0 < alone.cpu_seconds < 0.45  # neither the client nor the server without the library
+    assert whole.cpu_seconds > 1.2
+    none = run(runner, *inside, "--time-of", "nobody", "sh", "-c", DRIVER)
+    assert (none.returncode, none.stdout) == (1, "")
+    assert "no process called nobody ran with the library" in none.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,127 @@
+#include "command_family.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEEPEST = 8, LINE = 4096 };
+
+static FILE *open_of(pid_t pid, const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return fopen(path, "r");
+}
+
+/* One line of numbers, or nothing. */
+static void read_line(pid_t pid, const char *name, char line[LINE]) {
+    FILE *file = open_of(pid, name);
+    line[0] = 0;
+    if (file == NULL)
+        return;
+    if (fgets(line, LINE, file) == NULL)
+        line[0] = 0;
+    fclose(file);
+}
+
+static long resident_kib(pid_t pid) {
+    char line[LINE], *rest = NULL;
+    read_line(pid, "statm", line);
+    strtol(line, &rest, 10);
+    return strtol(rest, NULL, 10) * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static bool has_mapped(pid_t pid, const char *path) {
+    char line[LINE + 128];
+    bool found = false;
+    FILE *file = open_of(pid, "maps");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, path) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+static bool has_library(pid_t pid) {
+    const char *library = getenv("LD_PRELOAD");
+    char *real = library != NULL ? realpath(library, NULL) : NULL;
+    bool has = library == NULL || (real != NULL && has_mapped(pid, real));
+    free(real);
+    return has;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* By the first word of its command line. */
+static bool is_called(pid_t pid, const char *name) {
+    char line[LINE];
+    read_line(pid, "cmdline", line);
+    return strcmp(base_name(line), name) == 0;
+}
+
+static server *known_server(family *seen, pid_t pid) {
+    for (int i = 0; i < seen->count; i++)
+        if (seen->servers[i].pid == pid)
+            return &seen->servers[i];
+    if (seen->count == SERVERS || !is_called(pid, seen->name) || !has_library(pid))
+        return NULL;
+    seen->servers[seen->count] = (server){.pid = pid};
+    return &seen->servers[seen->count++];
+}
+
+static long peak_kib(pid_t pid) {
+    char line[LINE];
+    long kib = 0;
+    FILE *file = open_of(pid, "status");
+    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kib = strtol(line + 6, NULL, 10);
+    if (file != NULL)
+        fclose(file);
+    return kib;
+}
+
+/* All threads of the process together; its clock counts nanoseconds, unlike /proc. */
+static void time_server(family *seen, pid_t pid) {
+    clockid_t clock;
+    struct timespec used;
+    server *one = known_server(seen, pid);
+    if (one == NULL || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return;
+    one->seconds = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    long peak = peak_kib(pid);
+    seen->peak_kib = peak > seen->peak_kib ? peak : seen->peak_kib;
+}
+
+double family_seconds(const family *seen) {
+    double sum = 0;
+    for (int i = 0; i < seen->count; i++)
+        sum += seen->servers[i].seconds;
+    return sum;
+}
+
+/* Of the process and of all that its first thread has started. */
+static long family_kib(pid_t pid, int depth, family *seen) {
+    char name[64], line[LINE], *rest = line;
+    snprintf(name, sizeof name, "task/%d/children", (int)pid);
+    line[0] = 0;
+    if (depth < DEEPEST)
+        read_line(pid, name, line);
+    long kib = resident_kib(pid);
+    if (seen->name != NULL)
+        time_server(seen, pid);
+    for (long child; (child = strtol(rest, &rest, 10)) > 0;)
+        kib += family_kib((pid_t)child, depth + 1, seen);
+    return kib;
+}
+
+void family_look(pid_t child, family *seen) {
+    seen->sum_kib += (double)family_kib(child, 0, seen);
+    seen->looks++;
+    if (getenv("LD_PRELOAD") != NULL && !seen->preloaded)
+        seen->preloaded = has_library(child);
+}
