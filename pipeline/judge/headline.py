@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from pipeline.judge.keys import LEANER, compare, holds, percent, shown, spread
 from pipeline.judge.model import Key, VerifyResult
+from pipeline.judge.request import Kind
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
@@ -48,7 +50,7 @@ def sentences(result: VerifyResult) -> list[str]:
     are named that are shown to differ.
     """
     keys = result.keys
-    parts = [f"{_speed_word(keys.throughput)}{_change(keys.throughput)}"]
+    parts = [_speeds(result, partial(_figures, result))]
     if keys.memory is not None:
         parts.append(f"{_memory_word(keys.memory)}{_change(keys.memory)}")
     said = [
@@ -61,18 +63,56 @@ def sentences(result: VerifyResult) -> list[str]:
 
 
 def brief(result: VerifyResult) -> str:
-    """Return the three figures in one short sentence: speed, memory and misses."""
+    """Return the figures in one short sentence: speed, of what, then memory and misses."""
     keys = result.keys
 
-    def figure(key: Key) -> str:
-        return f" ({(key.ratio.value - 1) * 100:+.1f} %)" if key.ratio else ""
+    def figure(ratio: Interval) -> str:
+        return f"{(ratio.value - 1) * 100:+.1f} %"
 
-    parts = [f"{_speed_word(keys.throughput)}{figure(keys.throughput)}"]
+    timed = "" if result.throughput.programs else ", no whole program timed"
+    parts = [f"{_speeds(result, lambda ratio, _: figure(ratio))}{timed}"]
     if keys.memory is not None:
-        parts.append(f"{_memory_word(keys.memory)}{figure(keys.memory)}")
+        change = f" ({figure(keys.memory.ratio)})" if keys.memory.ratio else ""
+        parts.append(f"{_memory_word(keys.memory)}{change}")
     misses = keys.icache.ratio
-    change = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
-    return ", ".join([*parts, f"I-cache misses {change}"])
+    fewer = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
+    return "; ".join([*parts, f"I-cache misses {fewer}"])
+
+
+def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> str:
+    """Return how fast programs are, then how fast loops and replays are: one tells little of both.
+
+    The key also looks at each workload; where one of them changes its verdict, that is said.
+    """
+    timed, key = result.throughput, result.keys.throughput
+    parts: list[tuple[Kind, Interval]] = [("loop", timed.overall)]
+    if timed.programs is not None:
+        parts = [("program", timed.programs)]
+        parts += [("loop", timed.loops)] if timed.loops is not None else []
+
+    def told(kind: Kind, ratio: Interval) -> str:
+        part = key.model_copy(update={"verdict": compare(ratio, key.margin), "ratio": ratio})
+        return f"{_subject(result, kind)} {_speed_word(part)} ({figure(ratio, kind)})"
+
+    said = ", ".join(told(kind, ratio) for kind, ratio in parts)
+    if key.verdict is compare(timed.overall, key.margin):
+        return said
+    loses = "loses" if key.verdict is Verdict.NO_GO else "seems to lose"
+    return f"{said}, but a workload {loses} too much"
+
+
+def _subject(result: VerifyResult, kind: Kind) -> str:
+    """Return what a figure of speed is about; a single program has its name."""
+    if kind == "loop":
+        return "loops and replays"
+    names = [one.name for one in result.throughput.workloads if one.kind == kind]
+    return f"program {names[0]}" if len(names) == 1 else "programs"
+
+
+def _figures(result: VerifyResult, ratio: Interval, kind: Kind) -> str:
+    """Return a change with its interval; of programs by both clocks, where both are measured."""
+    said = f"{percent(ratio.value)} {spread(ratio)}"
+    return f"{said}{_by_wall(result)}" if kind == "program" else said
 
 
 def _counted(result: VerifyResult) -> str:
@@ -129,19 +169,14 @@ def _change(key: Key) -> str:
 
 
 def _programs(result: VerifyResult) -> list[str]:
-    whole = result.throughput.programs
-    if whole is None:
+    """Return what is shown of each real program, and of its memory; a single workload is told."""
+    if result.throughput.programs is None or result.throughput.alone:
         return []
     found = [one for one in result.throughput.workloads if one.kind == "program"]
     told = _grouped(
         [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
     )
-    by_wall = _by_wall(result)
-    if result.throughput.alone:
-        sentences = [f"One program was timed, {told}{by_wall}."]
-    else:
-        together = f"Real programs together {percent(whole.value)} {spread(whole)}{by_wall}."
-        sentences = [f"{together} One by one (wider intervals, which hold together): {told}."]
+    sentences = [f"Programs one by one (wider intervals, which hold together): {told}."]
     memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
     alike = sum(memory_of(one) == "as lean" for one in found)
@@ -175,9 +210,7 @@ def _loops(result: VerifyResult) -> list[str]:
     loops = [one for one in result.throughput.workloads if one.kind == "loop"]
     if not loops:
         return []
-    whole = result.throughput.loops
-    known = whole is not None and result.throughput.programs is not None
-    head = [f"Loops and replays {percent(whole.value)} {spread(whole)}."] if known and whole else []
+    beside = result.throughput.programs is not None
 
     def named(verdict: Verdict, sort: Callable[[WorkloadThroughput], float]) -> str:
         found = [one for one in loops if speed_of(one, result) == SHOWN[verdict]]
@@ -185,10 +218,16 @@ def _loops(result: VerifyResult) -> list[str]:
 
     faster = named(Verdict.GO, lambda one: -one.ratio.value)
     slower = named(Verdict.NO_GO, lambda one: one.ratio.value)
-    said = [f"Faster: {faster}." if faster else "", f"Slower: {slower}." if slower else ""]
-    if not any(said):
-        said = [f"No {'loop or replay' if head else 'workload'} is shown to differ by itself."]
-    return [*head, *said, "" if result.throughput.programs else ONLY_LOOPS]
+    of = "Loops and replays that are " if beside else ""
+    groups = (("faster", faster), ("slower", slower))
+    said = [f"{_capital(of + word)}: {names}." for word, names in groups if names]
+    if not said:
+        said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
+    return said if beside else [*said, ONLY_LOOPS]
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _listed(workloads: Sequence[WorkloadThroughput]) -> str:

@@ -15,6 +15,9 @@ from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
 from pipeline.report.model import Comparison, Finding
 
+LARGER = 1.25
+"""Executable bytes, tuned / baseline: above it a report says so."""
+
 
 def findings(
     result: VerifyResult,
@@ -28,6 +31,7 @@ def findings(
         *_workloads(result),
         *_clocks(result),
         *_counts(result),
+        *_code(result),
         *_guards(result),
         *_self_check(result),
         *_versions(previous),
@@ -115,6 +119,13 @@ def _risen(one: WorkloadCounts, field: str, margin: float) -> Iterator[Finding]:
     names = {"instructions": "more instructions", "i1_misses": "more I1 misses"}
     detail = f"{text.measured(before)} → {text.measured(after)} per operation"
     yield _regression(f"{one.name}: {names[field]}", f"{detail} ({text.change(grown)})", "counts")
+
+
+def _code(result: VerifyResult) -> Iterator[Finding]:
+    before, after = result.baseline.text_bytes, result.tuned.text_bytes
+    if after > LARGER * before:
+        detail = f"{before:,} → {after:,} bytes; size is not judged"
+        yield _doubt(f"code is {after / before:.1f} times as large", detail, "counts")
 
 
 def _guards(result: VerifyResult) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from pipeline.geometry.model import Difference
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Record
+from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report.times import WorkloadTimes
@@ -110,13 +111,17 @@ class Layout(Record):
 
 
 class SummaryRow(Record):
-    """One row of the short table; ``verdict`` is None where the row is for information only."""
+    """One row of the short table; ``verdict`` is None where the row is for information only.
+
+    ``interval`` is that of ``ratio``; None where it has none, and in older records.
+    """
 
     name: str
     unit: str
     baseline: float | None
     tuned: float | None
     ratio: float | None
+    interval: Interval | None = None
     verdict: Verdict | Literal["holds", "broken"] | None
 
 

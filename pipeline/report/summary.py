@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Collection, Sequence
 
 from pipeline.judge.counts import LibraryCounts, Measured, RealProgram, WorkloadCounts
+from pipeline.judge.icache import misses_ratio
 from pipeline.judge.means import geometric_mean, weighted_mean
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.request import Kind, Side
+from pipeline.judge.request import Side
 from pipeline.judge.samples import SIDES, Throughput
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
 from pipeline.report.model import SummaryRow
 
 Pick = Callable[[LibraryCounts], Measured | None]
@@ -35,66 +37,38 @@ def peak_mib(throughput: Throughput, names: Collection[str]) -> float | None:
 
 
 def _programs(result: VerifyResult) -> tuple[SummaryRow, ...]:
-    """Return how many runs of a real program fit into a second: like its ratio, more is better."""
+    """Return the speed of real programs by the clock that judges, and by wall time."""
     ratio, wall = result.throughput.programs, result.throughput.programs_wall
     if ratio is None:
         return ()
-    clocks = {one.clock for one in result.throughput.workloads if one.kind == "program"}
-    unit = "runs per CPU s" if clocks == {"cpu"} else "runs per s"
-    row = _speed(result, "program", "speed of real programs", unit, per=1)
-    rows = (row.model_copy(update={"ratio": ratio.value}),)
-    return rows if wall is None else (*rows, _by_wall(result, wall.value))
-
-
-def _by_wall(result: VerifyResult, ratio: float) -> SummaryRow:
-    """Return the same by wall time, which is what a user waits."""
-    ones = [one for one in result.throughput.workloads if one.kind == "program"]
-
-    def mean(side: Side) -> float:
-        runs = [(one.weight, [getattr(pair, side) for pair in one.samples]) for one in ones]
-        return geometric_mean(
-            (weight, statistics.median(run.wall_ops_per_sec for run in side_runs))
-            for weight, side_runs in runs
-        )
-
-    return SummaryRow(
-        name="the same by wall time",
-        unit="runs per s",
-        baseline=mean("baseline"),
-        tuned=mean("tuned"),
-        ratio=ratio,
-        verdict=None,
-    )
+    row = _speed("speed of real programs", ratio)
+    return (row,) if wall is None else (row, _speed("the same by wall time", wall))
 
 
 def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     """Return the speed of our loops, and, where there are programs too, that of all together."""
     overall, verdict = result.throughput.overall, result.keys.throughput.verdict
-    loops, name = result.throughput.loops, "throughput"
+    loops = result.throughput.loops
     if result.throughput.programs is None:
-        row = _speed(result, "loop", name, "M ops/s", per=1e6)
-        return (row.model_copy(update={"ratio": overall.value, "verdict": verdict}),)
-    whole = SummaryRow(
-        name="speed of all (baseline: 1)",
+        return (_speed("throughput", overall, verdict),)
+    whole = _speed("speed of all", overall, verdict)
+    return (whole,) if loops is None else (_speed("speed of loops and replays", loops), whole)
+
+
+def _speed(name: str, ratio: Interval, verdict: Verdict | None = None) -> SummaryRow:
+    """Return a row with the baseline as 1.
+
+    The medians of both sides stand with the workloads: their quotient is not the median of the
+    pairs, so side by side here they would contradict the ratio.
+    """
+    return SummaryRow(
+        name=name,
         unit="",
         baseline=1.0,
-        tuned=overall.value,
-        ratio=overall.value,
+        tuned=ratio.value,
+        ratio=ratio.value,
+        interval=ratio,
         verdict=verdict,
-    )
-    if loops is None:
-        return (whole,)
-    row = _speed(result, "loop", "speed of loops and replays", "M ops/s", per=1e6)
-    return (row.model_copy(update={"ratio": loops.value}), whole)
-
-
-def _speed(result: VerifyResult, kind: Kind, name: str, unit: str, *, per: float) -> SummaryRow:
-    """Return a row of the mean rate of both sides, over the workloads of one kind."""
-    ones = [one for one in result.throughput.workloads if one.kind == kind]
-    baseline = geometric_mean([(one.weight, one.baseline_ops_per_sec) for one in ones])
-    tuned = geometric_mean([(one.weight, one.tuned_ops_per_sec) for one in ones])
-    return SummaryRow(
-        name=name, unit=unit, baseline=baseline / per, tuned=tuned / per, ratio=None, verdict=None
     )
 
 
@@ -126,8 +100,10 @@ def _icache(result: VerifyResult) -> SummaryRow:
 
 
 def _misses(programs: Sequence[RealProgram], side: Side) -> float | None:
-    found = [counts.i1_misses for one in programs if (counts := getattr(one, side))]
-    return geometric_mean((1.0, max(1, misses)) for misses in found) if found else None
+    """Return the mean by which the key's ratio is the quotient of both sides."""
+    counted = [one for one in programs if misses_ratio(one) is not None]
+    found = [(one.weight, max(1, getattr(one, side).i1_misses)) for one in counted]
+    return geometric_mean(found) if found else None
 
 
 def _rss(result: VerifyResult) -> SummaryRow:

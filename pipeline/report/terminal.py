@@ -55,8 +55,8 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     for row in model.summary:
         table.add_row(*_cells(row))
     show(table)
@@ -173,7 +173,7 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
         name,
         text.figure(row.baseline),
         text.figure(row.tuned),
-        text.ratio(row.ratio),
+        text.ratio(row.ratio, row.interval),
         Text(verdict, style=STYLES.get(verdict, "")),
     )
 

@@ -44,9 +44,10 @@ def figure(value: float | None) -> str:
     return number(value, min(max(0, 3 - order if order >= 0 else 2 - order), MOST_DIGITS))
 
 
-def ratio(value: float | None) -> str:
-    """Return tuned / baseline with three digits behind the point, or "unknown"."""
-    return UNKNOWN if value is None else f"{value:.3f}"
+def ratio(value: float | None, interval: Interval | None = None) -> str:
+    """Return tuned / baseline with three digits behind the point and its interval, or "unknown"."""
+    ends_ = f" ({interval.low:.3f} .. {interval.high:.3f})" if interval else ""
+    return UNKNOWN if value is None else f"{value:.3f}{ends_}"
 
 
 def change(value: float | None) -> str:

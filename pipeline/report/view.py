@@ -15,15 +15,16 @@ from pipeline.judge.headline import brief, memory_of, sentences, speed_of
 from pipeline.judge.keys import compare, percent, shown
 from pipeline.judge.model import Key
 from pipeline.judge.pressure import PRESSURE_FLOOR
-from pipeline.judge.samples import WorkloadThroughput
+from pipeline.judge.samples import Throughput, WorkloadThroughput
+from pipeline.judge.statistics import ALPHA
 from pipeline.report import text
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
 
 # Else readers divide the two columns, and wonder.
 PAIRED = (
-    "speed and RSS: medians of each side, and the median ratio of the pairs, which is what counts; "
-    "speed is runs or operations per second: a ratio above 1 is faster"
+    "speed: the baseline is 1, above 1 is faster, with the interval of the pairs; "
+    "RSS: medians of each side, and the median ratio of the pairs, which is what counts"
 )
 
 _FILTERS = (
@@ -87,6 +88,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
         "paired": PAIRED,
+        "confidence": confidence(model.verify.throughput),
         "none_shown": none_shown(model),
         "all_decided": not (model.previous and undecided(model.previous)),
         "brief": brief(model.verify),
@@ -199,6 +201,24 @@ def changed_functions(comparison: Comparison) -> list[FunctionRow]:
 def undecided(comparison: Comparison) -> list[ComparedRow]:
     """Return the quantities of two versions that could not be compared, or not be told apart."""
     return [row for row in comparison.rows if row.judgement in ("unclear", "unknown")]
+
+
+def confidence(timed: Throughput) -> str:
+    """Return at what level the intervals are, and why that is not the same in all reports."""
+    whole = timed.overall.confidence
+    single = min(one.ratio.confidence for one in timed.workloads)
+    takes = f"look {timed.looks}, which this is, takes {text.percent(1 - whole)}"
+    at = f"an interval of speed is at {text.percent(whole)}"
+    if not timed.alone:
+        at = (
+            f"an interval over several workloads is at {text.percent(whole)}, one of a single "
+            f"workload at {text.percent(single, 2)} or more, as all of those hold together"
+        )
+    return (
+        f"a verdict is looked for several times, and all looks together may err by "
+        f"{text.percent(ALPHA, 0)}. Each look takes a part of that, by how much of the time budget "
+        f"it adds: {takes}. So {at}"
+    )
 
 
 def none_shown(model: ReportModel) -> str:

@@ -125,8 +125,9 @@ def left_out(shop: Workshop) -> tuple[str, ...]:
     limit = f"judging ends after {budget_s(shop):g} s of timed runs, decided or not"
     if mode == "default":
         return (f"{limit} (--verify-time sets more)",)
+    full = shop.profile.gate.budget_s
     return (
-        f"{limit} (a full run goes on for {shop.profile.gate.budget_s:g} s)",
+        *((f"{limit} (a full run goes on for {full:g} s)",) if budget_s(shop) < full else ()),
         "the judge is not checked: neither against the same build nor with a known slowdown",
         "training and judging use the shorter runs of the profile",
     )

@@ -18,7 +18,7 @@ from judge_support import (
     workload_counts,
 )
 
-from pipeline.judge.headline import by_less, headline
+from pipeline.judge.headline import brief, by_less, headline
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, memory_key, rss_guard, throughput_key
 from pipeline.judge.model import Key
@@ -276,7 +276,7 @@ def test_less_memory_is_worth_publishing_where_speed_is_not_worse() -> None:
 def test_the_headline_is_in_words_and_names_programs() -> None:
     found = throughput_of(a=pairs(1.2, rss=(4096, 3800)), b=pairs(0.972), c=pairs(1.0))
     said = headline(result_of(found))
-    assert said.startswith("Against the baseline: faster (+")
+    assert said.startswith("Against the baseline: loops and replays faster (+")
     assert "; leaner (-" not in said
     assert "Faster: a +20.00 %. Slower: b -2.80 %. No whole program was timed: " in said
     lean = headline(result_of(throughput_of(a=pairs(1.0, rss=(4096, 3800)))))
@@ -288,7 +288,8 @@ def test_a_gain_below_the_margin_is_told_as_one() -> None:
     noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
     result = result_of(throughput_of(a=noisy))
     assert result.keys.throughput.verdict is INCONCLUSIVE
-    assert headline(result).startswith("Against the baseline: faster, but not shown by 1 % (+")
+    told = "Against the baseline: loops and replays faster, but not shown by 1 % (+"
+    assert headline(result).startswith(told)
 
 
 @pytest.mark.parametrize(
@@ -318,13 +319,46 @@ def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
         loop=pairs(1.2),
     )
     said = headline(result_of(found))
-    assert "Real programs together +1.64 % [" in said
+    assert "programs faster, but not shown by 1 % (+1.64 % [" in said
     assert "faster: git +5.00 % [" in said
     assert "; as fast: gcc +0.00 % [" in said
     assert "; not shown: perl. " in said
     assert "Their memory: leaner: git -10.00 % [-10.00 %, -10.00 %]; as lean: 2 of 3." in said
-    assert "Loops and replays +20.00 % [" in said
-    assert said.endswith("Faster: loop +20.00 %.")
+    assert ", loops and replays faster (+20.00 % [" in said
+    assert said.endswith("Loops and replays that are faster: loop +20.00 %.")
+
+
+@pytest.mark.parametrize(
+    ("programs", "ratios", "says"),
+    [
+        ((), {"a": 1.04}, "loops and replays faster (+4.0 %), no whole program timed; as lean"),
+        (("git", "gcc"), {"git": 1.02, "gcc": 1.02}, "programs faster (+2.0 %); as lean"),
+        (("git",), {"git": 1.02}, "program git faster (+2.0 %); as lean"),
+        (
+            ("git", "gcc"),
+            {"git": 1.0, "gcc": 1.0, "a": 1.2},
+            "programs as fast (+0.0 %), loops and replays faster (+20.0 %); as lean",
+        ),
+        (
+            ("git",),
+            {"git": 0.9, "a": 1.2},
+            "program git slower (-10.0 %), loops and replays faster (+20.0 %), "
+            "but a workload loses too much; as lean",
+        ),
+    ],
+)
+def test_the_short_headline_says_of_what_a_gain_is(
+    programs: tuple[str, ...], ratios: dict[str, float], says: str
+) -> None:
+    found = throughput_of(programs, **{name: pairs(ratio) for name, ratio in ratios.items()})
+    assert brief(result_of(found)).startswith(f"{says} (+0.0 %); I-cache misses ")
+
+
+def test_a_gain_of_replays_is_none_of_programs_that_is_not_shown() -> None:
+    found = throughput_of(("git",), git=pairs(1.015, noise=12), a=pairs(1.06))
+    said = brief(result_of(found))
+    assert said.startswith("program git not shown to be faster (+1.5 %), loops and replays faster")
+    assert "(+1.50 % [" in headline(result_of(found))
 
 
 def test_real_programs_that_lose_together_are_not_published_for_a_gain_of_loops() -> None:

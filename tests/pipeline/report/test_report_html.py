@@ -200,7 +200,7 @@ def test_a_number_never_parts_from_its_per_cent() -> None:
 def test_the_first_lines_say_the_verdict_and_whether_anything_got_worse() -> None:
     html = render_html(good())
     banner = html[html.index('id="verdict"') : html.index("<nav")]
-    assert re.search(r'<p class="lead">Faster \(\+3\.1', banner)
+    assert re.search(r'<p class="lead">Loops and replays faster \(\+3\.1', banner)
     assert banner.index('class="lead"') < banner.index('class="chips"') < banner.index("<li>")
     regressions = sum(one.kind == "regression" for one in good().findings)
     assert f'href="#findings">regressions <b>{regressions}</b>' in banner

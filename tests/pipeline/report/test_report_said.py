@@ -1,0 +1,106 @@
+"""What a report says of the whole: of what a gain is, at what level, and nothing against itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.judge.samples import Throughput
+from pipeline.judge.throughput import summarise
+from pipeline.report import text as wording
+from pipeline.report.build import Inputs, report_model
+from pipeline.report.findings import findings
+from pipeline.report.html import render_html
+from pipeline.report.markdown import render_markdown
+from pipeline.report.model import ReportModel
+from pipeline.report.summary import summary_rows
+from pipeline.report.terminal import as_text
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
+from judge_support import pair, pairs, program_of, request_of, result_of, throughput_of
+from report_support import mixed
+
+
+def report_of(found: Throughput) -> ReportModel:
+    return report_model(
+        profile="mixed",
+        version="1",
+        result=result_of(found),
+        allow_neutral=False,
+        inputs=Inputs(receipts={}),
+    )
+
+
+def uneven() -> Throughput:
+    """Return pairs of a program whose medians of both sides say less than the pairs do."""
+    rates = [(100.0, 101.0), (200.0, 206.0), (300.0, 290.0)] * 6
+    git = [pair(n, *rate, (4096, 4096)) for n, rate in enumerate(rates)]
+    return throughput_of(("git",), git=git, loop=pairs(1.1))
+
+
+def test_the_short_table_does_not_contradict_itself() -> None:
+    found = uneven()
+    git = found.workloads[0]
+    assert git.tuned_ops_per_sec / git.baseline_ops_per_sec != pytest.approx(git.ratio.value)
+    rows = [row for row in summary_rows(result_of(found)) if row.interval is not None]
+    names = ["speed of real programs", "the same by wall time", "speed of loops and replays"]
+    assert [row.name for row in rows] == [*names, "speed of all"]
+    for row in rows:
+        assert row.baseline and row.tuned and row.interval
+        assert row.tuned / row.baseline == row.ratio == row.interval.value
+
+
+def test_the_mean_of_misses_is_weighed_as_the_key_is() -> None:
+    heavy = program_of("gcc", 8.0, 4.0).model_copy(update={"weight": 3.0})
+    uncounted = program_of("perl", 1.0, None)
+    result = result_of(programs=[heavy, program_of("git", 1.0, 1.0), uncounted])
+    (row,) = (row for row in summary_rows(result) if row.name.startswith("I-cache"))
+    assert row.baseline and row.tuned
+    assert row.tuned / row.baseline == pytest.approx(row.ratio)
+
+
+def test_every_form_of_the_report_says_of_what_a_gain_is_and_its_interval() -> None:
+    model = report_of(uneven())
+    speed = next(row for row in model.summary if row.name == "speed of real programs")
+    assert wording.ratio(speed.ratio, speed.interval) in as_text(model)
+    assert wording.ratio(speed.ratio, speed.interval) in render_markdown(model)
+    for said in (as_text(model), render_markdown(model), render_html(model)):
+        assert "program git " in said and "loops and replays faster (+10." in said
+
+
+@pytest.mark.parametrize(
+    ("share", "looks", "says"),
+    [
+        (1 / 8, 1, "look 1, which this is, takes 0.6 %. So an interval over several workloads is "
+         "at 99.4 %"),
+        (1 / 2, 4, "look 4, which this is, takes 2.5 %. So an interval over several workloads is "
+         "at 97.5 %"),
+    ],
+)  # fmt: skip
+def test_the_level_of_intervals_is_explained_by_what_the_look_takes(
+    share: float, looks: int, says: str
+) -> None:
+    samples = {"a": pairs(1.05, 40), "b": pairs(1.02, 40)}
+    found = summarise(request_of(list(samples)), samples, share=share, looks=looks, seconds=1.0)
+    for said in (render_markdown(report_of(found)), render_html(report_of(found))):
+        plain = said.replace("\N{NO-BREAK SPACE}", " ")
+        assert "all looks together may err by 5 %" in plain
+        assert says in plain
+
+
+@pytest.mark.parametrize(("size", "is_said"), [(238_411, True), (157_475, False)])
+def test_much_larger_code_is_worth_a_look(size: int, is_said: bool) -> None:
+    result = result_of(mixed())
+    larger = result.model_copy(
+        update={
+            "baseline": result.baseline.model_copy(update={"text_bytes": 125_980}),
+            "tuned": result.tuned.model_copy(update={"text_bytes": size}),
+        }
+    )
+    found = [one for one in findings(larger, None, None) if one.what.startswith("code is")]
+    told = [(one.kind, one.what, one.detail) for one in found]
+    detail = "125,980 → 238,411 bytes; size is not judged"
+    assert told == ([("doubt", "code is 1.9 times as large", detail)] if is_said else [])
