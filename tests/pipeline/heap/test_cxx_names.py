@@ -83,7 +83,7 @@ def test_different_functions_never_look_the_same() -> None:
 
 
 def test_overloads_have_rows_and_boxes_of_their_own() -> None:
-    sums = {(Frame("main"), Frame(name)): 8.0 for name in (PLUS, OTHER_PLUS)}
+    sums: dict[Stack, float] = {(Frame("main"), Frame(name)): 8.0 for name in (PLUS, OTHER_PLUS)}
     for shown in (top(sums), call_tree(sums)):
         assert "operator+<...>(std::string&&, char const*)\n" in shown
         assert "operator+<...>(char const*, std::string const&)\n" in shown
