@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from operate import allocators, libraries, system
+from operate import allocators, libraries, rejections, system
 from operate.libraries import Library
 from operate.processes import Process, file_name, is_gone
 from pipeline.core.errors import ExitCode
@@ -72,6 +72,7 @@ def library(process: Process, path: str) -> dict[str, Any]:
         "profile": published.profile if published else None,
         "level": published.level if published else None,
         "cpu": published.cpu if published else None,
+        "rejected": rejections.rejection(published) if published else None,
     }
 
 
@@ -194,7 +195,14 @@ def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
     return [
         ("library", f"{known['path']}{replaced}"),
         ("version", f"{named}, build-id {known['build_id'] or 'unknown'}"),
+        *_rejection_rows(known),
     ]
+
+
+def _rejection_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
+    if known["rejected"] is None:
+        return []
+    return [("warning", f"version {known['version']} was rejected: {known['rejected']}")]
 
 
 def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from operate import elf, libraries, programs
+from operate import elf, libraries, programs, rejections
 from operate.libraries import Library
 from pipeline.core import processor
 from pipeline.core.errors import UnfitError, UsageError
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
         libs = read_library(library.path)
         programs.require_fit(program, library.path, libs)
         if not args.quiet:
+            _remark(filter(None, [rejections.warning(library)]))
             _remark(programs.remarks(program, preloaded(os.environ)))
         if args.show:
             _show(environment, command)

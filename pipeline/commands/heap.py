@@ -11,8 +11,7 @@ from pipeline.core.errors import ExitCode
 from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
-    from pipeline.heap.read import Profile
-    from pipeline.heap.tree import Stack, What
+    from pipeline.heap.stacks import Stack
 
 NOTHING_LIVES = (
     "note: nothing of what was sampled lived then; --what allocated shows all since the start, "
@@ -56,6 +55,7 @@ _path = click.Path(exists=True, dir_okay=False, path_type=Path)
     is_flag=True,
     help="C++ names with all their arguments, and the functions inside of the standard library.",
 )
+@click.option("--lines", is_flag=True, help="A row for each line of the sources that calls.")
 @click.option(
     "--fail-above",
     type=click.IntRange(min=0),
@@ -70,76 +70,51 @@ def heap_command(
     html: Path | None,
     pprof: Path | None,
     full_names: bool,
+    lines: bool,
     fail_above: int | None,
 ) -> int:
     """Show a heap profile, or what grew from FILE to LATER."""
+    from pipeline.heap.look import look
     from pipeline.heap.tree import What
 
     last = later or file
-    profile, sums = _sums(file, later, What(what))
+    seen = look(file, later, What(what))
+    sums, facts = seen.sums, seen.facts()
     if pprof is not None:
         _write_pprof(pprof, file, later)
     if html is not None:
         from pipeline.heap.html import render_page
 
         kind = f"{what} memory" + (f", growth since {file.name}" if later else "")
-        facts = _facts(profile, sums)
-        replace_text(html, render_page(last.name, kind, facts, sums, full=full_names))
+        page = render_page(last.name, kind, facts, sums, full=full_names, lines=lines)
+        replace_text(html, page)
     for out in filter(None, (pprof, html)):
         click.echo(f"wrote {out}")
     if pprof is None and html is None:
-        _show(profile, sums, show, full_names)
-    if what == "live" and later is None and profile.samples and not any(sums.values()):
+        _show(facts, sums, show, full_names, lines)
+    if what == "live" and later is None and seen.profile.samples and not any(sums.values()):
         click.echo(NOTHING_LIVES, err=True)
     return ExitCode.LIVES if fail_above is not None and sum(sums.values()) > fail_above else 0
 
 
-def _sums(file: Path, later: Path | None, what: What) -> tuple[Profile, dict[Stack, float]]:
-    """Return the later profile, and the bytes of each stack in it, or by how much they grew."""
-    from pipeline.heap.read import read
-    from pipeline.heap.symbols import names
-    from pipeline.heap.tree import by_stack, growth
-
-    profile = read(file)
-    sums = by_stack(profile, names(profile), what)
-    if later is not None:
-        profile = read(later)
-        sums = growth(sums, by_stack(profile, names(profile), what))
-    return profile, sums
-
-
 def _write_pprof(out: Path, file: Path, later: Path | None) -> None:
+    from pipeline.heap.look import look
     from pipeline.heap.pprof import encode
     from pipeline.heap.tree import What
 
-    _profile, allocated = _sums(file, later, What.ALLOCATED)
-    profile, live = _sums(file, later, What.LIVE)
+    allocated, live = look(file, later, What.ALLOCATED), look(file, later, What.LIVE)
     with replacing(out) as fresh:
-        fresh.write_bytes(encode(allocated, live, profile.rate))
+        fresh.write_bytes(encode(allocated.sums, live.sums, live.profile.rate))
 
 
-def _show(profile: Profile, sums: dict[Stack, float], show: str, full: bool) -> None:
+def _show(
+    facts: list[tuple[str, str]], sums: dict[Stack, float], show: str, full: bool, lines: bool
+) -> None:
     from pipeline.heap.text import call_tree, folded, top
 
     if show == "folded":
-        click.echo(folded(sums), nl=False)
+        click.echo(folded(sums, lines=lines), nl=False)
         return
-    for key, value in _facts(profile, sums):
+    for key, value in facts:
         click.echo(f"{key:20} {value}")
-    click.echo((top if show == "top" else call_tree)(sums, full=full), nl=False)
-
-
-def _facts(profile: Profile, sums: dict[Stack, float]) -> list[tuple[str, str]]:
-    """Return what is known of the later profile, and the sum of what is shown."""
-    from pipeline.heap.text import signed_size
-
-    return [
-        ("bytes, estimated", signed_size(sum(sums.values()))),
-        ("samples", f"{profile.live_samples:,} live, of {profile.samples:,} since the start"),
-        ("one sample", f"in {profile.rate:,} bytes, in the mean"),
-        *(
-            [("samples lost", f"{profile.lost:,}: there was no room for them")]
-            if profile.lost
-            else []
-        ),
-    ]
+    click.echo((top if show == "top" else call_tree)(sums, full=full, lines=lines), nl=False)

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from pipeline.heap.tree import Stack, Sums
+from pipeline.heap.stacks import Stack, Sums
 
 _NEW = r"operator (?:new|delete)\b|_[MS]_\w|__invoke(?:_impl)?\b|lib(?:std)?c\+\+\S*\+0x"
 _STD = re.compile(rf"(?:std|__gnu_cxx|__cxxabiv1)::|{_NEW}")
@@ -24,7 +25,12 @@ _TYPES = {
     "std::basic_ostream<...>": "std::ostream",
     "std::basic_istream<...>": "std::istream",
 }
+_USUAL = ", std::allocator<...>"
+"""An argument that says nothing."""
 _CLOSES = {"<": ">", "(": ")"}
+_HIDDEN = str.maketrans(" (", "\0\1")
+_BACK = str.maketrans("\0\1", " (")
+"""Inside of brackets no space parts the result from the name."""
 _KEPT = "(anonymous namespace)"
 
 
@@ -34,13 +40,33 @@ def short(name: str) -> str:
 
     What is no name of C++ is left as it is.
     """
-    whole, name = name, _NO_NAME.sub("", name)
-    if not _is_cxx(name):
-        return whole
-    text = "".join(_folded(_INLINE_NAMESPACE.sub("std::", name)))
+    return _shortened(name, "")
+
+
+def apart(names: Iterable[str]) -> dict[str, str]:
+    """Return the short form of each name, or one with so much more that no other has the same.
+
+    Overloads are told by their parameters, templates by their arguments, others by all they have.
+    """
+    said = {name: short(name) for name in names}
+    for shown in ("(", "<", None):
+        count = Counter(said.values())
+        said = {
+            name: brief if count[brief] == 1 else _shortened(name, shown)
+            for name, brief in said.items()
+        }
+    return said
+
+
+def _shortened(name: str, shown: str | None) -> str:
+    """Return a name without what stands in brackets, but those ``shown``; None: the whole name."""
+    plain = _NO_NAME.sub("", name)
+    if shown is None or not _is_cxx(plain):
+        return name
+    text = "".join(_folded(_INLINE_NAMESPACE.sub("std::", plain), shown))
     for long, brief in _TYPES.items():
         text = text.replace(long, brief)
-    return _without_result(text)
+    return _without_result(text).translate(_BACK).replace(_USUAL, "")
 
 
 def _is_cxx(name: str) -> bool:
@@ -50,8 +76,8 @@ def _is_cxx(name: str) -> bool:
     )
 
 
-def _folded(name: str) -> Iterator[str]:
-    """Yield the parts of a name, with "..." for what stands in brackets."""
+def _folded(name: str, shown: str = "") -> Iterator[str]:
+    """Yield the parts of a name, with "..." for what stands in brackets, but for the ``shown``."""
     at = 0
     while at < len(name):
         found = _OPERATOR.match(name, at)
@@ -59,7 +85,8 @@ def _folded(name: str) -> Iterator[str]:
             part = found[0] if found else _KEPT
         elif name[at] in _CLOSES:
             part = name[at : _end(name, at)]
-            yield f"{part[0]}{'...' if len(part) > 2 else ''}{_CLOSES[part[0]]}"
+            inside = "".join(_folded(part[1:-1])) if part[0] in shown else "..."
+            yield f"{part[0]}{inside.translate(_HIDDEN) if len(part) > 2 else ''}{_CLOSES[part[0]]}"
             at += len(part)
             continue
         else:
@@ -116,6 +143,6 @@ def fold(sums: Sums) -> dict[Stack, float]:
 
 
 def _fold(stack: Stack) -> Stack:
-    kept = [name for name in stack if not _is_inside(name)]
-    own = max((i for i, name in enumerate(kept) if not is_std(name)), default=-1)
+    kept = [frame for frame in stack if not _is_inside(frame.name)]
+    own = max((i for i, frame in enumerate(kept) if not is_std(frame.name)), default=-1)
     return tuple(kept[: own + 2]) or stack[:1]

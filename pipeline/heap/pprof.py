@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Iterator
 
-from pipeline.heap.tree import Stack, Sums
+from pipeline.heap.stacks import Frame, Stack, Sums, without_places
 
 KINDS = ("alloc_space", "inuse_space")
 """What a sample counts, as pprof calls it; the last one is shown unless it is asked otherwise."""
@@ -19,6 +19,7 @@ _DEFAULT = 14
 
 def encode(allocated: Sums, live: Sums, rate: int) -> bytes:
     """Return a profile of the bytes of each stack, as estimated; a function is a location."""
+    allocated, live = without_places(allocated), without_places(live)
     texts: dict[str, int] = {"": 0}
     places: dict[str, int] = {}
     samples = list(_samples(allocated, live, places))
@@ -47,7 +48,8 @@ def _samples(allocated: Sums, live: Sums, places: dict[str, int]) -> Iterator[by
 
 def _locations(stack: Stack, places: dict[str, int]) -> list[int]:
     """Return the numbers of a stack's functions, the innermost first."""
-    return [places.setdefault(name, len(places) + 1) for name in reversed(stack or ("?",))]
+    frames = reversed(stack or (Frame("?"),))
+    return [places.setdefault(frame.name, len(places) + 1) for frame in frames]
 
 
 def _kind(texts: dict[str, int], name: str) -> bytes:

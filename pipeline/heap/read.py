@@ -19,11 +19,16 @@ _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ..x. ([0-9a-f]+) \S+ \d+\s+(/.*)
 
 @dataclass(frozen=True)
 class Site:
-    """A call stack, innermost call first, and how many bytes it stands for, as estimated."""
+    """A call stack, innermost call first, and how many bytes it stands for, as estimated.
+
+    ``samples`` are those since the start, ``live_samples`` those among them that still live.
+    """
 
     stack: tuple[int, ...]
     live: float
     allocated: float
+    live_samples: int
+    samples: int
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ def _site(found: re.Match[str], rate: int) -> Site:
         tuple(int(word, 16) for word in found[5].split()),
         estimate(live, live_bytes, rate),
         estimate(count, count_bytes, rate),
+        live,
+        count,
     )
 
 

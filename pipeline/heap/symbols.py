@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections import defaultdict
@@ -16,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from pipeline.core.errors import ChildError, PipelineError, ToolError
 from pipeline.core.process import run
 from pipeline.heap import read
+from pipeline.heap.stacks import Frame
 from pipeline.toolchain.find import INSTALL_HINT, llvm_folders
 
 TOOLS = ("llvm-addr2line", "addr2line")
@@ -24,14 +26,16 @@ DEMANGLERS = ("c++filt", "llvm-cxxfilt")
 MANGLED = ("_Z", "___Z", "_R")
 LIMIT_S = 300.0
 
-Names = Mapping[int, tuple[str, ...]]
+Names = Mapping[int, tuple[Frame, ...]]
 """Addresses and their functions, innermost first: several where calls were inlined."""
+_PLACE = re.compile(r"(?:.*/)?([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?")
+"""A file and a line. What is unknown is ??:0, ??:? or FILE:?."""
 
 
 def names(profile: read.Profile) -> Names:
     """Return the functions of all addresses of a profile; an address has at least one."""
-    found: dict[int, tuple[str, ...]] = {
-        address: (f"{address:#x}",) for site in profile.sites for address in site.stack
+    found: dict[int, tuple[Frame, ...]] = {
+        address: (Frame(f"{address:#x}"),) for site in profile.sites for address in site.stack
     }
     tool = _tool()
     by_file: dict[Path, list[tuple[int, int]]] = defaultdict(list)
@@ -42,8 +46,11 @@ def names(profile: read.Profile) -> Names:
             by_file[mapping.file].append((address, address - 1 - mapping.start + mapping.offset))
     for file, places in by_file.items():
         found |= _names_in(tool, file, places)
-    plain = demangled(name for names in found.values() for name in names)
-    return {address: tuple(map(plain, names)) for address, names in found.items()}
+    plain = demangled(frame.name for frames in found.values() for frame in frames)
+    return {
+        address: tuple(Frame(plain(frame.name), frame.place) for frame in frames)
+        for address, frames in found.items()
+    }
 
 
 def demangled(names: Iterable[str]) -> Callable[[str], str]:
@@ -97,9 +104,9 @@ def _tool() -> Path:
 
 def _names_in(
     tool: Path, file: Path, places: Sequence[tuple[int, int]]
-) -> dict[int, tuple[str, ...]]:
+) -> dict[int, tuple[Frame, ...]]:
     """Name addresses, given with their offsets in ``file``; file and offset where it tells none."""
-    plain: dict[int, tuple[str, ...]] = {a: (f"{file.name}+{o:#x}",) for a, o in places}
+    plain: dict[int, tuple[Frame, ...]] = {a: (Frame(f"{file.name}+{o:#x}"),) for a, o in places}
     try:
         linked = _linked(file, [offset for _address, offset in places])
         answers = _ask(tool, file, linked)
@@ -121,16 +128,21 @@ def _linked(file: Path, offsets: Iterable[int]) -> list[int]:
     ]
 
 
-def _ask(tool: Path, file: Path, addresses: Sequence[int]) -> list[tuple[str, ...]]:
+def _ask(tool: Path, file: Path, addresses: Sequence[int]) -> list[tuple[Frame, ...]]:
     """Return the functions at each address; none where there is no symbol."""
     asked = [f"{address:#x}" for address in addresses]
-    answers: list[list[str]] = []
+    answers: list[list[Frame]] = []
     # An address, then pairs of lines: a function, and where it stands in the sources.
     lines = iter(_lines(tool, ("-a", "-f", "-i", "-C", "-e", file), asked))
     for line in lines:
         if line.startswith("0x"):
             answers.append([])
         else:
-            answers[-1].append(line)
-            next(lines, None)
-    return [tuple(name for name in answer if name != "??") for answer in answers]
+            answers[-1].append(Frame(line, _place(next(lines, ""))))
+    return [tuple(frame for frame in answer if frame.name != "??") for answer in answers]
+
+
+def _place(said: str) -> str:
+    """Return file and line without the folders, or "" where there is no debug information."""
+    found = _PLACE.fullmatch(said)
+    return found[1] if found else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.heap.cxx import fold, is_std, short
-from pipeline.heap.tree import Node, Sums, functions, tree
+from pipeline.heap.cxx import apart, fold, is_std
+from pipeline.heap.stacks import Frame, Sums, at_calls, at_functions, without_places
+from pipeline.heap.tree import Node, functions, tree
 from pipeline.trace.words import share, size
 
 SHOWN_FUNCTIONS = 30
@@ -18,37 +19,50 @@ def signed_size(value: float) -> str:
     return f"-{size(-value)}" if value < 0 else size(value)
 
 
-def top(sums: Sums, *, full: bool = False) -> str:
-    """Return the functions that asked for the most, a line each."""
+def with_place(name: str, frame: Frame) -> str:
+    """Return a name, and behind it where the function calls, if that is known."""
+    return f"{name}  {frame.place}" if frame.place else name
+
+
+def top(sums: Sums, *, full: bool = False, lines: bool = False) -> str:
+    """Return the functions that asked for the most, a row each; with ``lines`` for each line."""
     whole = sum(sums.values())
-    found = functions(sums) if full else functions(fold(sums), is_std)
-    lines = [f"{'by itself':>12} {'share':>8} {'and below':>12} {'share':>8}  function"]
-    lines += [
+    shown = sums if full else fold(sums)
+    shown = shown if lines else at_functions(shown)
+    found = functions(shown) if full else functions(shown, is_std)
+    brief = {} if full else apart(one.frame.name for one in found)
+    rows = [f"{'by itself':>12} {'share':>8} {'and below':>12} {'share':>8}  function"]
+    rows += [
         f"{signed_size(one.own):>12} {share(one.own, whole):>8} "
         f"{signed_size(one.total):>12} {share(one.total, whole):>8}  "
-        f"{one.name if full else short(one.name)}"
+        f"{with_place(brief.get(one.frame.name, one.frame.name), one.frame)}"
         for one in found[:SHOWN_FUNCTIONS]
     ]
     rest = len(found) - SHOWN_FUNCTIONS
-    return "\n".join([*lines, *([f"functions not shown: {rest}"] if rest > 0 else [])]) + "\n"
+    return "\n".join([*rows, *([f"functions not shown: {rest}"] if rest > 0 else [])]) + "\n"
 
 
-def call_tree(sums: Sums, *, full: bool = False) -> str:
-    """Return the tree of calls, a line for each call."""
-    root = tree((sums if full else fold(sums)).items())
-    least = LEAST_SHARE * sum(abs(value) for value in sums.values())
-    return "".join(f"{line}\n" for line in _branch(root, 0, root.total, least, full))
+def call_tree(sums: Sums, *, full: bool = False, lines: bool = False) -> str:
+    """Return the tree of calls, a row for each call; with ``lines`` for each line that calls."""
+    shown = sums if full else fold(sums)
+    shown = shown if lines else at_calls(shown)
+    root = tree(shown.items())
+    least = LEAST_SHARE * sum(abs(value) for value in shown.values())
+    return "".join(f"{row}\n" for row in _branch(root, "all", 0, root.total, least, full))
 
 
-def _branch(node: Node, depth: int, whole: float, least: float, full: bool) -> Iterator[str]:
-    indent, name = "  " * depth, node.name if full else short(node.name)
-    yield f"{signed_size(node.total):>12} {share(node.total, whole):>8}  {indent}{name}"
-    small = 0
+def _branch(
+    node: Node, name: str, depth: int, whole: float, least: float, full: bool
+) -> Iterator[str]:
+    indent, said = "  " * depth, with_place(name, node.frame)
+    yield f"{signed_size(node.total):>12} {share(node.total, whole):>8}  {indent}{said}"
+    small, brief = 0, {} if full else apart(frame.name for frame in node.calls)
     for call in node.sorted_calls():
         if _weight(call) < least:
             small += 1
         else:
-            yield from _branch(call, depth + 1, whole, least, full)
+            called = brief.get(call.frame.name, call.frame.name)
+            yield from _branch(call, called, depth + 1, whole, least, full)
     if small:
         yield f"{'':>12} {'':>8}  {indent}  calls below {LEAST_SHARE:.1%} of all: {small}"
 
@@ -58,11 +72,18 @@ def _weight(node: Node) -> float:
     return abs(node.own) + sum(map(_weight, node.calls.values()))
 
 
-def folded(sums: Sums) -> str:
+def folded(sums: Sums, *, lines: bool = False) -> str:
     """Return a line for each stack that has bytes, outermost function first, as flame graphs do."""
-    lines = [
-        f"{';'.join(name.replace(';', ',') for name in stack) or '?'} {round(value)}\n"
-        for stack, value in sums.items()
+    shown = sums if lines else without_places(sums)
+    rows = [
+        f"{';'.join(_part(frame) for frame in stack) or '?'} {round(value)}\n"
+        for stack, value in shown.items()
         if round(value) > 0
     ]
-    return "".join(sorted(lines))
+    return "".join(sorted(rows))
+
+
+def _part(frame: Frame) -> str:
+    """Return a function of a folded stack: semicolons part them, and spaces may be in names."""
+    place = f" {frame.place}" if frame.place else ""
+    return f"{frame.name}{place}".replace(";", ",")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from pipeline.heap.read import Profile
+from pipeline.heap.read import Profile, Site
+from pipeline.heap.stacks import Frame, Stack, Sums
 from pipeline.heap.symbols import Names
-
-Stack = tuple[str, ...]
-"""Functions, outermost first."""
-Sums = Mapping[Stack, float]
 
 
 class What(Enum):
@@ -26,31 +23,40 @@ class What(Enum):
 class Node:
     """A function as called from those above it: bytes asked for by itself, and below it too."""
 
-    name: str
+    frame: Frame
     own: float = 0.0
     total: float = 0.0
-    calls: dict[str, Node] = field(default_factory=dict)
+    calls: dict[Frame, Node] = field(default_factory=dict)
 
     def sorted_calls(self) -> list[Node]:
         """Return what it calls, that with the most bytes first."""
-        return sorted(self.calls.values(), key=lambda node: (-abs(node.total), node.name))
+        return sorted(self.calls.values(), key=lambda node: (-abs(node.total), node.frame))
 
 
 @dataclass(frozen=True)
 class Function:
     """A function wherever it was called: bytes asked for by itself, and below it too."""
 
-    name: str
+    frame: Frame
     own: float
     total: float
 
 
 def by_stack(profile: Profile, names: Names, what: What) -> dict[Stack, float]:
-    """Return the bytes of each stack."""
+    """Return the bytes of each stack, as estimated."""
+    return _by_stack(profile, names, lambda s: s.live if what is What.LIVE else s.allocated)
+
+
+def samples_by_stack(profile: Profile, names: Names, what: What) -> dict[Stack, float]:
+    """Return how many samples each stack has."""
+    return _by_stack(profile, names, lambda s: s.live_samples if what is What.LIVE else s.samples)
+
+
+def _by_stack(profile: Profile, names: Names, of: Callable[[Site], float]) -> dict[Stack, float]:
     sums: dict[Stack, float] = defaultdict(float)
     for site in profile.sites:
-        stack = [name for address in site.stack for name in names[address]]
-        sums[tuple(reversed(stack))] += site.live if what is What.LIVE else site.allocated
+        stack = [frame for address in site.stack for frame in names[address]]
+        sums[tuple(reversed(stack))] += of(site)
     return {stack: value for stack, value in sums.items() if value}
 
 
@@ -62,12 +68,12 @@ def growth(before: Sums, after: Sums) -> dict[Stack, float]:
 
 def tree(sums: Iterable[tuple[Stack, float]]) -> Node:
     """Return the tree of calls; its root stands for the whole program."""
-    root = Node("all")
+    root = Node(Frame("all"))
     for stack, value in sums:
         node = root
         node.total += value
-        for name in stack:
-            node = node.calls.setdefault(name, Node(name))
+        for frame in stack:
+            node = node.calls.setdefault(frame, Node(frame))
             node.total += value
         node.own += value
     return root
@@ -78,12 +84,13 @@ def functions(sums: Sums, passes_on: Callable[[str], bool] = lambda _: False) ->
 
     What a function asks for that only passes requests on is its caller's own.
     """
-    own: dict[str, float] = defaultdict(float)
-    total: dict[str, float] = defaultdict(float)
-    for stack, value in sums.items():
-        asks = next((name for name in reversed(stack) if not passes_on(name)), None)
-        own[asks or (stack[-1] if stack else "?")] += value
-        for name in set(stack) or {"?"}:  # one that calls itself counts once
-            total[name] += value
-    found = [Function(name, own[name], total[name]) for name in total]
-    return sorted(found, key=lambda one: (-abs(one.own), -abs(one.total), one.name))
+    own: dict[Frame, float] = defaultdict(float)
+    total: dict[Frame, float] = defaultdict(float)
+    for known, value in sums.items():
+        stack = known or (Frame("?"),)
+        asks = next((frame for frame in reversed(stack) if not passes_on(frame.name)), stack[-1])
+        own[asks] += value
+        for frame in set(stack):  # one that calls itself counts once
+            total[frame] += value
+    found = [Function(frame, own[frame], total[frame]) for frame in total]
+    return sorted(found, key=lambda one: (-abs(one.own), -abs(one.total), one.frame))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
 from pipeline.stages.build.configure import configure
-from pipeline.stages.build.programs import differing_programs, find_program
+from pipeline.stages.build.programs import SCRIPT_BYTES, differing_programs, find_program
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import find_toolchain
 
@@ -50,6 +52,24 @@ def test_a_program_that_is_the_same_is_not(shim: Path) -> None:
     assert differing_programs([str(shim)]) == []
     assert differing_programs(["sh", "-c", f"{BUILDS} -r"]) == []
     assert differing_programs(["sh", sys.executable]) == []
+
+
+@pytest.mark.usefixtures("shim")
+def test_a_program_is_not_searched_for_words(tmp_path: Path) -> None:
+    """A real one, with the name as a word in it; its own name is still looked at."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang-22")
+    if compiler is None:
+        pytest.skip("there is no compiler of C")
+    source, program = tmp_path / "driver.c", tmp_path / "driver"
+    source.write_text(
+        '#include <stdio.h>\nint main(void) { return puts("usage: sort FILE") < 0; }\n',
+        encoding="utf-8",
+    )
+    subprocess.run([compiler, "-o", program, source], check=True)
+    assert b"sort" in program.read_bytes()[:SCRIPT_BYTES]
+    assert differing_programs(["sh", "-c", str(program)]) == []
+    assert differing_programs(["env", str(program), "x"]) == []
+    assert len(differing_programs(["env", str(program), "sort"])) == 1
 
 
 def test_init_tells_it(shim: Path, fresh: Sandbox) -> None:

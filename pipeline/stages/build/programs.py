@@ -52,15 +52,20 @@ def _words(argv: Sequence[str]) -> Iterator[str]:
     if argv and Path(argv[0]).name in SHELLS:
         for word in argv[1:]:
             with suppress(OSError):  # a command line may be too long for a name
-                yield from re.findall(r"[\w.+/-]+", _script(Path(word)) or word)
+                yield from re.findall(r"[\w.+/-]+", _text(word))
 
 
-def _script(path: Path) -> str:
-    """Return how a file begins, or "" where none lies there. Data may be long; scripts are not."""
+def _text(word: str) -> str:
+    """Return how a script begins, or the word itself where no script lies.
+
+    Data may be long; scripts are not, and have no byte 0, as programs do.
+    """
+    path = Path(word)
     if not path.is_file():
-        return ""
+        return word
     with path.open("rb") as stream:
-        return stream.read(SCRIPT_BYTES).decode("utf-8", "replace")
+        begin = stream.read(SCRIPT_BYTES)
+    return word if b"\0" in begin else begin.decode("utf-8", "replace")
 
 
 def _place(program: Path) -> Path:

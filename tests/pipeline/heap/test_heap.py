@@ -18,8 +18,9 @@ from pipeline.core.errors import DataError
 from pipeline.heap.html import boxes
 from pipeline.heap.pprof import encode
 from pipeline.heap.read import estimate, read
+from pipeline.heap.stacks import Frame, Stack
 from pipeline.heap.text import call_tree, folded, top
-from pipeline.heap.tree import Stack, What, by_stack, functions, growth, tree
+from pipeline.heap.tree import What, by_stack, functions, growth, tree
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
@@ -30,7 +31,16 @@ MAPPED_LIBRARIES:
 10-20 r--p 00000000 00:00 0 /a
 20-40 r-xp 00001000 fe:01 7 /a b (deleted)
 """
-NAMES = {0x10: ("inner", "caller"), 0x20: ("main",), 0x30: ("other",)}
+NAMES = {
+    0x10: (Frame("inner", "a.cc:7"), Frame("caller", "a.cc:9")),
+    0x20: (Frame("main"),),
+    0x30: (Frame("other"),),
+}
+
+
+def stack(*names: str) -> Stack:
+    """Return the frames of functions, outermost first, whose lines nobody knows."""
+    return tuple(map(Frame, names))
 
 
 def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -54,6 +64,12 @@ def profiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = HERE / "profiled.c"
     subprocess.run([compiler, "-O1", "-g", "-w", "-o", program, source], check=True)
     return program
+
+
+def line_of(words: str, which: int = 1) -> int:
+    """Return the number of the line that begins with these words, of those that are calls."""
+    lines = (HERE / "profiled.c").read_text(encoding="utf-8").splitlines()
+    return [n for n, line in enumerate(lines, 1) if line.strip().startswith(words)][which - 1]
 
 
 def write(program: Path, path: Path, leaks: str, keeps: str) -> None:
@@ -108,35 +124,38 @@ def test_sums_by_stack_and_function(written: Path) -> None:
     profile = read(written)
     live = by_stack(profile, NAMES, What.LIVE)
     mebi = 1 << 20
-    assert {stack: round(value) for stack, value in live.items()} == {
-        ("main", "caller", "inner"): mebi,
-        ("main", "main", "other"): mebi,
+    inner = (Frame("main"), Frame("caller", "a.cc:9"), Frame("inner", "a.cc:7"))
+    assert {one: round(value) for one, value in live.items()} == {
+        inner: mebi,
+        stack("main", "main", "other"): mebi,
     }
-    found = {one.name: (round(one.own), round(one.total)) for one in functions(live)}
+    found = {one.frame.name: (round(one.own), round(one.total)) for one in functions(live)}
     assert found["main"] == (0, 2 * mebi)  # it calls itself: once
     assert found["inner"] == (mebi, mebi)
     allocated = by_stack(profile, NAMES, What.ALLOCATED)
-    assert round(allocated["main", "caller", "inner"]) == 2 * mebi
+    assert round(allocated[inner]) == 2 * mebi
 
 
 def test_growth_has_what_came_and_what_went() -> None:
-    before: dict[Stack, float] = {("a",): 4.0, ("b",): 5.0, ("c",): 6.0}
-    after: dict[Stack, float] = {("a",): 7.0, ("b",): 5.0, ("d",): 1.0}
+    before: dict[Stack, float] = {stack("a"): 4.0, stack("b"): 5.0, stack("c"): 6.0}
+    after: dict[Stack, float] = {stack("a"): 7.0, stack("b"): 5.0, stack("d"): 1.0}
     grown = growth(before, after)
-    assert grown == {("a",): 3.0, ("c",): -6.0, ("d",): 1.0}
+    assert grown == {stack("a"): 3.0, stack("c"): -6.0, stack("d"): 1.0}
     assert folded(grown) == "a 3\nd 1\n"
     assert "-6 B" in top(grown)
     assert [line.split()[-1] for line in call_tree(grown).splitlines()] == ["all", "c", "a", "d"]
 
 
 def test_what_cancels_out_is_not_left_out_of_the_tree() -> None:
-    shown = call_tree({("f", "a"): 100.0, ("f", "b"): -100.0, ("g",): 2.0, ("h", "x"): 0.1})
+    pair = {stack("f", "a"): 100.0, stack("f", "b"): -100.0}
+    shown = call_tree(pair | {stack("g"): 2.0, stack("h", "x"): 0.1})
     assert [line.split()[-1] for line in shown.splitlines()][:4] == ["all", "g", "f", "a"]
     assert "calls below 0.5% of all: 1" in shown
 
 
 def test_boxes_lie_within_their_callers() -> None:
-    sums = {("m", "a", "x"): 30.0, ("m", "a"): 10.0, ("m", "b"): 60.0, ("t",): 1e-9}
+    sums = {stack("m", "a", "x"): 30.0, stack("m", "a"): 10.0, stack("m", "b"): 60.0}
+    sums[stack("t")] = 1e-9
     found = {b.title.split(":")[0]: b for b in boxes(tree(sums.items()), 100.0, 0.0, 0)}
     assert set(found) == {"all", "m", "a", "b", "x"}
     assert {name: round(box.width) for name, box in found.items()} == {
@@ -161,7 +180,13 @@ def test_functions_of_a_real_program_are_named(profiled: Path, tmp_path: Path) -
     shown = pipeline("heap", later).stdout
     assert "12.4 MiB" in shown
     tree_lines = pipeline("heap", later, "--show", "tree").stdout.splitlines()
-    assert [line.split()[-1] for line in tree_lines[-4:]] == ["all", "main", "leaks", "keeps"]
+    shown_calls = [line.split("%")[1].split() for line in tree_lines[-4:]]
+    assert shown_calls == [
+        ["all"],
+        ["main", f"profiled.c:{line_of('leaks();')}", "and", "1", "more"],
+        ["leaks", f"profiled.c:{line_of('leaf(')}"],
+        ["keeps", f"profiled.c:{line_of('leaf(', 2)}"],
+    ]
 
 
 @pytest.mark.slow
@@ -203,7 +228,7 @@ def test_page_is_self_contained(profiled: Path, tmp_path: Path) -> None:
 
 
 def test_names_fit_their_boxes_by_a_wide_font() -> None:
-    root = tree([(("answer" * 40,), 3), (("reply" * 40,), 1)])
+    root = tree([(stack("answer" * 40), 3), (stack("reply" * 40), 1)])
     found = list(boxes(root, root.total, 0.0, 0))
     assert [one.label[-1] for one in found] == ["l", "…", "…"]
     assert all(6.7 * len(one.label) + 3 <= one.width for one in found)
@@ -245,7 +270,7 @@ def test_pprof_reads_what_is_written(
 
 
 def test_pprof_takes_growth_and_stacks_without_names() -> None:
-    plain = gzip.decompress(encode({("a",): 5.0}, {("a",): -1.0, (): 2.0}, 64))
+    plain = gzip.decompress(encode({stack("a"): 5.0}, {stack("a"): -1.0, (): 2.0}, 64))
     assert b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" in plain
     assert b"?" in plain and encode({}, {}, 1) == encode({}, {}, 1)
 

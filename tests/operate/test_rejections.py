@@ -1,0 +1,77 @@
+"""A rejected version is told where it runs, and where somebody starts a program with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from made import Compile, compile_c, hakmem, library, publish
+from test_check_process import ECHO, facts, running
+
+from operate import rejections
+from operate.libraries import Library
+from pipeline.core.errors import ExitCode
+from pipeline.release.marks import accept, reject
+from pipeline.release.version import Version
+
+__all__ = ["compile_c", "library"]
+
+SAID = "version 1.0-aa was rejected: redis needs more memory"
+
+
+@pytest.fixture
+def version(tmp_path: Path, library: Path) -> Version:
+    """A version whose manifest has the digest of its library."""
+    folder = publish(tmp_path / "dist", library, "mixed", "x86-64")
+    manifest = folder / "manifest.json"
+    digest = hashlib.sha256((folder / "lib/libhakmem.so").read_bytes()).hexdigest()
+    said = json.loads(manifest.read_text(encoding="utf-8"))
+    said["files"] = {"lib/libhakmem.so": digest}
+    manifest.write_text(json.dumps(said), encoding="utf-8")
+    return Version(folder)
+
+
+def test_check_tells_it_of_a_process_that_runs(version: Version, compile_c: Compile) -> None:
+    with running(compile_c(ECHO), LD_PRELOAD=str(version.library)) as pid:
+        seen, told = facts(pid)[1]["library"], hakmem("check", str(pid)).stdout
+        assert isinstance(seen, dict) and seen["rejected"] is None
+        assert "rejected" not in told
+        reject(version, "redis needs\nmore memory")
+        code, found = facts(pid)
+        told = hakmem("check", str(pid)).stdout
+        accept(version)
+        again = hakmem("check", str(pid)).stdout
+    seen = found["library"]
+    assert isinstance(seen, dict) and seen["rejected"] == "redis needs more memory"
+    assert code == ExitCode.OK
+    assert f"warning             {SAID}\n" in told
+    assert "rejected" not in again
+
+
+@pytest.mark.parametrize("place", ["1.0-aa", "current"])
+def test_run_warns_and_starts(version: Version, place: str) -> None:
+    reject(version, "redis needs more memory")
+    path = version.folder.parent / place / "lib/libhakmem.so"
+    done = hakmem("run", "--library", str(path), "--", "echo", "begun")
+    assert (done.returncode, done.stdout) == (0, "begun\n")
+    assert f"hakmem: {SAID}\n" in done.stderr
+    assert f"hakmem: {SAID}\n" in hakmem("run", "--show", "--library", str(path), "echo").stderr
+    assert SAID not in hakmem("run", "--quiet", "--library", str(path), "true").stderr
+
+
+def test_an_installed_copy_is_known_by_the_marks_of_a_tree(
+    version: Version, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = Library(tmp_path / "usr/lib/libhakmem.so", {"version": "1.0-aa"})
+    reject(version, "redis needs more memory")
+    assert rejections.warning(copy) is None
+    monkeypatch.setattr(rejections, "usual_roots", lambda: [tmp_path])
+    assert rejections.warning(copy) == SAID
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"rejected": 3}', '{"rejected": [3]}'])
+def test_marks_that_are_damaged_say_nothing(version: Version, text: str) -> None:
+    (version.folder.parent / "marks.json").write_text(text, encoding="utf-8")
+    assert rejections.rejection(Library(version.library, version.manifest)) is None
