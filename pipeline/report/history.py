@@ -20,7 +20,8 @@ from pipeline.release.version import current, published
 from pipeline.report.files import JSON
 
 SAME, OTHER, UNSURE = "=", "≠", "?"
-"""Signs of a version: the library of the one before it, other workloads, unknown workloads."""
+SIGNS = {SAME: "same library", OTHER: "other workloads", UNSURE: "workloads unknown"}
+"""Signs of a version that does not continue the one before it, and why."""
 
 
 class _Record(BaseModel):

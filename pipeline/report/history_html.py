@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from pipeline.report import text
-from pipeline.report.history import QUANTITIES, History, Point, Quantity
+from pipeline.report.history import QUANTITIES, SIGNS, History, Point, Quantity
 from pipeline.report.history_text import HEADINGS, differs, notes, rows
 from pipeline.report.svg.draw import element
 from pipeline.report.svg.series import HEIGHT, WIDTH, Dot, series_chart
@@ -63,6 +63,7 @@ def charts(history: History) -> list[Markup]:
             ],
             labels,
             history.breaks(quantity.field),
+            SIGNS,
         )
         for quantity in QUANTITIES
     ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from markupsafe import Markup
 
@@ -43,11 +44,12 @@ def series_chart(
     dots: Sequence[Dot | None],
     labels: Sequence[Label],
     breaks: Sequence[str] = (),
+    meanings: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
     """Return the values from the oldest to the newest; a version without one leaves a gap.
 
     ``breaks`` has a sign for each version that does not continue the one before: no line leads
-    there, and the sign stands above its dot.
+    there, and the sign stands above its dot. The foot says what the signs mean that there are.
     """
     signs = breaks or [""] * len(dots)
     known = [(place, dot) for place, dot in enumerate(dots) if dot is not None]
@@ -62,7 +64,9 @@ def series_chart(
             parts.append(_sign(across(place), up(_top(dot)), signs[place]))
     parts.append(words(LEFT, TOP - 12, title, "label after"))
     parts += _labels(across, labels)
-    parts.append(words(LEFT, HEIGHT - 8, _begin(up), "tick"))
+    parts.append(
+        words(LEFT, HEIGHT - 8, "; ".join((_begin(up), *_legend(signs, meanings))), "tick")
+    )
     told = "; ".join(f"{dot.name}: {dot.words}" for _, dot in known)
     return drawing(name, title, told or "unknown for all versions", WIDTH, HEIGHT, parts)
 
@@ -97,6 +101,12 @@ def _labels(across: Scale, labels: Sequence[Label]) -> list[Markup]:
         for place, said in shown
         for line_, part in enumerate(said)
     ]
+
+
+def _legend(signs: Sequence[str], meanings: Mapping[str, str]) -> list[str]:
+    """Return what the signs mean that are there, for a drawing may stand alone."""
+    said = [f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in signs]
+    return [", ".join(said)] if said else []
 
 
 def _begin(up: Scale) -> str:

@@ -243,7 +243,9 @@ def test_a_version_judged_by_other_workloads_is_marked_and_no_line_leads_there(
         [2],
         [OTHER],
     )
-    assert "without larson" in ET.tostring(drawn(dropped, "gain"), encoding="unicode")
+    said = ET.tostring(drawn(dropped, "gain"), encoding="unicode")
+    assert "without larson" in said and f"; {OTHER} other workloads<" in said
+    assert "other workloads<" not in ET.tostring(drawn(dropped, "text_bytes"), encoding="unicode")
 
 
 def test_the_size_of_code_is_compared_whatever_workloads_there_were(dropped: History) -> None:
