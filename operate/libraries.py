@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -94,7 +95,7 @@ def choose(library: Library, cpu: str | None, this_cpu: str) -> Library:
         there = ", ".join(["any", *kinds])
         raise VersionError(
             f"{library.path.parent} has no library for {cpu}; there is: {there}",
-            hint="`pipeline build --cpu all` makes one for this machine's kind",
+            hint="`.venv/bin/pipeline build --cpu all` makes one for this machine's kind",
         )
     return library.for_cpu(cpu)
 
@@ -179,8 +180,16 @@ def _nothing(profile: str | None, found: Sequence[Library], variant: str) -> Ver
     others = ", ".join(sorted({one.profile for one in found}))
     there = f"; there is: {others}" if others else ""
     which = f"for profile {profile!r} " if profile else ""
-    kind, option = ("", "") if variant == PRODUCTION else (f"{variant} ", f" --variant {variant}")
+    kind = "" if variant == PRODUCTION else f"{variant} "
+    options = _options(profile, variant)
     return VersionError(
         f"no {kind}library {which}is published here or installed{there}",
-        hint=f"`pipeline build{option}`, `pipeline install{option}`, or name a file by --library",
+        hint=f"`.venv/bin/pipeline build{options}`, `.venv/bin/pipeline install{options}`, "
+        "or name a file by --library",
     )
+
+
+def _options(profile: str | None, variant: str) -> str:
+    """Return the options of a command that makes what was asked for."""
+    by_profile = f" --profile {shlex.quote(profile)}" if profile else ""
+    return by_profile + ("" if variant == PRODUCTION else f" --variant {variant}")

@@ -39,13 +39,14 @@ def rollback_command(profile: str, wish: str | None) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks, set_aside
-    from pipeline.release.version import current, point_current, require_published, resolve
+    from pipeline.release.version import current, point_current, require_published, resolve_own
 
     tree = Tree.here()
     dist = tree.dist(profile)
     with marks_lock(tree.state):
+        named = resolve_own(tree, profile, wish) if wish else None
         versions, now = require_published(dist, profile), current(dist)
-        target = resolve(tree, profile, wish) if wish else _before(versions, now, profile)
+        target = named or _before(versions, now, profile)
         refused = read_marks(dist).rejection(target)
         if refused is not None:
             raise VersionError(
@@ -133,7 +134,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks, reject, want_again
-    from pipeline.release.version import current, point_current, require_published, resolve
+    from pipeline.release.version import current, point_current, published, resolve_own
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -143,10 +144,9 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     if not reason.strip():
         raise UsageError("a rejection needs a reason", hint='say why: --reason "TEXT"')
     with marks_lock(tree.state):
-        versions = require_published(dist, profile)
-        target, marks = resolve(tree, profile, wish), read_marks(dist)
+        target, marks = resolve_own(tree, profile, wish), read_marks(dist)
         _require_no_rejection(marks.rejection(target), profile)
-        others = [one for one in versions if one != target and not marks.rejection(one)]
+        others = [one for one in published(dist) if one != target and not marks.rejection(one)]
         place = _newest_whole(others) if current(dist) == target else None
         reject(target, reason)
         if place is not None:
@@ -163,10 +163,10 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     """Take a rejection back; ``current`` stays where it is."""
     from pipeline.core.lock import marks_lock
     from pipeline.release.marks import accept
-    from pipeline.release.version import resolve
+    from pipeline.release.version import resolve_own
 
     with marks_lock(tree.state):
-        target = resolve(tree, profile, wish)
+        target = resolve_own(tree, profile, wish)
         found = accept(target)
     if found is None:
         click.echo(f"{target.name} was not rejected")

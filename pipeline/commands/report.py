@@ -44,8 +44,17 @@ def complete_wish(
 ) -> list[str | CompletionItem]:
     """Return versions for shell completion, and the words that stand for one."""
     words = ["current", "last", *([BASELINE] if parameter.name == "against" else ())]
-    named = complete_version(context, parameter, incomplete)
-    return [*named, *(word for word in words if word.startswith(incomplete))]
+    named = dict.fromkeys([*complete_version(context, parameter, incomplete), *_kept(context)])
+    return [word for word in (*named, *words) if str(word).startswith(incomplete)]
+
+
+def _kept(context: click.Context) -> list[str]:
+    """Return the names of builds that were judged here, published or not."""
+    from pipeline.core.paths import Tree
+    from pipeline.report.kept import kept_reports
+
+    reports = Tree.here().reports(context.params.get("profile") or "mixed")
+    return [folder.name for folder in kept_reports(reports)]
 
 
 @click.command("report")
@@ -77,8 +86,9 @@ def report_command(
 ) -> int:
     """Show the report of a version.
 
-    VERSION is a published version (a unique beginning will do), the path of its folder, or `last`:
-    the build that was judged last, published or not. Without it, the current one. Against the
+    VERSION is a version that `pipeline list` or `pipeline history` names (a unique beginning will
+    do), the path of its folder, or `last`: the build that was judged last, published or not.
+    Without it, the current one. Against the
     baseline, and against the version that was current before it, unless --against says otherwise.
     With --check, a build that was not published, that the judge refuses or that somebody rejected
     ends with exit code 8.
@@ -169,12 +179,12 @@ def _decided(profile: str, wish: str | None) -> Decision | None:
     """Return what people decided of a version after it was judged; None if nothing."""
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import Version
+    from pipeline.release.version import MANIFEST, Version
     from pipeline.report.model import Decision
-    from pipeline.stages.publish.reporting import LAST
 
     version = Version(folder_of(profile, wish))
-    marks = read_marks(Tree.here().dist(profile) if wish == LAST else version.folder.parent)
+    is_published = (version.folder / MANIFEST).is_file()
+    marks = read_marks(version.folder.parent if is_published else Tree.here().dist(profile))
     refused = marks.rejection(version)
     mark = refused or marks.rolled_back(version)
     if mark is None:
@@ -231,6 +241,7 @@ def folder_of(profile: str, wish: str | None) -> Path:
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
     from pipeline.release.version import lines_with, resolve
+    from pipeline.report.kept import find_report
     from pipeline.stages.publish.reporting import LAST
 
     tree = Tree.here()
@@ -249,6 +260,9 @@ def folder_of(profile: str, wish: str | None) -> Path:
     try:
         return resolve(tree, profile, wish).folder
     except VersionError as error:
+        judged = find_report(tree, profile, wish) if wish else None
+        if judged is not None:
+            return judged
         if not wish and (tree.reports(profile) / LAST).is_dir():
             error.hint += (
                 f"; `.venv/bin/pipeline report last -p {profile}` shows the build that was judged "

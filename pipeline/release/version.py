@@ -7,7 +7,7 @@ profile here holds for such a line as well.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -153,17 +153,45 @@ def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     dist = tree.dist(profile)
     if not wish or wish == CURRENT:
         return _require(current(dist), profile, dist)
-    named = [version for version in published(dist) if version.name.startswith(wish)]
-    exact = [version for version in named if version.name == wish]
+    found = the_one([version.folder for version in published(dist)], wish, profile)
+    if found is None:
+        raise _none(wish, profile, dist)
+    return Version(found)
+
+
+def resolve_own(tree: Tree, profile: str, wish: str) -> Version:
+    """Return the version that ``wish`` names; VersionError if it is of another profile or tree."""
+    found, dist = resolve(tree, profile, wish), tree.dist(profile)
+    place = found.folder.parent.resolve()
+    if place == dist.resolve():
+        return found
+    if place.parent == dist.parent.resolve():
+        raise of_another(wish, profile, [place.name])
+    raise VersionError(
+        f"{wish} is no version of profile {profile!r}",
+        hint=f"`.venv/bin/pipeline list -p {profile}` shows those that this tree has published",
+    )
+
+
+def the_one(folders: Sequence[Path], wish: str, profile: str) -> Path | None:
+    """Return the folder whose name is ``wish`` or begins so; VersionError if several do."""
+    named = [folder for folder in folders if folder.name.startswith(wish)]
+    exact = [folder for folder in named if folder.name == wish]
     if len(exact or named) > 1:
-        names = ", ".join(version.name for version in named)
+        names = ", ".join(folder.name for folder in named)
         raise VersionError(
             f"{wish} fits {len(named)} versions of profile {profile!r}: {names}",
             hint="give as much of the name as only one of them has",
         )
-    if not named:
-        raise _none(wish, profile, dist)
-    return (exact or named)[0]
+    return next(iter(exact or named), None)
+
+
+def of_another(wish: str, profile: str, owners: Sequence[str]) -> VersionError:
+    """Return the error for a version that other profiles have; it names the option for each."""
+    options = ", ".join(f"-p {name}" for name in owners)
+    return VersionError(
+        f"{wish} is no version of profile {profile!r}", hint=f"it is one of another: {options}"
+    )
 
 
 def _none(wish: str, profile: str, dist: Path) -> VersionError:
@@ -175,10 +203,10 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
         )
     owners = lines_with(dist.parent, lambda line: _has(line, wish))
     if owners:
-        options = ", ".join(f"-p {name}" for name in owners)
-        return VersionError(
-            f"{wish} is no version of profile {profile!r}", hint=f"it is one of another: {options}"
-        )
+        return of_another(wish, profile, owners)
+    check_folder(dist)
+    if not published(dist):
+        return nothing_published(profile, dist.parent)
     return VersionError(
         f"no published version {wish} of profile {profile!r}",
         hint=f"`.venv/bin/pipeline list -p {profile}` shows them; a path of a version's folder "

@@ -28,6 +28,7 @@ from pipeline.report.compare_counts import (
 )
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
 from pipeline.report.summary import peak_mib, summary_rows
+from pipeline.report.text import workloads_apart
 
 _OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.GO: "better",
@@ -44,6 +45,7 @@ def compare_versions(
     rows, workloads = _recorded(older, newer) if direct is None else _direct(direct)
     if direct is None and older.verify.tuned.sha256 == newer.verify.tuned.sha256:
         rows, workloads = tuple(map(_same_library, rows)), ()
+    dropped, added = _other_workloads(older.verify, newer.verify) if direct is None else ((), ())
     return Comparison(
         version=older.version,
         created=older.verify.created,
@@ -53,7 +55,17 @@ def compare_versions(
         functions=function_rows(older.code[1], newer.code[1]) if older.code and newer.code else (),
         code=older.code[1] if older.code else None,
         notes=_notes(older, newer) if direct is None else (),
+        dropped=dropped,
+        added=added,
     )
+
+
+def _other_workloads(
+    older: VerifyResult, newer: VerifyResult
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the workloads that judged the older one alone, and the newer one."""
+    then, now = _names(older.throughput), _names(newer.throughput)
+    return tuple(sorted(then - now)), tuple(sorted(now - then))
 
 
 def _same_library(row: ComparedRow) -> ComparedRow:
@@ -106,9 +118,18 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
         high=after.high / before.low,
         confidence=min(before.confidence, after.confidence),
     )
-    same = older.baseline.sha256 == newer.baseline.sha256
     margins = older.margins.throughput, newer.margins.throughput
-    verdict = judge_interval(ratio, min(margins))
+    judgement = _OF_VERDICT[judge_interval(ratio, min(margins))]
+    apart = workloads_apart(*_other_workloads(older, newer))
+    same = older.baseline.sha256 == newer.baseline.sha256
+    why = f"both over the same baseline, in two sessions{_tighter(*margins)}"
+    if not same:
+        why = "the two baselines are not the same library: only a direct judgement can tell"
+    elif apart and judgement == "worse":  # so that `current` stays
+        why += f", by other workloads ({apart})"
+    elif apart:
+        same = False
+        why = f"judged by other workloads ({apart}): only a direct judgement can tell"
     return ComparedRow(
         name="gain over the baseline",
         unit="",
@@ -117,10 +138,8 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
         ratio=ratio.value if same else None,
         low=ratio.low if same else None,
         high=ratio.high if same else None,
-        judgement=_OF_VERDICT[verdict] if same else "unknown",
-        why=f"both over the same baseline, in two sessions{_tighter(*margins)}"
-        if same
-        else "the two baselines are not the same library: only a direct judgement can tell",
+        judgement=judgement if same else "unknown",
+        why=why,
     )
 
 
@@ -259,6 +278,9 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
         notes.append(f"{older.version} was judged on another processor")
     if None not in (older.geometry, newer.geometry) and older.geometry != newer.geometry:
         notes.append(f"{older.version} was built with another geometry")
+    apart = workloads_apart(*_other_workloads(older.verify, newer.verify))
+    if apart:
+        notes.append(f"not judged by the workloads of {older.version}: {apart}")
     changed = other_programs(older, newer)
     if changed:
         names = ", ".join(sorted(changed))

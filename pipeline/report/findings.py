@@ -151,6 +151,9 @@ def _self_check(result: VerifyResult) -> Iterator[Finding]:
 def _versions(previous: Comparison | None) -> Iterator[Finding]:
     if previous is None:
         return
+    if previous.apart:
+        what = f"not judged by the workloads of {previous.version}: {previous.apart}"
+        yield _doubt(what, "gains by other workloads cannot be compared", "previous")
     for row in previous.worse:
         change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
         yield _regression(f"{row.name} is worse than in {previous.version}", change, "previous")

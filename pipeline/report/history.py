@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,10 @@ from pipeline.core.paths import Tree
 from pipeline.release.marks import read_marks
 from pipeline.release.version import current, published
 from pipeline.report.files import JSON
+
+SAME, OTHER, UNSURE = "=", "≠", "?"
+SIGNS = {SAME: "same library", OTHER: "other workloads", UNSURE: "workloads unknown"}
+"""Signs of a version that does not continue the one before it, and why."""
 
 
 class _Record(BaseModel):
@@ -31,6 +36,10 @@ class Point(_Record):
     ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
     ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
     Instructions are per operation, memory is the peak in MiB, text in bytes.
+
+    ``workloads`` are the names of those that it was timed by; ``dropped`` and ``added`` say how
+    they differ from those of the version before it. ``same_library`` tells that its library has the
+    same bytes as that of the version before it.
     """
 
     version: str
@@ -49,6 +58,11 @@ class Point(_Record):
     instructions: float | None
     memory_mib: float | None
     text_bytes: int | None
+    library: str | None = None
+    same_library: bool = False
+    workloads: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
 
 class History(_Record):
@@ -69,6 +83,25 @@ class History(_Record):
             None if field == "misses" and point.misses_of != kind else getattr(point, field)
             for point in self.points
         ]
+
+    def breaks(self, field: str) -> list[str]:
+        """Return for each version why no line leads to it from the one before; "" where one does.
+
+        The size of the code has nothing to do with the workloads.
+        """
+        return [
+            _sign(before, after, field != "text_bytes")
+            for before, after in pairwise((None, *self.points))
+            if after is not None
+        ]
+
+
+def _sign(before: Point | None, after: Point, by_workloads: bool) -> str:
+    if before is None:
+        return ""
+    if by_workloads and before.workloads != after.workloads:
+        return UNSURE if None in (before.workloads, after.workloads) else OTHER
+    return SAME if after.same_library else ""
 
 
 @dataclass(frozen=True)
@@ -111,7 +144,24 @@ def read_history(tree: Tree, profile: str) -> History:
                 }
             )
     ordered = sorted(points.values(), key=lambda one: (one.created, one.version))
-    return History(profile=profile, points=tuple(ordered), unreadable=tuple(unreadable))
+    return History(
+        profile=profile, points=tuple(_after_another(ordered)), unreadable=tuple(unreadable)
+    )
+
+
+def _after_another(points: list[Point]) -> Iterator[Point]:
+    """Yield each version with what it shares with the one before it, and what it does not."""
+    yield from points[:1]
+    for before, after in pairwise(points):
+        both_known = before.workloads is not None and after.workloads is not None
+        then, now = set(before.workloads or ()), set(after.workloads or ())
+        yield after.model_copy(
+            update={
+                "same_library": after.library is not None and after.library == before.library,
+                "dropped": tuple(sorted(then - now)) if both_known else (),
+                "added": tuple(sorted(now - then)) if both_known else (),
+            }
+        )
 
 
 def _reports(tree: Tree, profile: str) -> Iterator[Path]:
@@ -150,7 +200,16 @@ def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
         instructions=_value(_row(report, "instructions")),
         memory_mib=_value(_row(report, "peak")),
         text_bytes=_at(report, "verify", "tuned", "text_bytes"),
+        library=_at(report, "verify", "tuned", "sha256"),
+        workloads=_workloads(report),
     )
+
+
+def _workloads(report: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the names of the workloads that a version was timed by, sorted."""
+    found = _at(report, "verify", "throughput", "workloads")
+    names = [_at(one, "name") for one in found] if isinstance(found, list) else []
+    return tuple(sorted(map(str, names))) if names and all(names) else None
 
 
 def _row(report: dict[str, Any], beginning: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from pipeline.report import text
-from pipeline.report.history import QUANTITIES, History, Point, Quantity
-from pipeline.report.history_text import HEADINGS, cells, notes
+from pipeline.report.history import QUANTITIES, SIGNS, History, Point, Quantity
+from pipeline.report.history_text import HEADINGS, differs, notes, rows
 from pipeline.report.svg.draw import element
 from pipeline.report.svg.series import HEIGHT, WIDTH, Dot, series_chart
 from pipeline.report.templating import TEMPLATES, environment
@@ -24,7 +24,7 @@ def render_history_html(history: History) -> str:
             style=_style(),
             charts=charts(history),
             headings=HEADINGS,
-            rows=[cells(point) for point in reversed(history.points)],
+            rows=rows(history)[::-1],
             notes=notes(history),
         )
     )
@@ -62,6 +62,8 @@ def charts(history: History) -> list[Markup]:
                 for point, value in zip(history.points, history.series(quantity.field), strict=True)
             ],
             labels,
+            history.breaks(quantity.field),
+            SIGNS,
         )
         for quantity in QUANTITIES
     ]
@@ -75,7 +77,8 @@ def _title(quantity: Quantity) -> str:
 def _dot(point: Point, quantity: Quantity, value: float | None) -> Dot | None:
     if value is None:
         return None
-    name = f"{point.version}, judged {text.day(point.created)}"
+    said = differs(point)
+    name = f"{point.version}, judged {text.day(point.created)}{f' ({said})' if said else ''}"
     if quantity.field == "gain":
         return Dot(name, value, text.change(value), point.gain_low, point.gain_high)
     return Dot(name, value, text.quantity(value, quantity.unit))

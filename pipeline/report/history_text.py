@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from pipeline.report import text
-from pipeline.report.history import QUANTITIES, History, Point
+from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, Point
 from pipeline.report.svg.series import LEAST_SPAN
 from pipeline.report.terminal import plain
 
@@ -33,28 +33,37 @@ def render_history(history: History) -> str:
             heading,
             justify="right" if number >= FIRST_FIGURE else "left",
             no_wrap=True,
-            min_width={0: 1, 1: names}.get(number),
+            min_width={0: 2, 1: names}.get(number),
         )
-    for point in history.points:
-        table.add_row(*cells(point)[:-1])
+    for row in rows(history):
+        table.add_row(*row[:-1])
     said = [f"{one.version}: {what}" for one in history.points if (what := remark(one))]
     bars = Table(box=None, pad_edge=False, show_header=False)
     for quantity in QUANTITIES:
         values = history.series(quantity.field)
         better = "more is better" if quantity.more_is_better else "less is better"
-        bars.add_row(quantity.heading, sparkline(values), better)
+        line = sparkline(values, history.breaks(quantity.field))
+        bars.add_row(quantity.heading, line, better)
     return plain(table, *said, "", bars, *(f"note: {one}" for one in notes(history)))
 
 
-def cells(point: Point) -> tuple[str, ...]:
-    """Return the cells of a version's row."""
+def rows(history: History) -> list[tuple[str, ...]]:
+    """Return the cells of each version, the newest last.
+
+    First are the mark of the current version, and the sign of one that does not continue another.
+    """
+    signs = history.breaks("gain")
+    return [_cells(point, sign) for point, sign in zip(history.points, signs, strict=True)]
+
+
+def _cells(point: Point, sign: str) -> tuple[str, ...]:
     interval = (
         text.UNKNOWN
         if point.gain_low is None or point.gain_high is None
         else f"{text.change(point.gain_low)} .. {text.change(point.gain_high)}"
     )
     return (
-        "*" if point.current else "",
+        ("*" if point.current else "") + sign,
         point.version,
         text.day(point.created),
         point.mode or text.UNKNOWN,
@@ -69,18 +78,31 @@ def cells(point: Point) -> tuple[str, ...]:
 
 
 def remark(point: Point) -> str:
-    """Return what became of a version other than being published; or ""."""
-    return "; ".join(filter(None, ("" if point.published else "not published", point.mark)))
+    """Return what became of a version other than being published, and how it differs; or ""."""
+    said = ("" if point.published else "not published", point.mark, differs(point))
+    return "; ".join(filter(None, said))
 
 
-def sparkline(values: Sequence[float | None]) -> str:
-    """Return a bar for each value between the least and the largest; a dot for an unknown one."""
+def differs(point: Point) -> str:
+    """Return why a version does not continue the one before it; "" where it does."""
+    library = "same library as the version before" if point.same_library else ""
+    apart = text.workloads_apart(point.dropped, point.added)
+    workloads = f"other workloads than the version before: {apart}" if apart else ""
+    return "; ".join(filter(None, (library, workloads)))
+
+
+def sparkline(values: Sequence[float | None], breaks: Sequence[str] = ()) -> str:
+    """Return a bar for each value between the least and the largest; a dot for an unknown one.
+
+    In front of a bar that does not continue the one before stands why.
+    """
     known = [value for value in values if value is not None]
     low, high = min(known, default=0), max(known, default=0)
     span = max(high - low, LEAST_SPAN * abs(high)) or 1
     steps = len(LEVELS) - 1
     return "".join(
-        GAP if value is None else LEVELS[round((value - low) / span * steps)] for value in values
+        sign + (GAP if value is None else LEVELS[round((value - low) / span * steps)])
+        for sign, value in zip(breaks or [""] * len(values), values, strict=True)
     )
 
 
@@ -99,5 +121,18 @@ def notes(history: History) -> list[str]:
         said.append(f"misses were measured in several ways: {'; '.join(sorted(kinds))}")
     if len({point.mode for point in history.points}) > 1:
         said.append("not all versions were judged in the same mode")
+    signs = {sign for quantity in QUANTITIES for sign in history.breaks(quantity.field)}
+    if OTHER in signs:
+        said.append(
+            f"{OTHER}: judged by other workloads than the version before, so gain, misses, "
+            "instructions and memory of the two cannot be compared"
+        )
+    if UNSURE in signs:
+        said.append(f"{UNSURE}: unknown whether judged by the workloads of the version before")
+    if SAME in signs:
+        said.append(
+            f"{SAME}: the library of the version before; what differs between the two is the "
+            "measuring"
+        )
     said += [f"{file} cannot be read; it is left out" for file in history.unreadable]
     return said

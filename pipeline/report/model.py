@@ -16,6 +16,7 @@ from pipeline.judge.samples import Record
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
+from pipeline.report.text import workloads_apart
 from pipeline.report.times import WorkloadTimes
 
 REPORT_VERSION: Literal[2] = 2
@@ -211,7 +212,10 @@ class ComparedRow(Record):
 
 
 class Comparison(Record):
-    """One version against another one. ``measured`` tells of a direct judgement, if there was."""
+    """One version against another one. ``measured`` tells of a direct judgement, if there was.
+
+    ``dropped`` are the workloads that judged the older one alone, ``added`` the newer one alone.
+    """
 
     version: str
     created: str
@@ -221,6 +225,13 @@ class Comparison(Record):
     functions: tuple[FunctionRow, ...]
     code: CodeMap | None
     notes: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    @property
+    def apart(self) -> str:
+        """How the workloads differ that judged the two, in words; "" where they do not."""
+        return workloads_apart(self.dropped, self.added)
 
     @property
     def worse(self) -> tuple[ComparedRow, ...]:

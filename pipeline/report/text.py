@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
@@ -133,6 +134,12 @@ def many(count: int, one: str) -> str:
 def day(moment: str) -> str:
     """Return an ISO time to the minute, as people read it: 2026-01-02 03:04 UTC."""
     return moment[:16].replace("T", " ") + " UTC"
+
+
+def workloads_apart(dropped: Sequence[str], added: Sequence[str]) -> str:
+    """Return in words how a set of workloads differs from another one; "" where it does not."""
+    parts = (("without", dropped), ("with", added))
+    return " and ".join(f"{word} {', '.join(names)}" for word, names in parts if names)
 
 
 def hyphenated(name: str, room: int) -> str:

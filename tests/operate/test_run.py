@@ -165,6 +165,17 @@ def test_an_installed_library_is_found(tmp_path: Path, library: Path) -> None:
     assert libraries.named(found.path).profile == "mixed"
 
 
+def test_before_anything_is_published_the_hint_can_be_typed_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(VersionError, match="for profile 'kvd' is published") as refused:
+        libraries.find("kvd", None, "other", [tmp_path])
+    hint = refused.value.hint
+    assert "`.venv/bin/pipeline build --profile kvd`" in hint
+    assert "`.venv/bin/pipeline install --profile kvd`" in hint
+    with pytest.raises(VersionError, match="no library is published") as bare:
+        libraries.find(None, None, "other", [tmp_path])
+    assert "`.venv/bin/pipeline build`" in bare.value.hint
+
+
 def test_the_variant_chooses_among_trees_and_prefixes(tmp_path: Path, library: Path) -> None:
     publish(tmp_path / "dist", library, "mixed", "x86-64")
     with pytest.raises(VersionError, match="no hardened library") as refused:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from markupsafe import Markup
 
@@ -32,26 +33,61 @@ class Dot:
     high: float | None = None
 
 
+Place = tuple[float, float]
 Label = tuple[str, str]
 """What stands below a dot: the day and the version."""
 
 
 def series_chart(
-    name: str, title: str, dots: Sequence[Dot | None], labels: Sequence[Label]
+    name: str,
+    title: str,
+    dots: Sequence[Dot | None],
+    labels: Sequence[Label],
+    breaks: Sequence[str] = (),
+    meanings: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
-    """Return the values from the oldest to the newest; a version without one leaves a gap."""
+    """Return the values from the oldest to the newest; a version without one leaves a gap.
+
+    ``breaks`` has a sign for each version that does not continue the one before: no line leads
+    there, and the sign stands above its dot. The foot says what the signs mean that there are.
+    """
+    signs = breaks or [""] * len(dots)
     known = [(place, dot) for place, dot in enumerate(dots) if dot is not None]
     across = Scale(-0.5, max(len(dots), 1) - 0.5, LEFT, WIDTH - RIGHT)
     up = _scale([dot for _, dot in known])
-    points = [(across(place), up(dot.value)) for place, dot in known]
-    parts = [*_grid(up), *([path(points, "curve after")] if len(points) > 1 else [])]
+    runs = _runs([None if dot is None else (across(place), up(dot.value))
+                  for place, dot in enumerate(dots)], signs)  # fmt: skip
+    parts = [*_grid(up), *(path(run, "curve after") for run in runs if len(run) > 1)]
     for place, dot in known:
         parts += _mark(across(place), up, dot)
+        if signs[place]:
+            parts.append(_sign(across(place), up(_top(dot)), signs[place]))
     parts.append(words(LEFT, TOP - 12, title, "label after"))
     parts += _labels(across, labels)
-    parts.append(words(LEFT, HEIGHT - 8, _begin(up), "tick"))
+    parts.append(
+        words(LEFT, HEIGHT - 8, "; ".join((_begin(up), *_legend(signs, meanings))), "tick")
+    )
     told = "; ".join(f"{dot.name}: {dot.words}" for _, dot in known)
     return drawing(name, title, told or "unknown for all versions", WIDTH, HEIGHT, parts)
+
+
+def _runs(points: Sequence[Place | None], signs: Sequence[str]) -> list[list[Place]]:
+    """Return the places that one line connects each; a break holds for a gap, too."""
+    runs: list[list[Place]] = [[]]
+    for point, sign in zip(points, signs, strict=True):
+        if sign:
+            runs.append([])
+        if point is not None:
+            runs[-1].append(point)
+    return runs
+
+
+def _top(dot: Dot) -> float:
+    return dot.value if dot.high is None else dot.high
+
+
+def _sign(x: float, y: float, sign: str) -> Markup:
+    return words(x, y - 8, sign, "label after", "middle")
 
 
 def _labels(across: Scale, labels: Sequence[Label]) -> list[Markup]:
@@ -65,6 +101,12 @@ def _labels(across: Scale, labels: Sequence[Label]) -> list[Markup]:
         for place, said in shown
         for line_, part in enumerate(said)
     ]
+
+
+def _legend(signs: Sequence[str], meanings: Mapping[str, str]) -> list[str]:
+    """Return what the signs mean that are there, for a drawing may stand alone."""
+    said = [f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in signs]
+    return [", ".join(said)] if said else []
 
 
 def _begin(up: Scale) -> str:

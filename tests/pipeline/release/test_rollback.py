@@ -306,3 +306,38 @@ def test_list_says_when_nothing_is_published(
     done = CliRunner().invoke(cli, ["list"])
     assert isinstance(done.exception, VersionError)
     assert "nothing is published in this tree" in done.exception.message
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reject", BAD, "--reason", "slow"),
+        ("reject", BAD, "--undo"),
+        ("rollback", "--to", BAD),
+        ("report", BAD),
+        ("reject", "PATH", "--reason", "slow"),
+        ("rollback", "--to", "PATH"),
+    ],
+)
+def test_a_version_of_another_profile_is_told_with_its_profile(
+    words: tuple[str, ...], tree: Tree
+) -> None:
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "mixed.toml").touch()
+    path = str(version(tree, BAD).folder)
+    spelled = [path if word == "PATH" else word for word in words]
+    done = CliRunner().invoke(cli, spelled)
+    assert isinstance(done.exception, VersionError)
+    assert "is no version of profile 'mixed'" in done.exception.message
+    assert done.exception.hint == "it is one of another: -p p"
+    assert read_marks(tree.dist("p")).by_version() == {}
+    assert current(tree.dist("p")) == version(tree, BAD)
+
+
+def test_a_version_of_no_profile_says_where_nothing_is_published(tree: Tree) -> None:
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "mixed.toml").touch()
+    done = CliRunner().invoke(cli, ["reject", "9.9-zz", "--reason", "slow"])
+    assert isinstance(done.exception, VersionError)
+    assert "nothing is published for profile 'mixed'" in done.exception.message
+    assert "-p p" in done.exception.hint

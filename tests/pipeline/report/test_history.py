@@ -16,7 +16,8 @@ from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import MARKS
 from pipeline.report.files import write_reports
-from pipeline.report.history import History, read_history
+from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, read_history
+from pipeline.report.history_html import render_history_html, render_history_svg
 from pipeline.report.history_text import render_history, sparkline
 from pipeline.report.model import ReportModel
 from pipeline.report.svg.series import Dot, series_chart
@@ -24,8 +25,10 @@ from pipeline.report.svg.series import Dot, series_chart
 FIRST, SECOND, THIRD = "0.1.0-aa", "0.1.0-bb", "0.1.0-cc"
 
 
-def keep(folder: Path, model: ReportModel, created: str) -> None:
-    verify = model.verify.model_copy(update={"created": created})
+def keep(folder: Path, model: ReportModel, created: str, library: str = "") -> None:
+    """Keep a report of a library that is the version's own, or the one that is named."""
+    tuned = model.verify.tuned.model_copy(update={"sha256": library or folder.name})
+    verify = model.verify.model_copy(update={"created": created, "tuned": tuned})
     write_reports(folder, model.model_copy(update={"version": folder.name, "verify": verify}))
 
 
@@ -70,7 +73,7 @@ def test_a_long_reason_cuts_neither_names_nor_the_mark_of_the_current(tree: Tree
                            "since": "2026-01-04"}], "aside": []}  # fmt: skip
     (tree.dist("p") / MARKS).write_text(json.dumps(marks), encoding="utf-8")
     rows = render_history(read_history(tree, "p")).splitlines()
-    assert {(row.split() or [""])[0] for row in rows} >= {FIRST, "*", THIRD}
+    assert {word for row in rows for word in row.split()[:2]} >= {FIRST, "*", THIRD}
     assert any(row.startswith("* ") and SECOND in row for row in rows)
 
 
@@ -183,3 +186,103 @@ def test_misses_that_were_measured_in_another_way_are_not_drawn(tree: Tree) -> N
     assert mixed.series("misses") == [None, known[1].misses]
     assert "misses were measured in several ways" in render_history(mixed)
     assert "5.000" in render_history(mixed)
+
+
+def without(model: ReportModel, name: str) -> ReportModel:
+    """Return a report that was judged without one of the workloads."""
+    timed = model.verify.throughput
+    kept = tuple(one for one in timed.workloads if one.name != name)
+    throughput = timed.model_copy(update={"workloads": kept})
+    verify = model.verify.model_copy(update={"throughput": throughput})
+    return model.model_copy(update={"verify": verify})
+
+
+@pytest.fixture
+def dropped(tmp_path: Path) -> History:
+    """Three versions of which the second and third were judged without "larson"."""
+    tree, fewer = Tree(tmp_path), without(report_support.good(), "larson")
+    for day, (name, model) in enumerate(
+        ((FIRST, report_support.good()), (SECOND, fewer), (THIRD, fewer)), 1
+    ):
+        keep(tree.reports("q") / name, model, f"2026-01-0{day}T00:00:00+00:00")
+    return read_history(tree, "q")
+
+
+def drawn(history: History, field: str) -> ET.Element:
+    root = ET.fromstring(render_history_svg(history))
+    return next(one for one in root.iter() if one.get("id") == f"plot-{field}")
+
+
+def curves(chart: ET.Element) -> list[int]:
+    """Return how many dots each line of a chart connects."""
+    paths = [one for one in chart.iter() if one.get("class") == "curve after"]
+    return [one.get("d", "").count(",") for one in paths]
+
+
+def signs(chart: ET.Element) -> list[str]:
+    texts = [one.text or "" for one in chart.iter() if one.tag.endswith("text")]
+    return [one for one in texts if one in (SAME, OTHER, UNSURE)]
+
+
+def test_a_version_judged_by_other_workloads_is_marked_and_no_line_leads_there(
+    dropped: History,
+) -> None:
+    first, second, third = dropped.points
+    assert (first.dropped, second.dropped, third.dropped) == ((), ("larson",), ())
+    table = render_history(dropped)
+    row = next(line for line in table.splitlines() if SECOND in line)
+    assert row.startswith(OTHER)
+    assert f"{SECOND}: not published; other workloads than the version before: without larson" in (
+        table
+    )
+    assert f"note: {OTHER}: judged by other workloads" in table
+    memory = next(line for line in table.splitlines() if line.startswith("peak memory"))
+    assert memory.count(OTHER) == 1
+    assert History.model_validate_json(dropped.model_dump_json()).points[1].dropped == ("larson",)
+    assert (curves(drawn(dropped, "memory_mib")), signs(drawn(dropped, "memory_mib"))) == (
+        [2],
+        [OTHER],
+    )
+    said = ET.tostring(drawn(dropped, "gain"), encoding="unicode")
+    assert "without larson" in said and f"; {OTHER} other workloads<" in said
+    assert "other workloads<" not in ET.tostring(drawn(dropped, "text_bytes"), encoding="unicode")
+
+
+def test_the_size_of_code_is_compared_whatever_workloads_there_were(dropped: History) -> None:
+    assert (curves(drawn(dropped, "text_bytes")), signs(drawn(dropped, "text_bytes"))) == ([3], [])
+
+
+def test_workloads_that_a_report_does_not_tell_are_unknown_not_others(dropped: History) -> None:
+    first, second, third = dropped.points
+    old = first.model_copy(update={"workloads": None})
+    history = dropped.model_copy(
+        update={"points": (old, second.model_copy(update={"dropped": ()}), third)}
+    )
+    assert history.breaks("gain") == ["", UNSURE, ""]
+    assert f"note: {UNSURE}: unknown" in render_history(history)
+
+
+def test_one_library_judged_twice_is_no_trend(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    for day, (name, library) in enumerate(((FIRST, "a"), (SECOND, "a"), (THIRD, "b")), 1):
+        model, created = report_support.good(), f"2026-01-0{day}T00:00:00+00:00"
+        keep(tree.reports("q") / name, model, created, library)
+    history = read_history(tree, "q")
+    assert [one.same_library for one in history.points] == [False, True, False]
+    table = render_history(history)
+    assert f"{SECOND}: not published; same library as the version before" in table
+    assert next(line for line in table.splitlines() if SECOND in line).startswith(SAME)
+    for quantity in QUANTITIES:
+        chart = drawn(history, quantity.field)
+        assert (curves(chart), signs(chart)) == ([2], [SAME])
+    assert "same library as the version before" in render_history_html(history)
+
+
+def test_a_break_holds_for_a_version_without_a_value() -> None:
+    dots = [Dot("a", 1.0, ""), None, Dot("b", 2.0, "")]
+    chart = ET.fromstring(series_chart("plot", "", dots, [("day", "")] * 3, ["", OTHER, ""]))
+    assert curves(chart) == []
+
+
+def test_signs_stand_in_front_of_the_bar_that_does_not_continue() -> None:
+    assert sparkline([1.0, 2.0, 1.0], ["", OTHER, SAME]) == "▁≠█=▁"

@@ -15,6 +15,7 @@ from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points, swept_workloads
 from pipeline.judge.counts import Counting, RealProgram
 from pipeline.judge.request import CacheGeometry, Margins
+from pipeline.judge.statistics import Interval
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
 from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
@@ -180,6 +181,57 @@ def test_gains_over_different_baselines_are_not_compared() -> None:
     row = compare_versions(moved, good()).rows[0]
     assert (row.judgement, row.ratio) == ("unknown", None)
     assert "direct judgement" in row.why
+
+
+def judged_without(model: ReportModel, name: str) -> ReportModel:
+    timed = model.verify.throughput
+    kept = tuple(one for one in timed.workloads if one.name != name)
+    throughput = timed.model_copy(update={"workloads": kept})
+    return model.model_copy(
+        update={"verify": model.verify.model_copy(update={"throughput": throughput})}
+    )
+
+
+def faster(model: ReportModel, times: float) -> ReportModel:
+    timed = model.verify.throughput
+    overall = Interval(value=times, low=times, high=times, confidence=0.95)
+    throughput = timed.model_copy(update={"overall": overall})
+    return model.model_copy(
+        update={"verify": model.verify.model_copy(update={"throughput": throughput})}
+    )
+
+
+def test_a_gain_by_dropping_a_workload_is_none_and_the_report_names_what_was_dropped() -> None:
+    newer = faster(judged_without(good(), "larson"), 2.0)
+    model = against(newer, older())
+    assert model.previous is not None
+    gain = model.previous.rows[0]
+    assert (gain.judgement, gain.ratio) == ("unknown", None)
+    assert "judged by other workloads (without larson)" in gain.why
+    assert (model.previous.dropped, model.previous.added) == (("larson",), ())
+    said = "not judged by the workloads of 0.1.0-old: without larson"
+    assert said in model.previous.notes
+    found = [one for one in model.findings if one.what == said]
+    assert [(one.kind, one.anchor) for one in found] == [("doubt", "previous")]
+    added = compare_versions(newer, good())
+    assert (added.dropped, added.added) == ((), ("larson",))
+    assert any("with larson" in note for note in added.notes)
+
+
+def test_what_seems_worse_by_other_workloads_keeps_its_judgement() -> None:
+    newer = faster(judged_without(good(), "larson"), 0.5)
+    row = compare_versions(older(), newer).rows[0]
+    assert row.judgement == "worse"
+    assert row.why.endswith("by other workloads (without larson)")
+
+
+def test_the_same_workloads_are_no_finding_nor_are_those_of_a_direct_judgement() -> None:
+    assert against(good(), older()).previous == compare_versions(older(), good())
+    for one in (
+        compare_versions(older(), good()),
+        compare_versions(older(), judged_without(good(), "larson"), good().verify),
+    ):
+        assert (one.dropped, one.added, one.apart) == ((), (), "")
 
 
 def test_of_two_margins_the_tighter_one_judges_a_gain_and_the_row_says_so() -> None:

@@ -7,14 +7,16 @@ import json
 import os
 from pathlib import Path
 
+import click
 import pytest
 import report_support
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.commands.report import complete_wish, report_command
 from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
-from pipeline.release.marks import lift, reject, set_aside
+from pipeline.release.marks import MARKS, lift, reject, set_aside
 from pipeline.release.version import Version, point_current
 from pipeline.report.files import write_reports
 
@@ -144,3 +146,58 @@ def test_a_report_that_fails_midway_leaves_the_file_as_it_was(
         shown("1.0-aa11", "-o", str(file))
     assert file.read_text(encoding="utf-8") == "before"
     assert [one.name for one in tmp_path.glob("*r.html*")] == ["r.html"]
+
+
+def judge(tree: Tree, profile: str, name: str) -> Path:
+    """Keep the report of a build that was not published."""
+    folder = tree.reports(profile) / name
+    write_reports(folder, report_support.bad().model_copy(update={"version": name}))
+    return folder
+
+
+def test_a_build_that_was_judged_and_not_published_is_found_by_its_name(tree: Tree) -> None:
+    point_current(publish(tree, "1.0-aa11"))
+    folder = judge(tree, "mixed", "1.0-cc33")
+    judge(tree, "mixed", "1.0-aa22")
+    for wish in ("1.0-cc33", "1.0-c", str(folder)):
+        assert "1.0-cc33" in first_line(wish)
+    assert "1.0-aa11" in first_line("1.0-a")
+    with pytest.raises(VersionError, match=r"no published version 2\.0"):
+        first_line("2.0")
+
+
+def test_what_fits_several_published_versions_is_no_judged_one(tree: Tree) -> None:
+    publish(tree, "1.0-aa11")
+    publish(tree, "1.0-aa22")
+    judge(tree, "mixed", "1.0-aa11")
+    with pytest.raises(VersionError, match="fits 2 versions"):
+        first_line("1.0-aa")
+
+
+def test_a_judged_build_of_another_profile_is_told_with_its_profile(tree: Tree) -> None:
+    judge(tree, "kvd", "0.2.0-f2ef")
+    with pytest.raises(VersionError, match=r"is no version of profile 'mixed'") as error:
+        first_line("0.2.0-f2ef")
+    assert error.value.hint == "it is one of another: -p kvd"
+
+
+def test_what_was_decided_of_an_unpublished_build_is_looked_up_by_its_profile(tree: Tree) -> None:
+    judge(tree, "mixed", "1.0-cc33")
+    mark = {"version": "1.0-cc33", "reason": "slow", "library": None, "inputs": None,
+            "since": "2026-01-04"}  # fmt: skip
+    tree.dist("mixed").mkdir(parents=True)
+    (tree.dist("mixed") / MARKS).write_text(
+        json.dumps({"rejected": [mark], "aside": []}), encoding="utf-8"
+    )
+    assert first_line("1.0-cc33") == "REJECTED on 2026-01-04: slow"
+
+
+def test_completion_names_judged_builds_as_well(tree: Tree) -> None:
+    publish(tree, "1.0-aa11")
+    judge(tree, "mixed", "1.0-aa11")
+    judge(tree, "mixed", "1.0-cc33")
+    argument = next(one for one in report_command.params if one.name == "version")
+    context = click.Context(report_command)
+    context.params = {"profile": "mixed"}
+    assert complete_wish(context, argument, "1.0") == ["1.0-aa11", "1.0-cc33"]
+    assert complete_wish(context, argument, "l") == ["last"]

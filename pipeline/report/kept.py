@@ -1,0 +1,38 @@
+"""Reports of builds that were judged here, published or not: found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pipeline.core.paths import Tree
+from pipeline.release.version import Version, lines_with, of_another, published, the_one
+from pipeline.report.files import JSON
+
+
+def kept_reports(reports: Path) -> list[Path]:
+    """Return the folders with a report, by name; `last` is a link to one of them."""
+    folders = [file.parent for file in sorted(reports.glob(f"[!.]*/{JSON}"))]
+    return [folder for folder in folders if not folder.is_symlink()]
+
+
+def find_report(tree: Tree, profile: str, wish: str) -> Path | None:
+    """Return the folder of the report that ``wish`` names, as `pipeline history` does; or None.
+
+    VersionError where it fits several builds, or no build of this profile, but of another one.
+    """
+    if (Path(wish) / JSON).is_file():
+        return Path(wish).resolve()
+    if _has(published(tree.dist(profile)), wish):
+        return None  # who looked among these has said that it fits several
+    found = the_one(kept_reports(tree.reports(profile)), wish, profile)
+    if found is not None or lines_with(tree.dists, lambda line: _has(published(line), wish)):
+        return found
+    owners = lines_with(tree.state, lambda line: _has(kept_reports(line / "reports"), wish))
+    if owners:
+        raise of_another(wish, profile, owners)
+    return None
+
+
+def _has(versions: Iterable[Version | Path], wish: str) -> bool:
+    return any(one.name.startswith(wish) for one in versions)
