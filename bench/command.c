@@ -1,6 +1,6 @@
 /* Any command as a benchmark: runs it once and prints what it cost, as the other programs do.
  *
- *   command [--threads N] [--times N] [--in FOLDER] [--time-of NAME] PROGRAM [ARGUMENT...]
+ *   command [--threads N] [--time-of NAME] [--times N] [--in FOLDER] PROGRAM [ARGUMENT...]
  *
  * Its output goes nowhere; its exit code is ours. One operation is the whole command with all
  * processes that it waits for: their processor time, page faults and context switches together, and
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5 };
+enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5, TIME_EVERY_MS = 1 };
 
 static double now(void) {
     struct timespec t;
@@ -59,7 +59,8 @@ static pid_t start(const char *folder, char **command) {
 
 static bool await(pid_t child, family *seen, int *status) {
     struct pollfd end = {.fd = pidfd_open(child, 0), .events = POLLIN};
-    while (end.fd >= 0 && poll(&end, 1, seen->name != NULL ? 1 : LOOK_EVERY_MS) == 0)
+    int pause = seen->name != NULL ? TIME_EVERY_MS : LOOK_EVERY_MS;
+    while (end.fd >= 0 && poll(&end, 1, pause) == 0)
         family_look(child, seen);
     if (end.fd >= 0)
         close(end.fd);
@@ -101,13 +102,13 @@ static long number(const char *text) {
 int main(int argc, char **argv) {
     char **command = argv + (argc > 0);
     const char *threads = option("--threads", &command);
-    const char *times = option("--times", &command);
-    const char *folder = option("--in", &command);
     static family seen;
     seen.name = option("--time-of", &command);
+    const char *times = option("--times", &command);
+    const char *folder = option("--in", &command);
     if (*command == NULL || **command == '-' || number(threads) < 1 || number(times) < 1) {
         fprintf(stderr,
-                "usage: %s [--threads N] [--times N] [--in FOLDER] [--time-of NAME] PROGRAM "
+                "usage: %s [--threads N] [--time-of NAME] [--times N] [--in FOLDER] PROGRAM "
                 "[ARGUMENT...]\n",
                 argv[0]);
         return USAGE;

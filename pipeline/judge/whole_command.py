@@ -23,8 +23,13 @@ def whole_command(
     threads it has, where that is known: the two runs of a pair with one share a CPU. With
     ``time_of`` only the processes of that name which have the library are timed.
     """
-    told = () if threads is None else ("--threads", str(threads))
-    only = () if time_of is None else ("--time-of", time_of)
+    measured = (str(runner), *told(threads, time_of))
     if folder is None:
-        return (str(runner), *told, *only, "/bin/sh", "-c", IN_SCRATCH, "sh", *argv)
-    return (str(runner), *told, "--in", str(folder), *only, *argv)
+        return (*measured, "/bin/sh", "-c", IN_SCRATCH, "sh", *argv)
+    return (*measured, "--in", str(folder), *argv)
+
+
+def told(threads: int | None, time_of: str | None) -> tuple[str, ...]:
+    """Return what bench/command is told of a command, as its first options."""
+    known = () if threads is None else ("--threads", str(threads))
+    return known if time_of is None else (*known, "--time-of", time_of)

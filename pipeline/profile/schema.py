@@ -35,9 +35,14 @@ def parse_counted(value: object) -> object:
         return value
     if not isinstance(value, str) or not value.strip():
         raise ValueError('must be true, or the name of the program to count, such as "my-server"')
-    if "/" in value:
-        raise ValueError(f"give the program's name without its folder: {Path(value).name!r}")
-    return value
+    return without_folder(value)
+
+
+def without_folder(name: str) -> str:
+    """Take the name of a program; ValueError where its folder stands in front of it."""
+    if "/" in name:
+        raise ValueError(f"give the program's name without its folder: {Path(name).name!r}")
+    return name
 
 
 def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
@@ -48,7 +53,7 @@ def _ordered(sizes: tuple[int, int]) -> tuple[int, int]:
 
 Count = Annotated[int, BeforeValidator(parse_count)]
 Counted = Annotated[bool | str, BeforeValidator(parse_counted)]
-FileName = Annotated[str, Field(pattern=r"^[^/]+$", max_length=60)]
+ProgramName = Annotated[str, Field(min_length=1, max_length=60), AfterValidator(without_folder)]
 Size = Annotated[int, Field(ge=1, le=1 << 40)]
 Sizes = Annotated[tuple[Size, Size], AfterValidator(_ordered)]
 Seconds = Annotated[float, Field(gt=0, le=3600)]
@@ -197,7 +202,7 @@ class Command(Strict):
     counted: Counted = False
     weight: Annotated[float, Field(gt=0)] | None = None
     threads: Annotated[int, Field(ge=1)] | None = None
-    time_of: FileName | None = None
+    time_of: ProgramName | None = None
     allowance: Margin | None = None
     timeout_s: Seconds = 60
 

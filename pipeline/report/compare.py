@@ -28,7 +28,7 @@ from pipeline.report.compare_counts import (
 )
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
 from pipeline.report.summary import peak_mib, summary_rows
-from pipeline.report.text import workloads_apart
+from pipeline.report.text import names_apart, workloads_apart
 
 _OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.GO: "better",
@@ -64,8 +64,7 @@ def _other_workloads(
     older: VerifyResult, newer: VerifyResult
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the workloads that judged the older one alone, and the newer one."""
-    then, now = _names(older.throughput), _names(newer.throughput)
-    return tuple(sorted(then - now)), tuple(sorted(now - then))
+    return names_apart(_names(older.throughput), _names(newer.throughput))
 
 
 def _same_library(row: ComparedRow) -> ComparedRow:

@@ -18,6 +18,7 @@ from pipeline.core.paths import Tree
 from pipeline.release.marks import read_marks
 from pipeline.release.version import current, published
 from pipeline.report.files import JSON
+from pipeline.report.text import names_apart
 
 SAME, OTHER, UNSURE = "=", "≠", "?"
 SIGNS = {SAME: "same library", OTHER: "other workloads", UNSURE: "workloads unknown"}
@@ -153,15 +154,12 @@ def _after_another(points: list[Point]) -> Iterator[Point]:
     """Yield each version with what it shares with the one before it, and what it does not."""
     yield from points[:1]
     for before, after in pairwise(points):
-        both_known = before.workloads is not None and after.workloads is not None
-        then, now = set(before.workloads or ()), set(after.workloads or ())
-        yield after.model_copy(
-            update={
-                "same_library": after.library is not None and after.library == before.library,
-                "dropped": tuple(sorted(then - now)) if both_known else (),
-                "added": tuple(sorted(now - then)) if both_known else (),
-            }
-        )
+        same = after.library is not None and after.library == before.library
+        update: dict[str, Any] = {"same_library": same}
+        if before.workloads is not None and after.workloads is not None:
+            names = names_apart(before.workloads, after.workloads)
+            update |= dict(zip(("dropped", "added"), names, strict=True))
+        yield after.model_copy(update=update)
 
 
 def _reports(tree: Tree, profile: str) -> Iterator[Path]:

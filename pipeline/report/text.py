@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
@@ -134,6 +134,12 @@ def many(count: int, one: str) -> str:
 def day(moment: str) -> str:
     """Return an ISO time to the minute, as people read it: 2026-01-02 03:04 UTC."""
     return moment[:16].replace("T", " ") + " UTC"
+
+
+def names_apart(then: Iterable[str], now: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names that were dropped between the two, and those that were added; sorted."""
+    before, after = set(then), set(now)
+    return tuple(sorted(before - after)), tuple(sorted(after - before))
 
 
 def workloads_apart(dropped: Sequence[str], added: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from pipeline.judge.request import BenchCommand, JudgeRequest, Tools
 from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.schedule import BLOCK, plan
 from pipeline.judge.throughput import Samples, measure, summarise
+from pipeline.judge.whole_command import told
 from pipeline.report.times import times_of
 from pipeline.versus.model import Compared, Row, VersusResult
 from pipeline.versus.side import SideOfTwo
@@ -156,16 +157,10 @@ class Timed:
         """What it is called in tables."""
         return self.time_of or Path(self.command[0]).name
 
-    @property
-    def told(self) -> tuple[str, ...]:
-        """What bench/command is told before the command."""
-        threads = ("--threads", str(self.threads)) if self.threads else ()
-        return (*threads, *(("--time-of", self.time_of) if self.time_of else ()))
-
 
 def command_request(runner: Path, timed: Timed, budget_s: float, logs: Path) -> JudgeRequest:
     """Return what the judge is asked about one command, which ``runner`` (bench/command) runs."""
-    line = (str(runner), *timed.told, *timed.command)
+    line = (str(runner), *told(timed.threads, timed.time_of), *timed.command)
     bench = BenchCommand(timed.name, line, timeout_s=COMMAND_LIMIT_S)
     nothing = Path()  # both libraries are put in by compare()
     return JudgeRequest(nothing, nothing, (bench,), logs, time_budget_s=budget_s)

@@ -68,7 +68,8 @@ def counter(said: list[str], problem: str = "") -> ListCounter:
             raise BuildError("the order was not honoured")
         return Path("/", "+".join(lists.hot))
 
-    return ListCounter(make, Counter(problem), TASKS, FILES, said.append)  # type: ignore[arg-type]
+    counts = Counter(problem)  # a stand-in: it has the one method that is called
+    return ListCounter(make, counts, TASKS, FILES, said.append)  # type: ignore[arg-type]
 
 
 def test_each_set_of_changes_is_made_and_counted_with_numbers_for_who_waits() -> None:

@@ -66,6 +66,12 @@ def test_what_counted_may_not_be_is_said(wrong: object, said: str) -> None:
         profile_with(counted=wrong)
 
 
+def test_the_program_that_is_timed_has_no_folder_either() -> None:
+    assert profile_with(weight=3.0, time_of="kv")
+    with pytest.raises(ValidationError, match="without its folder: 'kv'"):
+        profile_with(weight=3.0, time_of="/opt/bin/kv")
+
+
 def test_a_command_that_trains_is_not_counted() -> None:
     with pytest.raises(ValidationError, match="counted is for commands of role 'verify'"):
         profile_with(role="train", weight=1, counted=True)

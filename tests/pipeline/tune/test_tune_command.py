@@ -87,13 +87,13 @@ def test_time_of_times_the_server_alone(
     monkeypatch.setenv("LD_PRELOAD", str(library))
     inside = ("--in", str(tmp_path))
     alone = parse_bench_line(
-        run(runner, *inside, "--time-of", "my-server", "sh", "-c", DRIVER).stdout
+        run(runner, "--time-of", "my-server", *inside, "sh", "-c", DRIVER).stdout
     )
     whole = parse_bench_line(run(runner, *inside, "sh", "-c", DRIVER).stdout)
     assert alone.cpu_seconds is not None and whole.cpu_seconds is not None
     assert 0 < alone.cpu_seconds < 0.45  # neither the client nor the server without the library
     assert whole.cpu_seconds > 1.2
-    none = run(runner, *inside, "--time-of", "nobody", "sh", "-c", DRIVER)
+    none = run(runner, "--time-of", "nobody", *inside, "sh", "-c", DRIVER)
     assert (none.returncode, none.stdout) == (1, "")
     assert "no process called nobody ran with the library" in none.stderr
 
