@@ -86,7 +86,7 @@ def make_for_ever(order: Order) -> Made:
     """Begin, note that, and go on until nobody waits any more; note that, too."""
     worker, notes = _worker(), Path(order.words[0])
     key = str(worker.get_current_task())
-    (notes / f"began-{worker.name}").write_text(str(os.getpid()))
+    note_whole(notes / f"began-{worker.name}", str(os.getpid()))
     while is_wanted(worker, key):
         time.sleep(0.05)
     (notes / f"ended-{worker.name}").touch()
@@ -99,8 +99,15 @@ def _worker() -> Worker:
     return get_worker()
 
 
+def note_whole(path: Path, text: str) -> None:
+    """Write a file that nobody sees before its text is in it."""
+    written = path.with_name(f".{path.name}")
+    written.write_text(text)
+    written.rename(path)
+
+
 def await_file(path: Path) -> Path:
-    """Return a path once it is there and not empty, or is a mark."""
+    """Return a path once it is there."""
     while not path.exists():
         time.sleep(0.05)
     return path

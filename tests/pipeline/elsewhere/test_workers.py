@@ -110,8 +110,8 @@ def test_where_another_has_the_same_kind_that_one_makes_it(client: Any, tmp_path
     both = frozenset(workers.processors())
     workers.send(order_of_folder(tmp_path), both)
     while not (began := list(tmp_path.glob("began-*"))):
-        pass
-    os.kill(int(began[0].read_text() or 0), signal.SIGKILL)
+        time.sleep(0.01)
+    os.kill(int(began[0].read_text()), signal.SIGKILL)
     other = {"began-0": "began-1", "began-1": "began-0"}[began[0].name]
     await_file(tmp_path / other)
     workers.cancel()
