@@ -67,7 +67,7 @@ def test_missing_program_is_a_tool_error() -> None:
 
 def test_time_out_kills_grandchildren_too(tmp_path: Path) -> None:
     note, limit_s = tmp_path / "pid", 0.3
-    while not (note.exists() and note.read_text()):  # a busy machine may need longer to start the grandchild
+    while not (note.exists() and note.read_text()):  # a busy machine may start it later
         limit_s *= 2
         with pytest.raises(ChildTimeout, match=f"limit of {limit_s} s"):
             process.run(["sh", "-c", f"sleep 60 & echo $! > {note}; wait"], timeout_s=limit_s)
