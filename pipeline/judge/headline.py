@@ -58,6 +58,7 @@ def sentences(result: VerifyResult) -> list[str]:
         *_programs(result),
         *_loops(result),
         _counted(result),
+        _misses_in_time(result),
     ]
     return list(filter(None, said))
 
@@ -122,6 +123,15 @@ def _counted(result: VerifyResult) -> str:
         return ""
     names = ", ".join(one.name for one in counted)
     return f"Misses were counted in {names}: none of them is a command of this profile."
+
+
+def _misses_in_time(result: VerifyResult) -> str:
+    """Return where to read what a change of misses is worth: a count of misses is no time."""
+    if result.keys.icache.ratio is None or result.keys.icache.verdict is Verdict.NEUTRAL:
+        return ""
+    if result.throughput.programs is None:
+        return "What the change of I-cache misses is worth in time was not measured."
+    return "What the change of I-cache misses is worth shows in the programs' time alone."
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:

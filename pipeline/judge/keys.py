@@ -166,7 +166,7 @@ def _how_many_more(throughput: Throughput) -> str:
         return ""
     if SURPLUS * seconds > MOST_S:
         return "; it might take over an hour of runs on a machine as noisy as this"
-    return f"; about {more} more pairs ({seconds - throughput.seconds:.0f} s) would decide it"
+    return f"; about {more} more pairs would decide it"
 
 
 def memory_key(throughput: Throughput, seed: int) -> Key:

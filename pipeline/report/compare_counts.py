@@ -38,7 +38,7 @@ def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> R
     ``reason`` says why there are no pairs, if there are none.
     """
     pressed = [pair for pair in pairs if pair.presses]
-    why = reason or "no workload presses on the instruction cache"
+    why = reason or "in no workload does the code outgrow the instruction cache"
     return (
         _row("instructions per op", pairs, "instructions", _instructions(margins), reason),
         _row("I-cache misses per op", pressed, "i1_misses", margins.icache, why),

@@ -41,7 +41,7 @@ def _table(comparison: Comparison) -> Table:
             text.quantity(row.before, row.unit),
             text.quantity(row.after, row.unit),
             text.change(row.ratio),
-            Text(row.judgement, style=STYLES.get(row.judgement, "")),
+            Text(text.judged(row.judgement), style=STYLES.get(row.judgement, "")),
             row.why,
         )
     return table

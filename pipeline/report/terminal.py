@@ -129,7 +129,7 @@ def as_text(model: ReportModel) -> str:
         console.print(f"not compared with an older version: {model.previous_reason}")
     else:
         judged = [row for row in model.previous.rows if row.judgement != "info"]
-        said = ", ".join(f"{row.name} {row.judgement}" for row in judged)
+        said = ", ".join(f"{row.name} {text.judged(row.judgement)}" for row in judged)
         console.print(f"against {model.previous.version}: {said}")
     return _text(console)
 

@@ -57,12 +57,17 @@ def change(value: float | None) -> str:
 
 
 def ends(interval: Interval | None) -> str:
-    """Return the ends of an interval as changes, "one count" without spread, or "unknown"."""
+    """Return the ends of an interval as changes, "counted once" without spread, or "unknown"."""
     if interval is None:
         return UNKNOWN
     if interval.low == interval.high:
-        return "one count"
+        return "counted once"
     return f"{(interval.low - 1) * 100:+.2f} .. {change(interval.high)}"
+
+
+def judged(word: str) -> str:
+    """Return a judgement of two versions in the words that people read elsewhere in a report."""
+    return {"unclear": "undecided", "info": "for information"}.get(word, word)
 
 
 def spread(interval: Interval | None) -> str:

@@ -35,6 +35,7 @@ _FILTERS = (
     text.ratio,
     text.change,
     text.ends,
+    text.judged,
     text.spread,
     text.measured,
     text.pace,

@@ -45,7 +45,7 @@ def _table(review: Review) -> list[str]:
     rows = [
         f"| {text.cell(row.name)}{f' ({row.unit})' if row.unit else ''} "
         f"| {text.quantity(row.before, row.unit)} | {text.quantity(row.after, row.unit)} "
-        f"| {text.change(row.ratio)} | {row.judgement} |"
+        f"| {text.change(row.ratio)} | {text.judged(row.judgement)} |"
         for row in review.rows
     ]
     return [f"| | {review.base} | this change | change | is |", "|---|---:|---:|---:|---|", *rows]

@@ -92,7 +92,7 @@ def test_a_quick_run_that_took_as_long_as_a_full_one_asks_for_time() -> None:
 
 
 def test_a_quick_run_that_needs_little_more_gets_just_that() -> None:
-    """Its reason says how many seconds would decide it: then no full build is proposed."""
+    """Some tens of seconds would decide it: then no full build is proposed."""
     found = judged(1.0, 2.0, 3.0, seconds=20.0)
     overall = Interval(value=1.003, low=0.988, high=1.0184, confidence=0.95)
     throughput = found.throughput.model_copy(

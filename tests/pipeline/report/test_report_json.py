@@ -359,7 +359,7 @@ def test_misses_are_unknown_for_one_reason_in_records_and_when_measured() -> Non
         for row in comparison.rows
         if row.name == "I-cache misses per op"
     }
-    assert reasons == {"no workload presses on the instruction cache"}
+    assert reasons == {"in no workload does the code outgrow the instruction cache"}
 
 
 def test_a_worse_version_is_a_regression_in_the_report() -> None:
