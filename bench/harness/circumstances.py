@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
@@ -19,17 +18,9 @@ _HUGE_PAGES = FOLDER / "enabled"
 
 def describe_environment(repetitions: int, scale: float) -> dict[str, object]:
     """Return what a reader must know to judge the numbers."""
-    cpu = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "processor": cpu,
+        "processor": machine().described,
         "processors": os.cpu_count(),
         "kernel": platform.release(),
         "libc": " ".join(platform.libc_ver()),
