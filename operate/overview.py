@@ -29,12 +29,17 @@ def size(value: float | None) -> str:
 def page(now: Document, before: Document | None, seconds: float, rows: int) -> list[str]:
     """Return the lines of the page; ``before`` is what was seen so many seconds ago."""
     return [
-        f"process {now['pid']}   hakmem {_library(now)}",
+        f"process {now['pid']}   hakmem {_library(now)}{_rejected(now)}",
         *_summary(now),
         _changes(now, before, seconds),
         "",
         *_classes(now["classes"], rows),
     ]
+
+
+def _rejected(now: Document) -> str:
+    why = now.get("rejected")
+    return "" if why is None else f"; this version was rejected: {why}"
 
 
 def _library(now: Document) -> str:

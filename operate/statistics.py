@@ -41,7 +41,7 @@ class _Connection(http.client.HTTPConnection):
 def look(process: Process) -> Document:
     """Return all that is known just now; UsageError says what to do where nothing is."""
     process.require_readable()
-    told = _ask(process, _path(process))
+    told = _ask(process, socket_path(process))
     if told.get("process") != _own_number(process):
         raise UsageError(
             f"another process answers at the socket of {process.pid}",
@@ -63,8 +63,8 @@ def _own_number(process: Process) -> int:
     return int(found.group(1)) if found else process.pid
 
 
-def _path(process: Process) -> str:
-    """Return where its socket is, seen from here."""
+def socket_path(process: Process) -> str:
+    """Return where its socket should be, seen from here; UsageError if it names none."""
     named = "" if process.is_secure() else process.variables().get(VARIABLE, "")
     path = named.replace("%p", str(_own_number(process))) or _found(process)
     same_root = (process.folder / "root").readlink() == (process.proc / "self/root").readlink()

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 def facts(process: Process) -> dict[str, Any]:
     """Return all that is known of a process."""
     mapped, server = process.files(), process.server()
-    ours = next((path for path in mapped if allocators.is_ours(path)), None)
+    ours = ours_in(mapped)
     failed = missing(process, mapped)
     hidden = server not in (ours, process.program()) and _is_hidden(process, ours)
     return {
@@ -63,24 +63,28 @@ def facts(process: Process) -> dict[str, Any]:
 
 def library(process: Process, path: str) -> dict[str, Any]:
     """Return what is known of the library: by its file, and the manifest of its bytes."""
-    elf, published = process.elf(path), _published(process, path)
+    elf, known = process.elf(path), _published(process, path)
     return {
         "path": path,
         "replaced_since": is_gone(path),
         "build_id": elf.build_id if elf else None,
-        "version": published.version if published else None,
-        "profile": published.profile if published else None,
-        "level": published.level if published else None,
-        "cpu": published.cpu if published else None,
-        "rejected": rejections.rejection(published) if published else None,
+        "version": known.version if known else None,
+        "profile": known.profile if known else None,
+        "level": known.level if known else None,
+        "cpu": known.cpu if known else None,
+        "rejected": rejections.rejection(known) if known else None,
     }
 
 
-def published_version(process: Process) -> str | None:
-    """Return the name of the published version that a process runs; None if nobody knows it."""
-    ours = next((path for path in process.files() if allocators.is_ours(path)), None)
-    published = _published(process, ours) if ours else None
-    return published.version if published else None
+def ours_in(mapped: list[str]) -> str | None:
+    """Return which of the mapped files is our library."""
+    return next((path for path in mapped if allocators.is_ours(path)), None)
+
+
+def published(process: Process) -> Library | None:
+    """Return the published library that a process runs; None if nobody knows it."""
+    ours = ours_in(process.files())
+    return _published(process, ours) if ours else None
 
 
 def _is_hidden(process: Process, ours: str | None) -> bool:

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 
-from operate import overview, statistics
+from operate import overview, rejections, statistics
 from operate.commands import check
 from operate.processes import Process
 from pipeline.core.errors import ExitCode
@@ -45,15 +45,23 @@ def run(args: argparse.Namespace) -> int:
     """Show one look after the other, until the process or the user ends it."""
     process = Process(args.pid)
     process.require_readable()
-    published = check.published_version(process)
+    known = _known(process)
     before, seen = None, time.monotonic()
     while True:
-        now, at = {**statistics.look(process), "published": published}, time.monotonic()
+        now, at = {**statistics.look(process), **known}, time.monotonic()
         _show(args, overview.page(now, before, at - seen, args.rows), now)
         if args.once:
             return ExitCode.OK
         before, seen = now, at
         time.sleep(args.interval)
+
+
+def _known(process: Process) -> statistics.Document:
+    """Return the published version that it runs, and why that was rejected, if it was."""
+    library = check.published(process)
+    if library is None:
+        return {"published": None, "rejected": None}
+    return {"published": library.version, "rejected": rejections.rejection(library)}
 
 
 def _show(args: argparse.Namespace, page: list[str], now: statistics.Document) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pipeline.report import view
+from pipeline.report.stacked import labelled
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -24,5 +25,5 @@ def environment(*, html: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=not html,
     )
-    found.filters.update(view.filters())
+    found.filters.update(view.filters(), labelled=labelled)
     return found

@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.parse
@@ -18,6 +19,8 @@ from pathlib import Path
 import pytest
 from made import ROOT, Compile, compile_c, loads
 from test_check_process import running
+
+from operate import scrape
 
 __all__ = ["compile_c"]
 DASHBOARD = json.loads((ROOT / "operate/grafana/hakmem.json").read_text("utf-8"))
@@ -53,6 +56,15 @@ def test_every_metric_of_the_dashboard_is_told() -> None:
     assert asked <= told()
 
 
+def test_every_question_chooses_instance_program_and_process() -> None:
+    """Where Prometheus asks a process itself there are no labels of ours: `.*` fits these, too."""
+    chosen = '{instance=~"$instance",comm=~"$comm",pid=~"$pid"}'
+    names = [name for one in QUESTIONS for name in re.findall(r"hakmem_\w+", one)]
+    assert sum(one.count(chosen) for one in QUESTIONS) == len(names)
+    variables = {one["name"]: one for one in DASHBOARD["templating"]["list"]}
+    assert all(variables[name]["allValue"] == ".*" for name in ("instance", "comm", "pid"))
+
+
 def test_panels_do_not_overlap() -> None:
     places = [(p["gridPos"]["x"], p["gridPos"]["y"]) for p in DASHBOARD["panels"]]
     assert len(set(places)) == len(places) == len({p["id"] for p in DASHBOARD["panels"]})
@@ -69,11 +81,11 @@ def built_library() -> Path:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, compile_c: Compile) -> Iterator[Path]:
-    """The socket of a program that runs with the library."""
+def asked(tmp_path: Path, compile_c: Compile) -> Iterator[tuple[Path, int]]:
+    """The socket of a program that runs with the library, and its number."""
     env = {"HAKMEM_STATS_SOCKET": f"{tmp_path}/s", "LD_PRELOAD": str(built_library())}
-    with running(compile_c(PROGRAM, "-O0", "-fno-builtin"), **env):
-        yield tmp_path / "s"
+    with running(compile_c(PROGRAM, "-O0", "-fno-builtin"), **env) as pid:
+        yield tmp_path / "s", pid
 
 
 def text_of(path: Path) -> bytes:
@@ -84,11 +96,13 @@ def text_of(path: Path) -> bytes:
     return answer.partition(b"\r\n\r\n")[2]
 
 
-def test_the_text_is_what_promtool_wants(asked: Path) -> None:
+@pytest.mark.parametrize("together", [False, True])
+def test_the_text_is_what_promtool_wants(asked: tuple[Path, int], together: bool) -> None:
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not installed")
-    done = subprocess.run([promtool, "check", "metrics"], input=text_of(asked), capture_output=True)
+    text = scrape.text(seconds=20)[0].encode() if together else text_of(asked[0])
+    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
 
 
@@ -116,6 +130,20 @@ def passed_on(path: Path) -> Iterator[int]:
             thread.join()
 
 
+@contextmanager
+def told_together() -> Iterator[int]:
+    """The port at which `hakmem metrics` tells of all processes."""
+    command = [sys.executable, "-m", "operate", "metrics", "--listen", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stderr
+        try:
+            found = re.search(r":(\d+)/", child.stderr.readline())
+            assert found
+            yield int(found[1])
+        finally:
+            child.terminate()
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
@@ -123,11 +151,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def prometheus(folder: Path, target: int) -> Iterator[str]:
+def prometheus(folder: Path, *targets: str) -> Iterator[str]:
     program = shutil.which("prometheus")
     if program is None:
         pytest.skip("prometheus is not installed: apt-get install prometheus")
-    job = {"job_name": "it", "static_configs": [{"targets": [f"127.0.0.1:{target}"]}]}
+    job = {"job_name": "it", "static_configs": [{"targets": targets}]}
     config = {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]}
     (folder / "config.yml").write_text(json.dumps(config), encoding="utf-8")
     address = f"127.0.0.1:{free_port()}"
@@ -141,9 +169,11 @@ def prometheus(folder: Path, target: int) -> Iterator[str]:
                 child.terminate()
 
 
-def results(address: str, question: str) -> list[object]:
+def results(address: str, question: str, chosen: dict[str, str]) -> list[object]:
     """Return what Prometheus answers; nothing while it starts."""
-    asked = question.replace("$instance", ".*").replace("$__rate_interval", "1m")
+    asked = question.replace("$__rate_interval", "1m")
+    for name in ("instance", "comm", "pid"):
+        asked = asked.replace(f"${name}", chosen.get(name, ".*"))
     url = f"{address}/api/v1/query?{urllib.parse.urlencode({'query': asked})}"
     try:
         with urllib.request.urlopen(url, timeout=20) as answer:
@@ -155,11 +185,16 @@ def results(address: str, question: str) -> list[object]:
 
 
 @pytest.mark.slow
-def test_a_real_prometheus_answers_each_question(tmp_path: Path, asked: Path) -> None:
-    with passed_on(asked) as target, prometheus(tmp_path, target) as address:
-        open_questions = list(QUESTIONS)
-        ends = time.monotonic() + 60 * MINUTES
-        while open_questions and time.monotonic() < ends:
-            time.sleep(1)
-            open_questions = [one for one in open_questions if not results(address, one)]
+def test_a_real_prometheus_answers_each_question(tmp_path: Path, asked: tuple[Path, int]) -> None:
+    """Of the process itself, and of what `hakmem metrics` tells of it among all others."""
+    path, pid = asked
+    with passed_on(path) as port, told_together() as joined:
+        alone, together = f"127.0.0.1:{port}", f"127.0.0.1:{joined}"
+        ways = ({"instance": alone}, {"instance": together, "comm": "made", "pid": str(pid)})
+        with prometheus(tmp_path, alone, together) as address:
+            open_questions = [(one, way) for one in QUESTIONS for way in ways]
+            ends = time.monotonic() + 60 * MINUTES
+            while open_questions and time.monotonic() < ends:
+                time.sleep(1)
+                open_questions = [one for one in open_questions if not results(address, *one)]
     assert not open_questions

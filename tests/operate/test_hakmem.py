@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = {
     "pipeline",
     *(f"pipeline.core{x}" for x in ("", ".errors", ".home", ".preload", ".processor", ".spelling")),
+    "pipeline.core.files",
     "pipeline.core.huge_pages",
     "pipeline.core.variant",
 }
@@ -54,7 +55,7 @@ def test_wrong_command_lines_are_usage_errors(words: tuple[str, ...]) -> None:
 
 def test_a_misspelt_command_has_its_nearest() -> None:
     assert "did you mean 'check'?" in hakmem("chek").stderr
-    assert "run, check, top, completion" in hakmem("zzz").stderr
+    assert "run, check, top, metrics, completion" in hakmem("zzz").stderr
 
 
 def test_all_commands_need_the_standard_library_alone() -> None:

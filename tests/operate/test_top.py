@@ -111,6 +111,11 @@ def test_the_published_version_is_named(tmp_path: Path, compile_c: Compile) -> N
     with running(program, **env) as pid:
         found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
         page = hakmem("top", "--once", str(pid)).stdout
+        marks = {"rejected": [{"version": "1.0-aa", "reason": "redis grows"}]}
+        (version.parent / "marks.json").write_text(json.dumps(marks), "utf-8")
+        rejected = hakmem("top", "--once", str(pid)).stdout.splitlines()[0]
+    assert rejected.endswith("; this version was rejected: redis grows")
+    assert "rejected" not in page and found["rejected"] is None
     assert found["published"] == "1.0-aa"
     assert f"process {pid}   hakmem 1.0-aa (production), a plain build, build-id " in page
 

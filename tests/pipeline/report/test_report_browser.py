@@ -7,10 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from pipeline.heap.html import render_page
+from pipeline.heap.stacks import Frame
 from pipeline.report.html import render_html
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -25,7 +28,7 @@ FRAMED = """<!doctype html><title>not measured</title>
 const frame = document.querySelector("iframe");
 frame.onload = () => {{
   const shown = frame.contentDocument.documentElement, out = [];
-  for (const one of shown.querySelectorAll("h1, h2, h3, p, li, figcaption"))
+  for (const one of shown.querySelectorAll("h1, h2, h3, p, li, figcaption, td"))
     if (one.getBoundingClientRect().right > shown.clientWidth + 1) out.push(one.textContent.trim());
   document.title = `wide ${{shown.scrollWidth}} of ${{shown.clientWidth}}; out: ${{out}};`;
 }};
@@ -33,11 +36,19 @@ frame.onload = () => {{
 """
 
 
+def heap_page() -> str:
+    """Return the page of a heap profile, with names as long as those of C++."""
+    name = "a_namespace::" * 12 + "function(int)"
+    facts = [("bytes, estimated", "650.6 KiB"), ("program", "/usr/lib/" * 20)]
+    return render_page(f"{name}.heap", "live", facts, Counter({(Frame("main"), Frame(name)): 9}))
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 @pytest.mark.parametrize("width", [1280, 400])
-def test_nothing_sticks_out_of_the_window(width: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [render_html(good()), heap_page()], ids=["report", "heap"])
+def test_nothing_sticks_out_of_the_window(width: int, text: str, tmp_path: Path) -> None:
     page = tmp_path / "framed.html"
-    framed = FRAMED.format(width=width, page=html.escape(render_html(good())))
+    framed = FRAMED.format(width=width, page=html.escape(text))
     page.write_text(framed, encoding="utf-8")
     words = (CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,2000")
     done = subprocess.run(
