@@ -15,7 +15,7 @@
 /* Bytes in a page of the system: 4096 on most machines. */
 size_t hak_os_page_size(void);
 
-/* Plans of two zones never overlap; two of the same may, once in a thousand times. */
+/* Plans of two zones never overlap; two of the same may. */
 enum hak_zone { HAK_ZONE_OF_HEAPS, HAK_ZONE_OF_PAGES, HAK_ZONES };
 
 /* Address space comes in one of two ways; `align` is a power of two.
@@ -25,7 +25,8 @@ enum hak_zone { HAK_ZONE_OF_HEAPS, HAK_ZONE_OF_PAGES, HAK_ZONES };
  *   when it is too large. */
 void *hak_os_plan(enum hak_zone zone, size_t size, size_t align);
 
-/* How many plans are tried: a plan meets another mapping once in some thousand times at most. */
+/* How many plans are tried. One in 16 meets the plan of the first range, unless HAKMEM_RESERVE says
+ * otherwise; another mapping is met once in some thousand times at most. */
 enum { HAK_PLANS = 8 };
 void *hak_os_reserve(size_t size, size_t align);
 

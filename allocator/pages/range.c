@@ -61,6 +61,20 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 
 /* ---- adding one ---- */
 
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* Whether a range may come to these addresses. A pointer is looked up in one range alone. */
+static bool are_planned(uintptr_t start, size_t size) {
+    bool any = false;
+    for (const hak_range *r = hak_ranges; r < hak_ranges + hak_range_count(); r++) {
+        uintptr_t end = r->base + larger(r->segments_most, r->segments_ready) * HAK_SEGMENT_SIZE;
+        any |= start < end && r->tables[0].start < start + size;
+    }
+    return any;
+}
+
 /* The first tables show whether the place is free. */
 static bool add_plan(hak_range *r, size_t segments) {
     enum hak_commit done = HAK_TAKEN;
@@ -69,6 +83,8 @@ static bool add_plan(hak_range *r, size_t segments) {
         void *start = hak_os_plan(HAK_ZONE_OF_PAGES, size, HAK_SEGMENT_SIZE);
         if (start == NULL)
             return false;
+        if (are_planned((uintptr_t)start, size))
+            continue;
         hak_tables_lay_out(r, (uintptr_t)start, segments);
         done = hak_tables_grow(r, 1);
     }
@@ -83,10 +99,6 @@ static bool try_to_reserve(hak_range *r, size_t segments) {
     r->is_reserved = true;
     hak_tables_lay_out(r, (uintptr_t)start, segments);
     return true;
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
 }
 
 /* Where the system wants to choose the place itself. Reserves `segments` or, halving until the

@@ -1,6 +1,7 @@
 /* Ranges: a range grows in the addresses that were planned for it, up to where somebody else has
  * mapped something; then the next one takes over. Where no plan can be had it lies in a
- * reservation. Between its tables, and before its pages, something always is unmapped. */
+ * reservation. Between its tables, and before its pages, something always is unmapped. Plans are
+ * made at random, but no address is in two of them. */
 #include "pages/range.h"
 
 #include "base/bits.h"
@@ -8,6 +9,7 @@
 #include "os/os.h"
 #include "pages/run.h"
 #include "pages/segment.h"
+#include "pages/tables.h"
 #include "policy/policy.h"
 
 #include <errno.h>
@@ -21,6 +23,17 @@
 #include "../support/threads.h"
 
 enum { PAGES = 100, MOST_RUNS = 10000, RESERVED_KIB = 1 << 20, LIMIT_KIB = 2 << 20 };
+enum { FURTHER_SEGMENTS = 512, OTHER_HOME = HAK_FIRST_HOME + 1 };
+
+static uintptr_t led_to; /* the next plan of pages begins here; 0: where it likes */
+
+void *__real_hak_os_plan(enum hak_zone zone, size_t size, size_t align);
+void *__wrap_hak_os_plan(enum hak_zone zone, size_t size, size_t align);
+void *__wrap_hak_os_plan(enum hak_zone zone, size_t size, size_t align) {
+    uintptr_t start = zone == HAK_ZONE_OF_PAGES ? led_to : 0;
+    led_to = 0;
+    return start != 0 ? (void *)start : __real_hak_os_plan(zone, size, align);
+}
 
 static hak_slab *take(size_t pages) {
     bool zeroed = false;
@@ -63,6 +76,36 @@ static void it_ends_where_something_lies(void) {
     CHECK(*(volatile char *)stranger == 0);
     hak_slab *run = take(PAGES);
     CHECK(hak_range_of((void *)run->start) == &hak_ranges[1]);
+}
+
+/* The pages of a further range would begin at this segment of the first one. */
+static void another_lies_elsewhere(size_t segment) {
+    const hak_range *first = &hak_ranges[0];
+    bool zeroed;
+    led_to = first->base + segment * HAK_SEGMENT_SIZE - hak_tables_size(FURTHER_SEGMENTS);
+    const hak_slab *run = hak_run_take(OTHER_HOME, PAGES, 1, &zeroed);
+    CHECK(run && led_to == 0 && hak_home_range(OTHER_HOME) != 0);
+    for (int i = 0; i < MOST_RUNS && first->segments_ready <= segment; i++)
+        CHECK(hak_run_take(HAK_HOME_OF_SLABS, PAGES, 1, &zeroed));
+    CHECK_THAT(hak_range_of((void *)run->start) == &hak_ranges[hak_home_range(OTHER_HOME)],
+               "what lies at segment %zu belongs to another range, too", segment);
+}
+
+/* Tables are made for many segments at once, long before the pages are mapped. */
+static void another_within_its_tables(void) {
+    take(PAGES);
+    another_lies_elsewhere(hak_ranges[0].segments_ready / 2);
+}
+
+static void another_where_it_will_grow(void) {
+    take(PAGES);
+    another_lies_elsewhere(hak_ranges[0].segments_ready * 5 / 2);
+}
+
+static void another_behind_its_end(void) {
+    take(PAGES);
+    it_ends_where_something_lies();
+    another_lies_elsewhere(hak_ranges[0].segments_ready / 2);
 }
 
 static void use_a_plan(void) {
@@ -110,6 +153,9 @@ static void in_a_child(void (*test)(void)) {
 int main(void) {
     in_a_child(use_a_reservation);
     in_a_child(use_a_limit);
+    in_a_child(another_within_its_tables);
+    in_a_child(another_where_it_will_grow);
+    in_a_child(another_behind_its_end);
     use_a_plan();
     return 0;
 }
