@@ -10,7 +10,6 @@
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
-#include "reclaim/purge.h"
 #include "reclaim/steer.h"
 #include "report/figures.h"
 #include "report/formats.h"

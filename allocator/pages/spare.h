@@ -19,8 +19,8 @@ void hak_spare_purge(void);
 /* Gives all spare runs back to their segments. False: there was none. */
 bool hak_spare_release(void);
 
-/* How many there are, and their pages: without the lock, while others go on. */
-size_t hak_spare_count(size_t *pages);
+/* Their pages: without the lock, while others go on. */
+size_t hak_spare_pages(void);
 
 /* In a forked child: which of the runs read as zero nobody knows. */
 void hak_spare_mend(void);

@@ -52,7 +52,6 @@
 #include "reclaim/robbed_magazines.h"
 
 #include "base/bits.h"
-#include "base/classes.h"
 #include "bin/give.h"
 #include "magazine/arm.h"
 #include "os/barrier.h"

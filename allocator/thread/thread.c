@@ -1,6 +1,5 @@
 #include "thread/thread.h"
 
-#include "base/classes.h"
 #include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/owner.h"

@@ -9,8 +9,6 @@
 #include "trap/pool.h"
 #include "trap/report.h"
 
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { STEP = 16, SPINS = 1000 };
