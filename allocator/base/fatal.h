@@ -3,6 +3,7 @@
 #define HAK_BASE_FATAL_H
 
 #include "base/attributes.h"
+#include "base/text.h" /* numbers in messages */
 
 /* Writes "hakmem: <what>: <function>(<address>)[: <why>]\n" to stderr and aborts. Allocates
  * nothing, takes no lock, may be called from anywhere. `why` may be NULL. */
@@ -11,10 +12,5 @@ _Noreturn HAK_COLD void hak_fatal(const char *what, const char *function, const 
 
 /* Writes the parts, up to the first NULL, and a newline to stderr in one system call. */
 HAK_COLD void hak_message(const char *const parts[]);
-
-/* Decimal text of `value` in `buffer` (at least 21 bytes); returns where it starts. */
-const char *hak_decimal(unsigned long long value, char buffer[21]);
-/* The same in hexadecimal digits, after "0x". */
-const char *hak_hexadecimal(unsigned long long value, char buffer[19]);
 
 #endif

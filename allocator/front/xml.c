@@ -2,7 +2,6 @@
 #include "base/classes.h"
 #include "front/usage.h"
 #include "report/figures.h"
-#include "report/text.h"
 
 static size_t free_blocks(const hak_class_figures *c) {
     return c->carved - hak_live_blocks(c);

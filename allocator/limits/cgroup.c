@@ -1,5 +1,6 @@
 #include "limits/cgroup.h"
 
+#include "base/text.h"
 #include "os/file.h"
 
 #include <stdbool.h>
@@ -150,14 +151,8 @@ static void find_groups(group groups[VERSIONS]) {
 
 /* "max" is none; so is what cannot be read. */
 static size_t number_in(const char *text) {
-    size_t number = 0;
-    if (*text < '0' || *text > '9')
-        return SIZE_MAX;
-    for (; *text >= '0' && *text <= '9'; text++)
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, (size_t)(*text - '0'), &number))
-            return SIZE_MAX;
-    return number;
+    size_t number;
+    return hak_read_decimal(text, &number) != NULL ? number : SIZE_MAX;
 }
 
 /* Version 1 says "none" by the largest number of whole pages. */

@@ -1,6 +1,6 @@
 #include "os/out.h"
 
-#include "base/fatal.h"
+#include "base/text.h"
 #include "os/calls.h"
 
 #include <errno.h>

@@ -1,8 +1,7 @@
 #include "policy/option.h"
 
-#include "base/fatal.h"
+#include "base/text.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,19 +60,6 @@ enum hak_option_index hak_option_find(const char *name, size_t length) {
 
 /* ---- values ---- */
 
-/* strtoul would accept signs, blanks and a locale's ideas. Returns what follows; NULL: no number.
- */
-static const char *parse_digits(const char *text, unsigned long *value) {
-    const char *begin = text;
-    *value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        if (*value > (ULONG_MAX - 9) / 10)
-            return NULL;
-        *value = *value * 10 + (unsigned long)(*text - '0');
-    }
-    return text != begin ? text : NULL;
-}
-
 static bool is_in_range(enum hak_option_index option, unsigned long value) {
     return value >= hak_options[option].lowest && value <= hak_options[option].highest;
 }
@@ -95,7 +81,7 @@ static bool parse_unit(enum hak_option_index option, char unit, unsigned long *v
 }
 
 bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value) {
-    const char *rest = parse_digits(text, value);
+    const char *rest = hak_read_decimal(text, value);
     if (rest == NULL)
         return false;
     if (*rest == '\0')

@@ -3,7 +3,6 @@
 #include "base/classes.h"
 #include "os/process.h"
 #include "pages/epoch.h"
-#include "report/text.h"
 #include "stats/stats.h"
 
 #include <string.h>

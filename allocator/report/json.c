@@ -1,9 +1,9 @@
 #include "base/classes.h"
+#include "base/text.h"
 #include "os/process.h"
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
-#include "report/text.h"
 
 /* "name":value for each of them; the comma stands in front of all but the first. */
 static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {

@@ -2,11 +2,11 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
+#include "base/text.h"
 #include "os/last_thread.h"
 #include "os/listener.h"
 #include "os/os.h"
 #include "os/thread.h"
-#include "report/text.h"
 
 #include <pthread.h>
 #include <string.h>

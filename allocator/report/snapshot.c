@@ -13,7 +13,6 @@
 #include "pages/range.h"
 #include "pages/spare.h"
 #include "remote/chain.h"
-#include "report/text.h"
 #include "trap/trap.h"
 
 #include <string.h>

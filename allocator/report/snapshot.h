@@ -41,6 +41,9 @@ typedef struct hak_snapshot {
 /* Any thread; some 10 KiB of its stack. */
 void hak_snapshot_take(hak_snapshot *snapshot);
 
+/* What nobody knows: null in JSON, and not there in the other texts. */
+#define HAK_UNKNOWN ((size_t)-1)
+
 /* Bytes of all ranges that are resident, asked of the system segment by segment; HAK_UNKNOWN where
  * that must not be asked. Dear: about a microsecond for each segment. */
 size_t hak_snapshot_resident(void);
