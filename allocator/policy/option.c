@@ -39,13 +39,9 @@ bool hak_option_is_size(enum hak_option_index option) {
 
 /* ---- names ---- */
 
-static char upper(char c) {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
 static bool is_same(const char *name, size_t length, const char *variable) {
     for (size_t i = 0; i < length; i++)
-        if (upper(name[i]) != variable[i])
+        if (hak_lower(name[i]) != hak_lower(variable[i]))
             return false;
     return variable[length] == '\0';
 }
@@ -66,13 +62,13 @@ static bool is_in_range(enum hak_option_index option, unsigned long value) {
 
 /* One letter behind the digits of a size. */
 static bool parse_unit(enum hak_option_index option, char unit, unsigned long *value) {
-    static const char units[] = "KMG";
+    static const char units[] = "kmg";
     if (unit == '%') {
         bool is_share = *value >= 1 && *value <= 100;
         *value |= HAK_SHARE;
         return is_share;
     }
-    const char *found = strchr(units, upper(unit));
+    const char *found = strchr(units, hak_lower(unit));
     unsigned shift = found != NULL ? 10 * (unsigned)(found - units + 1) : 0;
     if (found == NULL || *value > hak_options[option].highest >> shift)
         return false;

@@ -38,6 +38,10 @@ bool hak_option_is_size(enum hak_option_index option);
 /* The option with this name, written as in purge_delay or HAKMEM_PURGE_DELAY; HAK_OPTIONS: none. */
 enum hak_option_index hak_option_find(const char *name, size_t length);
 
+HAK_INLINE char hak_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* False: the text is no value of this option, or out of its range. */
 bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value);
 

@@ -130,6 +130,11 @@ static HAK_COLD const char *find(char *const environment[], const char *name) {
     return NULL;
 }
 
+const char *hak_policy_text(char *const environment[], const char *name) {
+    const char *text = environment != NULL ? find(environment, name) : NULL;
+    return text != NULL && !hak_os_is_privileged() ? text : NULL;
+}
+
 static HAK_COLD void read_variables(char *const environment[], hak_policy *draft) {
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
         const char *text = find(environment, hak_options[i].variable);

@@ -48,6 +48,9 @@ void hak_policy_read(char *const environment[]);
 /* The same, once: the first time that there is an environment. Any thread. */
 void hak_policy_start(char *const environment[]);
 
+/* The value of an option that is no number; NULL: it is not there, or must not be believed. */
+HAK_COLD const char *hak_policy_text(char *const environment[], const char *name);
+
 /* Replaces the snapshot by one with another value for an option. 0, or ENOENT: there is no such
  * option; EINVAL: no value for it; EPERM: it counts at the start alone. Any thread. */
 HAK_COLD int hak_policy_change(const char *name, const char *text);
