@@ -10,7 +10,7 @@
 #ifndef HAK_SAMPLING_SITES_H
 #define HAK_SAMPLING_SITES_H
 
-#include "base/attributes.h"
+#include "os/stack.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +29,15 @@ HAK_INLINE void hak_stack_copy(hak_stack *to, const hak_stack *from) {
     for (unsigned i = 0; i < from->depth; i++)
         to->frames[i] = from->frames[i];
 }
+
+/* The caller's. */
+HAK_INLINE void hak_stack_take(hak_stack *stack) {
+    stack->depth = hak_os_stack(stack->frames, HAK_STACK_MOST);
+}
+
+/* A number that is another one for another stack or start, as a rule. */
+uint64_t hak_stack_hash(uint64_t start, const hak_stack *stack);
+bool hak_stack_is(const hak_stack *known, const hak_stack *stack);
 
 typedef struct hak_site {
     size_t size; /* the least of its blocks' */

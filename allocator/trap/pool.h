@@ -16,7 +16,6 @@
 #ifndef HAK_TRAP_POOL_H
 #define HAK_TRAP_POOL_H
 
-#include "base/attributes.h"
 #include "sampling/sites.h"
 
 #include <stdatomic.h>
@@ -42,6 +41,9 @@ typedef struct hak_trap_pool {
     _Atomic uint64_t words[HAK_TRAP_SLOTS];
 } hak_trap_pool;
 extern HAK_HIDDEN hak_trap_pool hak_traps;
+
+/* The calling thread does it, just now. */
+void hak_trap_note(hak_trap_event *event);
 
 /* Maps the pool, once. False: out of memory. */
 bool hak_trap_open(void);
