@@ -21,8 +21,9 @@ enum { HAK_FIRST_HOT = 128 };
 static void *take_cold(size_t size, size_t alignment, heat hint) {
     if (!HAK_HINTS || hint >= HAK_FIRST_HOT)
         return NULL;
-    unsigned cls = hak_cold_class(size, alignment != 0 ? alignment : HAK_MIN_ALIGN);
-    return cls != HAK_CLASS_NONE ? hak_refill_cold(cls) : NULL;
+    unsigned cls = hak_class_aligned(HAK_FIRST_COLD, HAK_CLASSES, size,
+                                     alignment != 0 ? alignment : HAK_MIN_ALIGN);
+    return cls != HAK_CLASSES ? hak_refill_cold(cls) : NULL;
 }
 
 static void *new_by(heat hint, size_t size, size_t alignment) {
