@@ -1,10 +1,10 @@
 #include "os/os.h"
 
 #include "base/bits.h"
+#include "os/secret.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -40,21 +40,14 @@ static const uintptr_t zones[] = {
 };
 
 /* Steps of a generator that begins with what the kernel gave the process at its start: a forked
- * child goes on where its parent was. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom
- * Number Generators" (2014), SplitMix64. */
+ * child goes on where its parent was. */
 static uint64_t next_random(void) {
     static HAK_EARLY _Atomic uint64_t state;
-    uint64_t seed = 0, old = 0;
-    const void *given = (const void *)getauxval(AT_RANDOM);
-    if (given != NULL)
-        memcpy(&seed, given, sizeof seed);
+    uint64_t seed = hak_given_at_start(0), old = 0;
     atomic_compare_exchange_strong_explicit(&state, &old, seed, memory_order_relaxed,
                                             memory_order_relaxed);
-    uint64_t x =
-        atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    return hak_mixed(
+        atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed));
 }
 
 void *hak_os_plan(enum hak_zone zone, size_t size, size_t align) {

@@ -13,4 +13,16 @@ extern HAK_HIDDEN uintptr_t hak_secret;
  * process random bytes at its start. */
 void hak_secret_choose(void);
 
+/* Word 0 or 1 of the random bytes that the kernel gave the process at its start; 0: there are none.
+ */
+uint64_t hak_given_at_start(unsigned word);
+
+/* Mixes bits well. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators"
+ * (2014), SplitMix64. */
+HAK_INLINE uint64_t hak_mixed(uint64_t x) {
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 #endif
