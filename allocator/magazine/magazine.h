@@ -52,6 +52,9 @@ HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     return count <= heap->bins[cls].depth ? count : 0;
 }
 
+/* Whether no magazine of the heap has a block. */
+bool hak_magazines_are_empty(const hak_heap *heap);
+
 /* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
 HAK_INLINE void *hak_magazine_newest(const hak_heap *heap, unsigned cls) {
     return HAK_HAND ? heap->hand[cls] : *heap->top[cls];
