@@ -11,6 +11,13 @@
 void *hak_cxx_new(size_t size, size_t alignment);
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
 
+/* A function that programs call by a mangled name. */
+#define HAK_CXX_OPERATOR(type, id, mangled, parameters, body)                                      \
+    HAK_EXPORT type id parameters __asm__(mangled);                                                \
+    type id parameters {                                                                           \
+        body;                                                                                      \
+    }
+
 /* Production has no use for the name of the operator. */
 HAK_INLINE void *hak_cxx_named(void *block, enum hak_family family) {
     if (HAK_GUARD)
