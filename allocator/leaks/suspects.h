@@ -35,7 +35,7 @@ typedef struct hak_suspects {
     uint32_t *waiting; /* those that are reached, whose own memory was not looked at yet */
     size_t waiting_count;
     uintptr_t *buffer; /* HAK_LOOK_BYTES */
-    uintptr_t mapped_from, mapped_to;
+    size_t mapped;     /* bytes of it all, from the first suspect on */
 } hak_suspects;
 extern HAK_HIDDEN hak_suspects hak_suspected;
 

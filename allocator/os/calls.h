@@ -37,6 +37,11 @@ HAK_INLINE ssize_t hak_call_read_again(int fd, void *to, size_t size) {
 HAK_INLINE int hak_call_close(int fd) {
     return (int)syscall(SYS_close, fd);
 }
+/* The same for one that may be none. */
+HAK_INLINE void hak_call_drop(int fd) {
+    if (fd >= 0)
+        hak_call_close(fd);
+}
 HAK_INLINE int hak_call_unlink(const char *path) {
     return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }

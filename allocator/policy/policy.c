@@ -208,16 +208,15 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 /* ---- once more ---- */
 
 bool hak_policy_read_again(void) {
-    hak_policy draft, now;
+    hak_policy draft;
     if (conf_path[0] == '\0')
         return false;
     hak_lock_take(&lock);
     hak_policy_copy(&draft);
-    copy_fields(&now, &draft);
     bool believed = hak_conf_read_file(conf_path, &draft);
     for (unsigned i = 0; i < HAK_OPTIONS; i++)
         if (!hak_option_is_live((enum hak_option_index)i))
-            *hak_policy_at(&draft, i) = *hak_policy_at(&now, i);
+            *hak_policy_at(&draft, i) = *hak_policy_at(hak_policy_now(), i);
     if (believed)
         publish(&draft);
     hak_lock_give(&lock);

@@ -41,11 +41,11 @@ static bool keep(hak_robbed *robbed) {
         hak_heap *heap = robbed->heaps[i];
         if (none || atomic_load_explicit(&heap->busy, memory_order_acquire)) {
             let_go(heap);
-            continue;
+        } else {
+            heap->robbed = true;
+            robbed->are_empty[robbed->count] = false;
+            robbed->heaps[robbed->count++] = heap;
         }
-        heap->robbed = true;
-        robbed->are_empty[robbed->count] = false;
-        robbed->heaps[robbed->count++] = heap;
     }
     return !none;
 }
