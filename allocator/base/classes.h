@@ -1,6 +1,5 @@
 /* What is derived from the table of size classes (base/classes.def). */
-#ifndef HAK_BASE_CLASSES_H
-#define HAK_BASE_CLASSES_H
+#pragma once
 
 #include "base/bits.h"
 #include "base/types.h"
@@ -51,5 +50,3 @@ unsigned hak_class_aligned(unsigned cls, unsigned end, size_t size, size_t align
 
 /* Fills a heap's two tables: size in steps of 16 (256) bytes -> smallest class that holds it. */
 void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]);
-
-#endif

@@ -1,6 +1,5 @@
 /* The end of a program that misuses the allocator: one line on stderr, then abort. */
-#ifndef HAK_BASE_FATAL_H
-#define HAK_BASE_FATAL_H
+#pragma once
 
 #include "base/attributes.h"
 #include "base/text.h" /* numbers in messages */
@@ -12,5 +11,3 @@ _Noreturn HAK_COLD void hak_fatal(const char *what, const char *function, const 
 
 /* Writes the parts, up to the first NULL, and a newline to stderr in one system call. */
 HAK_COLD void hak_message(const char *const parts[]);
-
-#endif

@@ -12,8 +12,7 @@
  * The owner of a page is one word: the address of the seat of the heap that owns the page's slab,
  * plus the slab's class; 0 where there is no slab. It is what a thread reads of other threads'
  * slabs, and it stands apart from the slab table, whose lines their owners write all the time. */
-#ifndef HAK_BASE_PAGE_TYPES_H
-#define HAK_BASE_PAGE_TYPES_H
+#pragma once
 
 #include "base/attributes.h"
 #include "base/geometry.h"
@@ -148,5 +147,3 @@ struct hak_range {
     hak_room *rooms[HAK_ROOM_LEVELS]; /* pages/room.h */
     char *records[HAK_GUARD];         /* guard builds: guard/record.h */
 };
-
-#endif

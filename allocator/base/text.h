@@ -1,7 +1,6 @@
 /* Text that is put into a buffer as far as there is room, and counted as a whole; numbers as text,
  * and back. */
-#ifndef HAK_BASE_TEXT_H
-#define HAK_BASE_TEXT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ const char *hak_hexadecimal(unsigned long long value, char buffer[19]);
 /* The number that the text begins with; strtoul would accept signs, blanks and a locale's ideas.
  * Returns what follows; NULL: no digits, or too many. */
 const char *hak_read_decimal(const char *text, unsigned long *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* What all forms of operator new do, with and without exceptions. Alignment 0: 16 bytes are enough.
  */
-#ifndef HAK_FRONT_CXX_H
-#define HAK_FRONT_CXX_H
+#pragma once
 
 #include "base/attributes.h"
 #include "guard/guard.h"
@@ -24,5 +23,3 @@ HAK_INLINE void *hak_cxx_named(void *block, enum hak_family family) {
         hak_guard_name(block, family);
     return block;
 }
-
-#endif

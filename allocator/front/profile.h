@@ -1,6 +1,5 @@
 /* Heap profiles that the environment asks for. */
-#ifndef HAK_FRONT_PROFILE_H
-#define HAK_FRONT_PROFILE_H
+#pragma once
 
 /* Starts when HAKMEM_PROFILE_HEAP has an absolute path; ignored in privileged programs. At load,
  * once. */
@@ -11,5 +10,3 @@ void hak_profile_look(void);
 
 /* A loop that its magazine serves comes to no slow path: the caller's own is counted from here. */
 void hak_profile_adopt(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* Fetching ahead the block that the next malloc of a class will hand out: for programs whose blocks
  * have left the cache when they come back. How many lines is a constant of the build; by default
  * none, and then there is no instruction for it. */
-#ifndef HAK_HOT_AHEAD_H
-#define HAK_HOT_AHEAD_H
+#pragma once
 
 #include "base/geometry.h"
 
@@ -11,5 +10,3 @@ HAK_INLINE void hak_fetch_ahead(const void *block) {
     for (int line = 0; line < HAK_PREFETCH_LINES; line++)
         HAK_FETCH((const char *)block + (size_t)line * HAK_CACHE_LINE);
 }
-
-#endif

@@ -10,8 +10,7 @@
  * comes upon it. Then malloc finds it by one load from a place that is known at once, not in the
  * slot that free has just written. Which of the two is faster depends on the processor
  * (docs/experiments.md, Lanes). */
-#ifndef HAK_HOT_MAGAZINE_H
-#define HAK_HOT_MAGAZINE_H
+#pragma once
 
 #include "base/types.h"
 #include "hot/ahead.h"
@@ -96,5 +95,3 @@ HAK_INLINE void *hak_take_small(size_t size) {
     hak_heap *heap = hak_this_thread.heap;
     return hak_magazine_pop(heap, heap->class_of_small[hak_small_step(size)], size);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of this folder share: a large block and its run, and the heap at work on it. */
-#ifndef HAK_LARGE_BLOCK_H
-#define HAK_LARGE_BLOCK_H
+#pragma once
 
 #include "base/bits.h"
 #include "heap/owner.h"
@@ -61,5 +60,3 @@ HAK_INLINE void hak_large_tick_by_owner(void) {
     hak_large_tick(heap);
     hak_large_leave(heap);
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  *   slots    | number |   |   | number | ...     by the stack's hash
  *   stacks   | none | stack 1 | stack 2 | ...    as far as there are some */
-#ifndef HAK_LEAKS_ORIGINS_H
-#define HAK_LEAKS_ORIGINS_H
+#pragma once
 
 #include "sampling/sites.h"
 
@@ -18,5 +17,3 @@ uint32_t hak_origin_here(void);
 
 /* The stack of a number, NULL for 0. */
 const hak_stack *hak_origin_stack(uint32_t number);
-
-#endif

@@ -4,8 +4,7 @@
  *   | suspect | suspect | ... |    waiting: | number | number | ... |    buffer for memory
  *
  * One thread, once in a process. */
-#ifndef HAK_LEAKS_SUSPECTS_H
-#define HAK_LEAKS_SUSPECTS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -50,5 +49,3 @@ void hak_suspects_sort(void);
 
 /* The one that an address lies in; NULL: none. A block of no bytes has its first address. */
 hak_suspect *hak_suspects_find(uintptr_t address);
-
-#endif

@@ -11,8 +11,7 @@
  * They are never deep.
  *
  * All functions are for the heap's owner. */
-#ifndef HAK_MAGAZINE_MAGAZINE_H
-#define HAK_MAGAZINE_MAGAZINE_H
+#pragma once
 
 #include "magazine/arm.h"
 #include "pages/range.h"
@@ -89,5 +88,3 @@ HAK_INLINE void hak_magazine_put(hak_heap *heap, unsigned cls, void *block) {
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
     return heap->bins[cls].bottom + heap->bins[cls].depth;
 }
-
-#endif

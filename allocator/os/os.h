@@ -3,8 +3,7 @@
  *
  * Preconditions of all memory functions: addresses and sizes are multiples of hak_os_page_size(),
  * sizes are not zero. Failing calls leave errno alone. */
-#ifndef HAK_OS_OS_H
-#define HAK_OS_OS_H
+#pragma once
 
 #include "base/bits.h"
 
@@ -100,5 +99,3 @@ typedef struct hak_os_hooks {
 bool hak_os_start(const hak_os_hooks *hooks);
 /* False: the end of this thread would not be noticed. May call calloc. */
 bool hak_os_watch_this_thread(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* A number that differs from process to process, for what must not be foreseen. */
-#ifndef HAK_OS_SECRET_H
-#define HAK_OS_SECRET_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -24,5 +23,3 @@ HAK_INLINE uint64_t hak_mixed(uint64_t x) {
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The table of options: their names, ranges and texts. A value is one word: a number, or a share of
  * a limit that is not known here. */
-#ifndef HAK_POLICY_OPTION_H
-#define HAK_POLICY_OPTION_H
+#pragma once
 
 #include "base/attributes.h"
 #include "base/geometry.h"
@@ -47,5 +46,3 @@ bool hak_option_parse(enum hak_option_index option, const char *text, unsigned l
 
 /* Text of a value in `buffer` (at least 22 bytes); returns where it starts. */
 const char *hak_option_text(unsigned long value, char buffer[22]);
-
-#endif

@@ -8,8 +8,7 @@
  *                        <---------------------- out ------------------------------------>
  *                        <----------------------------- carved ---------------------------------->
  */
-#ifndef HAK_REPORT_SNAPSHOT_H
-#define HAK_REPORT_SNAPSHOT_H
+#pragma once
 
 #include "base/types.h"
 
@@ -77,5 +76,3 @@ typedef struct hak_cache_figures {
 /* Calls visit for each heap that has memory. No lock is held. */
 void hak_snapshot_caches(void (*visit)(const hak_cache_figures *cache, void *context),
                          void *context);
-
-#endif

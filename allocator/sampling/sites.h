@@ -7,8 +7,7 @@
  * Both are tables of a fixed size, mapped at the first start and filled as far as they are used:
  * 2.5 MiB for 8,192 sites, 1.5 MiB for 65,536 blocks. What finds no room is counted as lost. One
  * lock for all, taken for each sample and at its end; nothing is called under it. */
-#ifndef HAK_SAMPLING_SITES_H
-#define HAK_SAMPLING_SITES_H
+#pragma once
 
 #include "os/stack.h"
 
@@ -70,5 +69,3 @@ bool hak_sites_take_peak(void);
 uint64_t hak_sites_lost(void);
 
 void hak_sites_after_fork_in_child(void);
-
-#endif

@@ -13,8 +13,7 @@
  * none while fewer than a quarter are free: so each freed block faults until 64 others were freed
  * after it, and the pool never has more than 192 pages. There is no lock: a slot changes hands by
  * one compare-and-swap, and what a forked child finds BUSY is lost to it. */
-#ifndef HAK_TRAP_POOL_H
-#define HAK_TRAP_POOL_H
+#pragma once
 
 #include "sampling/sites.h"
 
@@ -75,5 +74,3 @@ bool hak_trap_pass(size_t slot, enum hak_trap_state from, enum hak_trap_state to
 
 /* A BUSY slot is free from now on. */
 void hak_trap_retire(size_t slot);
-
-#endif
