@@ -34,6 +34,10 @@ enum hak_run_kind {
     HAK_RUN_SAMPLED /* a large block that a heap profile knows: sampling/sites.h */
 };
 
+HAK_INLINE bool hak_kind_is_large(unsigned kind) {
+    return kind == HAK_RUN_LARGE || kind == HAK_RUN_SAMPLED;
+}
+
 /* Pages of the free runs that a heap keeps. */
 enum { HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
 

@@ -4,7 +4,6 @@
 #include "front/leak_samples.h"
 #include "front/profile.h"
 #include "front/strict.h"
-#include "front/guard_sample.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"

@@ -9,6 +9,7 @@
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 #include "thread/thread.h"
+#include "trap/pool.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -54,6 +55,13 @@ static void on_signal(int number) {
     hak_counting_changes();
 }
 
+static void follow_options(void) {
+    int signal = (int)hak_policy_now()->profile_signal;
+    hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
+    if (signal != 0)
+        hak_os_on_signal(signal, on_signal);
+}
+
 static HAK_COLD void begin_at(const char *prefix) {
     if (*prefix != '/') {
         hak_message((const char *const[]){"hakmem: HAKMEM_PROFILE_HEAP=", prefix,
@@ -61,19 +69,35 @@ static HAK_COLD void begin_at(const char *prefix) {
         return;
     }
     hak_profile_set_prefix(prefix);
-    if (hak_profile_start(0) != 0) {
+    if (hak_profile_start(0) == 0)
+        follow_options();
+    else
         hak_message((const char *const[]){
             "hakmem: no heap profile: out of memory, or a guard or hardened build", NULL});
-        return;
-    }
-    hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
-    int signal = (int)hak_policy_now()->profile_signal;
-    if (signal != 0)
-        hak_os_on_signal(signal, on_signal);
 }
 
 void hak_profile_begin(char *const environment[]) {
     const char *prefix = hak_policy_text(environment, "HAKMEM_PROFILE_HEAP");
     if (prefix != NULL)
         begin_at(prefix);
+}
+
+/* ---- the sampled guard ---- */
+
+static HAK_COLD void begin_traps(unsigned long rate) {
+    if (HAK_GUARD || HAK_HARDENED || !hak_trap_open()) {
+        hak_message((const char *const[]){
+            "hakmem: HAKMEM_GUARD_SAMPLE: no sampled guard: out of memory, or a guard or hardened "
+            "build",
+            NULL});
+        return;
+    }
+    hak_sampling_start_traps(rate);
+    hak_profile_adopt();
+}
+
+void hak_trap_begin(void) {
+    unsigned long rate = hak_policy_now()->guard_sample;
+    if (HAK_UNLIKELY(rate != 0))
+        begin_traps(rate);
 }

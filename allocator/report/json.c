@@ -70,14 +70,7 @@ static void put_class_members(hak_text *text, const hak_snapshot *s) {
 }
 
 static const char *name_of(enum hak_heap_state state) {
-    switch (state) {
-    case HAK_HEAP_ACTIVE:
-        return "active";
-    case HAK_HEAP_FROZEN:
-        return "frozen";
-    default:
-        return "idle";
-    }
+    return state == HAK_HEAP_ACTIVE ? "active" : state == HAK_HEAP_FROZEN ? "frozen" : "idle";
 }
 
 typedef struct caches {

@@ -44,7 +44,7 @@ static void add_slab(hak_snapshot *s, const hak_slab *slab) {
 
 static void add_run(hak_snapshot *s, const hak_slab *run) {
     unsigned kind = run->kind;
-    if (kind == HAK_RUN_LARGE || kind == HAK_RUN_SAMPLED)
+    if (hak_kind_is_large(kind))
         add_large(s, run);
     else if (kind == HAK_RUN_SLAB)
         add_slab(s, run);
