@@ -1,6 +1,5 @@
 /* Compiler attributes. Every compiler-dependent spelling of the allocator lives here. */
-#ifndef HAK_BASE_ATTRIBUTES_H
-#define HAK_BASE_ATTRIBUTES_H
+#pragma once
 
 #include "base/variant.h"
 
@@ -146,5 +145,3 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 
 #define HAK_CACHE_LINE 64
 #define HAK_LINE_ALIGNED __attribute__((aligned(HAK_CACHE_LINE)))
-
-#endif

@@ -1,6 +1,5 @@
 /* Small arithmetic: powers of two, rounding, bit scans, checked products. Pure functions. */
-#ifndef HAK_BASE_BITS_H
-#define HAK_BASE_BITS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -78,5 +77,3 @@ HAK_INLINE unsigned hak_find_run(uint32_t x, unsigned count, unsigned align) {
     x &= starts[hak_lowest_bit(align)];
     return x != 0 ? hak_lowest_bit(x) : 32;
 }
-
-#endif

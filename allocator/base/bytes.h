@@ -1,6 +1,5 @@
 /* Bytes that must not change: runs of one value, compared at the speed of memory. */
-#ifndef HAK_BASE_BYTES_H
-#define HAK_BASE_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -15,5 +14,3 @@ static inline size_t hak_first_other(const void *start, int value, size_t size) 
         i++;
     return i;
 }
-
-#endif

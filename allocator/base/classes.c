@@ -53,9 +53,21 @@ void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_
     fill(medium, HAK_MEDIUM_STEPS, HAK_MEDIUM_STEP_SHIFT);
 }
 
-unsigned hak_cold_class(size_t size, size_t alignment) {
-    for (unsigned cls = HAK_FIRST_COLD; cls < HAK_CLASSES; cls++)
-        if (hak_classes[cls].size >= size && (hak_classes[cls].size & (alignment - 1)) == 0)
-            return cls;
-    return HAK_CLASS_NONE;
+unsigned hak_class_by_search(size_t size) {
+    unsigned low = 1, high = HAK_LAST_SIZED;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (hak_classes[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+unsigned hak_class_aligned(unsigned cls, unsigned end, size_t size, size_t alignment) {
+    while (cls < end &&
+           (hak_classes[cls].size < size || (hak_classes[cls].size & (alignment - 1)) != 0))
+        cls++;
+    return cls;
 }

@@ -1,6 +1,5 @@
 /* What is derived from the table of size classes (base/classes.def). */
-#ifndef HAK_BASE_CLASSES_H
-#define HAK_BASE_CLASSES_H
+#pragma once
 
 #include "base/bits.h"
 #include "base/types.h"
@@ -42,11 +41,12 @@ HAK_INLINE size_t hak_size_below(unsigned cls) {
     return cls == HAK_FIRST_COLD ? 0 : hak_classes[cls - 1].size;
 }
 
-/* The smallest cold class whose blocks hold `size` bytes and are aligned to `alignment`, a power of
- * two. HAK_CLASS_NONE: there is none. */
-unsigned hak_cold_class(size_t size, size_t alignment);
+/* The smallest class that holds `size` bytes, HAK_MEDIUM_MAX at most: without a heap's tables. */
+unsigned hak_class_by_search(size_t size);
+
+/* The first of the classes from `cls` on whose blocks hold `size` bytes and are all aligned to
+ * `alignment`, a power of two; `end`: there is none before it. */
+unsigned hak_class_aligned(unsigned cls, unsigned end, size_t size, size_t alignment);
 
 /* Fills a heap's two tables: size in steps of 16 (256) bytes -> smallest class that holds it. */
 void hak_classes_fill(uint8_t small[HAK_SMALL_STEPS], uint8_t medium[HAK_MEDIUM_STEPS]);
-
-#endif

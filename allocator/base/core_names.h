@@ -1,6 +1,5 @@
 /* The names under which the core of a wrapped build is compiled: see base/variant.h. */
-#ifndef HAK_BASE_CORE_NAMES_H
-#define HAK_BASE_CORE_NAMES_H
+#pragma once
 
 #define hak_malloc hak_core_malloc
 #define hak_calloc hak_core_calloc
@@ -15,5 +14,3 @@
 #define hak_valloc hak_core_valloc
 #define hak_pvalloc hak_core_pvalloc
 #define hak_malloc_usable_size hak_core_malloc_usable_size
-
-#endif

@@ -1,8 +1,8 @@
 /* The end of a program that misuses the allocator: one line on stderr, then abort. */
-#ifndef HAK_BASE_FATAL_H
-#define HAK_BASE_FATAL_H
+#pragma once
 
 #include "base/attributes.h"
+#include "base/text.h" /* numbers in messages */
 
 /* Writes "hakmem: <what>: <function>(<address>)[: <why>]\n" to stderr and aborts. Allocates
  * nothing, takes no lock, may be called from anywhere. `why` may be NULL. */
@@ -11,10 +11,3 @@ _Noreturn HAK_COLD void hak_fatal(const char *what, const char *function, const 
 
 /* Writes the parts, up to the first NULL, and a newline to stderr in one system call. */
 HAK_COLD void hak_message(const char *const parts[]);
-
-/* Decimal text of `value` in `buffer` (at least 21 bytes); returns where it starts. */
-const char *hak_decimal(unsigned long long value, char buffer[21]);
-/* The same in hexadecimal digits, after "0x". */
-const char *hak_hexadecimal(unsigned long long value, char buffer[19]);
-
-#endif

@@ -8,8 +8,7 @@
  * A profile may name tables of its own, of constants (HAK_CONSTANT_TABLE) and of size classes
  * (HAK_CLASS_TABLE). Combinations that cannot work are refused at compile time: docs/geometry.md.
  */
-#ifndef HAK_BASE_GEOMETRY_H
-#define HAK_BASE_GEOMETRY_H
+#pragma once
 
 #include "base/variant.h"
 
@@ -150,5 +149,3 @@ _Static_assert(HAK_LEAST_BEYOND == HAK_MEDIUM_MAX + 1, "the last class must be o
     _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": depth must be 2 to 1024");
 #include HAK_CLASS_TABLE
 #undef HAK_CLASS
-
-#endif

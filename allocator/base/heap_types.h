@@ -1,6 +1,5 @@
 /* What a thread owns, and what the others know of it. */
-#ifndef HAK_BASE_HEAP_TYPES_H
-#define HAK_BASE_HEAP_TYPES_H
+#pragma once
 
 #include "base/attributes.h"
 #include "base/geometry.h"
@@ -165,5 +164,3 @@ _Static_assert(sizeof(struct hak_seat) == HAK_CLASS_LIMIT, "a class fits into a 
 #define HAK_HEAP_SIZE (sizeof(struct hak_heap) + HAK_HEAP_SLOTS * sizeof(void *))
 _Static_assert(HAK_HEAP_SIZE <= HAK_SEGMENT_SIZE,
                "a heap and its magazines must fit into one segment: lower the classes' depths");
-
-#endif

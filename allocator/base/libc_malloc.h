@@ -1,7 +1,6 @@
 /* libc's <malloc.h>, and what glibc's has in addition, also where libc lacks it (musl): a program
  * that declares these itself can call the functions. */
-#ifndef HAK_BASE_LIBC_MALLOC_H
-#define HAK_BASE_LIBC_MALLOC_H
+#pragma once
 
 #include <malloc.h>
 #include <stddef.h>
@@ -16,6 +15,4 @@ struct mallinfo {
 struct mallinfo2 {
     size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
 };
-#endif
-
 #endif

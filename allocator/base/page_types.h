@@ -12,8 +12,7 @@
  * The owner of a page is one word: the address of the seat of the heap that owns the page's slab,
  * plus the slab's class; 0 where there is no slab. It is what a thread reads of other threads'
  * slabs, and it stands apart from the slab table, whose lines their owners write all the time. */
-#ifndef HAK_BASE_PAGE_TYPES_H
-#define HAK_BASE_PAGE_TYPES_H
+#pragma once
 
 #include "base/attributes.h"
 #include "base/geometry.h"
@@ -34,6 +33,10 @@ enum hak_run_kind {
     HAK_RUN_CACHED, /* free, in the cache of a heap: pages/run_cache.h */
     HAK_RUN_SAMPLED /* a large block that a heap profile knows: sampling/sites.h */
 };
+
+HAK_INLINE bool hak_kind_is_large(unsigned kind) {
+    return kind == HAK_RUN_LARGE || kind == HAK_RUN_SAMPLED;
+}
 
 /* Pages of the free runs that a heap keeps. */
 enum { HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
@@ -148,5 +151,3 @@ struct hak_range {
     hak_room *rooms[HAK_ROOM_LEVELS]; /* pages/room.h */
     char *records[HAK_GUARD];         /* guard builds: guard/record.h */
 };
-
-#endif

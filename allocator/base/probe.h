@@ -7,8 +7,7 @@
  * Written here and not taken from <sys/sdt.h>: so the same source is the same library everywhere.
  * The format: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation. docs/probes.md
  * has the probes. */
-#ifndef HAK_BASE_PROBE_H
-#define HAK_BASE_PROBE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -46,6 +45,4 @@
 #else
 #define HAK_PROBE(name, a, b) ((void)(a), (void)(b))
 #define HAK_PROBE_OF_CLASS(name, cls, b) ((void)(cls), (void)(b))
-#endif
-
 #endif

@@ -7,8 +7,7 @@
  *   refill    blocks were taken from slabs for it
  *   retire    free was not, and came to the slow path
  *   remote    a block was handed back to another heap, which owns it */
-#ifndef HAK_BASE_TALLY_H
-#define HAK_BASE_TALLY_H
+#pragma once
 
 #include "base/variant.h"
 
@@ -30,5 +29,3 @@ typedef struct hak_tally {
 #define HAK_TALLY_MANY(heap, cls, name, count) ((void)(count))
 #endif
 #define HAK_TALLY(heap, cls, name) HAK_TALLY_MANY(heap, cls, name, 1)
-
-#endif

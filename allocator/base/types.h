@@ -12,10 +12,7 @@
  * Nothing lies inside free blocks but, for the moment of the handing over, the addresses in a
  * carrier of a remote chain: a free block can be unmapped, and a write to it after free corrupts no
  * list of ours. */
-#ifndef HAK_BASE_TYPES_H
-#define HAK_BASE_TYPES_H
+#pragma once
 
 #include "base/heap_types.h"
 #include "base/page_types.h"
-
-#endif

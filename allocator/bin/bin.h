@@ -1,7 +1,6 @@
 /* What lies behind the hot path: a thread's magazine of a class is empty, or full. All by the
  * heap's owner; the class is not armed. */
-#ifndef HAK_BIN_BIN_H
-#define HAK_BIN_BIN_H
+#pragma once
 
 #include "base/types.h"
 
@@ -16,5 +15,3 @@ void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block);
 
 /* Gives all blocks of the magazine back. */
 void hak_bin_flush(hak_heap *heap, unsigned cls);
-
-#endif

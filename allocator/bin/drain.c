@@ -94,6 +94,14 @@ static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
     return owner;
 }
 
+static inline void take_carrier(hak_heap *heap, unsigned cls, hak_link *carrier, bool is_at_home,
+                                hak_chains *elsewhere) {
+    if (HAK_UNLIKELY(!is_at_home) || room_of(heap, cls) == 0)
+        take_odd(heap, carrier, elsewhere);
+    else
+        hak_magazine_put(heap, cls, carrier);
+}
+
 /* The carrier comes last: until then its slab has a block in use, and its memory stays. */
 static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere, arrivals *came) {
     uintptr_t owner = owner_of_carrier(carrier), key = hak_link_key(carrier);
@@ -105,10 +113,7 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere
     word += take_home(heap, expected, carrier, (size_t)(end - word), key);
     for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
         take_odd(heap, block, elsewhere);
-    if (HAK_UNLIKELY(owner != expected) || room_of(heap, cls) == 0)
-        take_odd(heap, carrier, elsewhere);
-    else
-        hak_magazine_put(heap, cls, carrier);
+    take_carrier(heap, cls, carrier, owner == expected, elsewhere);
     note_arrival(came, cls, (size_t)(word - carrier));
     return next;
 }

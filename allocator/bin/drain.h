@@ -1,6 +1,5 @@
 /* The owner's side of remote frees: what other threads have chained (remote/chain.h) comes back. */
-#ifndef HAK_BIN_DRAIN_H
-#define HAK_BIN_DRAIN_H
+#pragma once
 
 #include "base/types.h"
 
@@ -9,5 +8,3 @@
 void hak_drain(hak_heap *heap);
 /* The same for so many carriers, which it counts down. True: all that had come is back. */
 bool hak_drain_some(hak_heap *heap, size_t *carriers);
-
-#endif

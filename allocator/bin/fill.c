@@ -107,14 +107,11 @@ static size_t coarse_size(size_t size) {
  * aligned at least as much. Returns cls itself above HAK_SMALL_MAX: two such blocks fill a page of
  * the system, so nothing would be won. */
 static unsigned coarser(unsigned cls) {
-    size_t size = hak_classes[cls].size, unit = size & -size;
-    unsigned other = cls;
+    size_t size = hak_classes[cls].size;
     if (size > HAK_SMALL_MAX)
         return cls;
-    while (hak_classes[other].size < coarse_size(size) || hak_classes[other].size % unit != 0)
-        if (++other == HAK_CLASSES)
-            return cls;
-    return other;
+    unsigned other = hak_class_aligned(cls, HAK_CLASSES, coarse_size(size), size & -size);
+    return other != HAK_CLASSES ? other : cls;
 }
 
 /* The first block of a slab costs a page of the system. A thread that wants little would pay that

@@ -1,11 +1,9 @@
 #include "bin/give.h"
 
-#include "base/classes.h"
 #include "heap/heap.h"
 #include "pages/range.h"
 #include "remote/chain.h"
 #include "slab/slab.h"
-#include "stats/stats.h"
 
 /* ---- to other heaps ---- */
 

@@ -1,7 +1,6 @@
 /* The way of blocks out of a thread's caches: into the slabs of its heap, or in chains to the heaps
  * that own them. */
-#ifndef HAK_BIN_GIVE_H
-#define HAK_BIN_GIVE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -17,5 +16,3 @@ typedef struct hak_given {
 /* Gives `count` blocks of one class back. A block that is none, or is free already, ends the
  * program. By the owner of the heap. */
 hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_t count);
-
-#endif

@@ -3,7 +3,6 @@
 #include "bin/bin.h"
 #include "bin/give.h"
 #include "bin/transfer.h"
-#include "heap/heap.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "magazine/mode.h"

@@ -10,8 +10,7 @@
  *   magazine empty <- hak_transfer_take <-
  *
  * Blocks wait here until the next purge epoch at most. */
-#ifndef HAK_BIN_TRANSFER_H
-#define HAK_BIN_TRANSFER_H
+#pragma once
 
 #include "base/types.h"
 #include "os/lock.h"
@@ -35,5 +34,3 @@ size_t hak_transfer_count(unsigned cls);
 
 /* In a forked child: where another thread was at the shelves, what lies on them is lost. */
 void hak_transfer_after_fork_in_child(void);
-
-#endif

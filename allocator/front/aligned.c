@@ -10,15 +10,6 @@
 
 #include <errno.h>
 
-/* Smallest class for `size` bytes whose blocks are all aligned; HAK_FIRST_COLD: none. */
-static unsigned aligned_class(size_t alignment, size_t size) {
-    unsigned cls = 1;
-    while (cls < HAK_FIRST_COLD &&
-           (hak_classes[cls].size < size || hak_classes[cls].size % alignment != 0))
-        cls++;
-    return cls;
-}
-
 static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
     if (size <= PTRDIFF_MAX && alignment <= PTRDIFF_MAX)
         return hak_large_allocate(size != 0 ? size : 1, alignment, false);
@@ -27,7 +18,7 @@ static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
 }
 
 static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
-    unsigned cls = aligned_class(alignment, size + hak_canary_bytes());
+    unsigned cls = hak_class_aligned(1, HAK_FIRST_COLD, size + hak_canary_bytes(), alignment);
     if (cls < HAK_FIRST_COLD)
         return hak_malloc(hak_classes[cls].size - hak_canary_bytes());
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();

@@ -1,7 +1,6 @@
 /* The core of a wrapped build (base/variant.h), as its wrapper sees it: the functions of
  * include/hakmem.h, with their contracts, under names of their own. */
-#ifndef HAK_FRONT_CORE_H
-#define HAK_FRONT_CORE_H
+#pragma once
 
 #include "base/attributes.h"
 #include "include/hakmem.h"
@@ -19,5 +18,3 @@ HAK_CORE(valloc)
 HAK_CORE(pvalloc)
 HAK_CORE(malloc_usable_size)
 #undef HAK_CORE
-
-#endif

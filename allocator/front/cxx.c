@@ -118,38 +118,6 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
 
 /* ---- the operators ---- */
 
-#define OPERATOR_NEW(id, mangled, family)                                                          \
-    HAK_EXPORT void *id(size_t size) __asm__(mangled);                                             \
-    void *id(size_t size) {                                                                        \
-        return hak_cxx_named(hak_cxx_new(size, 0), family);                                        \
-    }
-#define OPERATOR_NEW_NOTHROW(id, mangled, family)                                                  \
-    HAK_EXPORT void *id(size_t size, const void *tag) __asm__(mangled);                            \
-    void *id(size_t size, const void *tag) {                                                       \
-        return hak_cxx_named(hak_cxx_new_or_null(size, 0, tag), family);                           \
-    }
-#define OPERATOR_NEW_ALIGNED(id, mangled, family)                                                  \
-    HAK_EXPORT void *id(size_t size, size_t alignment) __asm__(mangled);                           \
-    void *id(size_t size, size_t alignment) {                                                      \
-        return hak_cxx_named(hak_cxx_new(size, alignment), family);                                \
-    }
-#define OPERATOR_NEW_ALIGNED_NOTHROW(id, mangled, family)                                          \
-    HAK_EXPORT void *id(size_t size, size_t alignment, const void *tag) __asm__(mangled);          \
-    void *id(size_t size, size_t alignment, const void *tag) {                                     \
-        return hak_cxx_named(hak_cxx_new_or_null(size, alignment, tag), family);                   \
-    }
-
-OPERATOR_NEW(cxx_new, "_Znwm", HAK_FROM_NEW)
-OPERATOR_NEW(cxx_new_array, "_Znam", HAK_FROM_NEW_ARRAY)
-OPERATOR_NEW_NOTHROW(cxx_new_nothrow, "_ZnwmRKSt9nothrow_t", HAK_FROM_NEW)
-OPERATOR_NEW_NOTHROW(cxx_new_array_nothrow, "_ZnamRKSt9nothrow_t", HAK_FROM_NEW_ARRAY)
-OPERATOR_NEW_ALIGNED(cxx_new_aligned, "_ZnwmSt11align_val_t", HAK_FROM_NEW)
-OPERATOR_NEW_ALIGNED(cxx_new_array_aligned, "_ZnamSt11align_val_t", HAK_FROM_NEW_ARRAY)
-OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t",
-                             HAK_FROM_NEW)
-OPERATOR_NEW_ALIGNED_NOTHROW(cxx_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t",
-                             HAK_FROM_NEW_ARRAY)
-
 /* In production size, alignment and tag say nothing that the page does not know: every form is
  * free. */
 HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_family family) {
@@ -159,41 +127,34 @@ HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_fam
         hak_free(block);
 }
 
-#define OPERATOR_DELETE(id, mangled, family)                                                       \
-    HAK_EXPORT void id(void *block) __asm__(mangled);                                              \
-    void id(void *block) {                                                                         \
-        release(block, SIZE_MAX, 1, family);                                                       \
-    }
-#define OPERATOR_DELETE_SIZED(id, mangled, family)                                                 \
-    HAK_EXPORT void id(void *block, size_t size) __asm__(mangled);                                 \
-    void id(void *block, size_t size) {                                                            \
-        release(block, size, 1, family);                                                           \
-    }
-#define OPERATOR_DELETE_ALIGNED(id, mangled, family)                                               \
-    HAK_EXPORT void id(void *block, size_t alignment) __asm__(mangled);                            \
-    void id(void *block, size_t alignment) {                                                       \
-        release(block, SIZE_MAX, alignment, family);                                               \
-    }
-#define OPERATOR_DELETE_SIZED_ALIGNED(id, mangled, family)                                         \
-    HAK_EXPORT void id(void *block, size_t size, size_t alignment) __asm__(mangled);               \
-    void id(void *block, size_t size, size_t alignment) {                                          \
-        release(block, size, alignment, family);                                                   \
-    }
+/* Each twice: for one object, and for an array. */
+#define OPERATOR_NEW(form, ending, parameters, block)                                              \
+    HAK_CXX_OPERATOR(void *, new_##form, "_Znw" ending, parameters,                                \
+                     return hak_cxx_named(block, HAK_FROM_NEW))                                    \
+    HAK_CXX_OPERATOR(void *, new_array_##form, "_Zna" ending, parameters,                          \
+                     return hak_cxx_named(block, HAK_FROM_NEW_ARRAY))
+#define OPERATOR_DELETE(form, ending, parameters, size, alignment)                                 \
+    HAK_CXX_OPERATOR(void, delete_##form, "_Zdl" ending, parameters,                               \
+                     release(block, size, alignment, HAK_FROM_NEW))                                \
+    HAK_CXX_OPERATOR(void, delete_array_##form, "_Zda" ending, parameters,                         \
+                     release(block, size, alignment, HAK_FROM_NEW_ARRAY))
 
-OPERATOR_DELETE(cxx_delete, "_ZdlPv", HAK_FROM_NEW)
-OPERATOR_DELETE(cxx_delete_array, "_ZdaPv", HAK_FROM_NEW_ARRAY)
-OPERATOR_DELETE(cxx_delete_nothrow, "_ZdlPvRKSt9nothrow_t", HAK_FROM_NEW)
-OPERATOR_DELETE(cxx_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t", HAK_FROM_NEW_ARRAY)
-OPERATOR_DELETE_SIZED(cxx_delete_sized, "_ZdlPvm", HAK_FROM_NEW)
-OPERATOR_DELETE_SIZED(cxx_delete_array_sized, "_ZdaPvm", HAK_FROM_NEW_ARRAY)
-OPERATOR_DELETE_ALIGNED(cxx_delete_aligned, "_ZdlPvSt11align_val_t", HAK_FROM_NEW)
-OPERATOR_DELETE_ALIGNED(cxx_delete_array_aligned, "_ZdaPvSt11align_val_t", HAK_FROM_NEW_ARRAY)
-OPERATOR_DELETE_ALIGNED(cxx_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t",
-                        HAK_FROM_NEW)
-OPERATOR_DELETE_ALIGNED(cxx_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t",
-                        HAK_FROM_NEW_ARRAY)
-OPERATOR_DELETE_SIZED_ALIGNED(cxx_delete_sized_aligned, "_ZdlPvmSt11align_val_t", HAK_FROM_NEW)
-OPERATOR_DELETE_SIZED_ALIGNED(cxx_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t",
-                              HAK_FROM_NEW_ARRAY)
+OPERATOR_NEW(plain, "m", (size_t size), hak_cxx_new(size, 0))
+OPERATOR_NEW(nothrow, "mRKSt9nothrow_t", (size_t size, const void *tag),
+             hak_cxx_new_or_null(size, 0, tag))
+OPERATOR_NEW(aligned, "mSt11align_val_t", (size_t size, size_t alignment),
+             hak_cxx_new(size, alignment))
+OPERATOR_NEW(aligned_nothrow, "mSt11align_val_tRKSt9nothrow_t",
+             (size_t size, size_t alignment, const void *tag),
+             hak_cxx_new_or_null(size, alignment, tag))
+
+OPERATOR_DELETE(plain, "Pv", (void *block), SIZE_MAX, 1)
+OPERATOR_DELETE(nothrow, "PvRKSt9nothrow_t", (void *block), SIZE_MAX, 1)
+OPERATOR_DELETE(sized, "Pvm", (void *block, size_t size), size, 1)
+OPERATOR_DELETE(aligned, "PvSt11align_val_t", (void *block, size_t alignment), SIZE_MAX, alignment)
+OPERATOR_DELETE(aligned_nothrow, "PvSt11align_val_tRKSt9nothrow_t", (void *block, size_t alignment),
+                SIZE_MAX, alignment)
+OPERATOR_DELETE(sized_aligned, "PvmSt11align_val_t", (void *block, size_t size, size_t alignment),
+                size, alignment)
 
 #endif

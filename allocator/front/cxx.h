@@ -1,7 +1,6 @@
 /* What all forms of operator new do, with and without exceptions. Alignment 0: 16 bytes are enough.
  */
-#ifndef HAK_FRONT_CXX_H
-#define HAK_FRONT_CXX_H
+#pragma once
 
 #include "base/attributes.h"
 #include "guard/guard.h"
@@ -11,11 +10,16 @@
 void *hak_cxx_new(size_t size, size_t alignment);
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
 
+/* A function that programs call by a mangled name. */
+#define HAK_CXX_OPERATOR(type, id, mangled, parameters, body)                                      \
+    HAK_EXPORT type id parameters __asm__(mangled);                                                \
+    type id parameters {                                                                           \
+        body;                                                                                      \
+    }
+
 /* Production has no use for the name of the operator. */
 HAK_INLINE void *hak_cxx_named(void *block, enum hak_family family) {
     if (HAK_GUARD)
         hak_guard_name(block, family);
     return block;
 }
-
-#endif

@@ -4,13 +4,11 @@
 #include "front/leak_samples.h"
 #include "front/profile.h"
 #include "front/strict.h"
-#include "front/guard_sample.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
-#include "reclaim/purge.h"
 #include "reclaim/steer.h"
 #include "report/figures.h"
 #include "report/formats.h"
@@ -28,14 +26,10 @@ static void take_snapshot(hak_snapshot *snapshot) {
         hak_guard_discount(snapshot);
 }
 
-static void collect(hak_usage *usage) {
+HAK_EXPORT void hak_get_usage(hak_usage *usage) {
     hak_snapshot snapshot;
     take_snapshot(&snapshot);
     hak_usage_of(usage, &snapshot);
-}
-
-HAK_EXPORT void hak_get_usage(hak_usage *usage) {
-    collect(usage);
 }
 
 HAK_EXPORT size_t hak_stats_json(char *buffer, size_t size) {
@@ -70,7 +64,7 @@ HAK_EXPORT size_t hak_purge(void) {
 
 HAK_EXPORT struct mallinfo2 hak_mallinfo2(void) {
     hak_usage u;
-    collect(&u);
+    hak_get_usage(&u);
     return (struct mallinfo2){.arena = u.committed - u.large,
                               .ordblks = 1,
                               .hblkhd = u.large,
@@ -93,24 +87,23 @@ HAK_EXPORT struct mallinfo hak_mallinfo(void) {
                              .keepcost = clip(m.keepcost)};
 }
 
-static void print_figure(const char *name, const char *help, size_t value) {
+static void print_figures(const hak_figure *figures, unsigned count) {
     char number[21];
-    hak_message((const char *const[]){"  ", name, " = ", hak_decimal(value, number), "  (", help,
-                                      ")", NULL});
+    for (const hak_figure *f = figures; f < figures + count; f++)
+        hak_message((const char *const[]){"  ", f->name, " = ", hak_decimal(f->value, number),
+                                          "  (", f->help, ")", NULL});
 }
 
 HAK_EXPORT void hak_malloc_stats(void) {
     hak_usage usage;
     hak_figure figures[HAK_USAGES];
     hak_figure events[HAK_EVENTS];
-    collect(&usage);
+    hak_get_usage(&usage);
     hak_usage_figures(&usage, figures);
     hak_figures_of_events(events);
     hak_message((const char *const[]){"hakmem ", hak_version(), NULL});
-    for (const hak_figure *f = figures; f < figures + HAK_USAGES; f++)
-        print_figure(f->name, f->help, f->value);
-    for (const hak_figure *f = events; f < events + HAK_EVENTS; f++)
-        print_figure(f->name, f->help, f->value);
+    print_figures(figures, HAK_USAGES);
+    print_figures(events, HAK_EVENTS);
     hak_policy_tell();
 }
 

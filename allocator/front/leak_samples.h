@@ -1,6 +1,5 @@
 /* Leaks among the samples of a heap profile (HAKMEM_LEAKS, docs/heap-profiles.md). */
-#ifndef HAK_FRONT_LEAK_SAMPLES_H
-#define HAK_FRONT_LEAK_SAMPLES_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -8,5 +7,3 @@
  * options ask for it. At the end of the process, after its last profile: the samples that are no
  * leaks are forgotten. */
 HAK_COLD void hak_leak_samples_look(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Where malloc goes with more than HAK_SMALL_MAX bytes: classes of medium blocks, and large ones.
  */
-#ifndef HAK_FRONT_MEDIUM_H
-#define HAK_FRONT_MEDIUM_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -9,5 +8,3 @@
 
 /* As malloc; size > HAK_SMALL_MAX. */
 HAK_HIDDEN void *hak_malloc_medium(size_t size);
-
-#endif

@@ -9,11 +9,10 @@
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 #include "thread/thread.h"
+#include "trap/pool.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 
 static _Atomic bool wanted;
 
@@ -56,10 +55,11 @@ static void on_signal(int number) {
     hak_counting_changes();
 }
 
-static void watch_signal(int number) {
-    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    if (number != 0 && sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-        sigaction(number, &action, NULL);
+static void follow_options(void) {
+    int signal = (int)hak_policy_now()->profile_signal;
+    hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
+    if (signal != 0)
+        hak_os_on_signal(signal, on_signal);
 }
 
 static HAK_COLD void begin_at(const char *prefix) {
@@ -69,21 +69,35 @@ static HAK_COLD void begin_at(const char *prefix) {
         return;
     }
     hak_profile_set_prefix(prefix);
-    if (hak_profile_start(0) != 0)
+    if (hak_profile_start(0) == 0)
+        follow_options();
+    else
         hak_message((const char *const[]){
             "hakmem: no heap profile: out of memory, or a guard or hardened build", NULL});
-    else {
-        hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
-        watch_signal((int)hak_policy_now()->profile_signal);
-    }
 }
 
 void hak_profile_begin(char *const environment[]) {
-    static const char name[] = "HAKMEM_PROFILE_HEAP=";
-    for (; environment != NULL && *environment != NULL; environment++)
-        if (strncmp(*environment, name, sizeof name - 1) == 0) {
-            if (!hak_os_is_privileged())
-                begin_at(*environment + sizeof name - 1);
-            return;
-        }
+    const char *prefix = hak_policy_text(environment, "HAKMEM_PROFILE_HEAP");
+    if (prefix != NULL)
+        begin_at(prefix);
+}
+
+/* ---- the sampled guard ---- */
+
+static HAK_COLD void begin_traps(unsigned long rate) {
+    if (HAK_GUARD || HAK_HARDENED || !hak_trap_open()) {
+        hak_message((const char *const[]){
+            "hakmem: HAKMEM_GUARD_SAMPLE: no sampled guard: out of memory, or a guard or hardened "
+            "build",
+            NULL});
+        return;
+    }
+    hak_sampling_start_traps(rate);
+    hak_profile_adopt();
+}
+
+void hak_trap_begin(void) {
+    unsigned long rate = hak_policy_now()->guard_sample;
+    if (HAK_UNLIKELY(rate != 0))
+        begin_traps(rate);
 }

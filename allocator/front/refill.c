@@ -20,24 +20,12 @@
 #include "thread/thread.h"
 #include "trap/trap.h"
 
-/* The class of a size that malloc is armed for. */
-static unsigned class_by_search(size_t size) {
-    unsigned low = 1, high = HAK_LAST_SIZED;
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (hak_classes[middle].size < size)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
+/* The tables have no class of a size that malloc is armed for. */
 static unsigned class_for(const hak_heap *heap, size_t size) {
     unsigned cls = size <= HAK_SMALL_MAX
                        ? heap->class_of_small[(size + 15) >> HAK_SMALL_STEP_SHIFT]
                        : heap->class_of_medium[(size + 255) >> HAK_MEDIUM_STEP_SHIFT];
-    return cls != HAK_CLASS_NONE ? cls : class_by_search(size);
+    return cls != HAK_CLASS_NONE ? cls : hak_class_by_search(size);
 }
 
 static void *take(hak_heap *heap, unsigned cls) {

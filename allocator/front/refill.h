@@ -7,8 +7,7 @@
  *
  * Odd cases (first call of a thread, sizes without a class, an armed or ended thread) come through
  * the same door, because their magazine is empty. */
-#ifndef HAK_FRONT_REFILL_H
-#define HAK_FRONT_REFILL_H
+#pragma once
 
 #include "base/types.h"
 
@@ -19,5 +18,3 @@ HAK_DOOR void *hak_refill(size_t size);
 /* A block of a cold class. NULL: out of memory, or no cold blocks are handed out just now. Any
  * thread. */
 HAK_DOOR void *hak_refill_cold(unsigned cls);
-
-#endif

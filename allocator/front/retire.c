@@ -52,6 +52,12 @@ HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
 }
 
+/* In the first range, or at the home of the thread. */
+HAK_INLINE hak_slab *large_run_of(const hak_heap *heap, const void *block) {
+    hak_slab *run = large_run(&hak_ranges[0], block);
+    return run == NULL && heap->large_range != NULL ? large_run(heap->large_range, block) : run;
+}
+
 /* Where large blocks are rare each free looks at the clock, elsewhere one of many does. malloc need
  * not look, because a free has put in whatever it takes out of a cache. */
 HAK_INLINE void leave(hak_heap *heap) {
@@ -61,15 +67,7 @@ HAK_INLINE void leave(hak_heap *heap) {
         hak_large_look(heap);
 }
 
-static HAK_DOOR void retire_elsewhere(void *block) {
-    if (block == NULL)
-        return;
-    unsigned cls = hak_class_of(block);
-    hak_heap *heap = hak_heap_self();
-    if (HAK_UNLIKELY(heap == NULL)) {
-        retire_without_heap(cls, block);
-        return;
-    }
+static inline void retire_by_owner(hak_heap *heap, unsigned cls, void *block) {
     hak_owner_enters(heap);
     if (cls == HAK_CLASS_NONE)
         hak_large_free(heap, block);
@@ -78,14 +76,23 @@ static HAK_DOOR void retire_elsewhere(void *block) {
     hak_owner_leaves(heap);
 }
 
+static HAK_DOOR void retire_elsewhere(void *block) {
+    if (block == NULL)
+        return;
+    unsigned cls = hak_class_of(block);
+    hak_heap *heap = hak_heap_self();
+    if (HAK_LIKELY(heap != NULL))
+        retire_by_owner(heap, cls, block);
+    else
+        retire_without_heap(cls, block);
+}
+
 /* The usual way of a large block is into the cache of the thread. Nothing is called but at the
  * end: so nothing has to be saved. */
 void hak_retire(void *block) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL)) {
-        hak_slab *run = large_run(&hak_ranges[0], block);
-        if (run == NULL && heap->large_range != NULL)
-            run = large_run(heap->large_range, block);
+        hak_slab *run = large_run_of(heap, block);
         if (run != NULL && hak_owner_tries(heap)) {
             if (HAK_LIKELY(hak_run_cache_put(heap, run))) {
                 leave(heap);

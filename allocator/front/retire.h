@@ -7,13 +7,10 @@
  *
  * Odd cases (NULL, large blocks, foreign pointers, an armed or ended thread) come through the same
  * door, because their magazine is full. */
-#ifndef HAK_FRONT_RETIRE_H
-#define HAK_FRONT_RETIRE_H
+#pragma once
 
 #include "base/types.h"
 
 /* Takes back what malloc returned; NULL is allowed. A pointer that no allocation returned ends
  * the program. errno is kept. Any thread. */
 HAK_DOOR void hak_retire(void *block);
-
-#endif

@@ -59,17 +59,14 @@ static bool segment_is_valid(const hak_segment *s) {
            ((s->aged | s->kept) & s->used) == 0 && ((s->used | s->kept) & ~s->touched) == 0;
 }
 
-static void check_segment(size_t *unsound, const hak_segment *s) {
-    *unsound += !segment_is_valid(s);
-}
-
-static void each_segment(void (*visit)(size_t *unsound, const hak_segment *s), size_t *unsound) {
-    size_t ranges = hak_range_count();
+static bool segments_are_valid(void) {
+    bool sound = true;
     hak_lock_take(&hak_segment_lock);
-    for (size_t i = 0; i < ranges; i++)
+    for (size_t i = 0; i < hak_range_count(); i++)
         for (size_t j = 0; j < hak_ranges[i].segments_fresh; j++)
-            visit(unsound, &hak_ranges[i].segments[j]);
+            sound = sound && segment_is_valid(&hak_ranges[i].segments[j]);
     hak_lock_give(&hak_segment_lock);
+    return sound;
 }
 
 static bool list_is_valid(const hak_heap *heap, unsigned cls) {
@@ -83,15 +80,13 @@ static bool list_is_valid(const hak_heap *heap, unsigned cls) {
 }
 
 bool hak_usage_is_valid(void) {
-    size_t unsound = 0;
-    each_segment(check_segment, &unsound);
     hak_heap *heap = hak_this_thread.owned;
-    bool sound = unsound == 0;
-    if (heap != NULL)
-        hak_owner_enters(heap);
-    for (unsigned cls = 1; heap != NULL && cls < HAK_CLASSES; cls++)
+    bool sound = segments_are_valid();
+    if (heap == NULL)
+        return sound;
+    hak_owner_enters(heap);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         sound = sound && list_is_valid(heap, cls);
-    if (heap != NULL)
-        hak_owner_leaves(heap);
+    hak_owner_leaves(heap);
     return sound;
 }

@@ -1,6 +1,5 @@
 /* What is used, and whether it is sound. */
-#ifndef HAK_FRONT_USAGE_H
-#define HAK_FRONT_USAGE_H
+#pragma once
 
 #include "base/types.h"
 #include "include/hakmem.h"
@@ -19,5 +18,3 @@ void hak_usage_write_xml(const hak_snapshot *snapshot, FILE *stream);
 
 /* True when the invariants hold for the segments and for the calling thread's slabs. */
 bool hak_usage_is_valid(void);
-
-#endif

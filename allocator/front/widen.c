@@ -8,25 +8,12 @@
 #include "pages/canaries.h"
 #include "pages/range.h"
 
-/* The size of the smallest class that holds `size` bytes, of which there is one. */
-static size_t class_size(size_t size) {
-    unsigned least = 1, most = HAK_LAST_SIZED;
-    while (least < most) {
-        unsigned middle = (least + most) / 2;
-        if (hak_classes[middle].size < size)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return hak_classes[least].size;
-}
-
 HAK_EXPORT HAK_COLD size_t hak_good_size(size_t size) {
     if (size > PTRDIFF_MAX)
         return 0;
-    size_t behind = hak_canary_bytes();
-    return size + behind <= HAK_MEDIUM_MAX ? class_size(size + behind) - behind
-                                           : hak_round_up(size, hak_os_page_size());
+    size_t behind = hak_canary_bytes(), whole = size + behind;
+    return whole <= HAK_MEDIUM_MAX ? hak_classes[hak_class_by_search(whole)].size - behind
+                                   : hak_round_up(size, hak_os_page_size());
 }
 
 /* A wrapped build keeps bytes of its own behind a block, or does not know its owner: nothing is

@@ -2,7 +2,6 @@
 #include "base/classes.h"
 #include "front/usage.h"
 #include "report/figures.h"
-#include "report/text.h"
 
 static size_t free_blocks(const hak_class_figures *c) {
     return c->carved - hak_live_blocks(c);
@@ -51,19 +50,10 @@ static void write_system(const hak_usage *u, FILE *stream) {
     fprintf(stream, "<aspace type=\"total\" size=\"%zu\"/>\n", u->reserved);
 }
 
-static void write_figure(const char *name, size_t value, FILE *stream) {
-    fprintf(stream, "<figure name=\"%s\" value=\"%zu\"/>\n", name, value);
-}
-
-static void write_ours(const hak_snapshot *s, FILE *stream) {
-    hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
-    hak_figures_of(s, figures);
-    hak_figures_of_events(events);
-    for (const hak_figure *f = events; f < events + HAK_EVENTS; f++)
-        write_figure(f->name, f->value, stream);
-    for (const hak_figure *f = figures; f < figures + HAK_FIGURES; f++)
+static void write_figures(const hak_figure *figures, unsigned count, FILE *stream) {
+    for (const hak_figure *f = figures; f < figures + count; f++)
         if (f->value != HAK_UNKNOWN)
-            write_figure(f->name, f->value, stream);
+            fprintf(stream, "<figure name=\"%s\" value=\"%zu\"/>\n", f->name, f->value);
 }
 
 static void write_class(const hak_snapshot *s, unsigned cls, FILE *stream) {
@@ -77,21 +67,34 @@ static void write_class(const hak_snapshot *s, unsigned cls, FILE *stream) {
     fputs("/>\n", stream);
 }
 
-void hak_usage_write_xml(const hak_snapshot *s, FILE *stream) {
+static void write_ours(const hak_snapshot *s, FILE *stream) {
+    hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
+    hak_figures_of(s, figures);
+    hak_figures_of_events(events);
+    write_figures(events, HAK_EVENTS, stream);
+    write_figures(figures, HAK_FIGURES, stream);
+    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
+        if (hak_slabs_of(&s->classes[cls]) != 0)
+            write_class(s, cls, stream);
+}
+
+/* The heap, and then all heaps, of which there is one. */
+static void write_theirs(const hak_snapshot *s, FILE *stream) {
+    sum mapped = {s->large_blocks + s->apart_blocks, s->large_bytes + s->apart_bytes};
     hak_usage u;
     hak_usage_of(&u, s);
-    fprintf(stream, "<malloc version=\"1\" allocator=\"hakmem %s\">\n", HAK_VERSION);
     write_sizes(s, stream);
     write_free(s, stream);
     write_system(&u, stream);
     fputs("</heap>\n", stream);
     write_free(s, stream);
-    write_total("mmap", (sum){s->large_blocks + s->apart_blocks, s->large_bytes + s->apart_bytes},
-                stream);
+    write_total("mmap", mapped, stream);
     write_system(&u, stream);
+}
+
+void hak_usage_write_xml(const hak_snapshot *s, FILE *stream) {
+    fputs("<malloc version=\"1\" allocator=\"hakmem " HAK_VERSION "\">\n", stream);
+    write_theirs(s, stream);
     write_ours(s, stream);
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (hak_slabs_of(&s->classes[cls]) != 0)
-            write_class(s, cls, stream);
     fputs("</malloc>\n", stream);
 }

@@ -113,10 +113,9 @@ void hak_heap_leave(hak_heap *heap) {
 /* True when it would not be missed: its next thread can begin with a new one. */
 static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
-    while (cls < HAK_CLASSES && heap->bins[cls].partial == NULL &&
-           hak_magazine_count(heap, cls) == 0)
+    while (cls < HAK_CLASSES && heap->bins[cls].partial == NULL)
         cls++;
-    return cls == HAK_CLASSES && heap->came == NULL;
+    return cls == HAK_CLASSES && heap->came == NULL && hak_magazines_are_empty(heap);
 }
 
 /* What it has counted in a research build stays. */
@@ -159,20 +158,24 @@ static bool needs_visit(const hak_seat *seat) {
     return state == HAK_HEAP_BARE && hak_seat_has_mail(seat);
 }
 
+/* False: it has nothing to do, or no memory, or somebody else has it. */
+static bool begin_visit(hak_seat *seat) {
+    bool bare;
+    if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
+        return false;
+    enum hak_commit done = bare ? make_heap(seat) : HAK_COMMITTED;
+    if (done == HAK_REFUSED)
+        hak_seat_leave(seat, HAK_HEAP_BARE);
+    return done == HAK_COMMITTED;
+}
+
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context) {
     size_t sum = 0;
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
-        bool bare;
-        if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
-            continue;
-        enum hak_commit done = bare ? make_heap(seat) : HAK_COMMITTED;
-        if (done == HAK_REFUSED)
-            hak_seat_leave(seat, HAK_HEAP_BARE);
-        if (done != HAK_COMMITTED)
-            continue;
-        sum += visit(seat->heap, context);
-        end_visit(seat);
-    }
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+        if (begin_visit(seat)) {
+            sum += visit(seat->heap, context);
+            end_visit(seat);
+        }
     return sum;
 }
 

@@ -1,6 +1,5 @@
 /* All heaps of the process: making, recycling, adopting slabs of those without a thread. */
-#ifndef HAK_HEAP_HEAP_H
-#define HAK_HEAP_HEAP_H
+#pragma once
 
 #include "base/types.h"
 
@@ -42,5 +41,3 @@ HAK_COLD bool hak_heap_takes_over(hak_heap *heap, uintptr_t owner, const void *b
 HAK_INLINE bool hak_heap_inherits(hak_heap *heap, uintptr_t owner, const void *block) {
     return HAK_UNLIKELY(hak_heap_is_forked) && hak_heap_takes_over(heap, owner, block);
 }
-
-#endif

@@ -1,6 +1,5 @@
 #include "heap/owner.h"
 
-#include "heap/seat.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "os/barrier.h"

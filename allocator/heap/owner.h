@@ -9,8 +9,7 @@
  * When the owner has looked at the claim before its barrier, then the reclaimer sees that it is
  * busy; when it looks after it, it sees the claim. Source: Dekker's algorithm, asymmetric as in
  * Dice, Huang and Yang, "Asymmetric Dekker Synchronization" (2001). */
-#ifndef HAK_HEAP_OWNER_H
-#define HAK_HEAP_OWNER_H
+#pragma once
 
 #include "base/types.h"
 #include "os/lock.h"
@@ -66,5 +65,3 @@ bool hak_owner_survives_fork(hak_heap *heap);
 /* The same for each heap that stays in use, idle ones too: an owner may leave a heap, and another
  * one come to it, while a reclaimer has marked it and not looked yet whether it is busy. */
 void hak_owner_outlives_reclaimer(hak_heap *heap);
-
-#endif

@@ -5,13 +5,8 @@
 HAK_EARLY hak_lock hak_registry_lock;
 static HAK_EARLY _Atomic(hak_seat *) registry;
 
-/* Seats of one state, the one that came last first. */
-typedef struct list {
-    hak_seat *first;
-} list;
-static HAK_EARLY list idle, bare;
-static HAK_EARLY hak_seat
-    *adopt_next; /* among the idle ones: where the next adoption looks first */
+static HAK_EARLY hak_seat *idle, *bare; /* those of each state, the one that came last first */
+static HAK_EARLY hak_seat *adopt_next;  /* of the idle ones: where the next adoption looks first */
 static HAK_EARLY _Atomic size_t idle_count;
 
 /* How many idle heaps have a slab with room of a class: where none has, nobody takes the lock. */
@@ -31,21 +26,21 @@ void hak_seat_register(hak_seat *seat) {
 
 /* ---- those that nobody sits on ---- */
 
-static void push(list *to, hak_seat *seat) {
+static void push(hak_seat **first, hak_seat *seat) {
     seat->idle_prev = NULL;
-    seat->idle_next = to->first;
-    if (to->first != NULL)
-        to->first->idle_prev = seat;
-    to->first = seat;
+    seat->idle_next = *first;
+    if (*first != NULL)
+        (*first)->idle_prev = seat;
+    *first = seat;
 }
 
-static void take_off(list *from, hak_seat *seat) {
+static void take_off(hak_seat **first, hak_seat *seat) {
     if (seat == adopt_next)
         adopt_next = seat->idle_next;
     if (seat->idle_prev != NULL)
         seat->idle_prev->idle_next = seat->idle_next;
     else
-        from->first = seat->idle_next;
+        *first = seat->idle_next;
     if (seat->idle_next != NULL)
         seat->idle_next->idle_prev = seat->idle_prev;
 }
@@ -69,27 +64,23 @@ static bool begin_visit(hak_seat *seat, bool *is_bare) {
     return true;
 }
 
-static bool visit(hak_seat *seat, bool *is_bare) {
-    return seat != NULL && begin_visit(seat, is_bare);
-}
-
-bool hak_seat_visit(hak_seat *seat, bool *is_bare) {
+/* NULL: that one, or any at all. */
+static hak_seat *take(hak_seat *wanted, bool *is_bare) {
     hak_lock_take(&hak_registry_lock);
-    bool visited = begin_visit(seat, is_bare);
-    hak_lock_give(&hak_registry_lock);
-    if (visited && !*is_bare)
-        note_stock(seat->heap, (uint32_t)-1);
-    return visited;
-}
-
-hak_seat *hak_seat_take(bool *is_bare) {
-    hak_lock_take(&hak_registry_lock);
-    hak_seat *seat = idle.first != NULL ? idle.first : bare.first;
-    bool taken = visit(seat, is_bare);
+    hak_seat *seat = wanted != NULL ? wanted : idle != NULL ? idle : bare;
+    bool taken = seat != NULL && begin_visit(seat, is_bare);
     hak_lock_give(&hak_registry_lock);
     if (taken && !*is_bare)
         note_stock(seat->heap, (uint32_t)-1);
-    return seat;
+    return taken ? seat : NULL;
+}
+
+bool hak_seat_visit(hak_seat *seat, bool *is_bare) {
+    return take(seat, is_bare) != NULL;
+}
+
+hak_seat *hak_seat_take(bool *is_bare) {
+    return take(NULL, is_bare);
 }
 
 void hak_seat_leave(hak_seat *seat, enum hak_heap_state state) {
@@ -132,13 +123,10 @@ hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls) {
     if (atomic_load_explicit(&stocked[cls], memory_order_relaxed) == 0)
         return NULL;
     hak_lock_take(&hak_registry_lock);
-    for (int looks = 0; looks < HAK_FEW_SEATS && slab == NULL; looks++) {
-        if (adopt_next == NULL)
-            adopt_next = idle.first;
-        if (adopt_next == NULL)
-            break;
-        slab = take_slab(heap, adopt_next, cls);
-        adopt_next = adopt_next->idle_next;
+    for (int looks = 0; looks < HAK_FEW_SEATS && slab == NULL && idle != NULL; looks++) {
+        hak_seat *seat = adopt_next != NULL ? adopt_next : idle;
+        slab = take_slab(heap, seat, cls);
+        adopt_next = seat->idle_next;
     }
     hak_lock_give(&hak_registry_lock);
     return slab;
@@ -148,8 +136,7 @@ hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls) {
 
 /* Each seat says by itself where it belongs: it says so last, or before its heap is touched. */
 static void list_again(void) {
-    idle = bare = (list){0};
-    adopt_next = NULL;
+    idle = bare = adopt_next = NULL;
     size_t count = 0;
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
         bool is_idle = hak_seat_state(seat) == HAK_HEAP_IDLE;
@@ -164,7 +151,7 @@ static void list_again(void) {
 static void count_stock(void) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         atomic_store_explicit(&stocked[cls], 0, memory_order_relaxed);
-    for (hak_seat *seat = idle.first; seat != NULL; seat = seat->idle_next)
+    for (hak_seat *seat = idle; seat != NULL; seat = seat->idle_next)
         note_stock(seat->heap, 1);
 }
 

@@ -1,7 +1,6 @@
 /* The registry: the seats of all heaps, and which of them nobody sits on. Seats are never removed,
  * so whoever looks at all of them needs no lock; who changes a state does it under the lock. */
-#ifndef HAK_HEAP_SEAT_H
-#define HAK_HEAP_SEAT_H
+#pragma once
 
 #include "base/types.h"
 #include "os/lock.h"
@@ -60,5 +59,3 @@ size_t hak_seat_idle_count(void);
 
 /* In a forked child: makes the lists sound, where another thread was at them. */
 void hak_seat_after_fork_in_child(void);
-
-#endif

@@ -10,14 +10,20 @@
  * comes upon it. Then malloc finds it by one load from a place that is known at once, not in the
  * slot that free has just written. Which of the two is faster depends on the processor
  * (docs/experiments.md, Lanes). */
-#ifndef HAK_HOT_MAGAZINE_H
-#define HAK_HOT_MAGAZINE_H
+#pragma once
 
 #include "base/types.h"
-#include "hot/ahead.h"
 #include "magazine/count.h"
 #include "pages/mark.h"
 #include "thread/thread.h"
+
+/* Fetches the block that the next malloc of the class will hand out: for programs whose blocks have
+ * left the cache when they come back. By default no lines, and no instruction. A hint: NULL, or
+ * lines beyond the end of a block, do no harm. */
+HAK_INLINE void hak_fetch_ahead(const void *block) {
+    for (int line = 0; line < HAK_PREFETCH_LINES; line++)
+        HAK_FETCH((const char *)block + (size_t)line * HAK_CACHE_LINE);
+}
 
 HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls, size_t size) {
     void **top = heap->top[cls];
@@ -96,5 +102,3 @@ HAK_INLINE void *hak_take_small(size_t size) {
     hak_heap *heap = hak_this_thread.heap;
     return hak_magazine_pop(heap, heap->class_of_small[hak_small_step(size)], size);
 }
-
-#endif

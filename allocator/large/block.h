@@ -1,6 +1,5 @@
 /* What the files of this folder share: a large block and its run, and the heap at work on it. */
-#ifndef HAK_LARGE_BLOCK_H
-#define HAK_LARGE_BLOCK_H
+#pragma once
 
 #include "base/bits.h"
 #include "heap/owner.h"
@@ -21,10 +20,6 @@ HAK_INLINE size_t hak_large_bytes(const hak_slab *run) {
  * of its run is address space, for growing in place. */
 HAK_INLINE size_t hak_large_usable(const hak_slab *run) {
     return hak_round_up(run->large_size, hak_os_page_size());
-}
-
-HAK_INLINE bool hak_large_is(const hak_slab *run) {
-    return run->kind == HAK_RUN_LARGE || run->kind == HAK_RUN_SAMPLED;
 }
 
 /* Makes the run a large block. */
@@ -61,5 +56,3 @@ HAK_INLINE void hak_large_tick_by_owner(void) {
     hak_large_tick(heap);
     hak_large_leave(heap);
 }
-
-#endif

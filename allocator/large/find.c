@@ -11,7 +11,7 @@ static const hak_slab *covering_run(const hak_range *r, size_t page) {
     for (size_t back = page + 1; back-- > 0;) {
         const hak_slab *run = &r->slabs[back];
         if (run->kind != HAK_RUN_FREE)
-            return hak_large_is(run) && back + run->pages > page ? run : NULL;
+            return hak_kind_is_large(run->kind) && back + run->pages > page ? run : NULL;
     }
     return NULL;
 }
@@ -44,7 +44,7 @@ hak_slab *hak_large_find(const void *block, const char *function) {
     hak_slab *run = hak_run_of(block);
     if (run == NULL)
         return NULL;
-    if (!hak_large_is(run) || run->start != (uintptr_t)block)
+    if (!hak_kind_is_large(run->kind) || run->start != (uintptr_t)block)
         refuse_pointer(block, function);
     return run;
 }

@@ -1,6 +1,5 @@
 /* From a pointer to its large block. A pointer that is none ends the program, naming `function`. */
-#ifndef HAK_LARGE_FIND_H
-#define HAK_LARGE_FIND_H
+#pragma once
 
 #include "base/types.h"
 
@@ -10,5 +9,3 @@ hak_slab *hak_large_find(const void *block, const char *function);
 /* Blocks outside of all ranges: those of the sampled guard, and those apart. */
 size_t hak_large_size_apart(const void *block, const char *function);
 void hak_large_give_apart(void *block, const char *function);
-
-#endif

@@ -1,6 +1,5 @@
 /* Large blocks: whole pages, above HAK_MEDIUM_MAX bytes, aligned beyond a page, or zeroed. */
-#ifndef HAK_LARGE_LARGE_H
-#define HAK_LARGE_LARGE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -30,5 +29,3 @@ HAK_DOOR void *hak_large_resize(void *block, size_t size);
 /* Widens a large block to `size` bytes if the pages behind it are free. Returns the bytes that it
  * has then: fewer than `size` where nothing happened. */
 HAK_COLD size_t hak_large_widen(void *block, size_t size);
-
-#endif

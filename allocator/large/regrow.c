@@ -1,4 +1,3 @@
-#include "base/bits.h"
 #include "large/block.h"
 #include "large/find.h"
 #include "large/large.h"
@@ -10,7 +9,6 @@
 #include "pages/run.h"
 #include "pages/run_cache.h"
 #include "pages/spare.h"
-#include "reclaim/purge.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 #include "stats/stats.h"

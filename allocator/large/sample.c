@@ -1,7 +1,6 @@
 #include "large/sample.h"
 
 #include "large/block.h"
-#include "os/stack.h"
 #include "pages/range.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
@@ -9,7 +8,7 @@
 void hak_large_note_sample(void *block, size_t size) {
     hak_stack stack;
     hak_slab *run = hak_run_of(block);
-    stack.depth = hak_os_stack(stack.frames, HAK_STACK_MOST);
+    hak_stack_take(&stack);
     if (run != NULL)
         run->kind = HAK_RUN_SAMPLED;
     hak_sites_begin(block, size, &stack);

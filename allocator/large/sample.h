@@ -1,6 +1,5 @@
 /* Large blocks that are samples of a heap profile. */
-#ifndef HAK_LARGE_SAMPLE_H
-#define HAK_LARGE_SAMPLE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -10,5 +9,3 @@ HAK_COLD bool hak_large_sample_is_due(size_t bytes);
 HAK_COLD void hak_large_note_sample(void *block, size_t size);
 /* The block ends; `run` is NULL for one apart. */
 void hak_large_end_sample(hak_slab *run, const void *block);
-
-#endif

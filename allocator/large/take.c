@@ -11,7 +11,6 @@
 #include "pages/run_cache.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
-#include "reclaim/purge.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
 

@@ -1,7 +1,6 @@
 /* Whole pages for a large block, and back: from the home of the thread, a spare run or a mapping.
  */
-#ifndef HAK_LARGE_TAKE_H
-#define HAK_LARGE_TAKE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -15,5 +14,3 @@ void *hak_large_take_apart(size_t size, size_t align);
 
 /* By the owner of the heap, or with no heap at all. */
 void hak_large_give(hak_heap *heap, hak_slab *run, bool zeroed);
-
-#endif

@@ -9,7 +9,7 @@ size_t hak_blocks_carved(const hak_slab *run) {
     if (run->kind == HAK_RUN_SLAB)
         return run->carved < hak_classes[run->cls].capacity ? run->carved
                                                             : hak_classes[run->cls].capacity;
-    return run->kind == HAK_RUN_LARGE || run->kind == HAK_RUN_SAMPLED;
+    return hak_kind_is_large(run->kind);
 }
 
 void hak_blocks_each_run(void (*visit)(const hak_slab *run)) {

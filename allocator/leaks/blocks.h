@@ -1,6 +1,5 @@
 /* The runs of all ranges that blocks lie in. */
-#ifndef HAK_LEAKS_BLOCKS_H
-#define HAK_LEAKS_BLOCKS_H
+#pragma once
 
 #include "base/types.h"
 
@@ -13,5 +12,3 @@ void hak_blocks_each_run(void (*visit)(const hak_slab *run));
 
 /* The sum of what they have carved. */
 size_t hak_blocks_most(void);
-
-#endif

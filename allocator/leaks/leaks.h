@@ -11,8 +11,7 @@
  * class, programs keep pointers behind a header of their own. It must lie at an address that is a
  * multiple of its size, where compilers put pointers. Nothing here allocates from the heap, and
  * memory is read by a system call, as it may go away meanwhile: threads may still run. */
-#ifndef HAK_LEAKS_LEAKS_H
-#define HAK_LEAKS_LEAKS_H
+#pragma once
 
 #include "leaks/suspects.h"
 
@@ -31,5 +30,3 @@ void hak_leaks_tell_failure(const char *why);
 
 /* Looks, and tells. At the end of the process, once; under no lock. */
 void hak_leaks_look(const hak_leaks_from *from);
-
-#endif

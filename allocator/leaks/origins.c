@@ -2,11 +2,9 @@
 
 #include "base/bits.h"
 #include "os/os.h"
-#include "os/stack.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 
 enum { SLOTS = 4 * HAK_ORIGINS, LONGEST = 256 };
 static hak_stack *stacks;
@@ -25,20 +23,6 @@ bool hak_origins_open(void) {
     return true;
 }
 
-static uint64_t hash_of(const hak_stack *stack) {
-    uint64_t hash = stack->depth;
-    for (unsigned i = 0; i < stack->depth; i++) {
-        hash = (hash ^ (uintptr_t)stack->frames[i]) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
-static bool is_that(const hak_stack *known, const hak_stack *stack) {
-    return known->depth == stack->depth &&
-           memcmp(known->frames, stack->frames, stack->depth * sizeof(void *)) == 0;
-}
-
 /* A number for a stack that is new; 0: there are no more. */
 static uint32_t keep(const hak_stack *stack) {
     if (atomic_load_explicit(&last, memory_order_relaxed) >= HAK_ORIGINS - 1)
@@ -51,8 +35,8 @@ static uint32_t keep(const hak_stack *stack) {
 }
 
 /* Of two threads that come with the same new stack at once, one has kept it for nothing. */
-uint32_t hak_origin_of(const hak_stack *stack) {
-    uint64_t hash = hash_of(stack);
+static uint32_t origin_of(const hak_stack *stack) {
+    uint64_t hash = hak_stack_hash(0, stack);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < LONGEST; i++) {
         _Atomic uint32_t *slot = &slots[(hash + i) % SLOTS];
@@ -61,7 +45,7 @@ uint32_t hak_origin_of(const hak_stack *stack) {
             return 0;
         if (number == 0 && atomic_compare_exchange_strong(slot, &number, kept))
             return kept;
-        if (is_that(&stacks[number], stack))
+        if (hak_stack_is(&stacks[number], stack))
             return number;
     }
     return 0;
@@ -70,9 +54,9 @@ uint32_t hak_origin_of(const hak_stack *stack) {
 uint32_t hak_origin_here(void) {
     int saved_errno = errno;
     hak_stack stack;
-    stack.depth = hak_os_stack(stack.frames, HAK_STACK_MOST);
+    hak_stack_take(&stack);
     errno = saved_errno;
-    return stack.depth != 0 ? hak_origin_of(&stack) : 0;
+    return stack.depth != 0 ? origin_of(&stack) : 0;
 }
 
 const hak_stack *hak_origin_stack(uint32_t number) {

@@ -3,8 +3,7 @@
  *
  *   slots    | number |   |   | number | ...     by the stack's hash
  *   stacks   | none | stack 1 | stack 2 | ...    as far as there are some */
-#ifndef HAK_LEAKS_ORIGINS_H
-#define HAK_LEAKS_ORIGINS_H
+#pragma once
 
 #include "sampling/sites.h"
 
@@ -16,8 +15,5 @@ bool hak_origins_open(void);
 /* The number of the caller's stack; 0: it has none, or there are too many. errno is kept. */
 uint32_t hak_origin_here(void);
 
-/* The number of a stack that is known already; the stack of a number, NULL for 0. */
-uint32_t hak_origin_of(const hak_stack *stack);
+/* The stack of a number, NULL for 0. */
 const hak_stack *hak_origin_stack(uint32_t number);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which suspects memory points to, and which of those that are left hold the others. */
-#ifndef HAK_LEAKS_REACH_H
-#define HAK_LEAKS_REACH_H
+#pragma once
 
 #include "leaks/suspects.h"
 
@@ -17,5 +16,3 @@ size_t hak_reach_split(void);
  * called for already. */
 void hak_reach_count(hak_suspect *direct, void (*count)(const hak_suspect *held, void *context),
                      void *context);
-
-#endif

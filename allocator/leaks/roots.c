@@ -30,8 +30,7 @@ static bool lies_in_range(uintptr_t page) {
 static bool is_no_root(const bounds *b, uintptr_t page) {
     const hak_suspects *all = &hak_suspected;
     return lies_in_range(page) || hak_heap_room_holds((const void *)page) ||
-           is_between(page, all->mapped_from, all->mapped_to) ||
-           is_between(page, b->own_from, b->own_to);
+           page - (uintptr_t)all->all < all->mapped || is_between(page, b->own_from, b->own_to);
 }
 
 static void look_at_pages(uintptr_t from, uintptr_t to, void *context) {

@@ -6,8 +6,7 @@
  *   pages that were written to and can only be read now
  *
  * Not the allocator's own memory, which knows all blocks, and not the suspects. */
-#ifndef HAK_LEAKS_ROOTS_H
-#define HAK_LEAKS_ROOTS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -17,5 +16,3 @@
 /* Reaches from all roots, of the calling thread's stack from `stack` on. False: the system does
  * not say where memory is mapped. */
 bool hak_roots_look(uintptr_t stack);
-
-#endif

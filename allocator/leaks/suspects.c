@@ -15,11 +15,9 @@ bool hak_suspects_open(size_t most) {
     char *mapped = hak_os_map(size, 1);
     if (mapped == NULL)
         return false;
-    *s = (hak_suspects){.all = (hak_suspect *)(void *)mapped, .most = most};
+    *s = (hak_suspects){.all = (hak_suspect *)(void *)mapped, .most = most, .mapped = size};
     s->waiting = (uint32_t *)(void *)(mapped + array);
     s->buffer = (uintptr_t *)(void *)(mapped + array + numbers);
-    s->mapped_from = (uintptr_t)mapped;
-    s->mapped_to = s->mapped_from + size;
     return true;
 }
 

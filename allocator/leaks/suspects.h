@@ -4,8 +4,7 @@
  *   | suspect | suspect | ... |    waiting: | number | number | ... |    buffer for memory
  *
  * One thread, once in a process. */
-#ifndef HAK_LEAKS_SUSPECTS_H
-#define HAK_LEAKS_SUSPECTS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -35,7 +34,7 @@ typedef struct hak_suspects {
     uint32_t *waiting; /* those that are reached, whose own memory was not looked at yet */
     size_t waiting_count;
     uintptr_t *buffer; /* HAK_LOOK_BYTES */
-    uintptr_t mapped_from, mapped_to;
+    size_t mapped;     /* bytes of it all, from the first suspect on */
 } hak_suspects;
 extern HAK_HIDDEN hak_suspects hak_suspected;
 
@@ -50,5 +49,3 @@ void hak_suspects_sort(void);
 
 /* The one that an address lies in; NULL: none. A block of no bytes has its first address. */
 hak_suspect *hak_suspects_find(uintptr_t address);
-
-#endif

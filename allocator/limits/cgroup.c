@@ -1,5 +1,6 @@
 #include "limits/cgroup.h"
 
+#include "base/text.h"
 #include "os/file.h"
 
 #include <stdbool.h>
@@ -121,6 +122,14 @@ static unsigned fields_of(const char *line, const char *fields[FIELDS + 1]) {
     return count;
 }
 
+/* Of a mount that has memory in its options; VERSIONS: it is something else. */
+static enum version version_of(const char *type, const char *options) {
+    if (begins(type, "cgroup2 "))
+        return V2;
+    bool is_v1 = begins(type, "cgroup ") && has_word(options, options + strlen(options), "memory");
+    return is_v1 ? V1 : VERSIONS;
+}
+
 /* "31 23 0:28 ROOT AT options optional... - TYPE source OPTIONS" */
 static void note_mount(const char *line, group groups[VERSIONS]) {
     const char *f[FIELDS + 1];
@@ -129,12 +138,10 @@ static void note_mount(const char *line, group groups[VERSIONS]) {
         dash++;
     if (dash + 3 >= count)
         return;
-    bool is_v2 = begins(f[dash + 1], "cgroup2 ");
-    bool is_v1 = begins(f[dash + 1], "cgroup ") &&
-                 has_word(f[dash + 3], f[dash + 3] + strlen(f[dash + 3]), "memory");
-    group *g = &groups[is_v2 ? V2 : V1];
-    if ((!is_v1 && !is_v2) || g->at[0] != '\0')
+    enum version v = version_of(f[dash + 1], f[dash + 3]);
+    if (v == VERSIONS || groups[v].at[0] != '\0')
         return;
+    group *g = &groups[v];
     copy(g->root, f[3], (size_t)(f[4] - f[3] - 1));
     copy(g->at, f[4], (size_t)(f[5] - f[4] - 1));
 }
@@ -150,14 +157,8 @@ static void find_groups(group groups[VERSIONS]) {
 
 /* "max" is none; so is what cannot be read. */
 static size_t number_in(const char *text) {
-    size_t number = 0;
-    if (*text < '0' || *text > '9')
-        return SIZE_MAX;
-    for (; *text >= '0' && *text <= '9'; text++)
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, (size_t)(*text - '0'), &number))
-            return SIZE_MAX;
-    return number;
+    size_t number;
+    return hak_read_decimal(text, &number) != NULL ? number : SIZE_MAX;
 }
 
 /* Version 1 says "none" by the largest number of whole pages. */
@@ -184,6 +185,13 @@ static bool folder_of(const group *g, char folder[PATH], size_t *top) {
 
 /* ---- the interface ---- */
 
+/* The length of the folder above, the mount's at least. */
+static size_t length_above(const char *folder, size_t length, size_t top) {
+    while (length > top && folder[length - 1] != '/')
+        length--;
+    return length > top ? length - 1 : top;
+}
+
 static size_t least_of(const group *g, enum version v) {
     char folder[PATH];
     size_t top, least = SIZE_MAX;
@@ -194,9 +202,7 @@ static size_t least_of(const group *g, enum version v) {
         least = limit < least ? limit : least;
         if (length <= top)
             return least;
-        while (length > top && folder[length - 1] != '/')
-            length--;
-        length = length > top ? length - 1 : top;
+        length = length_above(folder, length, top);
         folder[length] = '\0';
     }
 }

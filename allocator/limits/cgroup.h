@@ -1,7 +1,6 @@
 /* What the process's cgroups grant, and whether memory is short there. Version 2, version 1, and
  * both at once; nested groups: the least counts. */
-#ifndef HAK_LIMITS_CGROUP_H
-#define HAK_LIMITS_CGROUP_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -17,5 +16,3 @@ HAK_COLD unsigned long hak_cgroup_pressure(void);
 
 /* Stands in front of all paths that are read; empty but in tests. */
 extern HAK_HIDDEN const char *hak_cgroup_root;
-
-#endif

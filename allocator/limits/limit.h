@@ -1,7 +1,6 @@
 /* The limits of memory in force: HAKMEM_SOFT_LIMIT, HAKMEM_HARD_LIMIT, HAKMEM_PRESSURE. Whoever
  * takes pages compares one word; pages/quota.h says what counts. */
-#ifndef HAK_LIMITS_LIMIT_H
-#define HAK_LIMITS_LIMIT_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -28,5 +27,3 @@ HAK_INLINE void hak_limit_look(uint64_t now) {
     if (HAK_UNLIKELY(atomic_load_explicit(&hak_limit_moves, memory_order_relaxed)))
         hak_limit_look_again(now);
 }
-
-#endif

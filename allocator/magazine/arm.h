@@ -15,8 +15,7 @@
  *
  * So a thread that allocates up to some ten thousand blocks of a class in a second stays armed. One
  * that allocates in a tight loop is soon left alone. */
-#ifndef HAK_MAGAZINE_ARM_H
-#define HAK_MAGAZINE_ARM_H
+#pragma once
 
 #include "base/types.h"
 
@@ -67,5 +66,3 @@ HAK_INLINE bool hak_malloc_is_led_away(const hak_heap *heap, unsigned cls) {
 HAK_INLINE bool hak_is_armed(const hak_heap *heap, unsigned cls) {
     return HAK_READ_SHARED(heap->top[cls]) == HAK_NOTHING;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *   0                   the slow path: each malloc     33 instructions while something is counted,
  *                       is led there meanwhile         none otherwise
  *   1                   the hot path                   4 instructions, always */
-#ifndef HAK_MAGAZINE_COUNT_H
-#define HAK_MAGAZINE_COUNT_H
+#pragma once
 
 #include "base/types.h"
 
@@ -40,5 +39,3 @@ HAK_INLINE bool hak_count_picks(hak_heap *heap, size_t size) {
         return false;
     return HAK_UNLIKELY(!hak_count_passes(heap, size));
 }
-
-#endif

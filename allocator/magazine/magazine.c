@@ -86,21 +86,14 @@ void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
 }
 
 /* The slots beyond the usual depth were touched, perhaps. */
-static void purge_beyond(void **end, void **deepest) {
-    uintptr_t from = hak_round_up((uintptr_t)end, hak_os_page_size());
-    uintptr_t to = hak_round_down((uintptr_t)deepest, hak_os_page_size());
-    if (from < to)
-        hak_os_purge((void *)from, to - from);
-}
-
 void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth) {
     unsigned usual = hak_classes[cls].depth;
     if (heap->bins[cls].depth <= usual)
         return;
     set_depth(heap, cls, depth > usual ? depth : usual);
     if (depth <= usual)
-        purge_beyond(hak_magazine_end(heap, cls) + 1,
-                     heap->bins[cls].bottom + hak_classes[cls].deepest + 1);
+        hak_os_purge_within(hak_magazine_end(heap, cls) + 1,
+                            heap->bins[cls].bottom + hak_classes[cls].deepest + 1);
 }
 
 /* ---- as deep as it pays ---- */
@@ -147,12 +140,17 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
         hak_magazine_set_depth(heap, cls, more);
 }
 
+bool hak_magazines_are_empty(const hak_heap *heap) {
+    unsigned cls = 1;
+    while (cls < HAK_CLASSES && hak_magazine_count(heap, cls) == 0)
+        cls++;
+    return cls == HAK_CLASSES;
+}
+
 size_t hak_magazines_purge(hak_heap *heap) {
     bool deep = heap->deep == HAK_DEEP_GRANTED;
-    uintptr_t end = (uintptr_t)heap + (deep ? HAK_HEAP_SIZE : HAK_USUAL_HEAP_SIZE);
-    uintptr_t from = hak_round_up((uintptr_t)grown_places(heap), hak_os_page_size());
-    uintptr_t to = hak_round_down(end, hak_os_page_size());
-    return from < to && hak_os_purge((void *)from, to - from) ? to - from : 0;
+    return hak_os_purge_within(grown_places(heap),
+                               (char *)heap + (deep ? HAK_HEAP_SIZE : HAK_USUAL_HEAP_SIZE));
 }
 
 /* Whether the owner may find something in this part of the slots, or leave something there. */

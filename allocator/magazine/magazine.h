@@ -11,8 +11,7 @@
  * They are never deep.
  *
  * All functions are for the heap's owner. */
-#ifndef HAK_MAGAZINE_MAGAZINE_H
-#define HAK_MAGAZINE_MAGAZINE_H
+#pragma once
 
 #include "magazine/arm.h"
 #include "pages/range.h"
@@ -52,6 +51,9 @@ HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     return count <= heap->bins[cls].depth ? count : 0;
 }
 
+/* Whether no magazine of the heap has a block. */
+bool hak_magazines_are_empty(const hak_heap *heap);
+
 /* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
 HAK_INLINE void *hak_magazine_newest(const hak_heap *heap, unsigned cls) {
     return HAK_HAND ? heap->hand[cls] : *heap->top[cls];
@@ -86,5 +88,3 @@ HAK_INLINE void hak_magazine_put(hak_heap *heap, unsigned cls, void *block) {
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
     return heap->bins[cls].bottom + heap->bins[cls].depth;
 }
-
-#endif

@@ -22,8 +22,7 @@
  *
  * Free is as fast as ever; malloc comes to the slow path each time. All functions are for the
  * heap's owner. */
-#ifndef HAK_MAGAZINE_MODE_H
-#define HAK_MAGAZINE_MODE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -53,5 +52,3 @@ bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks);
 /* Notes that malloc came by. True: the class sheds, and the block is to come from its oldest slab.
  */
 bool hak_mode_sheds_for_malloc(hak_heap *heap, unsigned cls);
-
-#endif

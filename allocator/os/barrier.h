@@ -1,7 +1,6 @@
 /* What one thread can find out and bring about for all others of the process, while they go on.
  * Where system calls are filtered (seccomp) nothing is asked and every answer is "no". */
-#ifndef HAK_OS_BARRIER_H
-#define HAK_OS_BARRIER_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -23,5 +22,3 @@ hak_os_task hak_os_this_task(void);
 
 /* True when that thread has ended for certain. */
 bool hak_os_task_is_gone(hak_os_task task);
-
-#endif

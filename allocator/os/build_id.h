@@ -1,12 +1,9 @@
 /* The build-id of the file that this code is linked into: the library, or a program that has it
  * inside. By it the published version and the debug file are found. */
-#ifndef HAK_OS_BUILD_ID_H
-#define HAK_OS_BUILD_ID_H
+#pragma once
 
 enum { HAK_BUILD_ID_ROOM = 2 * 32 + 1 }; /* SHA-1 has 20 bytes, the longest of lld 32 */
 
 /* In hexadecimal digits; "" where the linker was not asked for one. Nothing is opened. The loader's
  * list of files is walked, under its lock, as exceptions do. */
 void hak_os_build_id(char digits[HAK_BUILD_ID_ROOM]);
-
-#endif

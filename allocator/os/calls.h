@@ -1,8 +1,7 @@
 /* System calls that few processes make, by their numbers: each of libc's functions that a library
  * names costs every process that loads it a look-up. And in some of libc's a thread may be
  * cancelled, but not in malloc, where it may hold a lock of ours. As libc's: -1 and errno. */
-#ifndef HAK_OS_CALLS_H
-#define HAK_OS_CALLS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -37,6 +36,11 @@ HAK_INLINE ssize_t hak_call_read_again(int fd, void *to, size_t size) {
 HAK_INLINE int hak_call_close(int fd) {
     return (int)syscall(SYS_close, fd);
 }
+/* The same for one that may be none. */
+HAK_INLINE void hak_call_drop(int fd) {
+    if (fd >= 0)
+        hak_call_close(fd);
+}
 HAK_INLINE int hak_call_unlink(const char *path) {
     return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
@@ -70,5 +74,3 @@ HAK_INLINE ssize_t hak_call_receive(int fd, void *to, size_t size) {
 HAK_INLINE ssize_t hak_call_send(int fd, const void *from, size_t size) {
     return syscall(SYS_sendto, fd, from, size, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Another exit code for a process that is ending already. */
-#ifndef HAK_OS_EXIT_H
-#define HAK_OS_EXIT_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -8,5 +7,3 @@
  * process ends with `code` instead of 0; a code of the program's own that is not 0 stays. Where
  * libc cannot do that (musl), the process ends at once with `code`, its files flushed. */
 void hak_os_exit_with(int code);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory that faults on purpose, and who looks at faults. */
-#ifndef HAK_OS_FAULT_H
-#define HAK_OS_FAULT_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -20,5 +19,3 @@ bool hak_os_unprotect(void *start, size_t size);
  * program had until now comes next; where there is none the program ends as it would have done.
  * Once. A handler that the program sets up later takes the place of both. */
 void hak_os_watch_faults(void (*explain)(const void *address));
-
-#endif

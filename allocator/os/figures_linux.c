@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "os/file.h"
 #include "os/os.h"
 #include "os/process.h"
@@ -6,23 +7,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* "size resident shared ...", in pages: the second number. */
-static size_t second_number(const char *text) {
-    size_t number = 0;
-    while (*text >= '0' && *text <= '9')
-        text++;
-    if (*text == ' ')
-        text++;
-    for (; *text >= '0' && *text <= '9'; text++)
-        number = number * 10 + (size_t)(*text - '0');
-    return number;
-}
-
+/* "size resident shared ...", in pages. */
 static size_t resident(void) {
     char text[128];
+    size_t size, pages;
     if (!hak_os_may_ask() || hak_os_read("/proc/self/statm", 0, text, sizeof text) < 0)
         return 0;
-    return second_number(text) * hak_os_page_size();
+    const char *rest = hak_read_decimal(text, &size);
+    bool known = rest != NULL && *rest == ' ' && hak_read_decimal(rest + 1, &pages) != NULL;
+    return known ? pages * hak_os_page_size() : 0;
 }
 
 hak_process hak_process_now(void) {

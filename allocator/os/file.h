@@ -1,6 +1,5 @@
 /* Small files, read as a whole: what an operator wrote, and what the kernel says in /proc. */
-#ifndef HAK_OS_FILE_H
-#define HAK_OS_FILE_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -14,5 +13,3 @@ HAK_COLD long hak_os_read(const char *path, size_t offset, char *text, size_t si
 /* The same from its beginning, where the file may be believed: a regular file of root's or of this
  * user's, which nobody else may write to. *why says what is wrong otherwise. */
 HAK_COLD long hak_os_read_trusted(const char *path, char *text, size_t size, const char **why);
-
-#endif

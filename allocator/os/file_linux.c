@@ -11,11 +11,6 @@ static int open_file(const char *path) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, how, 0);
 }
 
-static void close_file(int file) {
-    if (file >= 0)
-        hak_call_close(file);
-}
-
 static long read_all(int file, size_t offset, char *text, size_t size) {
     size_t length = 0;
     long got = -1;
@@ -30,7 +25,7 @@ static long read_all(int file, size_t offset, char *text, size_t size) {
 long hak_os_read(const char *path, size_t offset, char *text, size_t size) {
     int saved_errno = errno, file = open_file(path);
     long length = file >= 0 ? read_all(file, offset, text, size) : -1;
-    close_file(file);
+    hak_call_drop(file);
     errno = saved_errno;
     return length;
 }
@@ -57,7 +52,7 @@ long hak_os_read_trusted(const char *path, char *text, size_t size, const char *
         *why = "cannot be read";
     if (*why == NULL && (size_t)length == size - 1)
         *why = "is too long";
-    close_file(file);
+    hak_call_drop(file);
     errno = saved_errno;
     return *why == NULL ? length : -1;
 }

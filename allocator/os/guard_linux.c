@@ -1,9 +1,9 @@
 #include "os/guard.h"
 
+#include "os/secret.h"
+
 #include <errno.h>
 #include <linux/random.h>
-#include <string.h>
-#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,13 +11,9 @@
 /* Where the call is missing or forbidden: what the kernel gave the process at its start, and the
  * clock. */
 static uint64_t other_random(void) {
-    uint64_t value = 0;
     struct timespec now = {0};
-    const void *given = (const void *)getauxval(AT_RANDOM);
-    if (given != NULL)
-        memcpy(&value, given, sizeof value);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return value ^ ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec;
+    return hak_given_at_start(0) ^ ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec;
 }
 
 /* By its number: in libc's function a thread may be cancelled. */

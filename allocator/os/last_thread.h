@@ -1,7 +1,6 @@
 /* Whether the program's own threads have ended, for a thread of the library that must not keep the
  * process alive. */
-#ifndef HAK_OS_LAST_THREAD_H
-#define HAK_OS_LAST_THREAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ bool hak_is_last_thread(void);
 
 /* Asks no more, and closes what it asked by. */
 void hak_last_thread_drop(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* A Unix socket that the library listens on, in a process that knows nothing of it. */
-#ifndef HAK_OS_LISTENER_H
-#define HAK_OS_LISTENER_H
+#pragma once
 
 #include "os/socket.h"
 
@@ -22,5 +21,3 @@ void hak_listener_close(void);
 
 /* Closes it, if it is still ours, and leaves the file. */
 void hak_listener_drop(void);
-
-#endif

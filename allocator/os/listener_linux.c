@@ -58,8 +58,7 @@ static bool is_stale(void) {
         return false;
     int fd = make_socket();
     bool refused = fd >= 0 && at_address(SYS_connect, fd) != 0 && errno == ECONNREFUSED;
-    if (fd >= 0)
-        hak_call_close(fd);
+    hak_call_drop(fd);
     return refused;
 }
 
@@ -99,8 +98,7 @@ static const char *open_at(const char *path) {
     int fd = make_socket();
     if (!listen_at(fd)) {
         const char *why = in_words(errno);
-        if (fd >= 0)
-            hak_call_close(fd);
+        hak_call_drop(fd);
         return why;
     }
     listener = hak_socket_of(fd);

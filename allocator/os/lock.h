@@ -16,8 +16,7 @@
  * compilers order writes between take and give as they like. Each box mends its part so: what each
  * word says by itself counts, the rest is computed anew, and what was on its way is left to nobody.
  */
-#ifndef HAK_OS_LOCK_H
-#define HAK_OS_LOCK_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -92,5 +91,3 @@ HAK_INLINE bool hak_lock_inherit(hak_lock *lock) {
     atomic_store_explicit(&lock->state, 0, memory_order_relaxed);
     return was_held && hak_locks_held == 0;
 }
-
-#endif

@@ -1,5 +1,6 @@
-/* Mappings of blocks that lie outside of all reservations. They are counted against what the system
- * could back, as libc's malloc has it: by default it refuses what is more than memory and swap. */
+/* Reservations, and mappings of blocks that lie outside of them. Those are counted against what the
+ * system could back, as libc's malloc has it: by default it refuses what is more than memory and
+ * swap. */
 #include "os/os.h"
 
 #include "base/bits.h"
@@ -9,8 +10,8 @@
 #include <sys/mman.h>
 
 /* Address space alone, which need not be backed. */
-static void *reserve(size_t size) {
-    void *got = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static void *reserve(size_t size, int how) {
+    void *got = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | how, -1, 0);
     return got != MAP_FAILED ? got : NULL;
 }
 
@@ -33,9 +34,20 @@ static void *cut(char *got, size_t all, size_t size, size_t align) {
     return start;
 }
 
+/* A debugger that writes a core file would read every page. */
+void *hak_os_reserve(size_t size, size_t align) {
+    int saved_errno = errno;
+    char *got = size + align >= size ? reserve(size + align, MAP_NORESERVE) : NULL;
+    void *start = got != NULL ? cut(got, size + align, size, align) : NULL;
+    if (start != NULL)
+        madvise(start, size, MADV_DONTDUMP);
+    errno = saved_errno;
+    return start;
+}
+
 static void *map(size_t size, size_t align) {
     size_t page = hak_os_page_size(), all = align > page ? size + align - page : size;
-    char *got = reserve(all);
+    char *got = reserve(all, 0);
     if (got == NULL)
         return NULL;
     void *start = cut(got, all, size, align > page ? align : page);

@@ -1,6 +1,5 @@
 /* The mappings of the process, one after the other, as the system lists them. */
-#ifndef HAK_OS_MAPS_H
-#define HAK_OS_MAPS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -15,5 +14,3 @@ typedef struct hak_os_mapping {
 
 /* False: the list cannot be read. What other threads map meanwhile may be left out. One thread. */
 bool hak_os_maps_each(void (*visit)(const hak_os_mapping *mapping, void *context), void *context);
-
-#endif

@@ -43,10 +43,14 @@ static bool parse(line *l, hak_os_mapping *m) {
     return true;
 }
 
-static void take(line *l, char c) {
+/* True: the line has ended. */
+static bool take(line *l, char c) {
+    if (c == '\n')
+        return true;
     if (l->length < LINE)
         l->text[l->length] = c;
     l->length++;
+    return false;
 }
 
 static bool each_line(int file, void (*visit)(const hak_os_mapping *, void *), void *context) {
@@ -55,23 +59,19 @@ static bool each_line(int file, void (*visit)(const hak_os_mapping *, void *), v
     hak_os_mapping m;
     ssize_t got;
     while ((got = hak_call_read(file, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR))
-        for (ssize_t i = 0; i < got; i++) {
-            if (piece[i] != '\n') {
-                take(&l, piece[i]);
-                continue;
+        for (ssize_t i = 0; i < got; i++)
+            if (take(&l, piece[i])) {
+                if (parse(&l, &m))
+                    visit(&m, context);
+                l.length = 0;
             }
-            if (parse(&l, &m))
-                visit(&m, context);
-            l.length = 0;
-        }
     return got == 0;
 }
 
 bool hak_os_maps_each(void (*visit)(const hak_os_mapping *mapping, void *context), void *context) {
     int saved_errno = errno, file = hak_call_open("/proc/self/maps");
     bool done = file >= 0 && each_line(file, visit, context);
-    if (file >= 0)
-        hak_call_close(file);
+    hak_call_drop(file);
     errno = saved_errno;
     return done;
 }

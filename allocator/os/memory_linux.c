@@ -1,10 +1,10 @@
 #include "os/os.h"
 
 #include "base/bits.h"
+#include "os/secret.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -40,21 +40,14 @@ static const uintptr_t zones[] = {
 };
 
 /* Steps of a generator that begins with what the kernel gave the process at its start: a forked
- * child goes on where its parent was. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom
- * Number Generators" (2014), SplitMix64. */
+ * child goes on where its parent was. */
 static uint64_t next_random(void) {
     static HAK_EARLY _Atomic uint64_t state;
-    uint64_t seed = 0, old = 0;
-    const void *given = (const void *)getauxval(AT_RANDOM);
-    if (given != NULL)
-        memcpy(&seed, given, sizeof seed);
+    uint64_t seed = hak_given_at_start(0), old = 0;
     atomic_compare_exchange_strong_explicit(&state, &old, seed, memory_order_relaxed,
                                             memory_order_relaxed);
-    uint64_t x =
-        atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    return hak_mixed(
+        atomic_fetch_add_explicit(&state, UINT64_C(0x9e3779b97f4a7c15), memory_order_relaxed));
 }
 
 void *hak_os_plan(enum hak_zone zone, size_t size, size_t align) {
@@ -62,25 +55,6 @@ void *hak_os_plan(enum hak_zone zone, size_t size, size_t align) {
     if (size >= end - start)
         return NULL;
     return (void *)hak_round_up(start + next_random() % (end - start - size), align);
-}
-
-void *hak_os_reserve(size_t size, size_t align) {
-    int saved_errno = errno;
-    size_t wanted = size + align;
-    if (wanted < size)
-        return NULL;
-    char *got = mmap(NULL, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    errno = saved_errno;
-    if (got == MAP_FAILED)
-        return NULL;
-    char *start = (char *)hak_round_up((uintptr_t)got, align);
-    size_t in_front = (size_t)(start - got);
-    if (in_front != 0)
-        munmap(got, in_front);
-    if (align - in_front != 0)
-        munmap(start + size, align - in_front);
-    advise(start, size, MADV_DONTDUMP); /* a debugger that writes a core file reads every page */
-    return start;
 }
 
 /* Whether the memory is locked: the system takes no locked memory away. Any of it, or nothing, may
@@ -111,6 +85,13 @@ static HAK_COLD enum hak_commit make_writable(void *start, size_t size, bool is_
     return HAK_REFUSED;
 }
 
+static enum hak_commit mapped_elsewhere(void *got, size_t size) {
+    if (got == MAP_FAILED)
+        return HAK_REFUSED;
+    munmap(got, size);
+    return HAK_TAKEN;
+}
+
 /* Elsewhere the address is a hint, which the system follows where nothing lies there: unlike
  * MAP_FIXED_NOREPLACE, that holds on every kernel, in valgrind and in the sanitizers. */
 static enum hak_commit map_at(void *start, size_t size, int how) {
@@ -118,11 +99,8 @@ static enum hak_commit map_at(void *start, size_t size, int how) {
     int access = in_steps ? PROT_NONE : PROT_READ | PROT_WRITE;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | how;
     void *got = mmap(start, size, access, flags, -1, 0);
-    if (got != start) {
-        if (got != MAP_FAILED)
-            munmap(got, size);
-        return got == MAP_FAILED ? HAK_REFUSED : HAK_TAKEN;
-    }
+    if (got != start)
+        return mapped_elsewhere(got, size);
     bool locked = is_locked(start);
     atomic_store_explicit(&maps_are_locked, locked, memory_order_relaxed);
     if (locked)

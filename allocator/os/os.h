@@ -3,10 +3,9 @@
  *
  * Preconditions of all memory functions: addresses and sizes are multiples of hak_os_page_size(),
  * sizes are not zero. Failing calls leave errno alone. */
-#ifndef HAK_OS_OS_H
-#define HAK_OS_OS_H
+#pragma once
 
-#include "base/attributes.h"
+#include "base/bits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,6 +35,12 @@ enum hak_commit { HAK_REFUSED, HAK_COMMITTED, HAK_TAKEN };
 enum hak_commit hak_os_commit(void *start, size_t size, bool is_reserved);
 /* Gives the memory back; the space stays usable and reads as zero again. */
 bool hak_os_purge(void *start, size_t size);
+/* The same for the whole pages between any two addresses. Returns their bytes; 0: nothing went. */
+HAK_INLINE size_t hak_os_purge_within(const void *from, const void *to) {
+    uintptr_t first = hak_round_up((uintptr_t)from, hak_os_page_size());
+    uintptr_t end = hak_round_down((uintptr_t)to, hak_os_page_size());
+    return first < end && hak_os_purge((void *)first, end - first) ? end - first : 0;
+}
 /* Lets the system take the memory back when it is short of it: until then it stays, with its
  * contents, and costs less to use again. */
 bool hak_os_offer(void *start, size_t size);
@@ -94,5 +99,3 @@ typedef struct hak_os_hooks {
 bool hak_os_start(const hak_os_hooks *hooks);
 /* False: the end of this thread would not be noticed. May call calloc. */
 bool hak_os_watch_this_thread(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* A file that is written in one go: private, and under its name only when it is whole. */
-#ifndef HAK_OS_OUT_H
-#define HAK_OS_OUT_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -25,5 +24,3 @@ void hak_out_address(hak_out *out, const void *address);
 void hak_out_copy(hak_out *out, const char *path);
 /* Gives the file its name. Returns 0 or the first error; then there is no file. */
 int hak_out_close(hak_out *out);
-
-#endif

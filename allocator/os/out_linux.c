@@ -1,6 +1,6 @@
 #include "os/out.h"
 
-#include "base/fatal.h"
+#include "base/text.h"
 #include "os/calls.h"
 
 #include <errno.h>
@@ -85,8 +85,7 @@ void hak_out_copy(hak_out *out, const char *path) {
             break;
     if (length < 0)
         fail(out);
-    if (from >= 0)
-        hak_call_close(from);
+    hak_call_drop(from);
 }
 
 int hak_out_close(hak_out *out) {

@@ -1,6 +1,5 @@
 /* A look at memory of this process that may be gone, or without access, at any moment. */
-#ifndef HAK_OS_PEEK_H
-#define HAK_OS_PEEK_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -20,5 +19,3 @@ size_t hak_os_peek(void *to, uintptr_t from, size_t size);
  * alone that no file has. Where the system does not say: for all of it, or nothing. */
 void hak_os_touched_each(uintptr_t start, uintptr_t end, bool private_only,
                          void (*visit)(uintptr_t from, uintptr_t to, void *context), void *context);
-
-#endif

@@ -34,8 +34,7 @@ bool hak_os_peek_start(void) {
 }
 
 void hak_os_peek_end(void) {
-    if (pagemap >= 0)
-        hak_call_close(pagemap);
+    hak_call_drop(pagemap);
     pagemap = -1;
 }
 

@@ -1,6 +1,5 @@
 /* What the system says about the whole process. */
-#ifndef HAK_OS_PROCESS_H
-#define HAK_OS_PROCESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ typedef struct hak_process {
 hak_process hak_process_now(void);
 
 size_t hak_process_number(void);
-
-#endif

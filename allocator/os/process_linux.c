@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 static HAK_EARLY const hak_os_hooks *registered;

@@ -1,6 +1,5 @@
 /* A number that differs from process to process, for what must not be foreseen. */
-#ifndef HAK_OS_SECRET_H
-#define HAK_OS_SECRET_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -13,4 +12,14 @@ extern HAK_HIDDEN uintptr_t hak_secret;
  * process random bytes at its start. */
 void hak_secret_choose(void);
 
-#endif
+/* Word 0 or 1 of the random bytes that the kernel gave the process at its start; 0: there are none.
+ */
+uint64_t hak_given_at_start(unsigned word);
+
+/* Mixes bits well. Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators"
+ * (2014), SplitMix64. */
+HAK_INLINE uint64_t hak_mixed(uint64_t x) {
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}

@@ -6,34 +6,31 @@
 
 HAK_EARLY uintptr_t hak_secret;
 
-/* Source: Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators" (2014). */
-static uint64_t mix(uint64_t x) {
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+uint64_t hak_given_at_start(unsigned word) {
+    uint64_t value = 0;
+    const char *given = (const char *)getauxval(AT_RANDOM);
+    if (given != NULL)
+        memcpy(&value, given + word * sizeof value, sizeof value);
+    return value;
 }
 
-/* Both halves of what the kernel gave: libc has one for its canary and one for its pointers, and
- * who learns our number must learn neither. */
-static uint64_t given_at_start(void) {
-    uint64_t halves[2];
-    const void *given = (const void *)getauxval(AT_RANDOM);
-    if (given == NULL)
-        return 0;
-    memcpy(halves, given, sizeof halves);
-    return mix(mix(halves[0]) + halves[1]);
+/* Both words: libc has one for its canary and one for its pointers, and who learns our number must
+ * learn neither. */
+static uint64_t both_given(void) {
+    uint64_t mixed = hak_mixed(hak_given_at_start(0)) + hak_given_at_start(1);
+    return hak_mixed(mixed);
 }
 
 /* For loaders that hand nothing over: where the stack lies, and when it is. */
 static uint64_t drawn_here(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return mix((uintptr_t)&now) ^ mix((uint64_t)now.tv_nsec);
+    return hak_mixed((uintptr_t)&now) ^ hak_mixed((uint64_t)now.tv_nsec);
 }
 
 void hak_secret_choose(void) {
     if (hak_secret != 0)
         return;
-    uint64_t given = given_at_start();
+    uint64_t given = both_given();
     hak_secret = (uintptr_t)(given != 0 ? given : drawn_here()) | 1;
 }

@@ -2,8 +2,7 @@
  * all of them and get their numbers for files of its own. So each is remembered with its inode, and
  * no call touches a descriptor that is not its own any more, raises a signal, or blocks for longer
  * than it says. */
-#ifndef HAK_OS_SOCKET_H
-#define HAK_OS_SOCKET_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -34,5 +33,3 @@ bool hak_socket_write(hak_socket to, const char *text, size_t length, uint64_t e
 /* Ends what is said; drop closes the descriptor alone, and another process may talk on. */
 void hak_socket_close(hak_socket s);
 void hak_socket_drop(hak_socket s);
-
-#endif

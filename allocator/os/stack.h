@@ -1,6 +1,5 @@
 /* Call stacks of the calling thread, as libc's unwinder sees them. */
-#ifndef HAK_OS_STACK_H
-#define HAK_OS_STACK_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -28,5 +27,3 @@ hak_os_place hak_os_place_of(const void *frame);
 
 /* A call stack on stderr, a line for each frame. */
 void hak_os_stack_write(void *const *frames, unsigned depth);
-
-#endif

@@ -1,6 +1,5 @@
 /* A thread of the library's own. */
-#ifndef HAK_OS_THREAD_H
-#define HAK_OS_THREAD_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -18,5 +17,3 @@ typedef struct {
 bool hak_os_start_thread(hak_os_thread *thread);
 
 void hak_os_sleep_ms(uint64_t milliseconds);
-
-#endif

@@ -3,8 +3,7 @@
  * when it could never back one.
  *
  * Guard builds have none: their records lie beside ranges. */
-#ifndef HAK_PAGES_APART_H
-#define HAK_PAGES_APART_H
+#pragma once
 
 #include "base/types.h"
 
@@ -36,5 +35,3 @@ void hak_apart_each(void (*visit)(const void *block, size_t size));
 
 /* How many there are, and their bytes. Any thread; others may go on. */
 size_t hak_apart_count(size_t *bytes);
-
-#endif

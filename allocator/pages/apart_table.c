@@ -146,42 +146,52 @@ size_t hak_apart_size(const void *block) {
 
 /* ---- all of them ---- */
 
+/* Entry `i` of all tables; NULL behind the last one. */
+static const entry *entry_at(size_t i) {
+    unsigned table = 0;
+    for (; table_at(table) != NULL && i >= length_of(table); table++)
+        i -= length_of(table);
+    return table_at(table) != NULL ? &table_at(table)[i] : NULL;
+}
+
+static uintptr_t start_of(const entry *e) {
+    return atomic_load_explicit(&e->start, memory_order_relaxed);
+}
+
+static size_t size_of(const entry *e) {
+    return atomic_load_explicit(&e->size, memory_order_relaxed);
+}
+
 enum hak_apart_place hak_apart_place_of(const void *p) {
     enum hak_apart_place place = HAK_APART_NOWHERE;
-    for (unsigned table = 0; table_at(table) != NULL; table++)
-        for (size_t i = 0; i < length_of(table); i++) {
-            const entry *e = &table_at(table)[i];
-            uintptr_t start = atomic_load_explicit(&e->start, memory_order_relaxed);
-            size_t size = atomic_load_explicit(&e->size, memory_order_relaxed);
-            if ((uintptr_t)p - (start & ~GONE) >= size)
-                continue;
-            if ((start & GONE) == 0)
-                return HAK_APART_INSIDE;
-            place = HAK_APART_FREED;
-        }
+    const entry *e;
+    for (size_t i = 0; (e = entry_at(i)) != NULL; i++) {
+        uintptr_t start = start_of(e);
+        if ((uintptr_t)p - (start & ~GONE) < size_of(e))
+            place = (start & GONE) == 0 ? HAK_APART_INSIDE : HAK_APART_FREED;
+        if (place == HAK_APART_INSIDE)
+            break;
+    }
     return place;
 }
 
 void hak_apart_each(void (*visit)(const void *block, size_t size)) {
-    for (unsigned table = 0; table_at(table) != NULL; table++)
-        for (size_t i = 0; i < length_of(table); i++) {
-            const entry *e = &table_at(table)[i];
-            uintptr_t start = atomic_load_explicit(&e->start, memory_order_relaxed);
-            if (!is_free(start, 0))
-                visit((const void *)start, atomic_load_explicit(&e->size, memory_order_relaxed));
-        }
+    const entry *e;
+    for (size_t i = 0; (e = entry_at(i)) != NULL; i++) {
+        uintptr_t start = start_of(e);
+        if (!is_free(start, 0))
+            visit((const void *)start, size_of(e));
+    }
 }
 
 size_t hak_apart_count(size_t *bytes) {
     size_t count = 0;
+    const entry *e;
     *bytes = 0;
-    for (unsigned table = 0; table_at(table) != NULL; table++)
-        for (size_t i = 0; i < length_of(table); i++) {
-            const entry *e = &table_at(table)[i];
-            if (is_free(atomic_load_explicit(&e->start, memory_order_relaxed), 0))
-                continue;
-            *bytes += atomic_load_explicit(&e->size, memory_order_relaxed);
-            count++;
-        }
+    for (size_t i = 0; (e = entry_at(i)) != NULL; i++) {
+        bool live = !is_free(start_of(e), 0);
+        *bytes += live ? size_of(e) : 0;
+        count += live;
+    }
     return count;
 }

@@ -1,7 +1,6 @@
 /* Which blocks lie apart (pages/apart.h), and how long they are. No function waits, or takes a
  * lock. */
-#ifndef HAK_PAGES_APART_TABLE_H
-#define HAK_PAGES_APART_TABLE_H
+#pragma once
 
 #include "pages/apart.h"
 
@@ -18,5 +17,3 @@ void hak_apart_note(void *block, size_t size);
 
 /* Returns its size; 0: it is not there, or another thread was quicker. */
 size_t hak_apart_forget(const void *block);
-
-#endif

@@ -12,8 +12,7 @@
  * the untouched magazines of many threads and small programs never do. What is purged goes back to
  * small pages first, so that the system does not fill the holes again by itself. Under the segment
  * lock. */
-#ifndef HAK_PAGES_DENSE_H
-#define HAK_PAGES_DENSE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -33,5 +32,3 @@ bool hak_dense_holds(const hak_slab *slab);
 
 /* In a forked child: counts anew what has huge pages. */
 void hak_dense_count(void);
-
-#endif

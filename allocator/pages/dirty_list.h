@@ -1,6 +1,5 @@
 /* Segments that have dirty pages wait on a list, the one that has waited longest first. */
-#ifndef HAK_PAGES_DIRTY_LIST_H
-#define HAK_PAGES_DIRTY_LIST_H
+#pragma once
 
 #include "base/types.h"
 
@@ -13,5 +12,3 @@ hak_segment *hak_dirty_pop(void);
 void hak_dirty_forget(void);
 /* Segments on the list. Any thread; a hint without the lock. */
 size_t hak_dirty_count(void);
-
-#endif

@@ -72,7 +72,7 @@ static void begin_epoch(void) {
 
 /* Unless another thread purges. */
 static void purge_some(size_t pages) {
-    if (!hak_lock_try(&hak_purge_lock))
+    if (pages == 0 || !hak_lock_try(&hak_purge_lock))
         return;
     size_t entries = hak_dirty_count();
     hak_dirty_purge(&entries, pages, HAK_DIRTY_ALL);
@@ -83,9 +83,7 @@ void hak_purge_expect(void) {
     if (!hak_policy_purges())
         return;
     begin_epoch();
-    size_t excess = hak_excess_pages();
-    if (excess != 0)
-        purge_some(excess);
+    purge_some(hak_excess_pages());
 }
 
 /* Where epochs have no length, each visit would end one and empty the magazines. */
@@ -95,11 +93,8 @@ void hak_purge_expect_sleep(void) {
 }
 
 void hak_purge_for_growth(void) {
-    if (!hak_policy_purges())
-        return;
-    size_t excess = hak_excess_growth();
-    if (excess != 0)
-        purge_some(excess);
+    if (hak_policy_purges())
+        purge_some(hak_excess_growth());
 }
 
 void hak_purge_expect_spare(uint64_t faults) {

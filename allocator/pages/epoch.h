@@ -1,8 +1,7 @@
 /* Purge epochs. Freed memory waits for the end of an epoch; this file says whether something waits,
  * and until when. Code that frees something needs no more. What happens at the end of an epoch is
  * in reclaim/purge.h. */
-#ifndef HAK_PAGES_EPOCH_H
-#define HAK_PAGES_EPOCH_H
+#pragma once
 
 #include "base/types.h"
 #include "pages/dirty.h" /* the purge lock */
@@ -38,5 +37,3 @@ void hak_epoch_count(void);            /* notes that the epoch has ended */
 void hak_epoch_expect_more(bool more); /* notes whether something is left for the next epoch */
 void hak_epoch_put_off(uint64_t now);  /* the purge is not done: it goes on at the next visit */
 void hak_epoch_start(uint64_t now);    /* starts the next epoch, if something waits for it */
-
-#endif

@@ -11,8 +11,7 @@
  *
  *   faults of its life:  | few: sparse -> spare runs, which hold HAKMEM_HUGE_KEEP together |
  *                        | many: dense -> dirty pages, which wait like all others          | */
-#ifndef HAK_PAGES_EXCESS_H
-#define HAK_PAGES_EXCESS_H
+#pragma once
 
 #include "base/types.h"
 
@@ -62,5 +61,3 @@ void hak_excess_spare_purged(void);
 
 /* In a forked child, where the thread that held the lock may not exist any more. */
 void hak_excess_after_fork_in_child(void);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * The deep magazines, most of a heap, become usable when the first of them is wanted. A seat and
  * its heap's place stay together for ever. */
-#ifndef HAK_PAGES_HEAP_ROOM_H
-#define HAK_PAGES_HEAP_ROOM_H
+#pragma once
 
 #include "base/types.h"
 #include "os/os.h"
@@ -28,5 +27,3 @@ bool hak_heap_room_deepen(hak_heap *heap);
 
 /* Whether the address lies in a heap, or in a wall beside one. Any thread. */
 bool hak_heap_room_holds(const void *address);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * The first home is the range that everything else lies in. A program in which one thread alone
  * asks for large blocks has no other home. All functions need the segment lock. */
-#ifndef HAK_PAGES_HOME_H
-#define HAK_PAGES_HOME_H
+#pragma once
 
 #include "base/types.h"
 
@@ -24,5 +23,3 @@ size_t hak_home_range(unsigned home);
 /* Gives the home a range of its own, if it has none yet. NULL: it needs none, or address space is
  * scarce. */
 hak_range *hak_home_settle(unsigned home);
-
-#endif

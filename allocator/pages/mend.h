@@ -4,12 +4,9 @@
  * *noted* for that long (pages/note.h). Of all else that the segment lock guards the words count
  * that say which pages are used and which have memory; what another thread was just taking or
  * giving stays used for ever. */
-#ifndef HAK_PAGES_MEND_H
-#define HAK_PAGES_MEND_H
+#pragma once
 
 #include "base/types.h"
 
 /* Makes what the segment lock guards sound in a forked child. */
 void hak_pages_after_fork_in_child(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Notes of pages that are free, but count as used while the system takes their memory away: what a
  * forked child needs to know of threads that it does not have (pages/mend.h). */
-#ifndef HAK_PAGES_NOTE_H
-#define HAK_PAGES_NOTE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -14,5 +13,3 @@ void hak_note_forget(size_t note);
 /* In a forked child: a note that is there, and is no more. An address and, below its last bits, the
  * pages; 0: there is none. */
 uintptr_t hak_note_take(void);
-
-#endif

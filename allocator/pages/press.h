@@ -1,6 +1,5 @@
 /* Making room below the limits of memory. */
-#ifndef HAK_PAGES_PRESS_H
-#define HAK_PAGES_PRESS_H
+#pragma once
 
 #include "pages/quota.h"
 
@@ -11,5 +10,3 @@ HAK_INLINE void hak_press_for(size_t pages) {
     if (hak_quota_is_near(pages))
         hak_press(pages);
 }
-
-#endif

@@ -1,6 +1,5 @@
 #include "pages/quota.h"
 
-#include "base/bits.h"
 #include "pages/segment.h"
 
 static _Atomic size_t apart; /* pages; a part of one counts whole */

@@ -1,8 +1,7 @@
 /* What counts against the limits of memory (limits/limit.h): pages of slabs and of large blocks,
  * whether they were touched or not; free pages that memory stands behind; blocks apart. Not what
  * the library needs for itself: heaps and tables. */
-#ifndef HAK_PAGES_QUOTA_H
-#define HAK_PAGES_QUOTA_H
+#pragma once
 
 #include "base/types.h"
 #include "limits/limit.h"
@@ -30,5 +29,3 @@ void hak_quota_give_apart(size_t bytes);
 
 /* In a forked child: so many bytes are in blocks apart. */
 void hak_quota_set_apart(size_t bytes);
-
-#endif

@@ -9,8 +9,7 @@
  * Lowest address first keeps what is in use together: the far end of the range falls free, and
  * pages that were used lately are used again before those that never were. Under the segment
  * lock. */
-#ifndef HAK_PAGES_ROOM_H
-#define HAK_PAGES_ROOM_H
+#pragma once
 
 #include "base/types.h"
 
@@ -35,5 +34,3 @@ hak_room hak_room_of(uint32_t used);
 
 /* In a forked child: all that the tree knows, anew. */
 void hak_rooms_mend(hak_range *r);
-
-#endif

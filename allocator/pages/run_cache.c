@@ -3,7 +3,6 @@
 #include "pages/epoch.h"
 #include "pages/excess.h"
 #include "pages/run.h"
-#include "pages/segment.h"
 
 /* Those above it move down by one place: meanwhile one of them may be seen in two. */
 static hak_slab *take_run_out(hak_heap *heap, size_t at) {

@@ -14,8 +14,7 @@
  *
  * A forked child looks at the caches of threads that it does not have. What it finds there marked
  * CACHED is nobody's: a run gets that mark before it comes in, and loses it after it has left. */
-#ifndef HAK_PAGES_RUN_CACHE_H
-#define HAK_PAGES_RUN_CACHE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -68,5 +67,3 @@ bool hak_run_cache_empty(hak_heap *heap, bool aged);
 /* Gives back what a heap has cached whose thread is not there: in a forked child, or because it
  * ended amid an operation. */
 void hak_run_cache_inherit(hak_heap *heap);
-
-#endif

@@ -150,15 +150,13 @@ void hak_spare_purge(void) {
     }
 }
 
-size_t hak_spare_count(size_t *pages) {
-    size_t count = 0;
-    *pages = 0;
+size_t hak_spare_pages(void) {
+    size_t pages = 0;
     for (size_t i = 0; i < MOST_SPARES; i++) {
         const hak_slab *run = spares[i].run;
-        count += run != NULL;
-        *pages += run != NULL ? run->pages : 0;
+        pages += run != NULL ? run->pages : 0;
     }
-    return count;
+    return pages;
 }
 
 void hak_spare_mend(void) {

@@ -2,8 +2,7 @@
  * tree of rooms and the segments, of which a huge run has many, need not be told of each. What a
  * spare run has too much is address space, not memory; where that is scarce or limited there are
  * none. They go back to their segments when an epoch ends. */
-#ifndef HAK_PAGES_SPARE_H
-#define HAK_PAGES_SPARE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -19,10 +18,8 @@ void hak_spare_purge(void);
 /* Gives all spare runs back to their segments. False: there was none. */
 bool hak_spare_release(void);
 
-/* How many there are, and their pages: without the lock, while others go on. */
-size_t hak_spare_count(size_t *pages);
+/* Their pages: without the lock, while others go on. */
+size_t hak_spare_pages(void);
 
 /* In a forked child: which of the runs read as zero nobody knows. */
 void hak_spare_mend(void);
-
-#endif

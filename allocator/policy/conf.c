@@ -101,9 +101,7 @@ static void refuse_name(const char *source, const entry *e, const hak_policy *dr
     const char *nearest = hak_name_nearest(e->name, e->name_length, HAK_PREFIX);
     char name[TEXT] = "";
     for (size_t i = 0; nearest != NULL && nearest[HAK_PREFIX + i] != '\0'; i++)
-        name[i] = (char)(nearest[HAK_PREFIX + i] | ('A' ^ 'a')); /* _ is 0x5f | 0x20 */
-    for (char *at = name; *at != '\0'; at++)
-        *at = *at == ('_' | ('A' ^ 'a')) ? '_' : *at;
+        name[i] = hak_lower(nearest[HAK_PREFIX + i]);
     complain(draft, (const char *const[]){"hakmem: ", source, e->name, " is no option",
                                           nearest != NULL ? "; did you mean " : "", name,
                                           nearest != NULL ? "?" : "", NULL});
@@ -124,21 +122,24 @@ void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
 
 /* ---- the file ---- */
 
+static bool take_path(const entry *e, char path[HAK_CONF_PATH], const hak_policy *draft) {
+    bool good = *e->value_at == '/' && e->value_length < HAK_CONF_PATH;
+    if (good) {
+        memcpy(path, e->value_at, e->value_length);
+        path[e->value_length] = '\0';
+    } else {
+        complain(draft, (const char *const[]){"hakmem: HAKMEM_CONF: file=", e->value,
+                                              " is not an absolute path; not read", NULL});
+    }
+    return good;
+}
+
 bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy *draft) {
     entry e;
     bool named = false;
-    while ((text = next(text, &e)) != NULL) {
-        if (!is_file(&e))
-            continue;
-        named = *e.value_at == '/' && e.value_length < HAK_CONF_PATH;
-        if (named) {
-            memcpy(path, e.value_at, e.value_length);
-            path[e.value_length] = '\0';
-        } else {
-            complain(draft, (const char *const[]){"hakmem: HAKMEM_CONF: file=", e.value,
-                                                  " is not an absolute path; not read", NULL});
-        }
-    }
+    while ((text = next(text, &e)) != NULL)
+        if (is_file(&e))
+            named = take_path(&e, path, draft);
     return named;
 }
 

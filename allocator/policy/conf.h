@@ -1,7 +1,6 @@
 /* Strings of options: "purge_delay=100,huge_pages=1". Entries end with a comma or a line; a line
  * that begins with # says nothing. */
-#ifndef HAK_POLICY_CONF_H
-#define HAK_POLICY_CONF_H
+#pragma once
 
 #include "policy/policy.h"
 
@@ -19,5 +18,3 @@ HAK_COLD bool hak_conf_read_file(const char *path, hak_policy *draft);
 /* One entry, or one variable. False: it does not count, and stderr says why. */
 HAK_COLD bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,
                            hak_policy *draft);
-
-#endif

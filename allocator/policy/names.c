@@ -40,10 +40,6 @@ bool hak_name_is_known(const char *name, size_t length) {
 
 enum { LONGEST = 32 }; /* as long as an option's name may be */
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static unsigned least(unsigned a, unsigned b, unsigned c) {
     unsigned ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -60,7 +56,7 @@ static unsigned distance(const char *a, size_t length, const char *b) {
         unsigned diagonal = row[0];
         row[0] = (unsigned)i + 1;
         for (size_t j = 0; j < width; j++) {
-            unsigned changed = diagonal + (lower(a[i]) != lower(b[j]));
+            unsigned changed = diagonal + (hak_lower(a[i]) != hak_lower(b[j]));
             diagonal = row[j + 1];
             row[j + 1] = least(row[j] + 1, row[j + 1] + 1, changed);
         }

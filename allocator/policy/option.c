@@ -1,8 +1,7 @@
 #include "policy/option.h"
 
-#include "base/fatal.h"
+#include "base/text.h"
 
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -40,13 +39,9 @@ bool hak_option_is_size(enum hak_option_index option) {
 
 /* ---- names ---- */
 
-static char upper(char c) {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
 static bool is_same(const char *name, size_t length, const char *variable) {
     for (size_t i = 0; i < length; i++)
-        if (upper(name[i]) != variable[i])
+        if (hak_lower(name[i]) != hak_lower(variable[i]))
             return false;
     return variable[length] == '\0';
 }
@@ -61,32 +56,19 @@ enum hak_option_index hak_option_find(const char *name, size_t length) {
 
 /* ---- values ---- */
 
-/* strtoul would accept signs, blanks and a locale's ideas. Returns what follows; NULL: no number.
- */
-static const char *parse_digits(const char *text, unsigned long *value) {
-    const char *begin = text;
-    *value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        if (*value > (ULONG_MAX - 9) / 10)
-            return NULL;
-        *value = *value * 10 + (unsigned long)(*text - '0');
-    }
-    return text != begin ? text : NULL;
-}
-
 static bool is_in_range(enum hak_option_index option, unsigned long value) {
     return value >= hak_options[option].lowest && value <= hak_options[option].highest;
 }
 
 /* One letter behind the digits of a size. */
 static bool parse_unit(enum hak_option_index option, char unit, unsigned long *value) {
-    static const char units[] = "KMG";
+    static const char units[] = "kmg";
     if (unit == '%') {
         bool is_share = *value >= 1 && *value <= 100;
         *value |= HAK_SHARE;
         return is_share;
     }
-    const char *found = strchr(units, upper(unit));
+    const char *found = strchr(units, hak_lower(unit));
     unsigned shift = found != NULL ? 10 * (unsigned)(found - units + 1) : 0;
     if (found == NULL || *value > hak_options[option].highest >> shift)
         return false;
@@ -95,7 +77,7 @@ static bool parse_unit(enum hak_option_index option, char unit, unsigned long *v
 }
 
 bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value) {
-    const char *rest = parse_digits(text, value);
+    const char *rest = hak_read_decimal(text, value);
     if (rest == NULL)
         return false;
     if (*rest == '\0')

@@ -1,7 +1,6 @@
 /* The table of options: their names, ranges and texts. A value is one word: a number, or a share of
  * a limit that is not known here. */
-#ifndef HAK_POLICY_OPTION_H
-#define HAK_POLICY_OPTION_H
+#pragma once
 
 #include "base/attributes.h"
 #include "base/geometry.h"
@@ -38,10 +37,12 @@ bool hak_option_is_size(enum hak_option_index option);
 /* The option with this name, written as in purge_delay or HAKMEM_PURGE_DELAY; HAK_OPTIONS: none. */
 enum hak_option_index hak_option_find(const char *name, size_t length);
 
+HAK_INLINE char hak_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* False: the text is no value of this option, or out of its range. */
 bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value);
 
 /* Text of a value in `buffer` (at least 22 bytes); returns where it starts. */
 const char *hak_option_text(unsigned long value, char buffer[22]);
-
-#endif

@@ -130,6 +130,11 @@ static HAK_COLD const char *find(char *const environment[], const char *name) {
     return NULL;
 }
 
+const char *hak_policy_text(char *const environment[], const char *name) {
+    const char *text = environment != NULL ? find(environment, name) : NULL;
+    return text != NULL && !hak_os_is_privileged() ? text : NULL;
+}
+
 static HAK_COLD void read_variables(char *const environment[], hak_policy *draft) {
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
         const char *text = find(environment, hak_options[i].variable);
@@ -203,16 +208,15 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 /* ---- once more ---- */
 
 bool hak_policy_read_again(void) {
-    hak_policy draft, now;
+    hak_policy draft;
     if (conf_path[0] == '\0')
         return false;
     hak_lock_take(&lock);
     hak_policy_copy(&draft);
-    copy_fields(&now, &draft);
     bool believed = hak_conf_read_file(conf_path, &draft);
     for (unsigned i = 0; i < HAK_OPTIONS; i++)
         if (!hak_option_is_live((enum hak_option_index)i))
-            *hak_policy_at(&draft, i) = *hak_policy_at(&now, i);
+            *hak_policy_at(&draft, i) = *hak_policy_at(hak_policy_now(), i);
     if (believed)
         publish(&draft);
     hak_lock_give(&lock);

@@ -7,8 +7,7 @@
  * Nothing is ever freed. A snapshot is written over when 63 others have come after it. Who reads
  * one field needs no care: it finds a value that was in force, or is at once, since fields are
  * atomic. Who wants all of one snapshot (hak_policy_copy) looks at its number again afterwards. */
-#ifndef HAK_POLICY_POLICY_H
-#define HAK_POLICY_POLICY_H
+#pragma once
 
 #include "base/attributes.h"
 #include "policy/option.h"
@@ -48,6 +47,9 @@ void hak_policy_read(char *const environment[]);
 /* The same, once: the first time that there is an environment. Any thread. */
 void hak_policy_start(char *const environment[]);
 
+/* The value of an option that is no number; NULL: it is not there, or must not be believed. */
+const char *hak_policy_text(char *const environment[], const char *name);
+
 /* Replaces the snapshot by one with another value for an option. 0, or ENOENT: there is no such
  * option; EINVAL: no value for it; EPERM: it counts at the start alone. Any thread. */
 HAK_COLD int hak_policy_change(const char *name, const char *text);
@@ -80,5 +82,3 @@ HAK_INLINE bool hak_policy_purges(void) {
 HAK_INLINE bool hak_policy_may_purge_now(void) {
     return hak_policy_purges() && hak_policy_now()->purge_lazily == 0;
 }
-
-#endif

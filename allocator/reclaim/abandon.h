@@ -1,6 +1,5 @@
 /* Heaps whose threads end: at their end, or later, when somebody finds that they are gone. */
-#ifndef HAK_RECLAIM_ABANDON_H
-#define HAK_RECLAIM_ABANDON_H
+#pragma once
 
 #include "base/types.h"
 
@@ -9,5 +8,3 @@ void hak_abandon(hak_heap *heap);
 
 /* Looks at so many heaps, in turn: those whose owner has ended without a word are given away. */
 void hak_abandoned_find(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * It is there only while something waits, and for a short time after: a program that ends with its
  * last thread is not kept alive. */
-#ifndef HAK_RECLAIM_BACKGROUND_H
-#define HAK_RECLAIM_BACKGROUND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ bool hak_background_start(void);
 
 /* In a forked child, which does not have the thread. */
 void hak_background_after_fork_in_child(void);
-
-#endif

@@ -6,8 +6,7 @@
  * paths of malloc and free look at the clock, and while an epoch runs the magazines are armed
  * (magazine/arm.h), so that a program that goes on allocating only a little gives its memory back
  * too. When an epoch runs: pages/epoch.h. */
-#ifndef HAK_RECLAIM_PURGE_H
-#define HAK_RECLAIM_PURGE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -26,5 +25,3 @@ size_t hak_purge_all(hak_heap *own);
 
 /* In a forked child: a purge that another thread was at never ends. */
 void hak_purge_after_fork_in_child(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Taking memory back from heaps whose owner does not come by: a thread that sleeps, or runs and
  * neither allocates nor frees but what its magazines serve. */
-#ifndef HAK_RECLAIM_RECLAIM_H
-#define HAK_RECLAIM_RECLAIM_H
+#pragma once
 
 #include "reclaim/rob.h"
 
@@ -11,5 +10,3 @@ bool hak_reclaim_some(const hak_round *round, size_t budget);
 
 /* The same at once and for all heaps. Returns the bytes given back. Under the purge lock. */
 size_t hak_reclaim_all(void);
-
-#endif

@@ -31,6 +31,12 @@ static void let_go(hak_heap *heap) {
     atomic_fetch_and_explicit(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED, memory_order_release);
 }
 
+static void add(hak_robbed *robbed, hak_heap *heap) {
+    heap->robbed = true;
+    robbed->are_empty[robbed->count] = false;
+    robbed->heaps[robbed->count++] = heap;
+}
+
 /* Those that are busy, and all where there is no barrier, stay their owners'. False: there is none.
  */
 static bool keep(hak_robbed *robbed) {
@@ -39,13 +45,10 @@ static bool keep(hak_robbed *robbed) {
     robbed->count = 0;
     for (size_t i = 0; i < count; i++) {
         hak_heap *heap = robbed->heaps[i];
-        if (none || atomic_load_explicit(&heap->busy, memory_order_acquire)) {
+        if (none || atomic_load_explicit(&heap->busy, memory_order_acquire))
             let_go(heap);
-            continue;
-        }
-        heap->robbed = true;
-        robbed->are_empty[robbed->count] = false;
-        robbed->heaps[robbed->count++] = heap;
+        else
+            add(robbed, heap);
     }
     return !none;
 }

@@ -1,7 +1,6 @@
 /* Heaps that a reclaimer has for itself for a while, although they are other threads'. All under
  * hak_reclaim_lock; heap/owner.h says how owner and reclaimer agree. */
-#ifndef HAK_RECLAIM_ROB_H
-#define HAK_RECLAIM_ROB_H
+#pragma once
 
 #include "heap/owner.h"
 #include "heap/seat.h"
@@ -38,5 +37,3 @@ hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted
 /* Gives the heap back to its owner. What is said of it (enum hak_claim) stands until that one comes
  * by. */
 void hak_rob_release(hak_heap *heap, uint8_t what);
-
-#endif

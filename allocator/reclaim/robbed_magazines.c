@@ -51,8 +51,6 @@
  * tests/allocator/boxes/cold_reclaim_model.c tries all interleavings of small cases. */
 #include "reclaim/robbed_magazines.h"
 
-#include "base/bits.h"
-#include "base/classes.h"
 #include "bin/give.h"
 #include "magazine/arm.h"
 #include "os/barrier.h"
@@ -106,21 +104,14 @@ static bool gather_below(hak_heap *heap, unsigned cls, void **end) {
     return p->count == count;
 }
 
-/* Slots of which nothing is wanted but that they read NULL, so they need no memory. */
-static void purge_slots(void **first, size_t count) {
-    uintptr_t from = hak_round_up((uintptr_t)first, hak_os_page_size());
-    uintptr_t to = hak_round_down((uintptr_t)(first + count), hak_os_page_size());
-    if (from < to)
-        hak_os_purge((void *)from, to - from);
-}
-
-/* The hot path does not come to an armed magazine. */
+/* The hot path does not come to an armed magazine. Of its slots nothing is wanted but that they
+ * read NULL, so they need no memory. */
 static void empty_armed(hak_heap *heap, unsigned cls) {
     void **first = heap->bins[cls].bottom + 1;
     size_t count = (size_t)(heap->bins[cls].held_top + 1 - first);
     if (count != 0)
         hak_give_back(heap, cls, first, count);
-    purge_slots(first, count);
+    hak_os_purge_within(first, first + count);
     heap->bins[cls].held_top = heap->bins[cls].bottom;
 }
 
@@ -167,7 +158,7 @@ static void give(part *p, bool decided) {
         return;
     hak_give_back(p->heap, p->cls, &values[p->at], ours);
     if (ours == p->count) /* until the owner closes the hole */
-        purge_slots(p->from, p->count);
+        hak_os_purge_within(p->from, p->from + p->count);
 }
 
 static void read_tops(void) {

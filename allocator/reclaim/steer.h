@@ -1,6 +1,5 @@
 /* What follows when options change while the program runs. */
-#ifndef HAK_RECLAIM_STEER_H
-#define HAK_RECLAIM_STEER_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -16,5 +15,3 @@ HAK_COLD void hak_steer_start(void);
 
 /* Reads that file if it was asked for. Under the purge lock. */
 void hak_steer_serve(void);
-
-#endif

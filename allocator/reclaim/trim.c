@@ -184,26 +184,19 @@ enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
     return heap->trim.more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
 }
 
-/* Magazines are asked again: a thread may have used the heap between two steps. */
-static bool is_empty(const hak_heap *heap) {
-    unsigned cls = 1;
-    while (cls < HAK_CLASSES && hak_magazine_count(heap, cls) == 0)
-        cls++;
-    return cls == HAK_CLASSES;
-}
-
 /* Whether the heap holds blocks that this trim will put back into slabs it has looked at by then.
  * Asked after the mail was taken, so that none can arrive between the question and the taking. */
 static bool has_blocks(const hak_heap *heap) {
-    return hak_seat_has_mail(heap->seat) || heap->came != NULL || !is_empty(heap);
+    return hak_seat_has_mail(heap->seat) || heap->came != NULL || !hak_magazines_are_empty(heap);
 }
 
+/* Magazines are asked again: a thread may have used the heap between two steps. */
 enum hak_trimmed hak_heap_trim_idle(hak_heap *heap, uint32_t epoch, size_t *budget) {
     begin_when_due(heap, epoch, budget);
     bool had_blocks = has_blocks(heap);
     enum hak_trimmed left = hak_heap_trim(heap, epoch, budget);
     heap->trim.more |= had_blocks;
-    bool settled = left == HAK_TRIM_NOTHING && !had_blocks && is_empty(heap);
+    bool settled = left == HAK_TRIM_NOTHING && !had_blocks && hak_magazines_are_empty(heap);
     heap->seat->settled = settled;
     if (settled)
         hak_magazines_purge(heap);

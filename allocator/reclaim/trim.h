@@ -1,8 +1,7 @@
 /* Giving back what lies free inside slabs. Free blocks hold nothing of ours, so the system pages
  * that consist of free blocks alone can go, even where a slab is still in use: a heap of which nine
  * tenths were freed at random shrinks. */
-#ifndef HAK_RECLAIM_TRIM_H
-#define HAK_RECLAIM_TRIM_H
+#pragma once
 
 #include "base/types.h"
 
@@ -34,5 +33,3 @@ void hak_heap_flush(hak_heap *heap);
 
 /* Gives every empty slab back. By the owner. */
 void hak_heap_release_empty(hak_heap *heap);
-
-#endif

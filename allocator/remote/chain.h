@@ -8,8 +8,7 @@
  * The chain is unrolled: one block carries the addresses of others, as many as fit into it. To read
  * a block that another processor wrote costs about as much as all the rest of its free, and each
  * link has to be there before the next can be asked for. */
-#ifndef HAK_REMOTE_CHAIN_H
-#define HAK_REMOTE_CHAIN_H
+#pragma once
 
 #include "base/classes.h"
 #include "heap/seat.h"
@@ -78,5 +77,3 @@ HAK_INLINE void hak_chain_must_be_start(unsigned cls, const void *block) {
     if (HAK_UNLIKELY(of->pages != 1) || !hak_divide(place, of->reciprocal).is_exact)
         hak_chain_look_closer(of, block);
 }
-
-#endif

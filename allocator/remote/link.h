@@ -7,8 +7,7 @@
  *
  * Whoever writes to a freed block cannot say where the chain goes on; a word that was written to,
  * in part or as a whole, leads to none of our pages, and that is noticed. */
-#ifndef HAK_REMOTE_LINK_H
-#define HAK_REMOTE_LINK_H
+#pragma once
 
 #include "base/types.h"
 #include "os/secret.h"
@@ -29,5 +28,3 @@ HAK_INLINE void hak_link_write(hak_link *word, const void *block, uintptr_t key)
     uintptr_t x = (uintptr_t)block ^ key;
     word->next = (hak_link *)(x << HAK_LINK_TURN | x >> (64 - HAK_LINK_TURN));
 }
-
-#endif

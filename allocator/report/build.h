@@ -1,7 +1,6 @@
 /* Which build of the library this is. What is known when it is compiled comes from CMake; the name
  * of a published version is a digest of the finished file, so nobody knows it in there. */
-#ifndef HAK_REPORT_BUILD_H
-#define HAK_REPORT_BUILD_H
+#pragma once
 
 #include "os/build_id.h"
 
@@ -13,5 +12,3 @@ enum { HAK_LABELS = 3 };
 
 /* `digits` holds the build-id. */
 void hak_build_labels(hak_label labels[HAK_LABELS], char digits[HAK_BUILD_ID_ROOM]);
-
-#endif

@@ -3,7 +3,6 @@
 #include "base/classes.h"
 #include "os/process.h"
 #include "pages/epoch.h"
-#include "report/text.h"
 #include "stats/stats.h"
 
 #include <string.h>
@@ -14,23 +13,26 @@ typedef struct totals {
     size_t guarded_bytes, slab_bytes, returned_bytes, fresh_bytes, tail_bytes, rounding_bytes;
 } totals;
 
+static void add_slabs(totals *t, size_t slabs, const hak_class *class) {
+    size_t pages = (size_t)class->pages << HAK_PAGE_SHIFT;
+    t->slab_bytes += slabs * pages;
+    t->tail_bytes += slabs * (pages - (size_t)class->capacity * class->size);
+}
+
 static void add_class(totals *t, const hak_snapshot *s, unsigned cls) {
     const hak_class_figures *c = &s->classes[cls];
     const hak_class *class = &hak_classes[cls];
-    size_t live = hak_live_blocks(c), pages = hak_slabs_of(c) * class->pages;
-    t->live_blocks += live;
-    t->live_bytes += live * class->size;
+    t->live_blocks += hak_live_blocks(c);
+    t->live_bytes += hak_live_blocks(c) * class->size;
     t->magazine_bytes += c->magazines * class->size;
     t->transfer_bytes += c->transfer * class->size;
     t->remote_blocks += c->remote;
     t->remote_bytes += c->remote * class->size;
     t->guarded_bytes += c->guarded * class->size;
-    t->slab_bytes += pages << HAK_PAGE_SHIFT;
+    t->rounding_bytes += hak_rounding_guess(s, cls);
     t->returned_bytes += hak_returned_blocks(c) * class->size;
     t->fresh_bytes += hak_fresh_blocks(s, cls) * class->size;
-    t->tail_bytes += hak_slabs_of(c) * (((size_t)class->pages << HAK_PAGE_SHIFT) -
-                                        (size_t)class->capacity * class->size);
-    t->rounding_bytes += hak_rounding_guess(s, cls);
+    add_slabs(t, hak_slabs_of(c), class);
 }
 
 static totals total_of(const hak_snapshot *s) {

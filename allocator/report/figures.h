@@ -1,7 +1,6 @@
 /* The figures that are told, by name: what JSON, Prometheus' text and the tables of the docs have
  * in common. */
-#ifndef HAK_REPORT_FIGURES_H
-#define HAK_REPORT_FIGURES_H
+#pragma once
 
 #include "report/snapshot.h"
 
@@ -32,5 +31,3 @@ void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]);
 void hak_figures_of_class(const hak_snapshot *s, unsigned cls,
                           hak_figure figures[HAK_CLASS_FIGURES]);
 void hak_figures_of_events(hak_figure figures[HAK_EVENTS]);
-
-#endif

@@ -1,9 +1,9 @@
 #include "base/classes.h"
+#include "base/text.h"
 #include "os/process.h"
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
-#include "report/text.h"
 
 /* "name":value for each of them; the comma stands in front of all but the first. */
 static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
@@ -70,14 +70,7 @@ static void put_class_members(hak_text *text, const hak_snapshot *s) {
 }
 
 static const char *name_of(enum hak_heap_state state) {
-    switch (state) {
-    case HAK_HEAP_ACTIVE:
-        return "active";
-    case HAK_HEAP_FROZEN:
-        return "frozen";
-    default:
-        return "idle";
-    }
+    return state == HAK_HEAP_ACTIVE ? "active" : state == HAK_HEAP_FROZEN ? "frozen" : "idle";
 }
 
 typedef struct caches {

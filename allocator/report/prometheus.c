@@ -1,8 +1,8 @@
 #include "base/classes.h"
+#include "base/text.h"
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
-#include "report/text.h"
 
 /* Prometheus' text format, version 0.0.4. */
 

@@ -2,11 +2,12 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
+#include "base/text.h"
 #include "os/last_thread.h"
 #include "os/listener.h"
 #include "os/os.h"
 #include "os/thread.h"
-#include "report/text.h"
+#include "policy/policy.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -17,7 +18,6 @@ enum {
     HEAD = 256,
     ROOM = 128 << 10 /* for an answer, at first */
 };
-static const char variable[] = "HAKMEM_STATS_SOCKET=";
 
 /* Set when it starts: tables of addresses would cost every process that loads the library. */
 typedef struct answer {
@@ -121,13 +121,6 @@ static void body(void) {
 
 static hak_os_thread server;
 
-static const char *value_in(char *const environment[]) {
-    for (; environment != NULL && *environment != NULL; environment++)
-        if (strncmp(*environment, variable, sizeof variable - 1) == 0)
-            return *environment + sizeof variable - 1;
-    return "";
-}
-
 /* NULL: it answers. */
 static const char *start_server(const char *path) {
     if (!hak_last_thread_watch())
@@ -143,8 +136,8 @@ static const char *start_server(const char *path) {
 }
 
 void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill *json) {
-    const char *path = value_in(environment);
-    if (*path == '\0' || hak_os_is_privileged())
+    const char *path = hak_policy_text(environment, "HAKMEM_STATS_SOCKET");
+    if (path == NULL || *path == '\0')
         return;
     of_prometheus = (answer){"text/plain; version=0.0.4; charset=utf-8", prometheus};
     of_json = (answer){"application/json", json};
@@ -152,8 +145,8 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     if (why == NULL)
         return;
     drop();
-    hak_message(
-        (const char *const[]){"hakmem: ", variable, path, ": no statistics there: ", why, NULL});
+    hak_message((const char *const[]){"hakmem: HAKMEM_STATS_SOCKET=", path,
+                                      ": no statistics there: ", why, NULL});
 }
 
 void hak_server_end(void) {

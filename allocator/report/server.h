@@ -1,7 +1,6 @@
 /* Answers what the library knows of itself to whoever may open a Unix socket: with the consent of
  * HAKMEM_STATS_SOCKET alone. HTTP/1.0, one client after the other, each for a second at most. */
-#ifndef HAK_REPORT_SERVER_H
-#define HAK_REPORT_SERVER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
 
 /* The process ends: the socket's file goes. */
 void hak_server_end(void);
-
-#endif

@@ -13,7 +13,6 @@
 #include "pages/range.h"
 #include "pages/spare.h"
 #include "remote/chain.h"
-#include "report/text.h"
 #include "trap/trap.h"
 
 #include <string.h>
@@ -45,7 +44,7 @@ static void add_slab(hak_snapshot *s, const hak_slab *slab) {
 
 static void add_run(hak_snapshot *s, const hak_slab *run) {
     unsigned kind = run->kind;
-    if (kind == HAK_RUN_LARGE || kind == HAK_RUN_SAMPLED)
+    if (hak_kind_is_large(kind))
         add_large(s, run);
     else if (kind == HAK_RUN_SLAB)
         add_slab(s, run);
@@ -59,7 +58,6 @@ static void add_segment(hak_snapshot *s, const hak_range *r, size_t index) {
     uint32_t used = segment->used, waits = segment->touched & ~used, kept = segment->kept;
     s->segments++;
     s->huge_segments += segment->huge;
-    s->used_pages += hak_count_bits(used);
     s->dirty_pages += hak_count_bits(waits & ~kept);
     s->kept_pages += hak_count_bits(waits & kept);
     for (; used != 0; used &= used - 1)
@@ -110,7 +108,7 @@ void hak_snapshot_take(hak_snapshot *s) {
     HAK_RACING_READS_BEGIN(); /* of what others write; no figure is followed anywhere */
     add_ranges(s);
     add_heaps(s);
-    s->spare_runs = hak_spare_count(&s->spare_pages);
+    s->spare_pages = hak_spare_pages();
     HAK_RACING_READS_END();
     add_between(s);
     s->apart_blocks = hak_apart_count(&s->apart_bytes);
@@ -170,10 +168,8 @@ size_t hak_rounding_guess(const hak_snapshot *s, unsigned cls) {
 
 static hak_cache_figures cache_of(const hak_seat *seat) {
     const hak_heap *heap = seat->heap;
-    uint32_t most = heap->cache.most, room = heap->cache.room;
     hak_cache_figures cache = {.state = hak_seat_state(seat),
                                .runs = heap->cache.count,
-                               .run_pages = most > room ? most - room : 0,
                                .has_mail = hak_seat_has_mail(seat) || heap->came != NULL,
                                .thread = (size_t)seat->thread};
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {

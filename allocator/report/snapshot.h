@@ -8,8 +8,7 @@
  *                        <---------------------- out ------------------------------------>
  *                        <----------------------------- carved ---------------------------------->
  */
-#ifndef HAK_REPORT_SNAPSHOT_H
-#define HAK_REPORT_SNAPSHOT_H
+#pragma once
 
 #include "base/types.h"
 
@@ -29,17 +28,20 @@ enum { HAK_HEAP_STATES = HAK_HEAP_FROZEN + 1 };
 typedef struct hak_snapshot {
     hak_class_figures classes[HAK_CLASSES]; /* HAK_CLASS_NONE: nothing */
     size_t reserved, segments, huge_segments;
-    size_t used_pages, dirty_pages, kept_pages;
+    size_t dirty_pages, kept_pages;
     size_t large_blocks, large_bytes, large_usable, large_pages, huge_blocks, huge_bytes;
     size_t large_guarded, large_guarded_bytes; /* among them, in guard builds */
     size_t apart_blocks, apart_bytes;
     size_t trap_blocks, trap_bytes; /* of the sampled guard */
-    size_t cached_runs, cached_pages, spare_runs, spare_pages;
+    size_t cached_runs, cached_pages, spare_pages;
     size_t heaps[HAK_HEAP_STATES];
 } hak_snapshot;
 
 /* Any thread; some 10 KiB of its stack. */
 void hak_snapshot_take(hak_snapshot *snapshot);
+
+/* What nobody knows: null in JSON, and not there in the other texts. */
+#define HAK_UNKNOWN ((size_t)-1)
 
 /* Bytes of all ranges that are resident, asked of the system segment by segment; HAK_UNKNOWN where
  * that must not be asked. Dear: about a microsecond for each segment. */
@@ -67,12 +69,10 @@ typedef struct hak_cache_figures {
     size_t thread; /* its number; 0: nobody knows */
     enum hak_heap_state state;
     size_t blocks, bytes; /* in its magazines */
-    size_t runs, run_pages;
-    bool has_mail; /* blocks came home that it has not looked at */
+    size_t runs;          /* in its run cache */
+    bool has_mail;        /* blocks came home that it has not looked at */
 } hak_cache_figures;
 
 /* Calls visit for each heap that has memory. No lock is held. */
 void hak_snapshot_caches(void (*visit)(const hak_cache_figures *cache, void *context),
                          void *context);
-
-#endif

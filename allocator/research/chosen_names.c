@@ -14,10 +14,19 @@ static const hak_libc *owner_of(const void *block) {
     return libc != NULL && hak_run_of(block) == NULL ? libc : NULL;
 }
 
-HAK_EXPORT void *hak_malloc(size_t size) {
-    const hak_libc *libc = hak_forced();
-    return HAK_LIKELY(libc == NULL) ? hak_core_malloc(size) : libc->malloc(size);
-}
+#define SERVE(type, name, parameters, arguments)                                                   \
+    HAK_EXPORT type hak_##name parameters {                                                        \
+        const hak_libc *libc = hak_forced();                                                       \
+        return HAK_LIKELY(libc == NULL) ? hak_core_##name arguments : libc->name arguments;        \
+    }
+
+SERVE(void *, malloc, (size_t size), (size))
+SERVE(void *, calloc, (size_t count, size_t size), (count, size))
+SERVE(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+SERVE(void *, memalign, (size_t alignment, size_t size), (alignment, size))
+SERVE(void *, valloc, (size_t size), (size))
+SERVE(void *, pvalloc, (size_t size), (size))
+SERVE(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size))
 
 HAK_EXPORT void hak_free(void *block) {
     const hak_libc *libc = owner_of(block);
@@ -25,11 +34,6 @@ HAK_EXPORT void hak_free(void *block) {
         hak_core_free(block);
     else
         libc->free(block);
-}
-
-HAK_EXPORT void *hak_calloc(size_t count, size_t size) {
-    const hak_libc *libc = hak_forced();
-    return libc == NULL ? hak_core_calloc(count, size) : libc->calloc(count, size);
 }
 
 static void *move_to_libc(const hak_libc *libc, void *block, size_t size) {
@@ -73,35 +77,6 @@ HAK_EXPORT void hak_free_sized(void *block, size_t size) {
 HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
     (void)alignment, (void)size;
     hak_free(block);
-}
-
-/* ---- aligned ---- */
-
-HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
-    const hak_libc *libc = hak_forced();
-    return libc == NULL ? hak_core_posix_memalign(out, alignment, size)
-                        : libc->posix_memalign(out, alignment, size);
-}
-
-HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
-    const hak_libc *libc = hak_forced();
-    return libc == NULL ? hak_core_aligned_alloc(alignment, size)
-                        : libc->aligned_alloc(alignment, size);
-}
-
-HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
-    const hak_libc *libc = hak_forced();
-    return libc == NULL ? hak_core_memalign(alignment, size) : libc->memalign(alignment, size);
-}
-
-HAK_EXPORT void *hak_valloc(size_t size) {
-    const hak_libc *libc = hak_forced();
-    return libc == NULL ? hak_core_valloc(size) : libc->valloc(size);
-}
-
-HAK_EXPORT void *hak_pvalloc(size_t size) {
-    const hak_libc *libc = hak_forced();
-    return libc == NULL ? hak_core_pvalloc(size) : libc->pvalloc(size);
 }
 
 #include "front/libc_names.h"

@@ -1,6 +1,5 @@
 /* libc's own allocator behind our names: HAKMEM_FORCE_LIBC=1. */
-#ifndef HAK_RESEARCH_LIBC_H
-#define HAK_RESEARCH_LIBC_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -42,5 +41,3 @@ HAK_INLINE const hak_libc *hak_forced(void) {
         return NULL;
     return server == HAK_SERVER_LIBC ? &hak_libc_functions : hak_libc_decide();
 }
-
-#endif

@@ -90,21 +90,14 @@ void hak_profile_set_prefix(const char *text) {
     prefix_is_set = length != 0;
 }
 
-static size_t append(char *path, size_t at, const char *text) {
-    size_t length = strlen(text);
-    memcpy(path + at, text, length + 1);
-    return at + length;
-}
-
 enum { PATH_ROOM = PATH_MAX + 64 };
 
 /* To PREFIX.PID.NAME.heap. False: told why not. */
 static bool write_named(char path[PATH_ROOM], const char *name) {
     char digits[21];
-    size_t at = append(path, 0, prefix);
-    at = append(path, append(path, at, "."), hak_decimal((unsigned)getpid(), digits));
-    at = append(path, append(path, at, "."), name);
-    append(path, at, ".heap");
+    hak_text text = {path, PATH_ROOM, 0};
+    HAK_TEXT_ADD(&text, prefix, ".", hak_decimal((unsigned)getpid(), digits), ".", name, ".heap");
+    hak_text_end(&text);
     int error = hak_profile_write(path);
     if (error != 0)
         hak_message((const char *const[]){"hakmem: no heap profile at ", path, ": error ",

@@ -1,6 +1,5 @@
 /* Heap profiles as files: text that pprof reads ("heap_v2"), and `pipeline heap`. */
-#ifndef HAK_SAMPLING_DUMP_H
-#define HAK_SAMPLING_DUMP_H
+#pragma once
 
 /* Writes what is known now. Returns 0 or an errno; then nothing is left at `path`. Allocates
  * nothing. Any thread, one after the other. */
@@ -15,5 +14,3 @@ void hak_profile_set_prefix(const char *prefix);
 void hak_profile_write_leaks(void);
 
 void hak_profile_after_fork_in_child(void);
-
-#endif

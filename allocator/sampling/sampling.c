@@ -40,8 +40,7 @@ static double minus_ln(double x) {
     return -(exponent * ln2 + 2 * s * (1 + q * (1.0 / 3 + q * (1.0 / 5 + q * (1.0 / 7)))));
 }
 
-enum { FOREVER_SHIFT = 62 };
-static const int64_t forever = INT64_C(1) << FOREVER_SHIFT;
+static const int64_t forever = INT64_C(1) << 62;
 
 /* Without a rate nothing is ever due. */
 static int64_t distance(hak_heap *heap, uint64_t rate) {

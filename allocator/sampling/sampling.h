@@ -22,8 +22,7 @@
  * Hardened builds sample nothing: there the same way leads to canaries (pages/canaries.h).
  *
  * Source: the same estimate as in gperftools and jemalloc ("heap_v2"). */
-#ifndef HAK_SAMPLING_SAMPLING_H
-#define HAK_SAMPLING_SAMPLING_H
+#pragma once
 
 #include "base/types.h"
 
@@ -83,5 +82,3 @@ HAK_INLINE unsigned hak_sampling_class(size_t size) {
         return hak_counted_small[((unsigned)size + 15) >> HAK_SMALL_STEP_SHIFT];
     return hak_counted_medium[((unsigned)size + 255) >> HAK_MEDIUM_STEP_SHIFT];
 }
-
-#endif

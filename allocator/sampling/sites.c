@@ -1,5 +1,6 @@
 #include "sampling/sites.h"
 
+#include "base/bits.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "sampling/sampling.h"
@@ -34,8 +35,8 @@ bool hak_sites_open(void) {
     hak_lock_take(&lock);
     if (sites == NULL) {
         size_t page = hak_os_page_size();
-        size_t sites_size = (SITES * sizeof *sites + page - 1) / page * page;
-        size_t live_size = (LIVE * sizeof *blocks + page - 1) / page * page;
+        size_t sites_size = hak_round_up(SITES * sizeof *sites, page);
+        size_t live_size = hak_round_up(LIVE * sizeof *blocks, page);
         char *both = hak_os_map(sites_size + live_size, 1);
         if (both != NULL)
             blocks = (live *)(both + sites_size);
@@ -47,7 +48,7 @@ bool hak_sites_open(void) {
 
 /* The size with its first four binary digits alone. */
 static size_t rounded(size_t size) {
-    unsigned digits = size != 0 ? 64 - (unsigned)__builtin_clzl(size) : 0;
+    unsigned digits = size != 0 ? hak_highest_bit(size) + 1 : 0;
     return digits > 4 ? size >> (digits - 4) << (digits - 4) : size;
 }
 
@@ -56,28 +57,28 @@ static uint64_t mixed(uint64_t hash, uint64_t value) {
     return hash ^ (hash >> 32);
 }
 
-static uint64_t hash_of(size_t size, const hak_stack *stack) {
-    uint64_t hash = mixed(size, stack->depth);
+uint64_t hak_stack_hash(uint64_t start, const hak_stack *stack) {
+    uint64_t hash = mixed(start, stack->depth);
     for (unsigned i = 0; i < stack->depth; i++)
         hash = mixed(hash, (uintptr_t)stack->frames[i]);
     return hash;
 }
 
-static bool is_that(const hak_site *site, size_t size, const hak_stack *stack) {
-    return site->size == size && site->stack.depth == stack->depth &&
-           memcmp(site->stack.frames, stack->frames, stack->depth * sizeof(void *)) == 0;
+bool hak_stack_is(const hak_stack *known, const hak_stack *stack) {
+    return known->depth == stack->depth &&
+           memcmp(known->frames, stack->frames, stack->depth * sizeof(void *)) == 0;
 }
 
 /* SITES: there is no room near its place. */
 static uint32_t site_for(size_t size, const hak_stack *stack) {
-    uint64_t hash = hash_of(size, stack);
+    uint64_t hash = hak_stack_hash(size, stack);
     for (uint32_t i = 0; i < LONGEST; i++) {
         hak_site *site = &sites[(hash + i) % SITES];
         if (site->allocated == 0 && site->live == 0) {
             site->size = size;
             hak_stack_copy(&site->stack, stack);
         }
-        if (is_that(site, size, stack))
+        if (site->size == size && hak_stack_is(&site->stack, stack))
             return (uint32_t)(site - sites);
     }
     return SITES;

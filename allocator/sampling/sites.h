@@ -7,10 +7,9 @@
  * Both are tables of a fixed size, mapped at the first start and filled as far as they are used:
  * 2.5 MiB for 8,192 sites, 1.5 MiB for 65,536 blocks. What finds no room is counted as lost. One
  * lock for all, taken for each sample and at its end; nothing is called under it. */
-#ifndef HAK_SAMPLING_SITES_H
-#define HAK_SAMPLING_SITES_H
+#pragma once
 
-#include "base/attributes.h"
+#include "os/stack.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +28,15 @@ HAK_INLINE void hak_stack_copy(hak_stack *to, const hak_stack *from) {
     for (unsigned i = 0; i < from->depth; i++)
         to->frames[i] = from->frames[i];
 }
+
+/* The caller's. */
+HAK_INLINE void hak_stack_take(hak_stack *stack) {
+    stack->depth = hak_os_stack(stack->frames, HAK_STACK_MOST);
+}
+
+/* A number that is another one for another stack or start, as a rule. */
+uint64_t hak_stack_hash(uint64_t start, const hak_stack *stack);
+bool hak_stack_is(const hak_stack *known, const hak_stack *stack);
 
 typedef struct hak_site {
     size_t size; /* the least of its blocks' */
@@ -61,5 +69,3 @@ bool hak_sites_take_peak(void);
 uint64_t hak_sites_lost(void);
 
 void hak_sites_after_fork_in_child(void);
-
-#endif

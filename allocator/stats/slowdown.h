@@ -5,8 +5,7 @@
  * always waits for, and runs HAKMEM_BLOAT (0 to 256) cache lines of code that nothing else runs. So
  * one file is both sides of a comparison, and the loss is in proportion to the rounds, the misses
  * to the lines. */
-#ifndef HAK_STATS_SLOWDOWN_H
-#define HAK_STATS_SLOWDOWN_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -17,5 +16,3 @@ HAK_INLINE void hak_slow_down(void) {
     if (HAK_SLOWDOWN && HAK_UNLIKELY(++hak_mallocs_seen == 0))
         hak_wait();
 }
-
-#endif

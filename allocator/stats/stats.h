@@ -1,6 +1,5 @@
 /* Counters of page-level events. Nothing on the hot path counts anything. */
-#ifndef HAK_STATS_STATS_H
-#define HAK_STATS_STATS_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -21,5 +20,3 @@ HAK_COLD void hak_count_refusal(size_t size);
 #define HAK_COUNT(name, by)                                                                        \
     atomic_fetch_add_explicit(&hak_events.name, (size_t)(by), memory_order_relaxed)
 #define HAK_COUNTED(name) atomic_load_explicit(&hak_events.name, memory_order_relaxed)
-
-#endif

@@ -1,6 +1,5 @@
 /* What was counted in heaps whose memory has gone back to the system: research builds. */
-#ifndef HAK_STATS_TALLIES_H
-#define HAK_STATS_TALLIES_H
+#pragma once
 
 #include "base/tally.h"
 
@@ -9,5 +8,3 @@ void hak_tallies_keep(const hak_tally *tallies);
 
 /* What all heaps that went have counted of the class. One that goes just now may be missing. */
 hak_tally hak_tallies_kept(unsigned cls);
-
-#endif

@@ -1,6 +1,5 @@
 #include "thread/thread.h"
 
-#include "base/classes.h"
 #include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
@@ -26,7 +25,8 @@
  * HAK_CLASS_NONE for every size, and that magazine empty. */
 const hak_heap hak_no_heap = {.top = {HAK_NOTHING}, .end = {HAK_NOTHING}};
 
-HAK_TLS hak_thread hak_this_thread = {.heap = (hak_heap *)&hak_no_heap};
+#define WITHOUT_HEAP ((hak_heap *)&hak_no_heap)
+HAK_TLS hak_thread hak_this_thread = {.heap = WITHOUT_HEAP};
 
 /* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run. */
 static hak_lock borrow_lock;
@@ -37,7 +37,7 @@ static hak_heap *borrowed;
 
 static void thread_exits(void) {
     hak_heap *heap = hak_this_thread.owned;
-    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = true};
+    hak_this_thread = (hak_thread){.heap = WITHOUT_HEAP, .ended = true};
     if (heap == NULL)
         return;
     hak_owner_enters(heap);
@@ -58,8 +58,7 @@ static void after_fork_in_child(void) {
     hak_pages_after_fork_in_child();
     hak_transfer_after_fork_in_child();
     if (!hak_owner_survives_fork(hak_this_thread.owned))
-        hak_this_thread =
-            (hak_thread){.heap = (hak_heap *)&hak_no_heap, .ended = hak_this_thread.ended};
+        hak_this_thread = (hak_thread){.heap = WITHOUT_HEAP, .ended = hak_this_thread.ended};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
     hak_policy_after_fork_in_child();
@@ -96,7 +95,7 @@ static hak_heap *obtain(void) {
 /* A heap whose thread ends unnoticed would be lost. So without a watch the thread borrows, and asks
  * again the next time. */
 static HAK_COLD hak_heap *detach(hak_heap *heap) {
-    hak_this_thread = (hak_thread){.heap = (hak_heap *)&hak_no_heap};
+    hak_this_thread = (hak_thread){.heap = WITHOUT_HEAP};
     hak_owner_enters(heap);
     hak_abandon(heap);
     return NULL;

@@ -1,6 +1,5 @@
 /* Threads and their heaps: what a thread knows, its start, its end, fork. */
-#ifndef HAK_THREAD_THREAD_H
-#define HAK_THREAD_THREAD_H
+#pragma once
 
 #include "base/types.h"
 
@@ -36,5 +35,3 @@ void hak_heap_flush_borrowed(void);
 
 /* hak_purge_all for the calling thread's heap, on a slow path or not. */
 size_t hak_heap_purge_all(void);
-
-#endif

@@ -6,8 +6,7 @@
  *   from              block          behind              end
  *   | c  c  c  c  c'  | n bytes ...  | c'  c  c  c  c  c |     any of the three may be empty
  */
-#ifndef HAK_TRAP_CANARY_H
-#define HAK_TRAP_CANARY_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -19,5 +18,3 @@ void hak_canary_put(hak_fenced f);
 
 /* The first byte that was written to; `end` when none was. */
 char *hak_canary_damage(hak_fenced f);
-
-#endif

@@ -4,6 +4,8 @@
 #include "os/fault.h"
 #include "os/os.h"
 
+#include <unistd.h>
+
 hak_trap_pool hak_traps;
 static _Atomic uint64_t turns;
 
@@ -24,6 +26,11 @@ bool hak_trap_open(void) {
     hak_traps.size = size;
     hak_traps.start = (uintptr_t)all + events;
     return true;
+}
+
+void hak_trap_note(hak_trap_event *event) {
+    event->thread = gettid();
+    hak_stack_take(&event->stack);
 }
 
 /* ---- states ---- */

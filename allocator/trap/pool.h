@@ -13,10 +13,8 @@
  * none while fewer than a quarter are free: so each freed block faults until 64 others were freed
  * after it, and the pool never has more than 192 pages. There is no lock: a slot changes hands by
  * one compare-and-swap, and what a forked child finds BUSY is lost to it. */
-#ifndef HAK_TRAP_POOL_H
-#define HAK_TRAP_POOL_H
+#pragma once
 
-#include "base/attributes.h"
 #include "sampling/sites.h"
 
 #include <stdatomic.h>
@@ -42,6 +40,9 @@ typedef struct hak_trap_pool {
     _Atomic uint64_t words[HAK_TRAP_SLOTS];
 } hak_trap_pool;
 extern HAK_HIDDEN hak_trap_pool hak_traps;
+
+/* The calling thread does it, just now. */
+void hak_trap_note(hak_trap_event *event);
 
 /* Maps the pool, once. False: out of memory. */
 bool hak_trap_open(void);
@@ -73,5 +74,3 @@ bool hak_trap_pass(size_t slot, enum hak_trap_state from, enum hak_trap_state to
 
 /* A BUSY slot is free from now on. */
 void hak_trap_retire(size_t slot);
-
-#endif

@@ -48,8 +48,8 @@ static void write_headline(const char *what, const char *function, const void *a
 
 static void write_report(const char *what, const char *function, const void *address, size_t slot) {
     const hak_trap_slot *s = &hak_traps.slots[slot];
-    hak_trap_event here = {.thread = gettid()};
-    here.stack.depth = hak_os_stack(here.stack.frames, HAK_STACK_MOST);
+    hak_trap_event here;
+    hak_trap_note(&here);
     write_headline(what, function, address, slot);
     write_stack("found", &here);
     write_stack("allocated", &s->allocated);

@@ -1,7 +1,6 @@
 /* What the sampled guard says about a misuse, on stderr: what it is, and the call stacks of the
  * misuse, of the allocation and of the free. */
-#ifndef HAK_TRAP_REPORT_H
-#define HAK_TRAP_REPORT_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -13,5 +12,3 @@ _Noreturn HAK_COLD void hak_trap_end(const char *what, const char *function, con
 
 /* Reports a fault in the pool; returns at any other. */
 HAK_COLD void hak_trap_explain(const void *address);
-
-#endif

@@ -3,22 +3,12 @@
 #include "base/bits.h"
 #include "os/fault.h"
 #include "os/os.h"
-#include "os/stack.h"
 #include "os/thread.h"
 #include "trap/canary.h"
 #include "trap/pool.h"
 #include "trap/report.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { STEP = 16, SPINS = 1000 };
-
-static void note(hak_trap_event *event) {
-    event->thread = gettid();
-    event->stack.depth = hak_os_stack(event->stack.frames, HAK_STACK_MOST);
-}
 
 /* ---- canaries ---- */
 
@@ -45,23 +35,27 @@ static void watch_faults(void) {
         hak_os_watch_faults(hak_trap_explain);
 }
 
+static void *begin(size_t slot, size_t size, bool right) {
+    size_t room = hak_round_up(size != 0 ? size : 1, STEP);
+    hak_trap_slot *s = &hak_traps.slots[slot];
+    s->size = (uint32_t)size;
+    s->offset = right ? (uint32_t)(hak_traps.page - room) : 0;
+    hak_canary_put(fenced(slot));
+    hak_trap_note(&s->allocated);
+    hak_trap_pass(slot, HAK_TRAP_BUSY, HAK_TRAP_LIVE);
+    return hak_trap_start(slot);
+}
+
 void *hak_trap_take(size_t size, bool right) {
     watch_faults();
     size_t slot = size <= hak_traps.page ? hak_trap_claim() : HAK_TRAP_SLOTS;
     if (slot == HAK_TRAP_SLOTS)
         return NULL;
-    hak_trap_slot *s = &hak_traps.slots[slot];
     if (!hak_os_unprotect(hak_trap_page(slot), hak_traps.page)) {
         hak_trap_retire(slot);
         return NULL;
     }
-    size_t room = hak_round_up(size != 0 ? size : 1, STEP);
-    s->size = (uint32_t)size;
-    s->offset = right ? (uint32_t)(hak_traps.page - room) : 0;
-    hak_canary_put(fenced(slot));
-    note(&s->allocated);
-    hak_trap_pass(slot, HAK_TRAP_BUSY, HAK_TRAP_LIVE);
-    return hak_trap_start(slot);
+    return begin(slot, size, right);
 }
 
 /* Somebody may just be looking at its canary; and may wait for the processor of this very thread,
@@ -92,7 +86,7 @@ bool hak_trap_give(void *block) {
     if (hak_trap_start(slot) != block || !pass_when_checked(slot, HAK_TRAP_BUSY))
         refuse(block, "free", slot, "double free");
     check(slot, "free");
-    note(&hak_traps.slots[slot].freed);
+    hak_trap_note(&hak_traps.slots[slot].freed);
     hak_os_protect(hak_trap_page(slot), hak_traps.page);
     hak_os_purge(hak_trap_page(slot), hak_traps.page);
     hak_trap_retire(slot);

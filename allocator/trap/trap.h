@@ -5,8 +5,7 @@
  *   a fault  in the pool: the report, then the handler that the program had before
  *
  * Each report has the call stacks of the misuse, of the allocation and of the free. */
-#ifndef HAK_TRAP_TRAP_H
-#define HAK_TRAP_TRAP_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -31,5 +30,3 @@ HAK_COLD void hak_trap_check(void);
 HAK_COLD size_t hak_trap_count(size_t *bytes);
 
 HAK_COLD void hak_trap_after_fork_in_child(void);
-
-#endif

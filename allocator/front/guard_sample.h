@@ -1,9 +1,0 @@
-/* The sampled guard, as the options ask for it. */
-#ifndef HAK_FRONT_GUARD_SAMPLE_H
-#define HAK_FRONT_GUARD_SAMPLE_H
-
-/* Starts it when HAKMEM_GUARD_SAMPLE says so. At load, once, when the program's constructors may
- * have run already. */
-void hak_trap_begin(void);
-
-#endif
