@@ -115,8 +115,8 @@ typedef struct hak_segment {
 
 /* The tables of a range; HAK_TABLE_ABOVE has the upper levels of the rooms, the guard alone has
  * records, hardened builds alone have marks: one table for each shift (pages/mark.h). */
-enum { HAK_MARK_TABLES = 4 };
-#define HAK_MARK_SHIFT(table) (4 + 2 * (table)) /* of 16, 64, 256, 1024 bytes */
+enum { HAK_MARK_TABLES = 7 };
+#define HAK_MARK_SHIFT(table) (4 + (table)) /* of 16, 32, 64 ... 1024 bytes */
 enum hak_table {
     HAK_TABLE_CLASSES,
     HAK_TABLE_OWNERS,

@@ -8,7 +8,7 @@
 
 /* Blocks of a class begin at least as far apart. */
 static unsigned table_of(unsigned cls) {
-    unsigned table = (hak_highest_bit(hak_classes[cls].size) - HAK_MARK_SHIFT(0)) / 2;
+    unsigned table = hak_highest_bit(hak_classes[cls].size) - HAK_MARK_SHIFT(0);
     return table < HAK_MARK_TABLES ? table : HAK_MARK_TABLES - 1;
 }
 

@@ -4,10 +4,10 @@
  *
  *   blocks of 80 bytes:  | out           | free          | out           |     ...
  *   places of 64 bytes:  |           |           |           |           |     ...
- *   marks:                 0x0001      0           0x00a1                      start + 1, cut off
+ *   marks:                 0x0001      0           0x0141              2 * start + 1, cut off
  *
  * So a second free, a free inside a block and one of what was never handed out are found by free
- * itself, before a block can be handed out twice. A place is the largest of 16, 64, 256 and 1024
+ * itself, before a block can be handed out twice. A place is the largest of 16, 32, 64 ... 1024
  * bytes that no two blocks of the class begin in: marks of large blocks lie close together. They
  * are no bits, because threads that free neighbours at once would lose some. Where all blocks are
  * free all marks are zero, as in a table that was never touched: their memory may be purged.
@@ -27,7 +27,7 @@ HAK_INLINE uint16_t *hak_mark_by(uintptr_t marks, const void *block) {
 }
 
 HAK_INLINE uint16_t hak_mark_for(const void *block) {
-    return (uint16_t)((uintptr_t)block + 1);
+    return (uint16_t)(2 * (uintptr_t)block + 1);
 }
 
 /* Is added to the mark of a block with a canary (pages/canaries.h). Two places that share a mark

@@ -11,6 +11,7 @@ from pipeline.core.errors import ExitCode
 from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
+    from pipeline.heap.look import Named
     from pipeline.heap.stacks import Stack
 
 NOTHING_LIVES = (
@@ -48,7 +49,7 @@ _path = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--pprof",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="OUT",
-    help="Write what pprof reads instead: protobuf in gzip, with names.",
+    help="Write what pprof reads instead: protobuf in gzip, with names and lines.",
 )
 @click.option(
     "--full-names",
@@ -74,14 +75,15 @@ def heap_command(
     fail_above: int | None,
 ) -> int:
     """Show a heap profile, or what grew from FILE to LATER."""
-    from pipeline.heap.look import look
+    from pipeline.heap.look import look, named
     from pipeline.heap.tree import What
 
     last = later or file
-    seen = look(file, later, What(what))
+    first, second = named(file), named(later) if later else None
+    seen = look(first, second, What(what))
     sums, facts = seen.sums, seen.facts()
     if pprof is not None:
-        _write_pprof(pprof, file, later)
+        _write_pprof(pprof, first, second)
     if html is not None:
         from pipeline.heap.html import render_page
 
@@ -97,14 +99,14 @@ def heap_command(
     return ExitCode.LIVES if fail_above is not None and sum(sums.values()) > fail_above else 0
 
 
-def _write_pprof(out: Path, file: Path, later: Path | None) -> None:
+def _write_pprof(out: Path, first: Named, later: Named | None) -> None:
     from pipeline.heap.look import look
     from pipeline.heap.pprof import encode
     from pipeline.heap.tree import What
 
-    allocated, live = look(file, later, What.ALLOCATED), look(file, later, What.LIVE)
+    allocated, live = look(first, later, What.ALLOCATED), look(first, later, What.LIVE)
     with replacing(out) as fresh:
-        fresh.write_bytes(encode(allocated.sums, live.sums, live.profile.rate))
+        fresh.write_bytes(encode(allocated.whole, live.whole, live.profile.rate))
 
 
 def _show(

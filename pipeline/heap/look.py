@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.heap.read import Profile, read
-from pipeline.heap.stacks import Stack, Sums, without_places
-from pipeline.heap.symbols import names
+from pipeline.heap.stacks import Stack, Sums, without_folders, without_places
+from pipeline.heap.symbols import Names, names
 from pipeline.heap.text import signed_size
 from pipeline.heap.tree import What, by_stack, growth, samples_by_stack
+
+
+@dataclass(frozen=True)
+class Named:
+    """A profile, and the functions of its addresses."""
+
+    profile: Profile
+    names: Names
 
 
 @dataclass(frozen=True)
@@ -17,8 +25,13 @@ class Look:
     """A profile, the bytes of each stack in it or by how much they grew, and by which samples."""
 
     profile: Profile
-    sums: dict[Stack, float]
+    whole: dict[Stack, float]
     samples: str
+
+    @property
+    def sums(self) -> dict[Stack, float]:
+        """Return the bytes as readers see them; ``whole`` has the folders of the sources, too."""
+        return without_folders(self.whole)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what is known of the profile, and the sum of what is shown."""
@@ -31,21 +44,25 @@ class Look:
         ]
 
 
-def look(file: Path, later: Path | None, what: What) -> Look:
-    """Return the later profile with what grew, or the only one."""
-    first, sums, counts = _read(file, what)
-    if later is None:
-        return Look(first, sums, _all(first))
-    last, more, more_counts = _read(later, what)
-    samples = f"{_moved(growth(counts, more_counts))}; the later file has {_all(last)}"
-    return Look(last, growth(sums, more), samples)
-
-
-def _read(file: Path, what: What) -> tuple[Profile, dict[Stack, float], dict[Stack, float]]:
+def named(file: Path) -> Named:
+    """Read a profile and name its addresses: tools are asked here, and nowhere else."""
     profile = read(file)
-    known = names(profile)
-    counts = without_places(samples_by_stack(profile, known, what))
-    return profile, by_stack(profile, known, what), counts
+    return Named(profile, names(profile))
+
+
+def look(first: Named, later: Named | None, what: What) -> Look:
+    """Return the later profile with what grew, or the only one."""
+    sums, counts = _sums(first, what)
+    if later is None:
+        return Look(first.profile, sums, _all(first.profile))
+    more, more_counts = _sums(later, what)
+    samples = f"{_moved(growth(counts, more_counts))}; the later file has {_all(later.profile)}"
+    return Look(later.profile, growth(sums, more), samples)
+
+
+def _sums(of: Named, what: What) -> tuple[dict[Stack, float], dict[Stack, float]]:
+    counts = without_places(samples_by_stack(of.profile, of.names, what))
+    return by_stack(of.profile, of.names, what), counts
 
 
 def _all(profile: Profile) -> str:

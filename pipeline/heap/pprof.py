@@ -1,4 +1,4 @@
-"""Heap profiles in the format of pprof: protobuf (profile.proto) in gzip, with names in it.
+"""Heap profiles in the format of pprof: protobuf (profile.proto) in gzip, with names and lines.
 
 Written by hand: of the format a dozen numbers are needed, and a compiler of schemas for none else.
 Source: https://github.com/google/pprof/blob/main/proto/profile.proto
@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterable, Iterator
 
-from pipeline.heap.stacks import Frame, Stack, Sums, without_places
+from pipeline.heap.stacks import Frame, Stack, Sums
 
 KINDS = ("alloc_space", "inuse_space")
 """What a sample counts, as pprof calls it; the last one is shown unless it is asked otherwise."""
@@ -18,20 +18,21 @@ _DEFAULT = 14
 
 
 def encode(allocated: Sums, live: Sums, rate: int) -> bytes:
-    """Return a profile of the bytes of each stack, as estimated; a function is a location."""
-    allocated, live = without_places(allocated), without_places(live)
+    """Return a profile of the bytes of each stack, as estimated.
+
+    A location is a line that calls, as far as it is known; lines of a function share its record.
+    """
     texts: dict[str, int] = {"": 0}
-    places: dict[str, int] = {}
+    places: dict[Frame, int] = {}
     samples = list(_samples(allocated, live, places))
+    functions: dict[tuple[str, str], int] = {}
+    locations = [_location(frame, at, functions) for frame, at in places.items()]
     space = _message((1, _text(texts, "space")), (2, _text(texts, "bytes")))
-    types = [_kind(texts, name) for name in KINDS]
-    functions = [_message((1, at), (2, _text(texts, name))) for name, at in places.items()]
-    locations = [_message((1, at), (4, _message((1, at)))) for at in places.values()]
     fields: list[tuple[int, int | bytes]] = [
-        *((_SAMPLE_TYPE, kind) for kind in types),
+        *((_SAMPLE_TYPE, _kind(texts, name)) for name in KINDS),
         *((_SAMPLE, sample) for sample in samples),
         *((_LOCATION, location) for location in locations),
-        *((_FUNCTION, function) for function in functions),
+        *((_FUNCTION, _function(texts, *known, at)) for known, at in functions.items()),
         (_PERIOD_TYPE, space),
         (_PERIOD, rate),
         (_DEFAULT, _text(texts, KINDS[-1])),
@@ -40,16 +41,29 @@ def encode(allocated: Sums, live: Sums, rate: int) -> bytes:
     return gzip.compress(_message(*fields), mtime=0)
 
 
-def _samples(allocated: Sums, live: Sums, places: dict[str, int]) -> Iterator[bytes]:
+def _samples(allocated: Sums, live: Sums, places: dict[Frame, int]) -> Iterator[bytes]:
     for stack in dict.fromkeys((*allocated, *live)):
         values = round(allocated.get(stack, 0.0)), round(live.get(stack, 0.0))
         yield _message((1, _packed(_locations(stack, places))), (2, _packed(values)))
 
 
-def _locations(stack: Stack, places: dict[str, int]) -> list[int]:
-    """Return the numbers of a stack's functions, the innermost first."""
+def _locations(stack: Stack, places: dict[Frame, int]) -> list[int]:
+    """Return the numbers of a stack's calls, the innermost first."""
     frames = reversed(stack or (Frame("?"),))
-    return [places.setdefault(frame.name, len(places) + 1) for frame in frames]
+    return [places.setdefault(frame, len(places) + 1) for frame in frames]
+
+
+def _location(frame: Frame, at: int, functions: dict[tuple[str, str], int]) -> bytes:
+    file, _colon, line = frame.place.rpartition(":")
+    path = f"{frame.folder}/{file}" if frame.folder else file
+    function = functions.setdefault((frame.name, path), len(functions) + 1)
+    return _message((1, at), (4, _message((1, function), (2, int(line or 0)))))
+
+
+def _function(texts: dict[str, int], name: str, path: str, at: int) -> bytes:
+    """Return a function's record: number, name for readers, name for the linker, and file."""
+    said = _text(texts, name)
+    return _message((1, at), (2, said), (3, said), (4, _text(texts, path)))
 
 
 def _kind(texts: dict[str, int], name: str) -> bytes:

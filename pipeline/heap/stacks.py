@@ -11,10 +11,14 @@ from typing import NamedTuple
 
 
 class Frame(NamedTuple):
-    """A function, and where in the sources it calls: "shop.cc:12", or "" where nobody knows."""
+    """A function, and where in the sources it calls: "shop.cc:12", or "" where nobody knows.
+
+    ``folder`` is the one that this file lay in when it was compiled: for tools that look it up.
+    """
 
     name: str
     place: str = ""
+    folder: str = ""
 
 
 Stack = tuple[Frame, ...]
@@ -30,6 +34,11 @@ def at_calls(sums: Sums) -> dict[Stack, float]:
 def at_functions(sums: Sums) -> dict[Stack, float]:
     """Join all lines of each function: for tables."""
     return _joined(sums, lambda stack, at: stack[at].name)
+
+
+def without_folders(sums: Sums) -> dict[Stack, float]:
+    """Return the sums for readers: a line is the same in whichever folder it was compiled."""
+    return _summed(sums, lambda stack: tuple(Frame(frame.name, frame.place) for frame in stack))
 
 
 def without_places(sums: Sums) -> dict[Stack, float]:

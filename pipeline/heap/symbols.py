@@ -28,7 +28,7 @@ LIMIT_S = 300.0
 
 Names = Mapping[int, tuple[Frame, ...]]
 """Addresses and their functions, innermost first: several where calls were inlined."""
-_PLACE = re.compile(r"(?:.*/)?([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?")
+_PLACE = re.compile(r"(?:(.*)/)?([^/]+:[1-9]\d*)(?: \(discriminator \d+\))?")
 """A file and a line. What is unknown is ??:0, ??:? or FILE:?."""
 
 
@@ -48,7 +48,7 @@ def names(profile: read.Profile) -> Names:
         found |= _names_in(tool, file, places)
     plain = demangled(frame.name for frames in found.values() for frame in frames)
     return {
-        address: tuple(Frame(plain(frame.name), frame.place) for frame in frames)
+        address: tuple(frame._replace(name=plain(frame.name)) for frame in frames)
         for address, frames in found.items()
     }
 
@@ -138,11 +138,11 @@ def _ask(tool: Path, file: Path, addresses: Sequence[int]) -> list[tuple[Frame, 
         if line.startswith("0x"):
             answers.append([])
         else:
-            answers[-1].append(Frame(line, _place(next(lines, ""))))
+            answers[-1].append(Frame(line, *_place(next(lines, ""))))
     return [tuple(frame for frame in answer if frame.name != "??") for answer in answers]
 
 
-def _place(said: str) -> str:
-    """Return file and line without the folders, or "" where there is no debug information."""
+def _place(said: str) -> tuple[str, str]:
+    """Return file and line, and the folder; "" for both where there is no debug information."""
     found = _PLACE.fullmatch(said)
-    return found[1] if found else ""
+    return (found[2], found[1] or "") if found else ("", "")

@@ -120,6 +120,9 @@ misuse(double_free_two_threads "second free of a block that lies in another thre
 misuse(free_interior_once "free inside a small block, and no other of its size"
        PRODUCTION unnoticed HARDENED "invalid free" free "${not_a_start}"
        GUARD "invalid free" free "${not_a_start}")
+misuse(free_interior_last "free of the last byte of a block, at the end of a page"
+       PRODUCTION unnoticed HARDENED "invalid free" free "${not_a_start}"
+       GUARD "invalid free" free "${not_a_start}")
 misuse(free_misaligned_small "free of a small block's second byte"
        PRODUCTION unnoticed HARDENED "invalid free" free "${not_a_start}"
        GUARD "invalid free" free "${not_a_start}")

@@ -14,8 +14,7 @@ from test_heap import line_of, profiled, write
 
 from pipeline.commands.heap import heap_command
 from pipeline.heap.html import render_page
-from pipeline.heap.pprof import encode
-from pipeline.heap.stacks import Frame, Stack, at_calls, at_functions
+from pipeline.heap.stacks import Frame, Stack, at_calls, at_functions, without_folders
 from pipeline.heap.text import call_tree, folded, top
 
 __all__ = ["profiled"]
@@ -55,11 +54,14 @@ def test_lines_that_moved_between_two_builds_are_no_growth() -> None:
     assert at_calls(moved) == at_functions(moved) == {}
 
 
+def test_a_line_is_the_same_in_whichever_folder_it_was_compiled() -> None:
+    first, later = (Frame("f", "a.cc:1", folder) for folder in ("/build/1", "/build/2"))
+    assert without_folders({(first,): -4.0, (later,): 4.0}) == {}
+
+
 def test_other_tools_get_functions_alone_unless_asked() -> None:
     assert folded(SUMS) == "main;f 6\nmain;g;f 2\n"
     assert "main a.cc:3;g;f a.cc:9 2\n" in folded(SUMS, lines=True)
-    plain: dict[Stack, float] = {(Frame("main"), Frame("f")): 6.0}
-    assert encode({}, plain, 9) == encode({}, dict(list(SUMS.items())[:2]), 9)
 
 
 def titles(page: str) -> list[str]:
