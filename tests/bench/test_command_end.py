@@ -119,7 +119,7 @@ def timed(programs: Path, tmp_path: Path) -> Timed:
     (tmp_path / "my-server").symlink_to(programs / "my-server")
 
     def run(script: str, *words: str, before: Callable[[], None] | None = None) -> BenchLine:
-        line = [programs / "command", *words, "--in", tmp_path, "sh", "-c", script]
+        line = [str(programs / "command"), *words, "--in", str(tmp_path), "sh", "-c", script]
         done = subprocess.run(line, capture_output=True, text=True, preexec_fn=before, timeout=60)
         assert done.returncode == 0, done.stderr
         return parse_bench_line(done.stdout)
