@@ -3,68 +3,31 @@
  *   command [--threads N] [--time-of NAME] [--times N] [--in FOLDER] PROGRAM [ARGUMENT...]
  *
  * Its output goes nowhere; its exit code is ours. One operation is the whole command with all
- * processes that it waits for: their processor time, page faults and context switches together, and
- * the peak of the largest one. The mean is that of the whole family, looked at every few
+ * processes that it waits for or leaves behind: their processor time, page faults and context
+ * switches together, and the peak of the largest one. What it leaves behind gets SIGTERM when it
+ * has ended, and SIGKILL a second later. The mean is that of the whole family, looked at every few
  * milliseconds; what its processes share counts in each. --threads says how many threads it has;
  * without it the line does not tell. --times runs it so often, one operation each: for programs
  * that live shortly.
  *
  * --time-of takes processor time and peak from the processes of that name which have the library
- * that LD_PRELOAD names: those of a server, without the client that drives it. They are looked at
- * every millisecond, so what one does after the last look is not seen: a millisecond, more where
- * the machine is busy. */
-#include "command_family.h"
+ * that LD_PRELOAD names: those of a server, without the client that drives it. They are read when
+ * the process is dead, which ptrace tells; so nothing is missed. Where the system forbids ptrace,
+ * they are looked at every millisecond, and what a process does after the last look is not seen.
+ * `looked=` is how many of them ended unseen. */
+#include "command_follow.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { FAILED = 1, USAGE = 2, LOOK_EVERY_MS = 5, TIME_EVERY_MS = 1 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+enum { FAILED = 1, USAGE = 2 };
 
 static double seconds(struct timeval t) {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
-/* posix_spawn leaves no copy of our own memory behind: the peak of the child is its own. */
-static pid_t start(const char *folder, char **command) {
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (folder != NULL)
-        posix_spawn_file_actions_addchdir_np(&actions, folder);
-    int error = posix_spawnp(&child, command[0], &actions, NULL, command, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) {
-        fprintf(stderr, "command: cannot run %s: %s\n", command[0], strerror(error));
-        exit(FAILED);
-    }
-    return child;
-}
-
-static bool await(pid_t child, family *seen, int *status) {
-    struct pollfd end = {.fd = pidfd_open(child, 0), .events = POLLIN};
-    int pause = seen->name != NULL ? TIME_EVERY_MS : LOOK_EVERY_MS;
-    while (end.fd >= 0 && poll(&end, 1, pause) == 0)
-        family_look(child, seen);
-    if (end.fd >= 0)
-        close(end.fd);
-    return waitpid(child, status, 0) == child;
 }
 
 /* ---- the result ---- */
@@ -92,6 +55,8 @@ static void print_use(const family *seen) {
     const char *library = getenv("LD_PRELOAD"), *name = library ? strrchr(library, '/') : NULL;
     if (seen->preloaded)
         printf("allocator=%s ", name != NULL ? name + 1 : library);
+    if (seen->name != NULL)
+        printf("looked=%d ", seen->count);
     printf("peak_rss_kib=%ld\n", seen->name != NULL ? seen->peak_kib : used.ru_maxrss);
 }
 
@@ -113,17 +78,14 @@ int main(int argc, char **argv) {
                 argv[0]);
         return USAGE;
     }
-    double before = now();
+    double wall = 0;
     int status = 0;
-    for (long i = 0; i < number(times) && status == 0; i++) {
-        pid_t child = start(folder, command);
-        if (!await(child, &seen, &status))
-            return FAILED;
-    }
-    double wall = now() - before;
+    follow_begin();
+    for (long i = 0; i < number(times) && status == 0; i++)
+        status = follow(folder, command, &seen, &wall);
     if (status != 0)
         return exit_code(status);
-    if (seen.name != NULL && seen.count == 0) {
+    if (seen.name != NULL && seen.count + seen.ended == 0) {
         fprintf(stderr, "command: no process called %s ran with the library\n", seen.name);
         return FAILED;
     }

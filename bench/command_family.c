@@ -1,5 +1,6 @@
 #include "command_family.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +64,26 @@ static bool is_called(pid_t pid, const char *name) {
     return strcmp(base_name(line), name) == 0;
 }
 
-static server *known_server(family *seen, pid_t pid) {
+static server *find_server(family *seen, pid_t pid) {
     for (int i = 0; i < seen->count; i++)
         if (seen->servers[i].pid == pid)
             return &seen->servers[i];
-    if (seen->count == SERVERS || !is_called(pid, seen->name) || !has_library(pid))
+    return NULL;
+}
+
+static server *known_server(family *seen, pid_t pid) {
+    server *known = find_server(seen, pid);
+    if (known != NULL || seen->count == SERVERS)
+        return known;
+    if (!is_called(pid, seen->name) || !has_library(pid))
         return NULL;
     seen->servers[seen->count] = (server){.pid = pid};
     return &seen->servers[seen->count++];
+}
+
+static void forget(family *seen, server *one) {
+    if (one != NULL)
+        *one = seen->servers[--seen->count];
 }
 
 static long peak_kib(pid_t pid) {
@@ -85,43 +98,91 @@ static long peak_kib(pid_t pid) {
     return kib;
 }
 
-/* All threads of the process together; its clock counts nanoseconds, unlike /proc. */
-static void time_server(family *seen, pid_t pid) {
+/* Of all its threads together, in nanoseconds, unlike /proc's; also of one that is dead and not yet
+ * collected. Not of a thread that is not the first. */
+static bool read_clock(pid_t pid, double *seconds) {
     clockid_t clock;
     struct timespec used;
-    server *one = known_server(seen, pid);
-    if (one == NULL || clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return false;
+    *seconds = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    return true;
+}
+
+void family_look_at(pid_t pid, family *seen) {
+    double seconds;
+    server *one = read_clock(pid, &seconds) ? known_server(seen, pid) : NULL;
+    if (one == NULL)
         return;
-    one->seconds = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    one->seconds = seconds;
     long peak = peak_kib(pid);
     seen->peak_kib = peak > seen->peak_kib ? peak : seen->peak_kib;
 }
 
+bool family_is_named(pid_t pid, family *seen) {
+    bool named = is_called(pid, seen->name);
+    if (!named)
+        forget(seen, find_server(seen, pid));
+    return named;
+}
+
+void family_end(pid_t pid, family *seen) {
+    server *one = find_server(seen, pid);
+    double seconds;
+    if (one == NULL || !read_clock(pid, &seconds))
+        return;
+    seen->ended++;
+    seen->ended_seconds += seconds;
+    forget(seen, one);
+}
+
 double family_seconds(const family *seen) {
-    double sum = 0;
+    double sum = seen->ended_seconds;
     for (int i = 0; i < seen->count; i++)
         sum += seen->servers[i].seconds;
     return sum;
 }
 
+static void read_children(pid_t pid, char line[LINE]) {
+    char name[64];
+    snprintf(name, sizeof name, "task/%d/children", (int)pid);
+    read_line(pid, name, line);
+}
+
 /* Of the process and of all that its first thread has started. */
 static long family_kib(pid_t pid, int depth, family *seen) {
-    char name[64], line[LINE], *rest = line;
-    snprintf(name, sizeof name, "task/%d/children", (int)pid);
-    line[0] = 0;
+    char line[LINE] = "", *rest = line;
     if (depth < DEEPEST)
-        read_line(pid, name, line);
+        read_children(pid, line);
     long kib = resident_kib(pid);
     if (seen->name != NULL)
-        time_server(seen, pid);
+        family_look_at(pid, seen);
     for (long child; (child = strtol(rest, &rest, 10)) > 0;)
         kib += family_kib((pid_t)child, depth + 1, seen);
     return kib;
 }
 
+/* What its parent has left becomes a child of ours. */
+static long left_kib(pid_t first, family *seen) {
+    char line[LINE], *rest = line;
+    long kib = 0;
+    read_children(getpid(), line);
+    for (long child; (child = strtol(rest, &rest, 10)) > 0;)
+        kib += child == first ? 0 : family_kib((pid_t)child, 0, seen);
+    return kib;
+}
+
 void family_look(pid_t child, family *seen) {
-    seen->sum_kib += (double)family_kib(child, 0, seen);
+    seen->sum_kib += (double)(family_kib(child, 0, seen) + left_kib(child, seen));
     seen->looks++;
     if (getenv("LD_PRELOAD") != NULL && !seen->preloaded)
         seen->preloaded = has_library(child);
+}
+
+void family_signal(int number, family *seen) {
+    char line[LINE], *rest = line;
+    left_kib(0, seen);
+    read_children(getpid(), line);
+    for (long child; (child = strtol(rest, &rest, 10)) > 0;)
+        kill((pid_t)child, number);
 }

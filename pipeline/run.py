@@ -29,7 +29,8 @@ from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.cost import cost
 from pipeline.stages.proof.evidence import gather
 from pipeline.stages.proof.verify import VERDICT, verify
-from pipeline.stages.publish.elsewhere import ordered, tell_common, tell_left_out
+from pipeline.stages.publish.elsewhere import ordered, tell_common
+from pipeline.stages.publish.elsewhere_send import tell_left_out
 from pipeline.stages.publish.gate import passes
 from pipeline.stages.publish.publish import Published, check_writable, publish
 from pipeline.stages.publish.release import Beside, Release

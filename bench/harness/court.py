@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from bench.harness.judged import SAME, SHUFFLED, SLOWED, Judged, judged
@@ -14,10 +15,12 @@ from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.judge import selfcheck
+from pipeline.judge.counting.told import Told, as_program, joined
 from pipeline.judge.counting.whole import count_programs, whole_counter
+from pipeline.judge.counts import RealProgram
 from pipeline.judge.icache import icache_key
 from pipeline.judge.known import SelfJudgement
-from pipeline.judge.request import JudgeRequest, Side
+from pipeline.judge.request import JudgeRequest
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
@@ -55,10 +58,21 @@ class Court:
     def _shuffled(self, request: JudgeRequest) -> Answer:
         output = request.logs / "shuffled.so"
         link_shuffled(self.shop, self.archive, request.seed, output)
-        sides: dict[Side, Path] = {"baseline": self.listed, "tuned": output}
-        programs = count_programs(whole_counter(request), sides, request.tasks, _quiet)
-        key = icache_key(programs, request.margins)
+        key = icache_key(self._programs(request, output), request.margins)
         return key.verdict, key.ratio, None
+
+    def _programs(self, request: JudgeRequest, shuffled: Path) -> tuple[RealProgram, ...]:
+        """Return the counts of both layouts; of the listed one as they were counted first."""
+        counter = whole_counter(request)
+        if counter is None:
+            return count_programs(None, {}, request.tasks, _quiet)
+        told = counter.count({"tuned": shuffled}, request.tasks)
+        return tuple(map(as_program, joined(self._listed_counts, told)))
+
+    @cached_property
+    def _listed_counts(self) -> tuple[Told, ...]:
+        counter = whole_counter(self.request, "listed")
+        return counter.count({"baseline": self.listed}, self.request.tasks) if counter else ()
 
 
 def _same(request: JudgeRequest) -> Answer:

@@ -9,7 +9,8 @@ from pathlib import Path
 from pipeline.evidence.choice import FEW_MISSES, Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.counting.whole import Told, mean, whole_counter
+from pipeline.judge.counting.told import Told, mean
+from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import MIN_PAIRS, JudgeRequest
 from pipeline.judge.samples import Throughput

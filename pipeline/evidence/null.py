@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from pipeline.evidence.model import LayoutNull
-from pipeline.judge.counting.whole import mean, whole_counter
+from pipeline.judge.counting.told import mean
+from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.request import JudgeRequest
 
 TUNED, BASELINE = "tuned", "baseline"

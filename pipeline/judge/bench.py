@@ -29,6 +29,7 @@ class BenchLine:
     threads: int | None
     peak_rss_kib: int
     allocator: str | None
+    looked: int = 0
 
     @property
     def clock(self) -> Clock:
@@ -49,6 +50,7 @@ class BenchLine:
             clock=self.clock,
             threads=self.threads,
             peak_rss_kib=self.peak_rss_kib,
+            looked=self.looked,
         )
 
 
@@ -67,6 +69,7 @@ def parse_bench_line(stdout: str) -> BenchLine:
         threads=int(_positive(fields, "threads")) if "threads" in fields else None,
         peak_rss_kib=int(_positive(fields, "peak_rss_kib")),
         allocator=fields.get("allocator"),
+        looked=int(fields.get("looked", "0")),
     )
 
 

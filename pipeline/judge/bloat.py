@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from pipeline.judge.counting.whole import Told, WholeCounter, as_program, whole_counter
+from pipeline.judge.counting.told import Told, as_program
+from pipeline.judge.counting.whole import WholeCounter, whole_counter
 from pipeline.judge.counts import ProgramCounts, RealProgram
 from pipeline.judge.icache import icache_key
 from pipeline.judge.known import Bloat, CountedJudgement

@@ -26,7 +26,8 @@ class RunSample(Record):
     """One timed process: its rate by ``clock``, its rate by wall time, its peak memory in KiB.
 
     ``clock`` is the CPU time of all threads, or wall time for programs that print no CPU time.
-    ``threads`` is None where the program does not say.
+    ``threads`` is None where the program does not say. ``looked`` is how many processes ended
+    unseen: what they did after the last look at them is not in the time.
     """
 
     ops_per_sec: float = Field(gt=0, allow_inf_nan=False)
@@ -34,6 +35,7 @@ class RunSample(Record):
     clock: Clock
     threads: int | None
     peak_rss_kib: int = Field(gt=0)
+    looked: int = Field(default=0, ge=0)
 
 
 class PairSample(Record):
@@ -78,6 +80,11 @@ class WorkloadThroughput(Record):
     rss: Interval | None = None
     kind: Kind = "loop"
     noise: float = Field(description="median absolute deviation of the log ratios, scaled to 1 sd")
+
+    @property
+    def ends_unseen(self) -> bool:
+        """Whether a process of a run ended between two looks at it."""
+        return any(run.looked for pair in self.samples for run in (pair.baseline, pair.tuned))
 
 
 class Throughput(Record):

@@ -52,6 +52,8 @@ class Task:
     of_profile: bool = False
     """A command of the profile: it may take long, and is not counted again for the self-check."""
     counts: str | None = None
+    may_differ: bool = False
+    """Several processes or threads: two runs may not count alike (counting/repeat.py)."""
 
     @property
     def names(self) -> frozenset[str]:

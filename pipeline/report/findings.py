@@ -15,6 +15,11 @@ from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
 from pipeline.report.model import Comparison, Finding
 
+UNSEEN = (
+    "this system does not let ptrace follow it, so what a process does in its last millisecond, or "
+    "more on a busy machine, is not counted"
+)
+
 LARGER = 1.25
 """Executable bytes, tuned / baseline: above it a report says so."""
 
@@ -30,6 +35,7 @@ def findings(
         *_margins(result),
         *_workloads(result),
         *_clocks(result),
+        *_ends(result),
         *_counts(result),
         *_code(result),
         *_guards(result),
@@ -91,6 +97,13 @@ def _clocks(result: VerifyResult) -> Iterator[Finding]:
         if wall is not None and (what := _other_way(cpu, wall, allowance)):
             waits = f"{text.spread(wall)} by wall time, which is what its user waits"
             yield _doubt(f"{name}: {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads")
+
+
+def _ends(result: VerifyResult) -> Iterator[Finding]:
+    for one in result.throughput.workloads:
+        if one.ends_unseen:
+            what = f"{one.name}: processor time ends with the last look at a process"
+            yield _doubt(what, UNSEEN, "workloads")
 
 
 def _other_way(cpu: Interval, wall: Interval, allowance: float) -> str:

@@ -12,6 +12,7 @@ from pipeline.judge.headline import by_less
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
+from pipeline.report.findings import UNSEEN
 from pipeline.report.terminal import plain
 from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
@@ -98,7 +99,12 @@ def _keys(result: VersusResult) -> list[str]:
     def line(name: str, key: Key) -> str:
         return f"{name} {key.verdict.value}: {key.reason}"
 
-    return [line("throughput", result.speed), line("memory", result.memory)]
+    return [line("throughput", result.speed), line("memory", result.memory), *_notes(result)]
+
+
+def _notes(result: VersusResult) -> list[str]:
+    unseen = [one.name for one in result.throughput.workloads if one.ends_unseen]
+    return [f"note: {name}: {UNSEEN}" for name in unseen]
 
 
 def _markdown(result: VersusResult) -> str:

@@ -6,22 +6,23 @@ What a program starts as a child is not counted, unless a task names it (below.p
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from pipeline.core.errors import PipelineError
 from pipeline.core.process import Completed, run
 from pipeline.judge.counting.below import simulate_below
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
+from pipeline.judge.counting.repeat import agreed, runs_of
+from pipeline.judge.counting.told import Told, as_program, uncounted
 from pipeline.judge.counting.valgrind import Simulation, simulate
 from pipeline.judge.counts import ProgramCounts, RealProgram
 from pipeline.judge.l1i import machine_l1i, without_conflicts
-from pipeline.judge.means import geometric_mean
-from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
+from pipeline.judge.request import CacheGeometry, JudgeRequest, Margins, Side
 from pipeline.judge.samples import SIDES
 from pipeline.judge.tasks import Task
 
@@ -30,25 +31,18 @@ LIMIT_S = 300.0
 
 
 @dataclass(frozen=True)
-class Told:
-    """What came of one task: the counts of each library by name, or why there are none."""
-
-    task: Task
-    counts: Mapping[str, ProgramCounts]
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class WholeCounter:
     """Counts libraries in tasks, as many at once as there are CPUs.
 
     ``env`` is what counted runs have in addition. Each run has an empty folder of its own.
+    ``margin`` is that of the verdict: what may differ from run to run has to repeat well within it.
     """
 
     valgrind: Path
     geometry: CacheGeometry
     env: Mapping[str, str]
     logs: Path
+    margin: float = Margins.icache
 
     def count(
         self,
@@ -62,15 +56,20 @@ class WholeCounter:
         ``env`` are further variables of these runs.
         """
         present = [task for task in tasks if task.path is not None]
-        pairs = [(task, name) for task in present for name in libraries]
+        runs = [
+            (t, name, again) for t in present for name in libraries for again in range(runs_of(t))
+        ]
 
-        def one(pair: tuple[Task, str]) -> ProgramCounts | str:
-            task, name = pair
-            say(f"counting {task.name} ({name})")
-            return self._one(task, name, libraries[name], env or {})
+        def one(run: tuple[Task, str, int]) -> ProgramCounts | str:
+            task, name, again = run
+            say(f"counting {task.name} ({name}{', again' if again else ''})")
+            return self._one(task, f"{name}-again" if again else name, libraries[name], env or {})
 
-        found = dict(zip(((t.name, n) for t, n in pairs), in_parallel(one, pairs), strict=True))
-        return tuple(self._told(task, {n: found.get((task.name, n)) for n in libraries})
+        found: dict[tuple[str, str], list[ProgramCounts | str]] = defaultdict(list)
+        for (task, name, _), counts in zip(runs, in_parallel(one, runs), strict=True):
+            found[task.name, name].append(counts)
+        both = {pair: agreed(counts, self.margin) for pair, counts in found.items()}
+        return tuple(self._told(task, {n: both.get((task.name, n)) for n in libraries})
                      for task in tasks)  # fmt: skip
 
     def _told(self, task: Task, counts: Mapping[str, ProgramCounts | str | None]) -> Told:
@@ -156,7 +155,8 @@ def whole_counter(request: JudgeRequest, logs: str = "programs") -> WholeCounter
     if valgrind is None:
         return None
     cache = without_conflicts((*request.geometries, machine_l1i()[0])[0])
-    return WholeCounter(valgrind, cache, request.count_env, request.logs / logs)
+    margin = request.margins.icache
+    return WholeCounter(valgrind, cache, request.count_env, request.logs / logs, margin)
 
 
 def count_programs(
@@ -167,50 +167,7 @@ def count_programs(
 ) -> tuple[RealProgram, ...]:
     """Return the counts of both libraries in each task; without a counter none, and why."""
     if counter is None:
-        return tuple(_uncounted(task, "valgrind is not installed") for task in tasks)
+        return tuple(uncounted(task, "valgrind is not installed") for task in tasks)
     return tuple(
         as_program(one) for one in counter.count({side: sides[side] for side in SIDES}, tasks, say)
     )
-
-
-def as_program(told: Told) -> RealProgram:
-    """Return the record of one task that was counted with a baseline and a tuned library."""
-    if not told.counts:
-        return _uncounted(told.task, told.problem)
-    return RealProgram(
-        name=told.task.name,
-        command=told.task.command,
-        status="counted",
-        detail=_counted(told.task.counts),
-        baseline=told.counts["baseline"],
-        tuned=told.counts["tuned"],
-        weight=told.task.weight,
-        own=told.task.own,
-    )
-
-
-def _counted(name: str | None) -> str:
-    return f"all processes of {name}, simulated" if name else "the whole process, simulated"
-
-
-def _uncounted(task: Task, why: str) -> RealProgram:
-    status: Literal["skipped", "failed"] = "failed" if task.path else "skipped"
-    return RealProgram(
-        name=task.name,
-        command=task.command,
-        status=status,
-        detail=why,
-        weight=task.weight,
-        own=task.own,
-    )
-
-
-def mean(told: Sequence[Told], library: str, field: str) -> float | None:
-    """Return the geometric mean of a count of ``library`` over the tasks that were counted.
-
-    Each task counts alike. None where none was, or where there is a zero: no ratio tells of it.
-    """
-    values = [float(getattr(one.counts[library], field)) for one in told if one.counts]
-    if not values or min(values) <= 0:
-        return None
-    return geometric_mean((1.0, value) for value in values)

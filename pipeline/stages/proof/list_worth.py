@@ -29,7 +29,8 @@ from pipeline.stages.proof.request import COUNT_ENV
 from pipeline.toolchain.symbols import SymbolLists
 
 if TYPE_CHECKING:
-    from pipeline.judge.counting.whole import Told, WholeCounter
+    from pipeline.judge.counting.told import Told
+    from pipeline.judge.counting.whole import WholeCounter
     from pipeline.judge.tasks import Task
 
 Say = Callable[[str], None]
@@ -120,7 +121,7 @@ def _numbered(say: Say, total: int) -> Say:
 
 def _counts(told: Sequence[Told], name: str) -> Counts | str:
     """Return the counts of one library over all tasks, or the first reason that there are none."""
-    from pipeline.judge.counting.whole import mean
+    from pipeline.judge.counting.told import mean
 
     problems = [f"{one.task.name}: {one.problem}" for one in told if one.problem]
     misses, lines = (mean(told, name, field) for field in ("i1_misses", "hot_lines"))

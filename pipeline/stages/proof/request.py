@@ -103,6 +103,7 @@ def _task(command: Command, root: Path) -> Task:
         own=True,
         of_profile=True,
         counts=counts,
+        may_differ=counts is not None or command.threads != 1,
     )
 
 

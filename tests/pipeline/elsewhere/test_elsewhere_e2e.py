@@ -30,7 +30,7 @@ from pipeline.profile.load import load_profile
 from pipeline.release.check_version import check_version
 from pipeline.release.version import Version
 from pipeline.stages.build.workshop import Options, Workshop
-from pipeline.stages.publish import elsewhere
+from pipeline.stages.publish import elsewhere, elsewhere_check, elsewhere_send
 from pipeline.toolchain.find import find_toolchain
 
 pytestmark = [needs_extra, pytest.mark.e2e]
@@ -188,12 +188,12 @@ def sent_back(sandbox: Sandbox) -> tuple[Workshop, dict[str, bytes]]:
     """Return the surroundings, and what the worker has sent."""
     shop = shop_of(sandbox, NOBODY)
     (folder,) = shop.tree.artifacts("tiny").glob(f"elsewhere-{HERE}/*")
-    files = zip(SENT_BACK, elsewhere.names(shop), strict=True)
+    files = zip(SENT_BACK, elsewhere_check.names(shop), strict=True)
     return shop, {name: (folder / file).read_bytes() for name, file in files}
 
 
 def take_in(shop: Workshop, made: dict[str, bytes]) -> None:
     """Take it in elsewhere: what is there stays."""
-    (order,) = elsewhere.orders(shop, [HERE])
+    (order,) = elsewhere_send.orders(shop, [HERE])
     apart = replace(shop, store=Store(Path(f"{shop.store.folder}-apart")))
     elsewhere.take_in(apart, order, Made("a test", made))

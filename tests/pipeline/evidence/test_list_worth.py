@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.errors import BuildError, DataError
-from pipeline.judge.counting.whole import Told
+from pipeline.judge.counting.told import Told
 from pipeline.judge.counts import ProgramCounts
 from pipeline.judge.tasks import Task
 from pipeline.layout.propose import Change

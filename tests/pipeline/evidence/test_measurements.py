@@ -17,14 +17,8 @@ from pipeline.core.process import Completed
 from pipeline.evidence.null import standing
 from pipeline.evidence.summary import per_operation, program_shares, static_text
 from pipeline.judge.counting.callgrind_file import Profile
-from pipeline.judge.counting.whole import (
-    Told,
-    WholeCounter,
-    as_program,
-    count_programs,
-    counts_of,
-    mean,
-)
+from pipeline.judge.counting.told import Told, as_program, mean
+from pipeline.judge.counting.whole import WholeCounter, count_programs, counts_of
 from pipeline.judge.counts import ProgramCounts
 from pipeline.judge.request import CacheGeometry, Side
 from pipeline.judge.tasks import JUDGED, Task, found, talk_to_redis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,15 @@ from judge_support import L1I, compile_c
 
 from pipeline.core.errors import DataError, WorkloadError
 from pipeline.judge.counting.below import read_below
-from pipeline.judge.counting.whole import Told, WholeCounter, as_program
+from pipeline.judge.counting.repeat import agreed
+from pipeline.judge.counting.told import Told, as_program
+from pipeline.judge.counting.whole import WholeCounter
+from pipeline.judge.counts import ProgramCounts
+from pipeline.judge.icache import icache_key
+from pipeline.judge.request import Margins
+from pipeline.judge.samples import SIDES
 from pipeline.judge.tasks import Task
+from pipeline.judge.verdict import Verdict
 
 VALGRIND = shutil.which("valgrind")
 needs_valgrind = pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed")
@@ -234,5 +242,64 @@ def test_what_could_not_be_counted_is_told_with_what_to_do(built: Path, tmp_path
 @needs_valgrind
 def test_the_report_says_whose_processes_were_counted(built: Path, tmp_path: Path) -> None:
     told = counted(built, tmp_path, "server", "-c", f"{built / 'server'} 5")
-    both = Told(told.task, {"baseline": told.counts["toy"], "tuned": told.counts["toy"]})
-    assert as_program(both).detail == "all processes of server, simulated"
+    assert as_program(both(told)).detail == "all processes of server, simulated"
+
+
+# ---- what does not repeat ------------------------------------------------------------------------
+
+
+def run_of(misses: int, instructions: int = 1000) -> ProgramCounts:
+    return ProgramCounts(
+        instructions=instructions,
+        i1_misses=misses,
+        hot_lines=10,
+        total_instructions=5000,
+        total_i1_misses=400,
+    )
+
+
+def test_two_runs_that_agree_give_their_mean() -> None:
+    assert agreed([run_of(100), run_of(102, 1002)], 0.05) == run_of(101, 1001)
+    assert agreed([run_of(0), run_of(1)], 0.05) == run_of(0)  # no miss counts as one
+
+
+def test_two_runs_that_differ_by_much_of_the_margin_are_no_count() -> None:
+    said = agreed([run_of(130), run_of(100)], 0.05)
+    assert isinstance(said, str)
+    assert said.startswith("its counts do not repeat: misses 30.0 % apart in two runs, where 2.5 %")
+    assert "one connection or thread" in said
+    assert isinstance(agreed([run_of(103), run_of(100)], 0.05), str)
+    assert isinstance(agreed([run_of(103), run_of(100)], 0.10), ProgramCounts)
+
+
+def test_a_run_that_failed_is_told_as_it_is() -> None:
+    assert agreed([run_of(130), "killed"], 0.05) == "killed"
+
+
+TURNS = """\
+if mkdir "$1"; then "$2" 500; else "$2" 500; "$2" 500; fi
+"""
+
+
+@needs_valgrind
+def test_a_server_whose_counts_do_not_repeat_is_unknown_to_the_key(
+    built: Path, tmp_path: Path
+) -> None:
+    """The driver that comes second does more: as threads in another order do."""
+    server, sh = str(built / "server"), Path(shutil.which("sh") or "")
+    argv = ("drive.sh", str(tmp_path / "first"), server)
+    task = Task("toy", "sh", argv, files={"drive.sh": TURNS}, path=sh, counts="server")
+    differing, toy = replace(task, may_differ=True), {"toy": built / "toy.so"}
+    counter = WholeCounter(Path(VALGRIND or ""), L1I, {}, tmp_path)
+    (told,) = counter.count(toy, (differing,))
+    assert told.problem.startswith("its counts do not repeat: misses 100.0 % apart in two runs")
+    key = icache_key([as_program(told)], Margins())
+    assert key.verdict is Verdict.INCONCLUSIVE
+    assert told.problem in key.reason
+    (same,) = counter.count(toy, (differing,))  # both of these are second
+    assert same.problem == ""
+    assert as_program(both(same)).detail == "all processes of server, simulated twice"
+
+
+def both(told: Told) -> Told:
+    return Told(told.task, dict.fromkeys(SIDES, told.counts["toy"]))

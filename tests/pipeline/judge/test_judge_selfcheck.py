@@ -20,7 +20,7 @@ from judge_support import (
 
 from pipeline.core.errors import ArtifactError
 from pipeline.judge import bloat, selfcheck
-from pipeline.judge.counting.whole import Told
+from pipeline.judge.counting.told import Told
 from pipeline.judge.counts import ProgramCounts
 from pipeline.judge.icache import icache_key
 from pipeline.judge.known import CountedJudgement, SelfCheck, SelfJudgement

@@ -54,6 +54,18 @@ def test_a_command_may_name_the_program_that_is_counted_in_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("counted", "threads", "twice"),
+    [("kv", None, True), ("kv", 1, True), (True, None, True), (True, 4, True), (True, 1, False)],
+)
+def test_a_command_of_several_processes_or_threads_is_counted_twice(
+    counted: str | bool, threads: int | None, twice: bool
+) -> None:
+    *ours, own = tasks_of(profile_with(counted=counted, weight=1.0, threads=threads), ROOT)
+    assert own.may_differ == twice
+    assert not any(task.may_differ for task in ours)
+
+
+@pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ("/opt/bin/kv", "without its folder: 'kv'"),
