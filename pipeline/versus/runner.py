@@ -13,13 +13,15 @@ from pipeline.stages.build.programs import find_program
 
 COMPILERS = ("cc", "clang", "gcc", "clang-22", "clang-21", "clang-20", "clang-19")
 COMPILE_LIMIT_S = 120.0
-SOURCES, HEADER = ("command.c", "command_family.c"), "command_family.h"
+SOURCES, HEADERS = "command*.c", "command*.h"
+"""In bench/: they need nothing else of it."""
 
 
 def command_runner(tree: Tree) -> Path:
     """Return the program, compiled from this tree's sources if that was not done yet."""
-    sources = [tree.root / "bench" / name for name in SOURCES]
-    digests = "".join(map(digest_file, (*sources, tree.root / "bench" / HEADER)))
+    bench = tree.root / "bench"
+    sources = sorted(bench.glob(SOURCES))
+    digests = "".join(map(digest_file, (*sources, *sorted(bench.glob(HEADERS)))))
     program = tree.state / "versus" / f"command-{digest_value(digests)[:12]}"
     if not program.exists():
         compiler = next(filter(None, map(find_program, COMPILERS)), None)

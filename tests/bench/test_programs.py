@@ -36,7 +36,7 @@ def found(**times: list[float]) -> Comparison:
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("bench") / "command"
-    sources = [REPOSITORY / "bench" / name for name in ("command.c", "command_family.c")]
+    sources = sorted((REPOSITORY / "bench").glob("command*.c"))
     subprocess.run(["cc", "-D_GNU_SOURCE", "-o", program, *sources], check=True)
     return program
 
