@@ -1,11 +1,13 @@
-"""What to do about a build that was judged and not published, in one sentence."""
+"""What to do about a build that was judged and not published, in one sentence.
+
+It alone says how long a judgement would have to go on: one question has one number.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from pipeline.judge.keys import MOST_S, SURPLUS
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
@@ -14,6 +16,12 @@ from pipeline.judge.verdict import Verdict
 if TYPE_CHECKING:
     from pipeline.judge.model import VerifyResult
     from pipeline.judge.samples import Throughput
+
+SURPLUS = 1.5
+"""What comes may be noisier than what was seen."""
+
+MOST_S = 3600.0
+"""Whoever would have to wait longer is told that the machine is the trouble."""
 
 UNKNOWN = 4.0
 """Times as long, where nothing tells how much longer: half the width of all intervals."""
@@ -38,11 +46,22 @@ def advice(result: VerifyResult, profile: str) -> str:
         return f"the report names what became slower; {_command(profile, *names)} accepts that"
     if _is_worse(result):
         return "the report names what became worse, and by how much"
+    return _step(result, profile) or "the report says what could not be counted or shown"
+
+
+def next_step(result: VerifyResult, profile: str) -> str:
+    """Return the same for the report itself: "" where there is no command, but more to read."""
+    told = not result.health.sound or regressions(result) or _is_worse(result)
+    return "" if told else _step(result, profile)
+
+
+def _step(result: VerifyResult, profile: str) -> str:
+    """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
         return _more(result, profile) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         return f"nothing became worse either: {_command(profile, '--allow-neutral')} publishes it"
-    return "the report says what could not be counted or shown"
+    return ""
 
 
 def _healthy(result: VerifyResult, profile: str) -> str:
@@ -122,7 +141,7 @@ def _is_harmless(result: VerifyResult) -> bool:
 
 
 def _enough(result: VerifyResult, check: bool) -> str:
-    """Say what needs the time: the reasons tell how much each verdict would take, which differs."""
+    """Say what needs the time: a loss is excluded sooner than a gain is shown."""
     if check:
         return f"enough for its check of itself to see the {LOSS * 100:g} %"
     if result.keys.icache.verdict is Verdict.GO:

@@ -126,12 +126,17 @@ def _counted(result: VerifyResult) -> str:
 
 
 def _misses_in_time(result: VerifyResult) -> str:
-    """Return where to read what a change of misses is worth: a count of misses is no time."""
-    if result.keys.icache.ratio is None or result.keys.icache.verdict is Verdict.NEUTRAL:
+    """Return what is known of the worth of a change of misses: a count of misses is no time."""
+    misses, speed = result.keys.icache.ratio, result.throughput.programs
+    if misses is None or result.keys.icache.verdict is Verdict.NEUTRAL:
         return ""
-    if result.throughput.programs is None:
-        return "What the change of I-cache misses is worth in time was not measured."
-    return "What the change of I-cache misses is worth shows in the programs' time alone."
+    counted = f"I-cache misses ({percent(misses.value)}) are counted by simulation and are no time"
+    if speed is None:
+        return f"{counted}; what they are worth in time was not measured in this build."
+    return (
+        f"{counted}; in this build the speed of {_subject(result, 'program')} changed by "
+        f"{percent(speed.value)} {spread(speed)}, by all causes together."
+    )
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:

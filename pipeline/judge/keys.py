@@ -21,12 +21,6 @@ CLOCKS = 2
 LEANER = 0.03
 """By how much peak memory must fall to be a gain by itself."""
 
-SURPLUS = 1.5
-"""What comes may be noisier than what was seen."""
-
-MOST_S = 3600.0
-"""Whoever would have to wait longer is told that the machine is the trouble."""
-
 
 def percent(ratio: float) -> str:
     """Return a ratio as a signed change: 1.021 becomes "+2.10 %"."""
@@ -154,19 +148,14 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
         case Verdict.NEUTRAL:
             return f"{found}, all of it within ±{share(margin)}"
         case Verdict.INCONCLUSIVE:
-            return f"{found}, {throughput.stopped or 'not decided'}{_how_many_more(throughput)}"
+            return f"{found}, {throughput.stopped or 'not decided'}{_on_the_border(throughput)}"
 
 
-def _how_many_more(throughput: Throughput) -> str:
-    pairs, seconds = throughput.pairs_to_decide, throughput.seconds_to_decide
-    if pairs is None or seconds is None:
+def _on_the_border(throughput: Throughput) -> str:
+    """Say where more pairs would not help; how long it takes else is told by the advice alone."""
+    if throughput.seconds_to_decide is None:
         return "; the change lies on the border, more pairs would not help"
-    more = pairs - throughput.pairs
-    if more <= 0:
-        return ""
-    if SURPLUS * seconds > MOST_S:
-        return "; it might take over an hour of runs on a machine as noisy as this"
-    return f"; about {more} more pairs would decide it"
+    return ""
 
 
 def memory_key(throughput: Throughput, seed: int) -> Key:

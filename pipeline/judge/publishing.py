@@ -80,7 +80,7 @@ _UNTOLD = {
 
 
 def _blind(judged: SelfJudgement | CountedJudgement) -> str:
-    """Say that the check failed, not the build; without how many pairs would decide the check."""
+    """Say that the check failed, not the build."""
     found = f"{percent(judged.ratio.value)} {spread(judged.ratio)}" if judged.ratio else ""
     within = f" within {judged.throughput.seconds:.0f} s" if hasattr(judged, "throughput") else ""
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.statistics import Interval
@@ -13,6 +13,7 @@ from pipeline.report import text, view
 from pipeline.report.model import ReportModel
 from pipeline.report.svg import charts, intervals, textmap
 from pipeline.report.templating import TEMPLATES, environment
+from pipeline.report.together import kept_together
 
 TEMPLATE = "report.html.j2"
 _LOOKS = {
@@ -27,6 +28,7 @@ def render_html(model: ReportModel) -> str:
     """Return the report of ``model`` as one HTML file without any reference to another."""
     pages = environment(html=True)
     pages.filters["look"] = _look
+    pages.filters["coded"] = _coded
     page = pages.get_template(TEMPLATE).render(
         **view.values(model),
         style=Markup((TEMPLATES / "style.css").read_text("utf-8")),
@@ -34,7 +36,7 @@ def render_html(model: ReportModel) -> str:
         plots=_Plots(model),
         levels=[f"heat-{level}" for level in range(1, textmap.LEVELS + 1)],
     )
-    return re.sub(r"(?<=\d) %(?!\w)", "\N{NO-BREAK SPACE}%", page)
+    return kept_together(page)
 
 
 def _look(verdict: Verdict | str | None) -> str:
@@ -42,6 +44,11 @@ def _look(verdict: Verdict | str | None) -> str:
     if isinstance(verdict, Verdict):
         return _LOOKS[verdict]
     return {"holds": "same", "broken": "worse"}.get(verdict or "", "")
+
+
+def _coded(said: str) -> Markup:
+    """Return a sentence in which what stands between backticks is set as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(said))))
 
 
 class _Plots:

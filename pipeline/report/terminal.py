@@ -18,7 +18,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import PAIRED, opening, slowest_first
+from pipeline.report.view import PAIRED, next_command, opening, slowest_first
 
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
@@ -121,6 +121,8 @@ def as_text(model: ReportModel) -> str:
     console = _console()
     console.print(head, markup=False, highlight=False)
     render_terminal(model, console)
+    if step := next_command(model):
+        console.print(f"next: {step}", markup=False, highlight=False)
     if model.geometry:
         console.print(_geometry(model.geometry))
     elif model.geometry is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.core.variant import PRODUCTION
+from pipeline.judge.advice import next_step
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import brief, memory_of, sentences, speed_of
 from pipeline.judge.keys import compare, percent, shown
@@ -98,7 +99,13 @@ def values(model: ReportModel) -> dict[str, Any]:
         "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
         "commands": commands(model),
+        "next_step": next_command(model),
     }
+
+
+def next_command(model: ReportModel) -> str:
+    """Return what to do about a build that was not published; "" where the report says all."""
+    return "" if model.published else next_step(model.verify, model.profile)
 
 
 def opening(model: ReportModel) -> str:
@@ -168,7 +175,7 @@ def misses_change(counts: WorkloadCounts) -> str:
     """Return the change of I1 misses, unless both sides have next to none."""
     sides = (counts.baseline.i1_misses, counts.tuned.i1_misses)
     if all(side is not None and side.value < PRESSURE_FLOOR for side in sides):
-        return "no pressure"
+        return "next to none"
     return text.change(text.quotient(*sides))
 
 

@@ -18,7 +18,11 @@ from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-HEADINGS = ("workload", "A", "B", "speed of B", "interval", "peak A", "peak B", "pairs")
+HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", "peak B", "pairs")
+UNIT = (
+    "time: of one operation, of a command the whole run, mean ± standard deviation; "
+    "speed: a rate, as in reports, where 5 ns an operation are 200 M/s, and + is faster"
+)
 SPEED = {
     Verdict.GO: "B is faster than A",
     Verdict.NEUTRAL: "B is as fast as A",
@@ -88,7 +92,7 @@ def _term(result: VersusResult) -> str:
     for cells in _cells(result):
         table.add_row(*cells)
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
-    return plain(table, *_keys(result), *sides, sentence(result))
+    return plain(table, UNIT, *_keys(result), *sides, sentence(result))
 
 
 def _title(side: Compared) -> str:
@@ -112,7 +116,9 @@ def _markdown(result: VersusResult) -> str:
     table = [f"| {' | '.join(map(text.cell, cells))} |" for cells in rows]
     sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
     keys = [f"- {one}" for one in _keys(result)]
-    return "\n".join([f"**{sentence(result)}**", "", *sides, *keys, "", *table, ""])
+    return "\n".join(
+        [f"**{sentence(result)}**", "", *sides, *keys, "", *table, "", f"{text.sentence(UNIT)}", ""]
+    )
 
 
 def _csv(result: VersusResult) -> str:

@@ -17,6 +17,7 @@ from pipeline.report.svg.draw import (
     line,
     nice_ticks,
     path,
+    tick_labels,
     words,
 )
 
@@ -67,9 +68,10 @@ def null_chart(name: str, null: LayoutNull) -> Markup:
 
 def _null_axis(across: Scale) -> list[Markup]:
     floor, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
+    ticks = nice_ticks(across.low, across.high, 7)
     marks = [
-        words(across(value), floor + 16, f"{value:g}", "tick", "middle")
-        for value in nice_ticks(across.low, across.high, 7)
+        words(across(value), floor + 16, label, "tick", "middle")
+        for value, label in zip(ticks, tick_labels(ticks), strict=True)
     ]
     label = words(middle, HEIGHT - 8, "I1 misses of the library", "tick", "middle")
     return [line(LEFT, floor, WIDTH - RIGHT, floor, "axis"), *marks, label]
@@ -92,13 +94,12 @@ def _sizes(points: Sequence[CurvePoint]) -> Scale:
 def _grid(up: Scale, whole: bool = False) -> list[Markup]:
     """Return lines across at round values; ``whole`` leaves out those that are no whole number."""
     marks = []
-    for value in nice_ticks(up.low, up.high, 5):
-        if whole and value % 1:
-            continue
+    ticks = [one for one in nice_ticks(up.low, up.high, 5) if not (whole and one % 1)]
+    for value, label in zip(ticks, tick_labels(ticks), strict=True):
         y = up(value)
         marks += [
             line(LEFT, y, WIDTH - RIGHT, y, "grid"),
-            words(LEFT - 8, y + 4, f"{value:g}", "tick", "end"),
+            words(LEFT - 8, y + 4, label, "tick", "end"),
         ]
     return marks
 
@@ -106,11 +107,14 @@ def _grid(up: Scale, whole: bool = False) -> list[Markup]:
 def _size_axis(across: Scale, points: Sequence[CurvePoint]) -> list[Markup]:
     sizes = sorted({one.geometry.size for one in points})
     marks = [
-        words(across(math.log2(size)), HEIGHT - BOTTOM + 18, text.kib(size), "tick", "middle")
+        words(across(math.log2(size)), HEIGHT - BOTTOM + 18, f"{size / 1024:g}", "tick", "middle")
         for size in sizes
     ]
     middle = (LEFT + WIDTH - RIGHT) / 2
-    return [*marks, words(middle, HEIGHT - 6, "size of the instruction cache", "tick", "middle")]
+    return [
+        *marks,
+        words(middle, HEIGHT - 6, "size of the instruction cache, KiB", "tick", "middle"),
+    ]
 
 
 def _series(

@@ -112,6 +112,13 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(number * step, 12) for number in range(first, last + 1)]
 
 
+def tick_labels(ticks: Sequence[float]) -> list[str]:
+    """Return the values of one axis, all with the same number of digits behind the point."""
+    spelled = [f"{value:.12f}".rstrip("0") for value in ticks]
+    digits = max((len(one.partition(".")[2]) for one in spelled), default=0)
+    return [f"{value:,.{digits}f}" for value in ticks]
+
+
 def path(points: Sequence[tuple[float, float]], class_: str) -> Markup:
     """Return a line through points."""
     return element("path", d="M" + "L".join(f"{x},{y}" for x, y in points), class_=class_)

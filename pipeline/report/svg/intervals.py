@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from pipeline.judge.statistics import Interval
 from pipeline.report import text
-from pipeline.report.svg.draw import Scale, box, drawing, element, line, nice_ticks, small, words
+from pipeline.report.svg.draw import (
+    Scale,
+    box,
+    drawing,
+    element,
+    line,
+    nice_ticks,
+    small,
+    tick_labels,
+    words,
+)
 
 KEY_WIDTH, KEY_HEIGHT, KEY_EDGE = 420, 104, 24
 CELL_WIDTH, CELL_HEIGHT, CELL_EDGE = 200, 24, 6
@@ -90,16 +100,20 @@ def cell_axis(span: Span) -> Markup:
     """Return the axis that heads a column of ``cell_plot``."""
     scale = span.scale(CELL_EDGE, CELL_WIDTH - CELL_EDGE)
     ends = "axis of the plots below; better is to the right"
-    ticks = [1 - 0.8 * span.limit, 1, 1 + 0.8 * span.limit]
-    marks = [words(scale(at), 12, _tick(at), "tick", "middle") for at in ticks]
+    far = max(nice_ticks(0, 0.9 * span.limit, 2))
+    ticks = [-far, 0.0, far]
+    marks = [
+        words(scale(1 + change), 12, label, "tick", "middle")
+        for change, label in zip(ticks, _percents(ticks), strict=True)
+    ]
     return small(ends, CELL_WIDTH, 16, marks)
 
 
-def _tick(ratio: float) -> str:
-    change = (ratio - 1) * 100
-    if abs(change) < 0.005:
-        return "0"
-    return f"{change:+.0f} %" if abs(change) >= 3 else f"{change:+.1f} %"
+def _percents(changes: Sequence[float]) -> list[str]:
+    """Return changes as per cent, all of one axis with the same number of digits."""
+    labels = tick_labels([round(100 * abs(change), 9) for change in changes])
+    signs = ["" if not change else "+" if change > 0 else "-" for change in changes]
+    return [f"{sign}{label} %" for sign, label in zip(signs, labels, strict=True)]
 
 
 def _margin(scale: Scale, margin: float, top: float, height: float) -> Markup:
@@ -109,11 +123,12 @@ def _margin(scale: Scale, margin: float, top: float, height: float) -> Markup:
 
 def _axis(scale: Scale, y: float, span: Span) -> list[Markup]:
     marks = [line(KEY_EDGE, y, KEY_WIDTH - KEY_EDGE, y, "axis")]
-    for change in nice_ticks(-span.limit, span.limit, 6):
+    ticks = nice_ticks(-span.limit, span.limit, 6)
+    for change, label in zip(ticks, _percents(ticks), strict=True):
         place = scale(1 + change)
         marks += [
             line(place, y, place, y + 4, "axis"),
-            words(place, y + 16, _tick(1 + change), "tick", "middle"),
+            words(place, y + 16, label, "tick", "middle"),
         ]
     return marks
 

@@ -9,7 +9,16 @@ from types import MappingProxyType
 
 from markupsafe import Markup
 
-from pipeline.report.svg.draw import Scale, drawing, element, line, nice_ticks, path, words
+from pipeline.report.svg.draw import (
+    Scale,
+    drawing,
+    element,
+    line,
+    nice_ticks,
+    path,
+    tick_labels,
+    words,
+)
 from pipeline.report.text import figure
 
 WIDTH, HEIGHT = 640, 260
@@ -124,11 +133,12 @@ def _scale(dots: Sequence[Dot]) -> Scale:
 
 def _grid(up: Scale) -> list[Markup]:
     marks = []
-    for value in nice_ticks(up.low, up.high, 5):
+    ticks = nice_ticks(up.low, up.high, 5)
+    for value, label in zip(ticks, tick_labels(ticks), strict=True):
         y = up(value)
         marks += [
             line(LEFT, y, WIDTH - RIGHT, y, "grid"),
-            words(LEFT - 8, y + 4, f"{value:,.10g}", "tick", "end"),
+            words(LEFT - 8, y + 4, label, "tick", "end"),
         ]
     return marks
 

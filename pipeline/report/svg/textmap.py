@@ -21,6 +21,8 @@ LINE = 64
 LEVELS = 6
 Why = Mapping[str, str]
 GUTTER, ROW, GAP, THIN, HEAD = 96, 26, 6, 16, 4
+NOTE = 12
+"""Room below the row where the hot code ends, for the words that say so."""
 PER_UNIT = 4  # bytes of a unit of the drawing
 WIDTH = GUTTER + PAGE // PER_UNIT + 8
 # Letters of the names in boxes are about so wide, and are left out where they do not fit.
@@ -81,7 +83,7 @@ def _rows(code: CodeMap) -> tuple[list[Row], float]:
             rows.append(Row(page - missing, y, (), missing))
             y += THIN + GAP
         rows.append(Row(page, y, tuple(on_page[page])))
-        y += ROW + GAP
+        y += ROW + GAP + (NOTE if page == _last_hot(code) else 0)
     return rows, y + 14
 
 
@@ -159,19 +161,24 @@ def _tells(one: MapFunction, why: Why) -> str:
     return " · ".join([*facts, *filter(None, [why.get(one.name)])])
 
 
+def _last_hot(code: CodeMap) -> int | None:
+    """Return the page on which the listed hot code ends."""
+    return None if code.hot_end is None else (code.hot_end - 1) // PAGE
+
+
 def _border(code: CodeMap, rows: list[Row]) -> list[Markup]:
     """Return the line at which the listed hot code ends."""
-    if code.hot_end is None:
+    last = _last_hot(code)
+    if code.hot_end is None or last is None:
         return []
-    last = (code.hot_end - 1) // PAGE
     row = next(one for one in rows if one.page == last and one.functions)
     x = GUTTER + (code.hot_end - last * PAGE) / PER_UNIT
     right = x > WIDTH - 130
     label = words(
         x - 5 if right else x + 5,
-        row.y + ROW + 9,
+        row.y + ROW + 12,
         "hot.txt ends here",
         "border",
         "end" if right else "start",
     )
-    return [line(x, row.y - 3, x, row.y + ROW + 10, "border"), label]
+    return [line(x, row.y - 3, x, row.y + ROW + 13, "border"), label]

@@ -11,8 +11,8 @@ from judge_support import (
     throughput_of,
 )
 
-from pipeline.judge.advice import advice
-from pipeline.judge.keys import MOST_S, SURPLUS, throughput_key
+from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step
+from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
@@ -107,7 +107,8 @@ def test_a_quick_run_that_needs_little_more_gets_just_that() -> None:
 
 
 @pytest.mark.parametrize("seconds", [MOST_S / SURPLUS * 0.99, MOST_S / SURPLUS * 1.01])
-def test_reason_and_advice_agree_on_what_is_too_long(seconds: float) -> None:
+def test_the_advice_alone_says_how_long_it_takes(seconds: float) -> None:
+    """A reason that named pairs, or an hour, contradicted the time that the advice asks for."""
     found = judged(1.0, noise=10.0, misses=4.0)
     throughput = found.throughput.model_copy(
         update={"pairs_to_decide": 10_000_000, "seconds_to_decide": seconds}
@@ -115,7 +116,8 @@ def test_reason_and_advice_agree_on_what_is_too_long(seconds: float) -> None:
     key = throughput_key(throughput, found.margins)
     keys = found.keys.model_copy(update={"throughput": key})
     said = advice(found.model_copy(update={"throughput": throughput, "keys": keys}), "shop")
-    assert ("over an hour" in key.reason) == ("within an hour" in said)
+    assert key.reason.endswith("over 10 pairs, not decided within 10 s")
+    assert ("within an hour" in said) == (SURPLUS * seconds > MOST_S)
 
 
 def test_a_busy_machine_is_named_beside_the_next_step() -> None:
@@ -153,6 +155,14 @@ def test_a_judge_that_misses_a_known_loss_needs_as_long_as_that_takes() -> None:
     assert not may_publish(weak, False)[0]
     assert 2 <= minutes(advice(weak, "shop")) < 60
     assert "too noisy" in advice(missing_the_slowdown(found, noise=60.0), "shop")
+
+
+def test_the_report_has_the_same_next_step_and_no_word_about_itself() -> None:
+    """Where the advice only points to the report, the report says nothing."""
+    found = judged(1.0, noise=10.0, misses=3.0)
+    assert next_step(found, "shop") == advice(found, "shop")
+    assert next_step(judged(0.9, noise=1.0, misses=3.0), "shop") == ""
+    assert next_step(result_of(health=health_of("failed")), "shop") == ""
 
 
 def test_what_is_worse_is_left_to_the_report() -> None:

@@ -15,7 +15,7 @@ from pipeline.report.build import alone
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding
-from pipeline.report.svg.draw import Scale, element, nice_ticks
+from pipeline.report.svg.draw import Scale, element, nice_ticks, tick_labels
 from pipeline.report.svg.intervals import span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
@@ -178,6 +178,8 @@ def test_scales_and_ticks() -> None:
     assert Scale(1.1, 0.9, 0, 100)(1.1) == 0
     assert nice_ticks(-0.026, 0.026, 6) == [-0.02, -0.01, 0, 0.01, 0.02]
     assert span_of([], 0.01).limit >= 0.02
+    assert tick_labels([0, 0.5, 1]) == ["0.0", "0.5", "1.0"]
+    assert tick_labels([0, 20_000]) == ["0", "20,000"]
 
 
 def test_elements_escape_what_they_are_given() -> None:
@@ -195,6 +197,13 @@ def test_the_words_that_lead_to_a_section_stand_in_its_heading() -> None:
 
 def test_a_number_never_parts_from_its_per_cent() -> None:
     assert not re.search(r"\d %", render_html(good()))
+
+
+def test_no_term_breaks_at_its_hyphen_and_no_interval_at_its_dots() -> None:
+    page = render_html(good())
+    body = re.sub(r"<(svg|style|script|title|code|pre)\b.*?</\1>|<[^>]*>", "|", page, flags=re.S)
+    assert "+3.01\N{NO-BREAK SPACE}..\N{NO-BREAK SPACE}+3.18" in body
+    assert page.count('<span class="whole">I-cache</span>') == body.count("I-cache") > 3
 
 
 def test_the_first_lines_say_the_verdict_and_whether_anything_got_worse() -> None:
