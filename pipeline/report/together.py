@@ -8,6 +8,7 @@ _NO_TEXT = re.compile(r"(<(svg|style|script|title|code|pre)\b.*?</\2>|<[^>]*>)",
 _TERM = re.compile(r"\bI-cache\b")
 _UNIT = re.compile(r"(?<=\d) (%|B|KiB|MiB|GiB|M/s|s|ms|µs|ns|pairs?)(?!\w)")
 _RANGE = re.compile(r"(?<=\d) \.\. (?=[+-]?\d)")
+_ENDS = re.compile(r"(?<=%), (?=[+-]\d[^\[\]]*\])")
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
@@ -28,4 +29,5 @@ def kept_together(page: str) -> str:
 
 def _text(piece: str) -> str:
     termed = _TERM.sub(lambda term: f'<span class="whole">{term[0]}</span>', piece)
-    return _RANGE.sub(f"{_SPACE}..{_SPACE}", termed)
+    ranged = _RANGE.sub(f"{_SPACE}..{_SPACE}", termed)
+    return _ENDS.sub(f",{_SPACE}", ranged)

@@ -100,7 +100,7 @@ def cell_axis(span: Span) -> Markup:
     """Return the axis that heads a column of ``cell_plot``."""
     scale = span.scale(CELL_EDGE, CELL_WIDTH - CELL_EDGE)
     ends = "axis of the plots below; better is to the right"
-    far = max(nice_ticks(0, 0.9 * span.limit, 2))
+    far = max(nice_ticks(0, 0.9 * span.limit, 3))
     ticks = [-far, 0.0, far]
     marks = [
         words(scale(1 + change), 12, label, "tick", "middle")

@@ -16,7 +16,7 @@ from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding
 from pipeline.report.svg.draw import Scale, element, nice_ticks, tick_labels
-from pipeline.report.svg.intervals import span_of
+from pipeline.report.svg.intervals import Span, cell_axis, span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
 from pipeline.report.view import measured_and_found
@@ -182,6 +182,12 @@ def test_scales_and_ticks() -> None:
     assert tick_labels([0, 20_000]) == ["0", "20,000"]
 
 
+@pytest.mark.parametrize("limit", [0.0216, 0.03, 0.0864, 0.11, 0.5, 2.0])
+def test_the_axis_of_a_column_has_three_ticks_apart(limit: float) -> None:
+    ticks = re.findall(r">([^<>]+ %)</text>", cell_axis(Span(limit)))
+    assert len(set(ticks)) == 3 and ticks[1] == "0 %", ticks
+
+
 def test_elements_escape_what_they_are_given() -> None:
     spelled = element("text", "a<b", class_='"x"', font_size=1.23456, missing=None)
     assert spelled == '<text class="&#34;x&#34;" font-size="1.23">a&lt;b</text>'
@@ -203,6 +209,7 @@ def test_no_term_breaks_at_its_hyphen_and_no_interval_at_its_dots() -> None:
     page = render_html(good())
     body = re.sub(r"<(svg|style|script|title|code|pre)\b.*?</\1>|<[^>]*>", "|", page, flags=re.S)
     assert "+3.01\N{NO-BREAK SPACE}..\N{NO-BREAK SPACE}+3.18" in body
+    assert not re.search(r"%, [+-][^\[\]]*\]", body)
     assert page.count('<span class="whole">I-cache</span>') == body.count("I-cache") > 3
 
 
