@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any
 
 from pipeline.core.errors import UsageError
@@ -54,10 +55,9 @@ class Server(ThreadingHTTPServer):
 
     def server_bind(self) -> None:
         """Bind, without asking a name server what this machine is called."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = map(str, self.server_address[:2])  # type: ignore[assignment]
+        TCPServer.server_bind(self)
+        host, port = self.server_address[:2]
+        self.server_name, self.server_port = str(host), int(port)
 
     @property
     def url(self) -> str:

@@ -6,8 +6,7 @@
  *   hardened     production that ends at wrong frees at once: pages/mark.h
  *   guard        finds misuse: guard/
  *   research     counts, and can send every call to libc: research/ */
-#ifndef HAK_BASE_VARIANT_H
-#define HAK_BASE_VARIANT_H
+#pragma once
 
 #ifndef HAK_GUARD
 #define HAK_GUARD 0
@@ -55,6 +54,4 @@ _Static_assert(HAK_WRAPPED <= HAK_GUARD + HAK_RESEARCH, "other builds wrap nothi
 
 #if HAK_WRAPPED
 #include "base/core_names.h"
-#endif
-
 #endif

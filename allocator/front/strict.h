@@ -1,7 +1,6 @@
 /* Hardened builds: what their options ask of free, by one question on its hot path. In other builds
  * nothing of it is there. */
-#ifndef HAK_FRONT_STRICT_H
-#define HAK_FRONT_STRICT_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -15,5 +14,3 @@ void hak_strict_begin(void);
 
 /* As free, with what the options ask for. */
 HAK_DOOR void hak_free_strictly(void *block);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * It comes before everything else: from a magazine another thread may take the block at any time
  * (reclaim/reclaim.h). In other builds nothing of it is there. */
-#ifndef HAK_FRONT_ZERO_FREED_H
-#define HAK_FRONT_ZERO_FREED_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -19,5 +18,3 @@ void hak_zero_freed_begin(void);
 
 /* Makes a block zero that is about to be freed; not NULL. What is none ends the program. */
 void hak_zero_freed(void *block);
-
-#endif

@@ -1,6 +1,5 @@
 /* The blocks of the guard that are in use, for who looks for leaks. */
-#ifndef HAK_GUARD_ALIVE_H
-#define HAK_GUARD_ALIVE_H
+#pragma once
 
 #include "guard/record.h"
 
@@ -12,5 +11,3 @@ HAK_COLD void hak_alive_note(hak_place place);
 
 /* Looks for leaks, if the options ask for it. At the end of the process. */
 HAK_COLD void hak_alive_look(void);
-
-#endif

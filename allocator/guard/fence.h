@@ -1,6 +1,5 @@
 /* The ends of a block: a canary on both sides, and a wall behind large ones (guard/guard.h). */
-#ifndef HAK_GUARD_FENCE_H
-#define HAK_GUARD_FENCE_H
+#pragma once
 
 #include "guard/record.h"
 
@@ -27,5 +26,3 @@ const void *hak_find_overflow(hak_place place, hak_facts facts);
 
 /* Ends the program, naming `function`, if there is such a byte. */
 void hak_fence_check(hak_place place, const void *block, const char *function, hak_facts facts);
-
-#endif

@@ -14,8 +14,7 @@
  * Large blocks in quarantine have no memory and fault when they are touched. Nothing of the guard
  * lies in a block but canary and pattern. No lock is taken: places change by atomic exchange, so
  * the guard adds nothing to what fork and ending threads have to look after. */
-#ifndef HAK_GUARD_GUARD_H
-#define HAK_GUARD_GUARD_H
+#pragma once
 
 #include "base/attributes.h"
 #include "report/snapshot.h"
@@ -66,5 +65,3 @@ void hak_guard_discount(hak_snapshot *snapshot);
 /* Looks at every block in quarantine, and every one in use that is not large; ends the program when
  * one was written to where it must not be. Other threads may go on. */
 void hak_guard_sweep(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Into the quarantine, and back to the core. */
-#ifndef HAK_GUARD_KEEP_H
-#define HAK_GUARD_KEEP_H
+#pragma once
 
 #include "guard/record.h"
 
@@ -12,5 +11,3 @@ bool hak_stays(unsigned cls, void *start);
 
 /* A block leaves the quarantine: its pattern is looked at, and the core gets it back. */
 void hak_let_go(unsigned cls, void *start);
-
-#endif

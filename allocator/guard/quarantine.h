@@ -1,8 +1,7 @@
 /* Two places where blocks wait, each an array per class. A block that comes takes the place of one
  * that is drawn at random, so that neither what is handed out next nor what is used again next can
  * be foreseen. */
-#ifndef HAK_GUARD_QUARANTINE_H
-#define HAK_GUARD_QUARANTINE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -30,5 +29,3 @@ void hak_kept_each(bool (*stays)(unsigned cls, void *block),
 /* Blocks of a class that wait now, in either place; bytes of the large ones. */
 size_t hak_waiting_of(unsigned cls);
 size_t hak_waiting_large_bytes(void);
-
-#endif

@@ -1,10 +1,7 @@
 /* Random numbers of a thread: quick, and not to be foreseen from outside. */
-#ifndef HAK_GUARD_RANDOM_H
-#define HAK_GUARD_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
 /* A number from 0 to below - 1; 1 <= below. */
 uint32_t hak_random_below(uint32_t below);
-
-#endif

@@ -5,8 +5,7 @@
  * The records of a slab are those of its first page, one for each block; a large block has the
  * first of its first page. They are the last of the range's tables, and backed by memory only
  * where they are used. */
-#ifndef HAK_GUARD_RECORD_H
-#define HAK_GUARD_RECORD_H
+#pragma once
 
 #include "base/types.h"
 #include "guard/guard.h"
@@ -57,5 +56,3 @@ _Atomic(uint32_t) *hak_origin_at(hak_place place);
  * but the last page of the system in a large block, which stays without access. */
 size_t hak_place_size(const hak_slab *run);
 size_t hak_place_room(const hak_slab *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* The sentences with which the guard ends a program. None of them returns. */
-#ifndef HAK_GUARD_REFUSE_H
-#define HAK_GUARD_REFUSE_H
+#pragma once
 
 #include "guard/record.h"
 
@@ -19,5 +18,3 @@ _Noreturn HAK_COLD void hak_refuse_written(const void *block, const char *functi
 
 /* Names the fault at an address if the guard made it; returns otherwise. */
 HAK_COLD void hak_explain_fault(const void *address);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Sources: per block as in Robertson et al., "Run-time Detection of Heap-based Overflows" (2003);
  * eight bytes at the end, as in GrapheneOS' hardened_malloc, which has one value for each slab. */
-#ifndef HAK_PAGES_CANARIES_H
-#define HAK_PAGES_CANARIES_H
+#pragma once
 
 #include "base/attributes.h"
 
@@ -47,5 +46,3 @@ size_t hak_canary_size(const char *function, const void *block);
 /* A block of a class comes back: what is left is one without canary. Ends the program as above;
  * whether a block begins here is looked at only if there is a canary. */
 void hak_canary_take(void *block);
-
-#endif

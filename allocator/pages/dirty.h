@@ -1,6 +1,5 @@
 /* Purging dirty pages: free ones that are still backed by memory. */
-#ifndef HAK_PAGES_DIRTY_H
-#define HAK_PAGES_DIRTY_H
+#pragma once
 
 #include "base/types.h"
 #include "os/lock.h"
@@ -24,5 +23,3 @@ size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which)
 
 /* Purges the free pages directly behind a run, `most` at most. Any thread. */
 void hak_dirty_purge_behind(const hak_slab *run, size_t most);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * malloc marks in the first range alone, and does not ask whether the block lies there: where there
  * are several ranges it always comes to its slow path. In other builds the functions do nothing. */
-#ifndef HAK_PAGES_MARK_H
-#define HAK_PAGES_MARK_H
+#pragma once
 
 #include "base/types.h"
 
@@ -71,5 +70,3 @@ void hak_mark_must_be_out(const char *function, const void *block);
 
 /* Tells where the marks of the first range are. False: out of memory. */
 bool hak_marks_tell(uintptr_t marks[HAK_CLASSES]);
-
-#endif

@@ -1,7 +1,6 @@
 /* Ranges: stretches of address space with flat tables beside them, so that the page of a
  * pointer is found by arithmetic and a foreign pointer by one compare. */
-#ifndef HAK_PAGES_RANGE_H
-#define HAK_PAGES_RANGE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -109,5 +108,3 @@ hak_range *hak_range_grow(hak_range *first, size_t pages);
 /* Number of ranges in use, and of the pages that they have tables for. */
 size_t hak_range_count(void);
 size_t hak_range_pages(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs of pages, taken from segments and given back. */
-#ifndef HAK_PAGES_RUN_H
-#define HAK_PAGES_RUN_H
+#pragma once
 
 #include "base/types.h"
 #include "pages/home.h"
@@ -21,5 +20,3 @@ bool hak_run_extend(hak_slab *head, size_t pages);
 
 /* Gives the pages behind the first `pages` of a run back. */
 void hak_run_trim(hak_slab *head, size_t pages);
-
-#endif

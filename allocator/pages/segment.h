@@ -1,7 +1,6 @@
 /* Segments: which of their pages are in use, which have memory, which are dirty. One lock guards
  * all of it. */
-#ifndef HAK_PAGES_SEGMENT_H
-#define HAK_PAGES_SEGMENT_H
+#pragma once
 
 #include "base/types.h"
 #include "os/lock.h"
@@ -49,5 +48,3 @@ size_t hak_pages_dirty(void);
 
 /* In a forked child: counts them anew. */
 void hak_pages_count(void);
-
-#endif

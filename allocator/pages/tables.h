@@ -5,8 +5,7 @@
  *
  * They have addresses for the whole range from the beginning, and memory for what is in use. All
  * under the segment lock. */
-#ifndef HAK_PAGES_TABLES_H
-#define HAK_PAGES_TABLES_H
+#pragma once
 
 #include "base/types.h"
 #include "os/os.h"
@@ -31,5 +30,3 @@ void hak_tables_expect_slab(const hak_slab *slab);
  * their bitmaps, which are all zero then, and their slab entries once the neighbours on the same
  * system page hold nothing either. */
 void hak_tables_purge(hak_range *r, size_t first, size_t end);
-
-#endif

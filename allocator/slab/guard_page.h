@@ -7,8 +7,7 @@
  * Only slabs of several pages (blocks above 8 KiB, and of 6.5) have one: for others the space would
  * double. The run is longer by a page, so nobody else has to know of it. In other builds nothing of
  * it is there. */
-#ifndef HAK_SLAB_GUARD_PAGE_H
-#define HAK_SLAB_GUARD_PAGE_H
+#pragma once
 
 #include "base/types.h"
 
@@ -21,5 +20,3 @@ void hak_guard_page_close(hak_slab *slab, bool zeroed);
 
 /* Opens it again. False: the system refuses, and it is as it was. By the owner. */
 bool hak_guard_page_open(hak_slab *slab);
-
-#endif

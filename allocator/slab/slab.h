@@ -1,6 +1,5 @@
 /* Slabs: runs of pages cut into blocks of one class. All functions are for the slab's owner. */
-#ifndef HAK_SLAB_SLAB_H
-#define HAK_SLAB_SLAB_H
+#pragma once
 
 #include "base/classes.h"
 #include "base/types.h"
@@ -103,5 +102,3 @@ void hak_slab_release_empty(hak_heap *heap, unsigned cls);
 
 /* True when the invariants of base/page_types.h hold for the slab. */
 bool hak_slab_is_valid(const hak_slab *slab);
-
-#endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pipeline.heap.read import Profile, read
@@ -28,7 +29,7 @@ class Look:
     whole: dict[Stack, float]
     samples: str
 
-    @property
+    @cached_property
     def sums(self) -> dict[Stack, float]:
         """Return the bytes as readers see them; ``whole`` has the folders of the sources, too."""
         return without_folders(self.whole)

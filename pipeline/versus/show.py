@@ -117,7 +117,7 @@ def _markdown(result: VersusResult) -> str:
     sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
     keys = [f"- {one}" for one in _keys(result)]
     return "\n".join(
-        [f"**{sentence(result)}**", "", *sides, *keys, "", *table, "", f"{text.sentence(UNIT)}", ""]
+        [f"**{sentence(result)}**", "", *sides, *keys, "", *table, "", text.sentence(UNIT), ""]
     )
 
 

@@ -266,7 +266,9 @@ def test_wrong_words(words: tuple[str, ...]) -> None:
 
 @contextmanager
 def listening() -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "operate", "metrics", "--listen", "0"]
+    # What a shell starts in the background ignores ctrl-C: these tests, and so their children.
+    heeds = ["env", "--default-signal=INT", sys.executable]
+    command = [*heeds, "-m", "operate", "metrics", "--listen", "0"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as child:
         assert child.stderr
@@ -313,7 +315,7 @@ def test_too_many_at_once_are_refused() -> None:
             for _ in held:
                 server.looks.release()
             silent = [
-                socket.create_connection(server.server_address[:2])  # type: ignore[arg-type]
+                socket.create_connection((server.server_name, server.server_port))
                 for _ in range(exporter.MOST_CLIENTS + 1)
             ]
             assert silent[-1].recv(1) == b""
@@ -326,7 +328,7 @@ def test_too_many_at_once_are_refused() -> None:
 
 def test_a_port_that_is_taken() -> None:
     with served(str) as server, pytest.raises(UsageError, match="cannot listen"):
-        exporter.Server("127.0.0.1", int(server.server_address[1]), str)
+        exporter.Server("127.0.0.1", server.server_port, str)
 
 
 # ---- with the library ----

@@ -14,6 +14,7 @@ from pipeline.report.svg.draw import (
     box,
     drawing,
     element,
+    grid,
     line,
     nice_ticks,
     path,
@@ -31,7 +32,7 @@ def curve_chart(name: str, points: Sequence[CurvePoint]) -> Markup:
     across = _sizes(points)
     known = [v for one in points for v in (one.baseline, one.tuned) if v is not None]
     up = Scale(0, max([*known, 1e-9]) * 1.04, HEIGHT - BOTTOM, TOP + 24)
-    parts = [*_grid(up), *_size_axis(across, points)]
+    parts = [*grid(up, LEFT, WIDTH - RIGHT), *_size_axis(across, points)]
     for build, look in (("baseline", "before"), ("tuned", "after")):
         parts += _series(build, look, across, up, points)
     return drawing(
@@ -56,7 +57,7 @@ def null_chart(name: str, null: LayoutNull) -> Markup:
     counts = _bins(null.misses, across.low, across.high)
     up = Scale(0, max(counts), HEIGHT - BOTTOM, TOP + 36)
     parts = [
-        *_grid(up, whole=True),
+        *grid(up, LEFT, WIDTH - RIGHT, whole=True),
         *_bars(counts, across, up),
         *_null_axis(across),
         *_null_mark("this version", null.tuned, across, "after", TOP),
@@ -89,19 +90,6 @@ def _sizes(points: Sequence[CurvePoint]) -> Scale:
     sizes = [math.log2(one.geometry.size) for one in points]
     low, high = min(sizes), max(sizes)
     return Scale(low, high if high > low else low + 1, LEFT, WIDTH - RIGHT)
-
-
-def _grid(up: Scale, whole: bool = False) -> list[Markup]:
-    """Return lines across at round values; ``whole`` leaves out those that are no whole number."""
-    marks = []
-    ticks = [one for one in nice_ticks(up.low, up.high, 5) if not (whole and one % 1)]
-    for value, label in zip(ticks, tick_labels(ticks), strict=True):
-        y = up(value)
-        marks += [
-            line(LEFT, y, WIDTH - RIGHT, y, "grid"),
-            words(LEFT - 8, y + 4, label, "tick", "end"),
-        ]
-    return marks
 
 
 def _size_axis(across: Scale, points: Sequence[CurvePoint]) -> list[Markup]:

@@ -119,6 +119,16 @@ def tick_labels(ticks: Sequence[float]) -> list[str]:
     return [f"{value:,.{digits}f}" for value in ticks]
 
 
+def grid(up: Scale, left: Number, right: Number, whole: bool = False) -> list[Markup]:
+    """Return labelled lines across at round values; ``whole``: at whole numbers alone."""
+    ticks = [one for one in nice_ticks(up.low, up.high, 5) if not (whole and one % 1)]
+    marks = []
+    for value, label in zip(ticks, tick_labels(ticks), strict=True):
+        y = up(value)
+        marks += [line(left, y, right, y, "grid"), words(left - 8, y + 4, label, "tick", "end")]
+    return marks
+
+
 def path(points: Sequence[tuple[float, float]], class_: str) -> Markup:
     """Return a line through points."""
     return element("path", d="M" + "L".join(f"{x},{y}" for x, y in points), class_=class_)

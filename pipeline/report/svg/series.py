@@ -13,10 +13,9 @@ from pipeline.report.svg.draw import (
     Scale,
     drawing,
     element,
+    grid,
     line,
-    nice_ticks,
     path,
-    tick_labels,
     words,
 )
 from pipeline.report.text import figure
@@ -66,7 +65,10 @@ def series_chart(
     up = _scale([dot for _, dot in known])
     runs = _runs([None if dot is None else (across(place), up(dot.value))
                   for place, dot in enumerate(dots)], signs)  # fmt: skip
-    parts = [*_grid(up), *(path(run, "curve after") for run in runs if len(run) > 1)]
+    parts = [
+        *grid(up, LEFT, WIDTH - RIGHT),
+        *(path(run, "curve after") for run in runs if len(run) > 1),
+    ]
     for place, dot in known:
         parts += _mark(across(place), up, dot)
         if signs[place]:
@@ -129,18 +131,6 @@ def _scale(dots: Sequence[Dot]) -> Scale:
     span = max(high - low, LEAST_SPAN * abs(high)) or 1.0
     middle, half = (low + high) / 2, span * (0.5 + ROOM)
     return Scale(middle - half, middle + half, HEIGHT - BOTTOM, TOP)
-
-
-def _grid(up: Scale) -> list[Markup]:
-    marks = []
-    ticks = nice_ticks(up.low, up.high, 5)
-    for value, label in zip(ticks, tick_labels(ticks), strict=True):
-        y = up(value)
-        marks += [
-            line(LEFT, y, WIDTH - RIGHT, y, "grid"),
-            words(LEFT - 8, y + 4, label, "tick", "end"),
-        ]
-    return marks
 
 
 def _mark(x: float, up: Scale, dot: Dot) -> list[Markup]:

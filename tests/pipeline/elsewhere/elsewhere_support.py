@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipeline.core.errors import GateError
+from pipeline.core.files import replace_text
 from pipeline.core.processor import machine
 from pipeline.elsewhere.order import Made, Order, is_wanted
 from pipeline.elsewhere.snapshot import File, Snapshot
@@ -86,7 +87,7 @@ def make_for_ever(order: Order) -> Made:
     """Begin, note that, and go on until nobody waits any more; note that, too."""
     worker, notes = _worker(), Path(order.words[0])
     key = str(worker.get_current_task())
-    note_whole(notes / f"began-{worker.name}", str(os.getpid()))
+    replace_text(notes / f"began-{worker.name}", str(os.getpid()))  # whole, or not there
     while is_wanted(worker, key):
         time.sleep(0.05)
     (notes / f"ended-{worker.name}").touch()
@@ -97,13 +98,6 @@ def _worker() -> Worker:
     from distributed import get_worker
 
     return get_worker()
-
-
-def note_whole(path: Path, text: str) -> None:
-    """Write a file that nobody sees before its text is in it."""
-    written = path.with_name(f".{path.name}")
-    written.write_text(text)
-    written.rename(path)
 
 
 def await_file(path: Path) -> Path:
