@@ -1,4 +1,4 @@
-/* A slowdown of known size, for the judge's check of itself (docs/verdicts.md). Only a build with
+/* A slowdown of known size, for the judge's check of itself (docs/judging.md). Only a build with
  * HAK_SLOWDOWN has it; in any other build not one instruction of it is left.
  *
  * Every 256th malloc of a thread waits for HAKMEM_SLOWDOWN rounds of a loop beyond the few it

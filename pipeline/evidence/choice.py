@@ -1,6 +1,6 @@
 """Which build of the chain is judged and published: the simplest that is not worse than the best.
 
-The rule, also in docs/verdicts.md. A build must be shown to be not worse on both keys:
+The rule, also in docs/ablation.md. A build must be shown to be not worse on both keys:
 
 * few misses: its I1 misses are known and exceed the fewest of all by the margin at most;
 * fast: the lower end of its throughput, against the full build's in paired runs, lies above

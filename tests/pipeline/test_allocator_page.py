@@ -1,4 +1,4 @@
-"""docs/allocator.md says what the code does: the table of modes, and which file has a function."""
+"""The pages on the allocator say what the code does: the table of modes, which file has a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pipeline.core.paths import Tree
 
 TREE = Tree.here()
 CODE = (TREE.root / "allocator/magazine/mode.c").read_text("utf-8")
-PAGE = (TREE.root / "docs/allocator.md").read_text("utf-8")
+NAMES = ("allocator", "block-paths", "promises")
+PAGE = "\n".join((TREE.root / f"docs/{name}.md").read_text("utf-8") for name in NAMES)
 HEADER = (TREE.root / "allocator/magazine/mode.h").read_text("utf-8")
 TYPES = (TREE.root / "allocator/base/heap_types.h").read_text("utf-8")
 

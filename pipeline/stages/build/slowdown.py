@@ -1,6 +1,6 @@
 """slowdown: the plain library once more, able to be slower by a known amount.
 
-The judge is checked with it: a slowdown of 2 % must be found (docs/verdicts.md). Sources and flags
+The judge is checked with it: a slowdown of 2 % must be found (docs/judging.md). Sources and flags
 are those of baseline; the library that is published has nothing of it.
 """
 

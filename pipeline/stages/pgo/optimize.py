@@ -1,6 +1,6 @@
 """pgo: the library compiled by the merged profile, its functions in the order of layouts/.
 
-The same is done in simpler flavours, to see what each part is worth (docs/verdicts.md).
+The same is done in simpler flavours, to see what each part is worth (docs/ablation.md).
 """
 
 from __future__ import annotations
