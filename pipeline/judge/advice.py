@@ -32,6 +32,11 @@ USUAL_S = 50.0
 CHECKED = 3
 """A full build judges so many times for as long: itself, and twice where the answer is known."""
 
+BORDER = (
+    "the change is about as large as the margin, and more time would not tell on which side it "
+    "lies: the version that is current stays, until a build gains more"
+)
+
 LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""
 
@@ -83,7 +88,13 @@ def _more(result: VerifyResult, profile: str) -> str:
             again = _command(profile, "--quick", f"--verify-time {seconds}s")
             return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
         return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"
-    return _longer(result, profile)
+    return BORDER if _on_border(result) else _longer(result, profile)
+
+
+def _on_border(result: VerifyResult) -> bool:
+    """Tell whether throughput is undecided because the change is as large as the margin."""
+    undecided = result.keys.throughput.verdict is Verdict.INCONCLUSIVE
+    return undecided and _seconds_in_all(result) is None
 
 
 def _busy(result: VerifyResult) -> str:
@@ -157,14 +168,15 @@ def _seconds_needed(result: VerifyResult) -> float:
 
 def _seconds_known(result: VerifyResult) -> float | None:
     """Return that where the noise tells it; None: a workload or the self-check is in doubt."""
-    throughput = result.throughput
+    needed = _seconds_in_all(result)
+    return None if needed is None or needed <= result.throughput.seconds else needed
+
+
+def _seconds_in_all(result: VerifyResult) -> float | None:
+    """Return about how long the interval would take to decide; None: it lies on a border."""
     if result.keys.icache.verdict is Verdict.GO:
-        until_harmless = _until_harmless(result)
-    else:
-        until_harmless = throughput.seconds_to_decide
-    if until_harmless is None or until_harmless <= throughput.seconds:
-        return None
-    return until_harmless
+        return _until_harmless(result)
+    return result.throughput.seconds_to_decide
 
 
 def _until_seen(result: VerifyResult) -> float:

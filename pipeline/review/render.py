@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 
 from pipeline.report import text
 from pipeline.review.model import RULES, Remark, Review
@@ -15,6 +16,10 @@ OTHER_MODE = (
     "{} was built in mode {}, which may choose another step of the chain: a difference may come "
     "from that, and not from the change."
 )
+OWN = ("regression", "doubt")
+"""Rules about the change beside the plain build of its own sources, not beside BASE."""
+
+OWN_TITLE = "This change beside its own baseline, the plain build of the same sources:"
 NOTHING = "There is nothing to compare."
 JUDGED = ("worse", "same", "better", "unclear")
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -26,12 +31,9 @@ def markdown(review: Review) -> str:
     """Return the comment for a pull request."""
     table = [NOTHING] if review.same else _table(review)
     lines = [MARKER, f"### {review.sentence}", "", *table]
-    for level in ("error", "warning", "note"):
-        mine = [one for one in review.remarks if one.level == level]
-        lines += [""] if mine else []
-        lines += [f"- **{level}**: {one.what}: {one.detail}" for one in mine[:_MOST_NOTES]]
-        if len(mine) > _MOST_NOTES:
-            lines.append(f"- {len(mine) - _MOST_NOTES} more {level}s are in the report")
+    lines += _remarks([one for one in review.remarks if one.rule not in OWN])
+    own = _remarks([one for one in review.remarks if one.rule in OWN])
+    lines += ["", OWN_TITLE, *own] if own else []
     head = review.head.verify
     measured = "judged directly" if review.comparison.measured else "compared by what is on record"
     where = head.environment.cpu or "an unknown processor"
@@ -39,6 +41,17 @@ def markdown(review: Review) -> str:
     if review.base_mode != head.mode:
         lines += [OTHER_MODE.format(review.base, review.base_mode), ""]
     return "\n".join(lines)
+
+
+def _remarks(remarks: Sequence[Remark]) -> list[str]:
+    lines: list[str] = []
+    for level in ("error", "warning", "note"):
+        mine = [one for one in remarks if one.level == level]
+        lines += [""] if mine else []
+        lines += [f"- **{level}**: {one.what}: {one.detail}" for one in mine[:_MOST_NOTES]]
+        if len(mine) > _MOST_NOTES:
+            lines.append(f"- {text.many(len(mine) - _MOST_NOTES, f'more {level}')} in the report")
+    return lines
 
 
 def _table(review: Review) -> list[str]:

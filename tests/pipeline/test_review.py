@@ -17,6 +17,7 @@ from pipeline.core.paths import Tree
 from pipeline.layout.check import Finding
 from pipeline.report.files import write_reports
 from pipeline.report.model import ReportModel
+from pipeline.review.render import OWN_TITLE
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent / "report"))
@@ -94,6 +95,15 @@ def test_what_got_worse_is_said_first_and_fails(base: Path, tmp_path: Path) -> N
     assert comment.startswith("<!-- hakmem review -->\n")
     assert said.strip() in comment
     assert said.index("**error**") < said.index("**note**")
+
+
+def test_what_is_said_of_the_own_baseline_stands_apart(base: Path) -> None:
+    """Two lines on throughput, one beside BASE and one beside the baseline, looked alike."""
+    _, said = review(base, "--no-measure")
+    before, _, own = said.partition(OWN_TITLE)
+    assert f"is worse than in {BASE}" in before
+    assert "**warning**" not in before
+    assert "**warning**" in own
 
 
 def test_a_variant_is_held_against_the_same_variant(tree: Tree, base: Path, tmp_path: Path) -> None:

@@ -120,6 +120,19 @@ def test_the_advice_alone_says_how_long_it_takes(seconds: float) -> None:
     assert ("within an hour" in said) == (SURPLUS * seconds > MOST_S)
 
 
+def test_a_change_on_the_border_asks_for_no_more_time() -> None:
+    """The reason says that more pairs would not help: the advice once asked for them all the same."""
+    found = judged(1.0, noise=10.0, misses=4.0)
+    border = {"pairs_to_decide": None, "seconds_to_decide": None}
+    throughput = found.throughput.model_copy(update=border)
+    key = throughput_key(throughput, found.margins)
+    keys = found.keys.model_copy(update={"throughput": key})
+    said = advice(found.model_copy(update={"throughput": throughput, "keys": keys}), "shop")
+    assert "more pairs would not help" in key.reason
+    assert "--verify-time" not in said
+    assert "the version that is current stays" in said
+
+
 def test_a_busy_machine_is_named_beside_the_next_step() -> None:
     found = judged(1.0, noise=10.0, misses=3.0)
     busy = found.environment.model_copy(update={"load_before": 11.2})
