@@ -1,4 +1,4 @@
-"""The pages on the allocator say what the code does: the table of modes, which file has a function."""
+"""The pages on the allocator say what the code does: transitions of modes, files of functions."""
 
 from __future__ import annotations
 

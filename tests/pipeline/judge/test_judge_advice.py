@@ -121,7 +121,7 @@ def test_the_advice_alone_says_how_long_it_takes(seconds: float) -> None:
 
 
 def test_a_change_on_the_border_asks_for_no_more_time() -> None:
-    """The reason says that more pairs would not help: the advice once asked for them all the same."""
+    """More pairs would not help, says the reason; the advice once asked for them."""
     found = judged(1.0, noise=10.0, misses=4.0)
     border = {"pairs_to_decide": None, "seconds_to_decide": None}
     throughput = found.throughput.model_copy(update=border)
