@@ -19,9 +19,10 @@ from pipeline.versus.model import Compared, VersusResult
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", "peak B", "pairs")
-UNIT = (
-    "time: of one operation, of a command the whole run, mean ± standard deviation; "
-    "speed: a rate, as in reports, where 5 ns an operation are 200 M/s, and + is faster"
+LEGEND = (
+    "time: of one operation, or of a whole command; mean ± standard deviation",
+    "speed: a rate, as in reports: + is faster",
+    "the verdict is on all workloads together; one with few pairs has a wide interval",
 )
 SPEED = {
     Verdict.GO: "B is faster than A",
@@ -92,7 +93,7 @@ def _term(result: VersusResult) -> str:
     for cells in _cells(result):
         table.add_row(*cells)
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
-    return plain(table, UNIT, *_keys(result), *sides, sentence(result))
+    return plain(table, *LEGEND, *_keys(result), *sides, sentence(result))
 
 
 def _title(side: Compared) -> str:
@@ -117,7 +118,7 @@ def _markdown(result: VersusResult) -> str:
     sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
     keys = [f"- {one}" for one in _keys(result)]
     return "\n".join(
-        [f"**{sentence(result)}**", "", *sides, *keys, "", *table, "", text.sentence(UNIT), ""]
+        [f"**{sentence(result)}**", "", *sides, *keys, "", *table, "", text.sentence("; ".join(LEGEND)), ""]
     )
 
 

@@ -46,6 +46,12 @@ def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path:
     assert differing_programs(["sh", str(script), "x" * 5000]) == said
 
 
+def test_the_environment_of_the_pipeline_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CONTRIBUTING has it activated, and nobody named its python3."""
+    monkeypatch.setenv("PATH", f"{sys.prefix}/bin:/usr/bin:/bin")
+    assert differing_programs(["python3", "-c", "1"]) == []
+
+
 def test_a_program_that_is_the_same_is_not(shim: Path) -> None:
     assert differing_programs([]) == []
     assert differing_programs(["seq", "9"]) == []

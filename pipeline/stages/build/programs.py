@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -35,16 +36,23 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
     """Return a sentence for each program of a command that is one here and another in builds.
 
     Of a shell's script or command line each word is looked at: a shim of pyenv may be called there.
+    This pipeline's own environment is nobody's choice of a program, though it may be active.
     """
-    told = []
+    told, path = [], _path_of_the_user()
     for word in dict.fromkeys(_words(argv)):
-        mine, theirs = shutil.which(word), find_program(word)
+        mine, theirs = shutil.which(word, path=path), find_program(word)
         if mine and theirs and _place(Path(mine)) != _place(theirs):
             told.append(
                 f"{word} is {mine} in your PATH, but a build runs {theirs}; "
                 "give the whole path of the one that you mean"
             )
     return told
+
+
+def _path_of_the_user() -> str:
+    own = Path(sys.prefix, "bin")
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(one for one in folders if Path(one) != own)
 
 
 def _words(argv: Sequence[str]) -> Iterator[str]:
