@@ -219,6 +219,10 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 
 
+def _without(report: ReportModel) -> str:
+    return "; the same command without --no-publish publishes it" if report.withheld else ""
+
+
 def _show(console: BuildConsole, report: ReportModel) -> None:
     """Print the verdict table. Where nothing was done there is none, and its modules stay away."""
     from pipeline.report.terminal import show_verdict
@@ -232,7 +236,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         _show(console, published.report)
         console.say(
             f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
-            f"`current` is as it was; report: {published.judged}"
+            f"`current` is as it was; report: {published.judged}{_without(published.report)}"
         )
         return
     if published.stays is not None:

@@ -272,7 +272,8 @@ class ReportModel(Record):
     the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
     where it holds for all. ``variant`` is production or what is published beside it, and ``cost``
     what that costs against production's library; None where it was not measured.
-    ``decided`` is what people decided after that. The kept file never has it.
+    ``decided`` is what people decided after that. The kept file never has it. ``withheld``: the
+    gate lets it pass, and it is not published because --no-publish asked for that.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -302,6 +303,7 @@ class ReportModel(Record):
     cost: Cost | None = None
     times: tuple[WorkloadTimes, ...] = ()
     decided: Decision | None = None
+    withheld: bool = False
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]
@@ -313,6 +315,18 @@ class ReportModel(Record):
         """What this version is, as the heading of a report."""
         beside = "" if self.variant == PRODUCTION else f", {self.variant}"
         return f"hakmem {self.version}, profile {self.profile}{beside}"
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether the gate let it pass, published or not."""
+        return self.published or self.withheld
+
+    @property
+    def outcome(self) -> str:
+        """What came of the build, in a few words."""
+        if self.withheld:
+            return "Not published, as asked"
+        return "Published" if self.published else "Not published"
 
     @property
     def made_for(self) -> str | None:

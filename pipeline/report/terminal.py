@@ -181,14 +181,12 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
 
 
 def _brief(model: ReportModel) -> Text:
-    word = "Published" if model.published else "Not published"
-    return Text.assemble(_coloured(word, model), f": {brief(model.verify)}")
+    return Text.assemble(_coloured(model.outcome, model), f": {brief(model.verify)}")
 
 
 def _sentence(model: ReportModel) -> Text:
-    word = "published" if model.published else "not published"
-    return Text.assemble(_coloured(word, model), f": {model.reason}")
+    return Text.assemble(_coloured(model.outcome.lower(), model), f": {model.reason}")
 
 
 def _coloured(word: str, model: ReportModel) -> Text:
-    return Text(word, style="bold green" if model.published else "bold red")
+    return Text(word, style="bold green" if model.passed else "bold red")

@@ -105,6 +105,8 @@ def values(model: ReportModel) -> dict[str, Any]:
 
 def next_command(model: ReportModel) -> str:
     """Return what to do about a build that was not published; "" where the report says all."""
+    if model.withheld:
+        return "the same command without `--no-publish` publishes it"
     return "" if model.published else next_step(model.verify, model.profile)
 
 

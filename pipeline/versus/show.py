@@ -118,7 +118,17 @@ def _markdown(result: VersusResult) -> str:
     sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
     keys = [f"- {one}" for one in _keys(result)]
     return "\n".join(
-        [f"**{sentence(result)}**", "", *sides, *keys, "", *table, "", text.sentence("; ".join(LEGEND)), ""]
+        [
+            f"**{sentence(result)}**",
+            "",
+            *sides,
+            *keys,
+            "",
+            *table,
+            "",
+            text.sentence("; ".join(LEGEND)),
+            "",
+        ]
     )
 
 

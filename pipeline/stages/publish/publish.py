@@ -115,7 +115,7 @@ def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:
     if not (shop.options.no_publish and model.published):
         return model
     reason = f"as --no-publish asks; the judge lets it pass: {model.reason}"
-    return model.model_copy(update={"published": False, "reason": reason})
+    return model.model_copy(update={"published": False, "withheld": True, "reason": reason})
 
 
 def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:

@@ -21,6 +21,7 @@ from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
 from pipeline.release.version import Version, current, point_current
 from pipeline.report.model import ReportModel
+from pipeline.report.view import next_command
 from pipeline.stages.publish import publish
 from pipeline.stages.publish.product import STAGE
 
@@ -163,6 +164,8 @@ def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
     assert found.judged == tree.root and not found.folder.exists()
     assert current(tree.dist("p")) == version(tree, BAD)
     assert not kept[0].published and kept[0].reason.endswith("throughput is GO")
+    assert kept[0].outcome == "Not published, as asked" and kept[0].passed
+    assert next_command(kept[0]) == "the same command without `--no-publish` publishes it"
 
 
 def test_what_is_gone_back_to_is_no_longer_set_aside(tree: Tree) -> None:
