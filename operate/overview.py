@@ -29,12 +29,16 @@ def size(value: float | None) -> str:
 def page(now: Document, before: Document | None, seconds: float, rows: int) -> list[str]:
     """Return the lines of the page; ``before`` is what was seen so many seconds ago."""
     return [
-        f"process {now['pid']}   hakmem {_library(now)}{_rejected(now)}",
+        f"process {now['pid']}{_program(now)}   hakmem {_library(now)}{_rejected(now)}",
         *_summary(now),
         _changes(now, before, seconds),
         "",
         *_classes(now["classes"], rows),
     ]
+
+
+def _program(now: Document) -> str:
+    return f" {now['program']}" if now.get("program") else ""
 
 
 def _rejected(now: Document) -> str:
@@ -64,7 +68,8 @@ def _summary(now: Document) -> list[str]:
         f"live     {size(f['live_bytes'])} in {f['live_blocks']:,} blocks; large"
         f" {size(f['large_bytes'] + f['apart_bytes'])} in {apart:,}",
         f"slabs    {size(slabs)}, live {_share(small, slabs)};"
-        f" returned {size(f['slab_returned_bytes'])}, fresh {size(f['slab_fresh_bytes'])}",
+        f" free again {size(f['slab_returned_bytes'])},"
+        f" never used {size(f['slab_fresh_bytes'])}",
         f"waiting  magazines {size(f['magazine_bytes'])}, transfer {size(f['transfer_bytes'])},"
         f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
         f" run cache {size(f['run_cache_bytes'])}",

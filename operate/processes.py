@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import struct
@@ -40,6 +41,13 @@ def who_may(owner: int | None, user: int) -> str:
         return "it hides itself from its user, as setuid programs do: run this as root (sudo)"
     whose = "its user" if owner is None else f"its user ({owner})"
     return f"run this as {whose}, or as root (sudo); kernel threads have no program"
+
+
+def number(word: str) -> int:
+    """Return the number of a process; ArgumentTypeError, with what finds it, if it is none."""
+    if not (word.isascii() and word.isdigit()):
+        raise argparse.ArgumentTypeError(f"{word!r} is no process number; `pgrep {word}` tells it")
+    return int(word)
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ static HAK_DOOR size_t give_elsewhere(hak_heap *heap, unsigned cls, void *const 
 
 /* One block of this heap outside the first range, or all those of others that come first. */
 static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t count,
-                       hak_chains *chains, size_t *foreign) {
+                       hak_chains *chains, size_t *remote) {
     size_t given = give_elsewhere(heap, cls, blocks, count, chains);
-    *foreign += given;
+    *remote += given;
     if (given == 0)
         hak_slab_put(heap, hak_run_of(*blocks), *blocks);
     return given != 0 ? given : 1;
@@ -63,7 +63,7 @@ hak_given hak_give_back(hak_heap *heap, unsigned cls, void *const *blocks, size_
     for (size_t i = 0, n; i < count; i += n) {
         n = give_home(heap, cls, blocks + i, count - i, &given.runs);
         if (n == 0)
-            n = give_odd(heap, cls, blocks + i, count - i, &elsewhere, &given.foreign);
+            n = give_odd(heap, cls, blocks + i, count - i, &elsewhere, &given.remote);
     }
     hak_chains_send(&elsewhere);
     return given;

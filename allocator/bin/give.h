@@ -9,8 +9,8 @@
 enum { HAK_LONG_RUN = 4 };
 
 typedef struct hak_given {
-    size_t foreign; /* blocks that other heaps own */
-    size_t runs;    /* of blocks that follow each other in the array and lie in one slab */
+    size_t remote; /* blocks that other heaps own */
+    size_t runs;   /* of blocks that follow each other in the array and lie in one slab */
 } hak_given;
 
 /* Gives `count` blocks of one class back. A block that is none, or is free already, ends the

@@ -75,7 +75,7 @@ static void begin_to_shed(hak_heap *heap, unsigned cls) {
 }
 
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
-    if (given.foreign > blocks / 2) {
+    if (given.remote > blocks / 2) {
         hak_mode_note(heap, cls, HAK_PASSED_ON);
         keep_few(heap, cls);
     } else {

@@ -5,7 +5,7 @@
  *       pop ................ return            push ................ return
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
- *     beyond: hak_large_allocate */
+ *     beyond: hak_large_malloc */
 #include "front/medium.h"
 #include "front/refill.h"
 #include "front/retire.h"

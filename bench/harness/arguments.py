@@ -53,9 +53,15 @@ def find_programs(folder: Path | None, runs: Sequence[Run]) -> Path:
     lacking = sorted({run.row.program for run in runs if not (folder / run.row.program).is_file()})
     if lacking:
         raise click.ClickException(
-            f"{folder} has no program {', '.join(lacking)}; build them with\n  {how}"
+            f"{folder} has no program {', '.join(lacking)}; build them with\n"
+            f"  cmake --build {_made_in(folder)}"
         )
     return folder
+
+
+def _made_in(folder: Path) -> Path:
+    """Return the build folder that programs in ``folder`` are made in: itself, or the one above."""
+    return folder if (folder / "CMakeCache.txt").is_file() else folder.parent
 
 
 def choose_allocators(

@@ -10,7 +10,7 @@ from typing import Any
 
 from operate import allocators, libraries, rejections, system
 from operate.libraries import Library
-from operate.processes import Process, file_name, is_gone
+from operate.processes import Process, file_name, is_gone, number
 from pipeline.core.errors import ExitCode
 
 _EXAMPLES = """\
@@ -23,7 +23,7 @@ Exit codes: 0 malloc is the library's; 18 it is not, or is unknown; else docs/ex
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=int)
+    parser.add_argument("pid", type=number)
     parser.add_argument("--json", action="store_true", help="the same for programs")
     parser.epilog = _EXAMPLES
 

@@ -9,7 +9,7 @@ import time
 
 from operate import overview, rejections, statistics
 from operate.commands import check
-from operate.processes import Process
+from operate.processes import Process, number
 from pipeline.core.errors import ExitCode
 
 _CLEAR = "\x1b[H\x1b[2J"
@@ -26,7 +26,7 @@ Exit codes: docs/exit-codes.md."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=int)
+    parser.add_argument("pid", type=number)
     parser.add_argument("--once", action="store_true", help="look once and end")
     parser.add_argument("--json", action="store_true", help="all figures, one line for each look")
     parser.add_argument("--interval", type=_seconds, default=1.0, help="seconds (default 1)")
@@ -57,11 +57,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _known(process: Process) -> statistics.Document:
-    """Return the published version that it runs, and why that was rejected, if it was."""
-    library = check.published(process)
+    """Return its name, the published version that it runs, and why that was rejected, if it was."""
+    library, name = check.published(process), process.command()
     if library is None:
-        return {"published": None, "rejected": None}
-    return {"published": library.version, "rejected": rejections.rejection(library)}
+        return {"program": name, "published": None, "rejected": None}
+    rejected = rejections.rejection(library)
+    return {"program": name, "published": library.version, "rejected": rejected}
 
 
 def _show(args: argparse.Namespace, page: list[str], now: statistics.Document) -> None:

@@ -232,11 +232,14 @@ def _show(console: BuildConsole, report: ReportModel) -> None:
 
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
+    from pipeline.release.version import untouched
+
     if published.judged is not None and published.report is not None:
         _show(console, published.report)
         console.say(
             f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
-            f"`current` is as it was; report: {published.judged}{_without(published.report)}"
+            f"{untouched(published.folder.parent)}; "
+            f"report: {published.judged}{_without(published.report)}"
         )
         return
     if published.stays is not None:

@@ -155,6 +155,8 @@ def needs(ctest: Sequence[str | Path], build: Path) -> list[str]:
     """Return the targets that tests run or preload: files of the build folder that they name."""
     from pipeline.core.process import run
 
+    # CMake lists programs and tests that are new. Where it fails, the build says why.
+    run(("ninja", "-C", build, "build.ninja"), expect=None)
     listed = run((*ctest, "--show-only=json-v1")).stdout
     named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", listed)
     targets = run(("ninja", "-C", build, "-t", "targets", "all")).stdout

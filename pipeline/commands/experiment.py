@@ -104,7 +104,7 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
         click.echo(json.dumps({"schema_version": 1, "experiments": rows}, indent=1))
         return
     for row in rows:
-        click.echo(f"{row['subject']:11} {row['kind']:6} {row['name']}")
+        click.echo(f"{row['subject']:11} {row['kind']:6} {row['name']}: {row['title']}")
         for one in row["results"] or [{"date": "not run yet"}]:
             where = one.get("processor") or "processor not noted"
             click.echo(f"{'':19}{one['date']}, {where}: {one.get('verdict', '')}")

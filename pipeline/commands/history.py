@@ -44,7 +44,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         raise VersionError(
             f"there is no report of profile {profile!r}",
             hint=f"`.venv/bin/pipeline build --profile {profile}` makes one; "
-            f"`-p NAME` shows another profile, and these have reports: {others}",
+            f"`-p NAME` shows another profile. Reports have: {others}",
         )
     for file, text in _pages(history, html, svg):
         replace_text(file, text)

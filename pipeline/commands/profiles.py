@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,8 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     tree = Tree.here()
     path = _free_place(tree.profiles, name)
     script = bool(command) and Path(command[0]).name in SHELLS
-    text = render_profile(name, _absolute(command, tree.root), script=script)
+    server = _server_of(command) if script else None
+    text = render_profile(name, _absolute(command, tree.root), server=server)
     replace_text(path, text)
     parse_profile(path)
     click.echo(f"wrote {path}")
@@ -107,10 +109,18 @@ def _free_place(folder: Path, name: str) -> Path:
     return path
 
 
+def _server_of(command: tuple[str, ...]) -> str:
+    """Return the name of the first compiled program that a script is given; else a placeholder."""
+    for word in map(Path, command[1:]):
+        if word.is_file() and os.access(word, os.X_OK):
+            with word.open("rb") as stream:
+                if stream.read(4) == b"\x7fELF":
+                    return word.name
+    return "my-server"
+
+
 def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
     """Return the command with files named from here by their whole path: it runs in ``root``."""
-    import os
-
     from pipeline.core.errors import UsageError
     from pipeline.stages.build.programs import find_program
 

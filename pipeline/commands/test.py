@@ -136,11 +136,13 @@ def run_changed(since: str, console: BuildConsole) -> None:
     """Run what the changes since a commit touch; raise TestsFailed."""
     from pipeline.commands.changed import changed_files, steps_for
     from pipeline.core.paths import Tree
+    from pipeline.report.text import many
 
     tree = Tree.here()
     files = changed_files(tree.root, since)
     todo = steps_for(files, tree.root)
-    console.say(f"{len(files)} files differ from {since}; suites: {', '.join(todo) or 'none'}")
+    changed = f"changed since {since}: {many(len(files), 'file')}"
+    console.say(f"{changed}; suites: {', '.join(todo) or 'none'}")
     conclude(run_all(todo, tree, console), "./bootstrap test --changed")
 
 

@@ -73,7 +73,12 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     "starts, without its client.",
 )
 @click.option("--warmup", type=click.IntRange(min=0), default=0, help="Pairs that do not count.")
-@click.option("--pairs", type=int, callback=_even, help="Run just so many pairs of each workload.")
+@click.option(
+    "--pairs",
+    type=int,
+    callback=_even,
+    help="Run just so many pairs of each workload: an even number, 10 or more.",
+)
 @click.option(
     "--budget",
     "budget_s",

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pipeline.heap.read import Profile, read
+from pipeline.heap.read import MOST_CALLS, Profile, read
 from pipeline.heap.stacks import Stack, Sums, without_folders, without_places
 from pipeline.heap.symbols import Names, names
 from pipeline.heap.text import signed_size
 from pipeline.heap.tree import What, by_stack, growth, samples_by_stack
+
+_CUT = f"they begin in mid-program, as {MOST_CALLS} calls are kept"
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,13 @@ class Look:
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what is known of the profile, and the sum of what is shown."""
-        lost = self.profile.lost
+        lost, cut = self.profile.lost, self.profile.cut_samples
         return [
             ("bytes, estimated", signed_size(sum(self.sums.values()))),
             ("samples", self.samples),
             ("one sample", f"in {self.profile.rate:,} bytes, in the mean"),
             *([("samples lost", f"{lost:,}: there was no room for them")] if lost else []),
+            *([("stacks cut", f"{cut:,}: {_CUT}")] if cut else []),
         ]
 
 

@@ -17,6 +17,10 @@ _LOST = re.compile(r"# lost samples: (\d+)\s*")
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ..x. ([0-9a-f]+) \S+ \d+\s+(/.*)")
 
 
+MOST_CALLS = 32
+"""Calls of a stack that the library keeps (HAK_STACK_MOST): the innermost ones."""
+
+
 @dataclass(frozen=True)
 class Site:
     """A call stack, innermost call first, and how many bytes it stands for, as estimated.
@@ -54,6 +58,11 @@ class Profile:
     lost: int
     sites: tuple[Site, ...]
     mappings: tuple[Mapping, ...]
+
+    @property
+    def cut_samples(self) -> int:
+        """How many samples, of all since the start, have a stack whose outer calls are missing."""
+        return sum(site.samples for site in self.sites if len(site.stack) >= MOST_CALLS)
 
 
 def read(path: Path) -> Profile:

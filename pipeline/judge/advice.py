@@ -133,9 +133,11 @@ def _longer(result: VerifyResult, profile: str) -> str:
     needed = 0.0 if seen and _is_harmless(result) else _seconds_needed(result)
     seconds = SURPLUS * max(needed, seen)
     if seconds > MOST_S:
+        quick = ("--quick",) if result.mode == "quick" else ()
         return (
             f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
-            f"CPUs): when the machine is quiet, {_command(profile, '--from verify')} judges again"
+            f"CPUs): when the machine is quiet, {_command(profile, *quick, '--from verify')} "
+            "judges again"
         )
     minutes = max(2, math.ceil(seconds / 60))
     again = _command(profile, f"--verify-time {minutes}m")

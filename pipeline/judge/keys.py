@@ -148,12 +148,14 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
         case Verdict.NEUTRAL:
             return f"{found}, all of it within ±{share(margin)}"
         case Verdict.INCONCLUSIVE:
-            return f"{found}, {throughput.stopped or 'not decided'}{_on_the_border(throughput)}"
+            return (
+                f"{found}, {throughput.stopped or 'not decided'}{_on_the_border(overall, margin)}"
+            )
 
 
-def _on_the_border(throughput: Throughput) -> str:
+def _on_the_border(overall: Interval, margin: float) -> str:
     """Say where more pairs would not help; how long it takes else is told by the advice alone."""
-    if throughput.seconds_to_decide is None:
+    if statistics.times_as_much(overall, margin) is None:
         return "; the change lies on the border, more pairs would not help"
     return ""
 

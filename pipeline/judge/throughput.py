@@ -74,6 +74,8 @@ def _by_wall(request: JudgeRequest, result: Throughput) -> Interval | None:
     programs = [one for one in result.workloads if one.kind == "program"]
     if not programs or any(one.wall is None or one.clock == "wall" for one in programs):
         return None
+    if len(programs) == 1:
+        return programs[0].wall
     return statistics.overall_ratio(
         [_logs(one.samples, "wall_ops_per_sec") for one in programs],
         [one.weight for one in programs],
@@ -181,8 +183,8 @@ def summarise(
     return Throughput(
         workloads=workloads,
         overall=overall,
-        programs=_part(request, samples, share, "program", overall),
-        loops=_part(request, samples, share, "loop", overall),
+        programs=_part(request, samples, share, "program", overall, workloads),
+        loops=_part(request, samples, share, "loop", overall, workloads),
         pairs=pairs,
         looks=looks,
         stopped="",
@@ -193,12 +195,22 @@ def summarise(
 
 
 def _part(
-    request: JudgeRequest, samples: Samples, share: float, kind: Kind, overall: Interval
+    request: JudgeRequest,
+    samples: Samples,
+    share: float,
+    kind: Kind,
+    overall: Interval,
+    workloads: Sequence[WorkloadThroughput],
 ) -> Interval | None:
-    """Return the mean of the workloads of one kind; ``overall`` where all are of that kind."""
+    """Return the mean of the workloads of one kind; ``overall`` where all are of that kind.
+
+    A single one has the interval of its own row: two for the same runs would say two things.
+    """
     chosen = [bench for bench in request.benches if bench.kind == kind]
     if len(chosen) == len(request.benches):
         return overall
+    if len(chosen) == 1:
+        return next(one.ratio for one in workloads if one.name == chosen[0].name)
     return _mean_of(chosen, samples, share, request.seed) if chosen else None
 
 

@@ -140,17 +140,17 @@ argv = ["sh", "-c", "seq 200000 | sort -r | sha256sum"]
 """
 
 
-def render_profile(name: str, command: Sequence[str], *, script: bool = False) -> str:
+def render_profile(name: str, command: Sequence[str], *, server: str | None = None) -> str:
     """Return the profile ``name`` for ``command``, or for two recordings where it is empty.
 
-    ``script`` says that the command only starts other programs, as a shell does.
+    ``server`` is the program that counts where the command only starts others, as a shell does.
     """
     if command:
         argv = ", ".join(_text(word) for word in command)
         training = _COMMAND.format(name=name, argv=argv)
         judging = _RECORDED.format(name=name, argv=argv)
-        counted = '"my-server"' if script else "true"
-        time_of = f"# time_of = {counted}          # without its client\n" if script else ""
+        counted = _text(server) if server else "true"
+        time_of = f"# time_of = {counted}          # without its client\n" if server else ""
         health = _HEALTH.format(name=name, argv=argv, counted=counted, time_of=time_of)
     else:
         training, judging = _recording(name, "train"), _recording(name, "verify")

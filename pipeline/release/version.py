@@ -134,6 +134,11 @@ def current(dist: Path) -> Version | None:
     return Version(folder) if (folder / MANIFEST).is_file() else None
 
 
+def untouched(dist: Path) -> str:
+    """Say what a build leaves behind that publishes nothing: `current` as it was, or nothing."""
+    return "`current` is as it was" if current(dist) else "nothing is published yet"
+
+
 def point_current(version: Version) -> None:
     """Make ``current`` point to a version, in one step that cannot be seen half-done."""
     link = version.folder.parent / CURRENT

@@ -47,8 +47,16 @@ def _look(verdict: Verdict | str | None) -> str:
 
 
 def _coded(said: str) -> Markup:
-    """Return a sentence in which what stands between backticks is set as code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(said))))
+    """Return a sentence in which what stands between backticks is set as code.
+
+    No word of it is broken: a browser would break a line within ``--option``.
+    """
+
+    def code(found: re.Match[str]) -> str:
+        words = (f'<span class="word">{word}</span>' for word in found[1].split(" "))
+        return f"<code>{' '.join(words)}</code>"
+
+    return Markup(re.sub("`([^`]+)`", code, str(escape(said))))
 
 
 class _Plots:

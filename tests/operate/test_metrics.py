@@ -34,7 +34,7 @@ hakmem_class_slabs{size="64"} 2
 hakmem_class_slabs{size="64",cold="1"} 1
 """
 ANSWERS = """#!PYTHON
-import os, socket, sys
+import contextlib, os, socket, sys
 path = os.environ["HAKMEM_STATS_SOCKET"].replace("%p", str(os.getpid()))
 with socket.socket(socket.AF_UNIX) as listener:
     listener.bind(path)
@@ -42,7 +42,7 @@ with socket.socket(socket.AF_UNIX) as listener:
     print("a", flush=True)
     while True:
         client, _ = listener.accept()
-        with client:
+        with client, contextlib.suppress(ConnectionError):  # who asked may be gone
             client.recv(4096)
             WHAT
 """

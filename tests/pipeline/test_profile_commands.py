@@ -78,7 +78,7 @@ def test_any_command_makes_a_profile_that_loads(tmp_path: Path, command: tuple[s
 def test_what_stands_in_comments_is_valid_once_the_comments_are_removed(
     tmp_path: Path, script: bool, counted: bool | str
 ) -> None:
-    text = render_profile("mine", ("sh", "drive.sh", "7"), script=script)
+    text = render_profile("mine", ("sh", "drive.sh", "7"), server="my-server" if script else None)
     keys = r"\[\[workload\]\]|[a-z_]+ = "
     bare = re.sub(rf"^# (?={keys})(?!needs)", "", text, flags=re.MULTILINE)
     _, mine = parsed(tmp_path, bare.replace('"7"', '"8"', 1))  # another input than in training
@@ -86,6 +86,19 @@ def test_what_stands_in_comments_is_valid_once_the_comments_are_removed(
     assert (whole.name, whole.timed, whole.counted) == ("mine-whole", True, False)
     assert whole.time_of == ("my-server" if script else None)
     assert (misses.name, misses.timed, misses.counted) == ("mine-counted", False, counted)
+
+
+def test_the_server_that_a_script_is_given_is_named(fresh: Sandbox) -> None:
+    """It stands in the command: nobody should have to guess what a placeholder stands for."""
+    driver = fresh.root / "drive.sh"
+    driver.write_text('"$@"\n', encoding="utf-8")
+    for name, word in (("seen", "/bin/true"), ("unseen", "7")):
+        words = (str(driver), word)
+        code, output = fresh.run("init", name, "--", "sh", *words)
+        assert code == 0, output
+    folder = fresh.root / "training" / "profiles"
+    assert '# time_of = "true"' in (folder / "seen.toml").read_text("utf-8")
+    assert '# time_of = "my-server"' in (folder / "unseen.toml").read_text("utf-8")
 
 
 def test_without_a_command_it_takes_two_recordings(tmp_path: Path) -> None:

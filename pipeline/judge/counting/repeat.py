@@ -35,7 +35,7 @@ def _apart(counts: Sequence[ProgramCounts], limit: float) -> str:
         return ""
     return (
         f"its counts do not repeat: misses {share(apart)} apart in two runs, where {share(limit)} "
-        "may be; let it have one connection or thread, and the same requests in the same order"
+        "may be; let it have one connection and one worker, and the same requests in the same order"
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import GateError
+from pipeline.release.version import untouched
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
 
@@ -36,9 +37,10 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     result = verdict.result()
     allowed, _ = passes(shop, verdict)
     if not allowed:
+        left = untouched(shop.tree.dist(shop.line))
         show_verdict(shop.console, model)
         raise GateError(
-            "not published: the line above that begins so says why; `current` is as it was",
+            f"not published: the line above that begins so says why; {left}",
             hint=advice(result, shop.profile.name),
             log=report / HTML,
         )

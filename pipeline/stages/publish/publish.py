@@ -16,7 +16,14 @@ from pipeline.core.digest import digest_value
 from pipeline.core.errors import GateError, SpaceError
 from pipeline.core.lock import marks_lock
 from pipeline.release.marks import Mark, lift, read_marks, why_current_stays
-from pipeline.release.version import CURRENT, Version, check_folder, current, point_current
+from pipeline.release.version import (
+    CURRENT,
+    Version,
+    check_folder,
+    current,
+    point_current,
+    untouched,
+)
 from pipeline.report.text import change as percent
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import VERDICT
@@ -122,9 +129,9 @@ def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:
     """Raise GateError if this build is a version that somebody has rejected."""
     found = _known_by(read_marks(dist).rejected, release, inputs)
     if found is not None:
+        left = untouched(dist)
         raise GateError(
-            f"{found.version} was rejected ({found.reason}), and this is built of the same; "
-            "`current` is as it was",
+            f"{found.version} was rejected ({found.reason}), and this is built of the same; {left}",
             hint="change sources, profile or lists; or take that back: "
             f"`.venv/bin/pipeline reject -p {dist.name} {found.version} --undo`",
         )

@@ -1,4 +1,4 @@
-/* Frees a small block twice in a row. Noticed when the thread's cache is emptied. */
+/* Frees a small block twice in a row. Noticed at once: it is the block freed last. */
 #include "misuse.h"
 
 int main(void) {

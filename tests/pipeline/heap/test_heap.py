@@ -17,7 +17,7 @@ import pytest
 from pipeline.core.errors import DataError
 from pipeline.heap.html import boxes
 from pipeline.heap.pprof import encode
-from pipeline.heap.read import estimate, read
+from pipeline.heap.read import MOST_CALLS, estimate, read
 from pipeline.heap.stacks import Frame, Stack
 from pipeline.heap.text import call_tree, folded, top
 from pipeline.heap.tree import What, by_stack, functions, growth, tree
@@ -70,6 +70,18 @@ def line_of(words: str, which: int = 1) -> int:
     """Return the number of the line that begins with these words, of those that are calls."""
     lines = (HERE / "profiled.c").read_text(encoding="utf-8").splitlines()
     return [n for n, line in enumerate(lines, 1) if line.strip().startswith(words)][which - 1]
+
+
+def test_stacks_that_were_cut_are_told(written: Path, tmp_path: Path) -> None:
+    """Their outermost call stands as a root in the graph, as if somebody had started there."""
+    header = (ROOT / "allocator/sampling/sites.h").read_text(encoding="utf-8")
+    assert f"HAK_STACK_MOST = {MOST_CALLS} " in header
+    deep = tmp_path / "deep.heap"
+    site = f"1: 1048576 [2: 1048576] @{' 0x10' * MOST_CALLS}\n"
+    deep.write_text(HEAD + SITES + site + TAIL, encoding="utf-8")
+    assert read(deep).cut_samples == 2
+    assert "stacks cut           2: they begin in mid-program" in pipeline("heap", deep).stdout
+    assert "stacks cut" not in pipeline("heap", written).stdout
 
 
 def write(program: Path, path: Path, leaks: str, keeps: str) -> None:

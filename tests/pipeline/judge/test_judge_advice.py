@@ -122,15 +122,15 @@ def test_the_advice_alone_says_how_long_it_takes(seconds: float) -> None:
 
 def test_a_change_on_the_border_asks_for_no_more_time() -> None:
     """More pairs would not help, says the reason; the advice once asked for them."""
-    found = judged(1.0, noise=10.0, misses=4.0)
-    border = {"pairs_to_decide": None, "seconds_to_decide": None}
-    throughput = found.throughput.model_copy(update=border)
-    key = throughput_key(throughput, found.margins)
-    keys = found.keys.model_copy(update={"throughput": key})
-    said = advice(found.model_copy(update={"throughput": throughput, "keys": keys}), "shop")
-    assert "more pairs would not help" in key.reason
+    found = judged(1.01, noise=10.0, misses=4.0)
+    said = advice(found, "shop")
+    assert "more pairs would not help" in found.keys.throughput.reason
     assert "--verify-time" not in said
     assert "the version that is current stays" in said
+    asked = found.throughput.model_copy(
+        update={"overall": judged(1.0, 10.0, 4.0).throughput.overall}
+    )
+    assert "more pairs" not in throughput_key(asked, found.margins).reason
 
 
 def test_a_busy_machine_is_named_beside_the_next_step() -> None:
