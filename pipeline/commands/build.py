@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     metavar="STAGE",
     help=f"Do STAGE and all after it again: {', '.join(NAMES)}.",
 )
-@click.option("--explain", is_flag=True, help="Say for each stage why it is done, or not.")
+@click.option(
+    "--explain", is_flag=True, help="Build, and say for each stage why it is done, or not."
+)
 @click.option(
     "--allow-neutral", is_flag=True, help="Publish also when no key is GO, if none is worse."
 )

@@ -62,7 +62,8 @@ def rollback_command(profile: str, wish: str | None) -> None:
         if now is not None and now != target:
             set_aside(now, target)
         point_current(target)
-    click.echo(f"current is now {target.name}")
+    word = "already" if now == target else "now"
+    click.echo(f"current is {word} {target.name}")
     if now is not None and now != target:
         click.echo(
             f"{now.name} is set aside: a build of the same does not bring it back "

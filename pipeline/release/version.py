@@ -195,7 +195,8 @@ def of_another(wish: str, profile: str, owners: Sequence[str]) -> VersionError:
     """Return the error for a version that other profiles have; it names the option for each."""
     options = ", ".join(f"-p {name}" for name in owners)
     return VersionError(
-        f"{wish} is no version of profile {profile!r}", hint=f"it is one of another: {options}"
+        f"{wish} is no version of profile {profile!r}",
+        hint=f"another profile has it: give {options}",
     )
 
 
@@ -214,8 +215,8 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
         return nothing_published(profile, dist.parent)
     return VersionError(
         f"no published version {wish} of profile {profile!r}",
-        hint=f"`.venv/bin/pipeline list -p {profile}` shows them; a path of a version's folder "
-        "will do too",
+        hint=f"`.venv/bin/pipeline list -p {profile}` shows them, and `pipeline history -p {profile}` "
+        "those that were only judged; a path of a version's folder will do too",
     )
 
 

@@ -22,6 +22,8 @@ from pipeline.report.text import names_apart
 
 SAME, OTHER, UNSURE = "=", "≠", "?"
 SIGNS = {SAME: "same library", OTHER: "other workloads", UNSURE: "workloads unknown"}
+_JUDGED_BY = {"text_bytes": (), "misses": ("counted",)}
+"""What a quantity depends on beside the library; others on the timed workloads and recordings."""
 """Signs of a version that does not continue the one before it, and why."""
 
 
@@ -38,9 +40,10 @@ class Point(_Record):
     ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
     Instructions are per operation, memory is the peak in MiB, text in bytes.
 
-    ``workloads`` are the names of those that it was timed by; ``dropped`` and ``added`` say how
-    they differ from those of the version before it. ``same_library`` tells that its library has the
-    same bytes as that of the version before it.
+    ``workloads`` are the names of those that it was timed by, ``recordings`` those that it played,
+    and ``counted`` the programs whose misses were counted. ``dropped`` and ``added`` say how the
+    first differ from those of the version before it, ``uncounted`` and ``newly_counted`` the last.
+    ``same_library`` tells that its library has the same bytes as that of the version before it.
     """
 
     version: str
@@ -62,8 +65,13 @@ class Point(_Record):
     library: str | None = None
     same_library: bool = False
     workloads: tuple[str, ...] | None = None
+    recordings: tuple[str, ...] | None = None
+    counted: tuple[str, ...] | None = None
     dropped: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
+    newly_counted: tuple[str, ...] = ()
+    recorded_anew: bool = False
 
 
 class History(_Record):
@@ -91,17 +99,19 @@ class History(_Record):
         The size of the code has nothing to do with the workloads.
         """
         return [
-            _sign(before, after, field != "text_bytes")
+            _sign(before, after, _JUDGED_BY.get(field, ("workloads", "recordings")))
             for before, after in pairwise((None, *self.points))
             if after is not None
         ]
 
 
-def _sign(before: Point | None, after: Point, by_workloads: bool) -> str:
+def _sign(before: Point | None, after: Point, judged_by: tuple[str, ...]) -> str:
     if before is None:
         return ""
-    if by_workloads and before.workloads != after.workloads:
-        return UNSURE if None in (before.workloads, after.workloads) else OTHER
+    both = [(getattr(before, name), getattr(after, name)) for name in judged_by]
+    apart = [one for one in both if one[0] != one[1]]
+    if apart:
+        return UNSURE if any(None in one for one in apart) else OTHER
     return SAME if after.same_library else ""
 
 
@@ -159,7 +169,21 @@ def _after_another(points: list[Point]) -> Iterator[Point]:
         if before.workloads is not None and after.workloads is not None:
             names = names_apart(before.workloads, after.workloads)
             update |= dict(zip(("dropped", "added"), names, strict=True))
+        if before.counted is not None and after.counted is not None:
+            names = names_apart(before.counted, after.counted)
+            update |= dict(zip(("uncounted", "newly_counted"), names, strict=True))
+        update["recorded_anew"] = _same_name_anew(before, after)
         yield after.model_copy(update=update)
+
+
+def _same_name_anew(before: Point, after: Point) -> bool:
+    """Tell whether a workload of both plays another recording."""
+    shared = set(before.workloads or ()) & set(after.workloads or ())
+    old, new = (
+        {one for one in point.recordings or () if one.partition(" ")[0] in shared}
+        for point in (before, after)
+    )
+    return None not in (before.recordings, after.recordings) and old != new
 
 
 def _reports(tree: Tree, profile: str) -> Iterator[Path]:
@@ -200,6 +224,8 @@ def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
         text_bytes=_at(report, "verify", "tuned", "text_bytes"),
         library=_at(report, "verify", "tuned", "sha256"),
         workloads=_workloads(report),
+        recordings=_recordings(report),
+        counted=_counted(report),
     )
 
 
@@ -208,6 +234,30 @@ def _workloads(report: dict[str, Any]) -> tuple[str, ...] | None:
     found = _at(report, "verify", "throughput", "workloads")
     names = [_at(one, "name") for one in found] if isinstance(found, list) else []
     return tuple(sorted(map(str, names))) if names and all(names) else None
+
+
+def _recordings(report: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return which workload plays which recording: those lie in folders named by their key."""
+    found = _at(report, "verify", "throughput", "workloads")
+    if not isinstance(found, list):
+        return None
+    words = [(_at(one, "name"), word) for one in found for word in _at(one, "argv") or ()]
+    return tuple(
+        sorted(
+            f"{name} {word.rpartition('/record/')[2]}"
+            for name, word in words
+            if isinstance(word, str) and "/record/" in word
+        )
+    )
+
+
+def _counted(report: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the names of the programs that the I-cache key was judged by, sorted."""
+    found = _at(report, "verify", "programs")
+    if not isinstance(found, list):
+        return None
+    both = [one for one in found if _at(one, "baseline") and _at(one, "tuned")]
+    return tuple(sorted(str(_at(one, "name")) for one in both))
 
 
 def _row(report: dict[str, Any], beginning: str) -> Any:

@@ -88,7 +88,10 @@ def differs(point: Point) -> str:
     library = "same library as the version before" if point.same_library else ""
     apart = text.workloads_apart(point.dropped, point.added)
     workloads = f"other workloads than the version before: {apart}" if apart else ""
-    return "; ".join(filter(None, (library, workloads)))
+    recorded = "recordings made anew" if point.recorded_anew else ""
+    counts = text.workloads_apart(point.uncounted, point.newly_counted)
+    counted = f"misses of other programs: {counts}" if counts else ""
+    return "; ".join(filter(None, (library, workloads, recorded, counted)))
 
 
 def sparkline(values: Sequence[float | None], breaks: Sequence[str] = ()) -> str:
@@ -124,8 +127,8 @@ def notes(history: History) -> list[str]:
     signs = {sign for quantity in QUANTITIES for sign in history.breaks(quantity.field)}
     if OTHER in signs:
         said.append(
-            f"{OTHER}: judged by other workloads than the version before, so gain, misses, "
-            "instructions and memory of the two cannot be compared"
+            f"{OTHER}: judged by other workloads, recordings or programs than the version before, "
+            "so what has this sign cannot be compared with it"
         )
     if UNSURE in signs:
         said.append(f"{UNSURE}: unknown whether judged by the workloads of the version before")

@@ -332,7 +332,7 @@ def test_a_version_of_another_profile_is_told_with_its_profile(
     done = CliRunner().invoke(cli, spelled)
     assert isinstance(done.exception, VersionError)
     assert "is no version of profile 'mixed'" in done.exception.message
-    assert done.exception.hint == "it is one of another: -p p"
+    assert done.exception.hint == "another profile has it: give -p p"
     assert read_marks(tree.dist("p")).by_version() == {}
     assert current(tree.dist("p")) == version(tree, BAD)
 

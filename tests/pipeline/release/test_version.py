@@ -75,7 +75,7 @@ def test_wishes_that_name_no_version(wish: str, words: str, tree: Tree) -> None:
 def test_a_version_of_another_profile_is_told_with_its_profile(tree: Tree) -> None:
     with pytest.raises(VersionError, match=r"1\.0-ab is no version of profile 'other'") as error:
         resolve(tree, "other", "1.0-ab")
-    assert error.value.hint == "it is one of another: -p p"
+    assert error.value.hint == "another profile has it: give -p p"
 
 
 def test_nothing_published_says_how_to_begin(tmp_path: Path) -> None:

@@ -16,7 +16,15 @@ from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import MARKS
 from pipeline.report.files import write_reports
-from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, read_history
+from pipeline.report.history import (
+    OTHER,
+    QUANTITIES,
+    SAME,
+    UNSURE,
+    History,
+    _after_another,
+    read_history,
+)
 from pipeline.report.history_html import render_history_html, render_history_svg
 from pipeline.report.history_text import render_history, sparkline
 from pipeline.report.model import ReportModel
@@ -167,7 +175,7 @@ def test_without_a_report_it_says_what_to_do(tree: Tree) -> None:
     bare = CliRunner().invoke(cli, ["history", "-p", "nobody"])
     assert isinstance(bare.exception, VersionError)
     assert "`-p NAME` shows another profile" in bare.exception.hint
-    assert re.search(r"these have reports: .*\bshop\b", bare.exception.hint)
+    assert re.search(r"Reports have: .*\bshop\b", bare.exception.hint)
     unknown = CliRunner().invoke(cli, ["history", "-p", "nobodi"])
     assert isinstance(unknown.exception, ProfileError)
 
@@ -246,6 +254,23 @@ def test_a_version_judged_by_other_workloads_is_marked_and_no_line_leads_there(
     said = ET.tostring(drawn(dropped, "gain"), encoding="unicode")
     assert "without larson" in said and f"; {OTHER} other workloads<" in said
     assert "other workloads<" not in ET.tostring(drawn(dropped, "text_bytes"), encoding="unicode")
+
+
+def test_misses_of_other_programs_and_other_recordings_lead_no_line(dropped: History) -> None:
+    """A mean over five programs, then over four, looked like a quarter fewer misses."""
+    first, second, third = (
+        one.model_copy(update={"workloads": ("shop",), "recordings": ("shop a1/x.trace",)})
+        for one in dropped.points
+    )
+    fewer = second.model_copy(update={"counted": ("gcc",)})
+    anew = third.model_copy(update={"counted": ("gcc",), "recordings": ("shop b2/x.trace",)})
+    more = first.model_copy(update={"counted": ("gcc", "kv")})
+    history = dropped.model_copy(update={"points": tuple(_after_another([more, fewer, anew]))})
+    assert history.breaks("misses") == ["", OTHER, ""]
+    assert history.breaks("memory_mib") == ["", "", OTHER]
+    table = render_history(history)
+    assert "misses of other programs: without kv" in table
+    assert "recordings made anew" in table
 
 
 def test_the_size_of_code_is_compared_whatever_workloads_there_were(dropped: History) -> None:

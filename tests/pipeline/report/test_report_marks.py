@@ -178,7 +178,7 @@ def test_a_judged_build_of_another_profile_is_told_with_its_profile(tree: Tree) 
     judge(tree, "kvd", "0.2.0-f2ef")
     with pytest.raises(VersionError, match=r"is no version of profile 'mixed'") as error:
         first_line("0.2.0-f2ef")
-    assert error.value.hint == "it is one of another: -p kvd"
+    assert error.value.hint == "another profile has it: give -p kvd"
 
 
 def test_what_was_decided_of_an_unpublished_build_is_looked_up_by_its_profile(tree: Tree) -> None:
