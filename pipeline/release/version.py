@@ -215,8 +215,9 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
         return nothing_published(profile, dist.parent)
     return VersionError(
         f"no published version {wish} of profile {profile!r}",
-        hint=f"`.venv/bin/pipeline list -p {profile}` shows them, and `pipeline history -p {profile}` "
-        "those that were only judged; a path of a version's folder will do too",
+        hint=f"`.venv/bin/pipeline list -p {profile}` shows them, and "
+        f"`.venv/bin/pipeline history -p {profile}` those that were only judged; "
+        "a path of a version's folder will do too",
     )
 
 
