@@ -48,6 +48,8 @@ def _table(comparison: Comparison) -> Table:
 
 
 def _lines(comparison: Comparison, newer: str) -> list[str]:
+    if newer == comparison.version:
+        return [f"{newer} is held against itself; `diff OLDER NEWER` takes two versions"]
     count = len(view.changed_functions(comparison))
     return [
         *(f"note: {note}" for note in comparison.notes),
