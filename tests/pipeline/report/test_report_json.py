@@ -106,6 +106,8 @@ def test_a_version_is_not_worse_than_itself() -> None:
     assert not comparison.worse
     assert not changed_functions(comparison)
     assert judgements(comparison)["instructions per op"] == "same"
+    said = render_diff(comparison, good().version, "term")
+    assert f"{good().version} is held against itself" in said
 
 
 def test_a_library_is_the_same_as_itself_whatever_two_judgements_measured() -> None:
