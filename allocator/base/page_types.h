@@ -133,21 +133,23 @@ enum hak_table {
 /* Address space for pages, and the tables that describe them. Once the range is published `limit`
  * and what is behind it only grow; the rest is constant but for the tables' contents. */
 struct hak_range {
-    uintptr_t base;         /* first page */
     size_t segments_most;   /* how far the range can grow */
     size_t segments_ready;  /* tables exist up to here; limit = 32 * this */
     size_t segments_usable; /* mapped up to here */
     size_t segments_fresh;  /* handed out once, up to here */
-    size_t limit;           /* pages below it may be looked up in the tables */
     bool is_reserved;       /* hak_os_reserve, not hak_os_plan */
     struct {
         uintptr_t start, mapped; /* from where on, and up to where it is mapped */
     } tables[HAK_TABLES];
-    uint8_t *classes;
-    _Atomic(uintptr_t) *owners;
-    hak_slab *slabs;
-    uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
-    hak_segment *segments;
     hak_room *rooms[HAK_ROOM_LEVELS]; /* pages/room.h */
     char *records[HAK_GUARD];         /* guard builds: guard/record.h */
+
+    /* What each free reads: one line, and not the first one of a page (pages/range.h). */
+    _Alignas(64) uintptr_t base; /* first page */
+    size_t limit;                /* pages below it may be looked up in the tables */
+    uint8_t *classes;
+    hak_slab *slabs;
+    _Atomic(uintptr_t) *owners;
+    uint64_t (*bitmaps)[HAK_BITMAP_WORDS];
+    hak_segment *segments;
 };

@@ -15,7 +15,7 @@ enum {
 /* Segments in a further range: it has room for any block that does not lie apart. */
 #define FURTHER ((size_t)1 << (HAK_APART_BITS - HAK_SEGMENT_SHIFT))
 
-hak_range hak_ranges[HAK_MAX_RANGES];
+_Alignas(4096) hak_range hak_ranges[HAK_MAX_RANGES];
 static HAK_EARLY _Atomic size_t range_count;
 
 size_t hak_range_count(void) {

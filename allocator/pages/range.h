@@ -7,8 +7,16 @@
 enum { HAK_MAX_RANGES = 256 };
 
 /* hak_ranges[0] is the large first one; malloc and free look at no other on the hot path.
- * Before the first allocation its limit is 0, so every pointer is foreign. */
-extern HAK_HIDDEN hak_range hak_ranges[HAK_MAX_RANGES];
+ * Before the first allocation its limit is 0, so every pointer is foreign.
+ *
+ *   a page:          | growth, tables, rooms ... | base, limit, classes, slabs ... |
+ *   a block of 4 KiB | what a program writes first ...
+ *
+ * It begins on a page, so that what free reads does not lie at a page's first bytes. There begin
+ * many blocks, and programs write the first bytes of those. A processor takes a load for one of
+ * what was just stored if their addresses have the same lowest twelve bits, and does it again:
+ * docs/experiments/hot-path/first-bytes-of-a-page.toml. */
+extern HAK_HIDDEN _Alignas(4096) hak_range hak_ranges[HAK_MAX_RANGES];
 
 /* Index of p's page in range r; not below r->limit when p is not in r. */
 HAK_INLINE size_t hak_page_index(const hak_range *r, const void *p) {

@@ -150,7 +150,15 @@ static void in_a_child(void (*test)(void)) {
     child_must_succeed(child);
 }
 
+/* Programs write the first bytes of their blocks, and many blocks begin on a page: what free reads
+ * must not have the same place in its page. */
+static void far_from_first_bytes(void) {
+    CHECK(((uintptr_t)&hak_ranges[0].base & 4095) >= 192);
+    CHECK((uintptr_t)&hak_ranges[0].base / 64 == (uintptr_t)&hak_ranges[0].segments / 64);
+}
+
 int main(void) {
+    far_from_first_bytes();
     in_a_child(use_a_reservation);
     in_a_child(use_a_limit);
     in_a_child(another_within_its_tables);
