@@ -55,9 +55,11 @@ def export_command(
     from pipeline.core.files import replacing
     from pipeline.core.paths import Tree
     from pipeline.release.bundle import pack
+    from pipeline.release.marks import require_accepted
     from pipeline.release.version import resolve
 
     found = resolve(Tree.here(), profile, version)
+    require_accepted(found)
     damaged = found.damaged_files()
     if damaged:
         raise ArtifactError(

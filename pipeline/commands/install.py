@@ -55,10 +55,10 @@ def install_command(
       pipeline install --prefix /usr/local --dry-run
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
-    from pipeline.core.errors import ArtifactError, VersionError
+    from pipeline.core.errors import ArtifactError
     from pipeline.core.paths import Tree
     from pipeline.release.install import Place, carry_out, plan_install
-    from pipeline.release.marks import read_marks
+    from pipeline.release.marks import require_accepted
     from pipeline.release.prune import remember_place
     from pipeline.release.version import resolve
 
@@ -70,12 +70,7 @@ def install_command(
             hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
         )
     place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
-    refused = read_marks(found.folder.parent).rejection(found)
-    if refused is not None:
-        raise VersionError(
-            f"{found.name} was rejected on {refused.since[:10]}: {refused.reason}",
-            hint="`.venv/bin/pipeline list` shows the others",
-        )
+    require_accepted(found)
     replaced = place.replaced_by(found)
     plan = plan_install(found, place, force=force)
     if replaced:

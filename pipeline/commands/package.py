@@ -37,10 +37,12 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
     from pipeline.core.paths import Tree
     from pipeline.core.variant import PRODUCTION
     from pipeline.release.debian import Source, build
+    from pipeline.release.marks import require_accepted
     from pipeline.release.version import resolve
 
     tree = Tree.here()
     found = resolve(tree, profile, version)
+    require_accepted(found)
     damaged = found.damaged_files()
     if found.variant != PRODUCTION:
         raise UsageError(

@@ -58,7 +58,21 @@ def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
         return _result(command, "skipped", f"plain run: {_ended(plain)}", plain_log)
     loaded = _run(command, preload(library), log)
     problem = _problem(command, plain, loaded)
+    if problem and _is_of_output(command, loaded) and _varies(command, plain, logs):
+        why = "its output differs from run to run without the library, too"
+        return _result(command, "skipped", why, plain_log)
     return _result(command, "failed" if problem else "passed", problem or "same as plain", log)
+
+
+def _is_of_output(command: HealthCommand, loaded: Completed | str) -> bool:
+    """Tell whether nothing but the output can be wrong."""
+    return isinstance(loaded, Completed) and loaded.returncode == command.expect_exit
+
+
+def _varies(command: HealthCommand, plain: Completed, logs: Path) -> bool:
+    """Tell whether a second plain run prints something else."""
+    again = _run(command, {}, logs / f"{command.name}-plain-again.log")
+    return isinstance(again, Completed) and again.stdout != plain.stdout
 
 
 def _run(command: HealthCommand, extra: dict[str, str], log: Path) -> Completed | str:

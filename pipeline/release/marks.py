@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.core.errors import ArtifactError
+from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.files import replace_text
 from pipeline.release.version import Version
 
@@ -72,6 +72,16 @@ class Marks(_Record):
     def same_as(self, aside: Mark) -> Mark | None:
         """Return the rejection that holds for a build of what was rolled back, or None."""
         return next((one for one in self.rejected if _same(one, aside)), None)
+
+
+def require_accepted(version: Version) -> None:
+    """Raise VersionError if a published version was rejected: it goes nowhere any more."""
+    refused = read_marks(version.folder.parent).rejection(version)
+    if refused is not None:
+        raise VersionError(
+            f"{version.name} was rejected on {refused.since[:10]}: {refused.reason}",
+            hint="`.venv/bin/pipeline list` shows the others",
+        )
 
 
 def _same(one: Mark, other: Mark) -> bool:

@@ -24,6 +24,8 @@ from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow,
 
 # Else readers divide the two columns, and wonder.
 PAIRED = (
+    "the baseline is this library as -O2 builds it, without a profile, and not the malloc that you "
+    "have: `pipeline versus libc PROFILE:VERSION` compares with that; "
     "speed: the baseline is 1, above 1 is faster, with the interval of the pairs; "
     "RSS: medians of each side, and the median ratio of the pairs, which is what counts"
 )

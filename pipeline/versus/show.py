@@ -9,6 +9,7 @@ from collections.abc import Callable
 from rich.table import Table
 
 from pipeline.judge.headline import by_less
+from pipeline.judge.keys import shown
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
@@ -72,8 +73,8 @@ def _cells(result: VersusResult) -> list[tuple[str, ...]]:
             row.workload,
             _time(row.a),
             _time(row.b),
-            text.change(found[row.workload].ratio.value),
-            text.ends(found[row.workload].ratio),
+            text.change(shown(found[row.workload], result.throughput).value),
+            text.ends(shown(found[row.workload], result.throughput)),
             text.kib(int(row.a_peak_kib) << 10),
             text.kib(int(row.b_peak_kib) << 10),
             str(row.a.count),

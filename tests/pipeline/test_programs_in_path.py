@@ -89,11 +89,17 @@ def test_a_build_tells_what_it_runs_and_counts(
 ) -> None:
     path = tmp_path / "tiny.toml"
     more = '[[workload]]\nname = "own"\nkind = "command"\nrole = "verify"\ncounted = true\n'
-    path.write_text(f'{TINY}\n{more}argv = ["sh", "-c", "true"]\n', encoding="utf-8")
+    learnt = '[[workload]]\nname = "learnt"\nkind = "command"\nrole = "train"\n'
+    learnt += 'argv = ["seq", "9"]\nweight = 1\n'
+    again = '[[workload]]\nname = "again"\nkind = "trace"\nrole = "verify"\nrecord = ["seq", "9"]\n'
+    again += 'ops = "1k"\nquick_ops = "1k"\nweight = 1\n'
+    own = f'{more}argv = ["sh", "-c", "true"]\n'
+    path.write_text("\n".join((TINY, own, learnt, again)), encoding="utf-8")
     tools, console = find_toolchain(), open_console(False)
     profile, store = parse_profile(path), Store(tmp_path / "store")
     configure(Workshop(Tree.here(), profile, tools, store, console, Options()))
     said = capsys.readouterr().out
     assert f"sort is {shim} in your PATH, but a build runs {BUILDS}" in said
     assert 'workload "own": counted = true counts sh itself, not the programs' in said
+    assert 'workload "again" judges by the command that trains: give it another input' in said
     assert "geometry: as the default\n" in said

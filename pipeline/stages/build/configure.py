@@ -68,6 +68,7 @@ def configure(shop: Workshop) -> Setup:
         shop.console.notice(f'workload "{name}" is skipped: not on this machine: {gone}')
     _tell_paths(shop, setup)
     _tell_alone(shop, setup)
+    _tell_trained(shop, setup)
     _tell_processor(shop)
     _tell_geometry(shop, setup)
     return setup
@@ -90,6 +91,17 @@ def _tell_paths(shop: Workshop, setup: Setup) -> None:
     commands += [trace.record for trace in setup.traces if trace.record]
     for line in dict.fromkeys(line for argv in commands for line in differing_programs(argv)):
         shop.console.say(line)
+
+
+def _tell_trained(shop: Workshop, setup: Setup) -> None:
+    """Say which recording judges by what the library is trained with: its gain may be learnt."""
+    known = {one.argv for one in setup.training if isinstance(one, Command)}
+    known |= {one.record for one in setup.traces if one.role == "train" and one.record}
+    for one in setup.traces:
+        if one.role == "verify" and one.record in known:
+            shop.console.notice(
+                f'workload "{one.name}" judges by the command that trains: give it another input'
+            )
 
 
 def _tell_alone(shop: Workshop, setup: Setup) -> None:

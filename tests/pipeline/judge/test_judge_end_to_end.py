@@ -376,6 +376,17 @@ def test_health_of_a_program_that_does_the_same(built: Path, tmp_path: Path) -> 
     )
 
 
+def test_health_of_a_program_whose_output_varies_proves_nothing(
+    built: Path, tmp_path: Path
+) -> None:
+    """It was called a failure of the library."""
+    sound, said = health([sys.executable, "-c", "import os; print(os.getpid())"], built, tmp_path)
+    assert (sound, said) == (
+        False,
+        "skipped: its output differs from run to run without the library, too",
+    )
+
+
 @pytest.mark.parametrize(
     ("argv", "limit_s", "word"),
     [

@@ -180,7 +180,12 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
     assert f"`.venv/bin/pipeline reject -p p {BAD} --undo` takes that back" in said
     assert f"current is now {OLD}" in said
     assert "REJECTED: redis grows by 8 %" in type_("list")
-    for arguments in (("rollback", "--to", BAD), ("install", BAD, "--prefix", str(tmp_path / "x"))):
+    for arguments in (
+        ("rollback", "--to", BAD),
+        ("install", BAD, "--prefix", str(tmp_path / "x")),
+        ("package", BAD, "-o", str(tmp_path / "x")),
+        ("bundle", "export", BAD, "-o", str(tmp_path / "x.tar.gz")),
+    ):
         with pytest.raises(VersionError, match=r"was rejected on .*redis grows by 8 %"):
             type_(*arguments)
     make(tree, "1.0-cc33", "2026-01-03")
