@@ -27,11 +27,11 @@ Look = Callable[[], str]
 def address(word: str) -> tuple[str, int]:
     """Return host and port of ``[ADDRESS:]PORT``; ValueError if it is not that."""
     host, _, port = word.rpartition(":")
-    if port.isascii() and port.isdigit() and int(port) >= 1 << 16:
-        raise ValueError(f"there is no port {port}: the last one is {(1 << 16) - 1}")
     host = host.removeprefix("[").removesuffix("]") or DEFAULT_ADDRESS
     if not (port.isascii() and port.isdigit()):
         raise ValueError(f"{word!r} has no port: give PORT or ADDRESS:PORT")
+    if int(port) >= 1 << 16:
+        raise ValueError(f"there is no port {port}: the last one is {(1 << 16) - 1}")
     return host, int(port)
 
 

@@ -221,10 +221,6 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 
 
-def _without(report: ReportModel) -> str:
-    return "; the same command without --no-publish publishes it" if report.withheld else ""
-
-
 def _show(console: BuildConsole, report: ReportModel) -> None:
     """Print the verdict table. Where nothing was done there is none, and its modules stay away."""
     from pipeline.report.terminal import show_verdict
@@ -234,14 +230,15 @@ def _show(console: BuildConsole, report: ReportModel) -> None:
 
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
-    from pipeline.release.version import untouched
-
     if published.judged is not None and published.report is not None:
+        from pipeline.release.version import untouched
+        from pipeline.report.view import next_command
+
         _show(console, published.report)
         console.say(
             f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
             f"{untouched(published.folder.parent)}; "
-            f"report: {published.judged}{_without(published.report)}"
+            f"report: {published.judged}; {next_command(published.report)}"
         )
         return
     if published.stays is not None:

@@ -35,10 +35,10 @@ def rollback_command(profile: str, wish: str | None) -> None:
       pipeline rollback                          the version before the current one
       pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
     """
-    from pipeline.core.errors import ArtifactError, VersionError
+    from pipeline.core.errors import ArtifactError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks, set_aside
+    from pipeline.release.marks import require_accepted, set_aside
     from pipeline.release.version import current, point_current, require_published, resolve_own
 
     tree = Tree.here()
@@ -47,12 +47,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
         named = resolve_own(tree, profile, wish) if wish else None
         versions, now = require_published(dist, profile), current(dist)
         target = named or _before(versions, now, profile)
-        refused = read_marks(dist).rejection(target)
-        if refused is not None:
-            raise VersionError(
-                f"{target.name} was rejected on {refused.since[:10]}: {refused.reason}",
-                hint=f"take another one: `.venv/bin/pipeline list -p {profile}` shows them",
-            )
+        require_accepted(target)
         damaged = target.damaged_files()
         if damaged:
             raise ArtifactError(

@@ -111,12 +111,11 @@ def _free_place(folder: Path, name: str) -> Path:
 
 def _server_of(command: tuple[str, ...]) -> str:
     """Return the name of the first compiled program that a script is given; else a placeholder."""
-    for word in map(Path, command[1:]):
-        if word.is_file() and os.access(word, os.X_OK):
-            with word.open("rb") as stream:
-                if stream.read(4) == b"\x7fELF":
-                    return word.name
-    return "my-server"
+    from pipeline.toolchain.identity import is_binary
+
+    words = (Path(word) for word in command[1:])
+    found = (one.name for one in words if os.access(one, os.X_OK) and is_binary(one))
+    return next(found, "my-server")
 
 
 def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:

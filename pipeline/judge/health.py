@@ -56,17 +56,24 @@ def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
     plain = _run(command, {}, plain_log)
     if isinstance(plain, str) or plain.returncode != command.expect_exit:
         return _result(command, "skipped", f"plain run: {_ended(plain)}", plain_log)
-    loaded = _run(command, preload(library), log)
-    problem = _problem(command, plain, loaded)
-    if problem and _is_of_output(command, loaded) and _varies(command, plain, logs):
+    return _judged(command, plain, _run(command, preload(library), log), logs, log)
+
+
+def _judged(
+    command: HealthCommand, plain: Completed, loaded: Completed | str, logs: Path, log: Path
+) -> HealthCheck:
+    """Hold the preloaded run against the plain one, and that against another plain one."""
+    if isinstance(loaded, str):
+        return _result(command, "failed", loaded, log)
+    if problem := _problem(command, loaded):
+        return _result(command, "failed", problem, log)
+    if not command.compare_output or loaded.stdout == plain.stdout:
+        return _result(command, "passed", "same as plain", log)
+    if _varies(command, plain, logs):
         why = "its output differs from run to run without the library, too"
-        return _result(command, "skipped", why, plain_log)
-    return _result(command, "failed" if problem else "passed", problem or "same as plain", log)
-
-
-def _is_of_output(command: HealthCommand, loaded: Completed | str) -> bool:
-    """Tell whether nothing but the output can be wrong."""
-    return isinstance(loaded, Completed) and loaded.returncode == command.expect_exit
+        return _result(command, "skipped", why, log)
+    other = f"other output: {_first_difference(plain.stdout, loaded.stdout)}"
+    return _result(command, "failed", other, log)
 
 
 def _varies(command: HealthCommand, plain: Completed, logs: Path) -> bool:
@@ -91,15 +98,11 @@ def _run(command: HealthCommand, extra: dict[str, str], log: Path) -> Completed 
         return error.message
 
 
-def _problem(command: HealthCommand, plain: Completed, loaded: Completed | str) -> str | None:
-    if isinstance(loaded, str):
-        return loaded
+def _problem(command: HealthCommand, loaded: Completed) -> str | None:
     if NOT_PRELOADED in loaded.stderr:
         return "the library could not be preloaded"
     if loaded.returncode != command.expect_exit:
         return _ended(loaded)
-    if command.compare_output and loaded.stdout != plain.stdout:
-        return f"other output: {_first_difference(plain.stdout, loaded.stdout)}"
     return None
 
 

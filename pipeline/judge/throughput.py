@@ -76,12 +76,7 @@ def _by_wall(request: JudgeRequest, result: Throughput) -> Interval | None:
         return None
     if len(programs) == 1:
         return programs[0].wall
-    return statistics.overall_ratio(
-        [_logs(one.samples, "wall_ops_per_sec") for one in programs],
-        [one.weight for one in programs],
-        result.overall.confidence,
-        request.seed,
-    )
+    return _together(programs, "wall_ops_per_sec", result.overall.confidence, request.seed)
 
 
 class _Campaign:
@@ -177,14 +172,14 @@ def summarise(
     workloads = tuple(
         _one_workload(bench, samples[bench.name], single, request) for bench in request.benches
     )
-    overall = _mean_of(request.benches, samples, share, request.seed)
+    overall = _together(workloads, "ops_per_sec", statistics.confidence(share), request.seed)
     pairs = sum(len(one.samples) for one in workloads)
     factor = statistics.times_as_much(overall, request.margins.throughput)
     return Throughput(
         workloads=workloads,
         overall=overall,
-        programs=_part(request, samples, share, "program", overall, workloads),
-        loops=_part(request, samples, share, "loop", overall, workloads),
+        programs=_part(workloads, "program", overall, request.seed),
+        loops=_part(workloads, "loop", overall, request.seed),
         pairs=pairs,
         looks=looks,
         stopped="",
@@ -195,32 +190,27 @@ def summarise(
 
 
 def _part(
-    request: JudgeRequest,
-    samples: Samples,
-    share: float,
-    kind: Kind,
-    overall: Interval,
-    workloads: Sequence[WorkloadThroughput],
+    workloads: Sequence[WorkloadThroughput], kind: Kind, overall: Interval, seed: int
 ) -> Interval | None:
     """Return the mean of the workloads of one kind; ``overall`` where all are of that kind.
 
     A single one has the interval of its own row: two for the same runs would say two things.
     """
-    chosen = [bench for bench in request.benches if bench.kind == kind]
-    if len(chosen) == len(request.benches):
+    chosen = [one for one in workloads if one.kind == kind]
+    if len(chosen) == len(workloads):
         return overall
     if len(chosen) == 1:
-        return next(one.ratio for one in workloads if one.name == chosen[0].name)
-    return _mean_of(chosen, samples, share, request.seed) if chosen else None
+        return chosen[0].ratio
+    return _together(chosen, "ops_per_sec", overall.confidence, seed) if chosen else None
 
 
-def _mean_of(
-    benches: Sequence[BenchCommand], samples: Samples, share: float, seed: int
+def _together(
+    workloads: Sequence[WorkloadThroughput], rate: str, confidence: float, seed: int
 ) -> Interval:
     return statistics.overall_ratio(
-        [_logs(samples[bench.name]) for bench in benches],
-        [bench.weight for bench in benches],
-        statistics.confidence(share),
+        [_logs(one.samples, rate) for one in workloads],
+        [one.weight for one in workloads],
+        confidence,
         seed,
     )
 

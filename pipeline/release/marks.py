@@ -80,7 +80,8 @@ def require_accepted(version: Version) -> None:
     if refused is not None:
         raise VersionError(
             f"{version.name} was rejected on {refused.since[:10]}: {refused.reason}",
-            hint="`.venv/bin/pipeline list` shows the others",
+            hint="take another one: "
+            f"`.venv/bin/pipeline list -p {version.folder.parent.name}` shows them",
         )
 
 

@@ -28,7 +28,7 @@ from pipeline.report.compare_counts import (
 )
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
 from pipeline.report.summary import peak_mib, summary_rows
-from pipeline.report.text import names_apart, workloads_apart
+from pipeline.report.text import names_apart, played_by, workloads_apart
 
 _OF_VERDICT: dict[Verdict, Judgement] = {
     Verdict.GO: "better",
@@ -217,28 +217,23 @@ def _same_runs(before: Throughput, after: Throughput) -> set[str]:
 def _input(argv: Sequence[str]) -> tuple[tuple[str, ...], str | None]:
     """Return what a workload plays, and how many operations of it."""
     ops = argv[argv.index("--ops") + 1] if "--ops" in argv[:-1] else None
-    return _recordings(argv), ops
-
-
-def _recordings(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return what a workload plays: recordings lie in folders that are named by their key."""
-    return tuple(word.rpartition("/record/")[2] for word in argv[1:] if "/record/" in word)
+    return played_by(argv), ops
 
 
 def _no_counts(before: Sequence[WorkloadCounts], after: Sequence[WorkloadCounts]) -> str:
-    names = {one.name: _recordings(one.argv) for one in before}
+    names = {one.name: played_by(one.argv) for one in before}
     both = [one for one in after if one.name in names]
-    anew = any(_recordings(one.argv) != names[one.name] for one in both)
+    anew = any(played_by(one.argv) != names[one.name] for one in both)
     return _ANEW if anew else "no workload was counted in the same way in both"
 
 
 def _no_runs(before: Throughput, after: Throughput) -> str:
     """Say why no memory can be compared, if it cannot: of a name in both the input is another."""
-    plays = {one.name: _recordings(one.argv) for one in before.workloads}
+    plays = {one.name: played_by(one.argv) for one in before.workloads}
     both = [one for one in after.workloads if one.name in plays]
     if not both:
         return "no workload in common"
-    anew = any(_recordings(one.argv) != plays[one.name] for one in both)
+    anew = any(played_by(one.argv) != plays[one.name] for one in both)
     return _ANEW if anew else "the runs were of another length, as those of a quick build are"
 
 

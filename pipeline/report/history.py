@@ -18,13 +18,13 @@ from pipeline.core.paths import Tree
 from pipeline.release.marks import read_marks
 from pipeline.release.version import current, published
 from pipeline.report.files import JSON
-from pipeline.report.text import names_apart
+from pipeline.report.text import names_apart, played_by
 
 SAME, OTHER, UNSURE = "=", "≠", "?"
 SIGNS = {SAME: "same library", OTHER: "other workloads", UNSURE: "workloads unknown"}
+"""Signs of a version that does not continue the one before it, and why."""
 _JUDGED_BY = {"text_bytes": (), "misses": ("counted",)}
 """What a quantity depends on beside the library; others on the timed workloads and recordings."""
-"""Signs of a version that does not continue the one before it, and why."""
 
 
 class _Record(BaseModel):
@@ -166,14 +166,17 @@ def _after_another(points: list[Point]) -> Iterator[Point]:
     for before, after in pairwise(points):
         same = after.library is not None and after.library == before.library
         update: dict[str, Any] = {"same_library": same}
-        if before.workloads is not None and after.workloads is not None:
-            names = names_apart(before.workloads, after.workloads)
-            update |= dict(zip(("dropped", "added"), names, strict=True))
-        if before.counted is not None and after.counted is not None:
-            names = names_apart(before.counted, after.counted)
-            update |= dict(zip(("uncounted", "newly_counted"), names, strict=True))
+        update["dropped"], update["added"] = _apart(before.workloads, after.workloads)
+        update["uncounted"], update["newly_counted"] = _apart(before.counted, after.counted)
         update["recorded_anew"] = _same_name_anew(before, after)
         yield after.model_copy(update=update)
+
+
+def _apart(
+    then: tuple[str, ...] | None, now: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which names were dropped, and which added; none where one side is unknown."""
+    return ((), ()) if then is None or now is None else names_apart(then, now)
 
 
 def _same_name_anew(before: Point, after: Point) -> bool:
@@ -241,14 +244,13 @@ def _recordings(report: dict[str, Any]) -> tuple[str, ...] | None:
     found = _at(report, "verify", "throughput", "workloads")
     if not isinstance(found, list):
         return None
-    words = [(_at(one, "name"), word) for one in found for word in _at(one, "argv") or ()]
-    return tuple(
-        sorted(
-            f"{name} {word.rpartition('/record/')[2]}"
-            for name, word in words
-            if isinstance(word, str) and "/record/" in word
-        )
-    )
+    played = [(_at(one, "name"), played_by(_words(_at(one, "argv")))) for one in found]
+    return tuple(sorted(f"{name} {file}" for name, files in played for file in files))
+
+
+def _words(content: Any) -> list[str]:
+    """Return a command line; nothing where another schema has something else there."""
+    return [one for one in content if isinstance(one, str)] if isinstance(content, list) else []
 
 
 def _counted(report: dict[str, Any]) -> tuple[str, ...] | None:

@@ -141,6 +141,11 @@ def day(moment: str) -> str:
     return moment[:16].replace("T", " ") + " UTC"
 
 
+def played_by(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return what a workload plays: recordings lie in folders that are named by their key."""
+    return tuple(word.rpartition("/record/")[2] for word in argv[1:] if "/record/" in word)
+
+
 def names_apart(then: Iterable[str], now: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names that were dropped between the two, and those that were added; sorted."""
     before, after = set(then), set(now)

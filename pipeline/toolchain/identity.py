@@ -43,7 +43,7 @@ class Identities:
         time: what it starts may have changed.
         """
         place = program.resolve()
-        if not _is_binary(place):
+        if not is_binary(place):
             return ask()
         known = self._entry(place).setdefault("said", {})
         if program.name not in known:
@@ -66,7 +66,8 @@ class Identities:
         replace_text(self._memory, json.dumps(self._known, indent=1) + "\n")
 
 
-def _is_binary(program: Path) -> bool:
+def is_binary(program: Path) -> bool:
+    """Tell whether a file is a compiled program or library, and no script."""
     try:
         with program.open("rb") as stream:
             return stream.read(4) == b"\x7fELF"

@@ -67,14 +67,14 @@ def duration(seconds: float, sigma: float | None = None) -> str:
 
 
 def _cells(result: VersusResult) -> list[tuple[str, ...]]:
-    found = {one.name: one for one in result.throughput.workloads}
+    found = {one.name: shown(one, result.throughput) for one in result.throughput.workloads}
     return [
         (
             row.workload,
             _time(row.a),
             _time(row.b),
-            text.change(shown(found[row.workload], result.throughput).value),
-            text.ends(shown(found[row.workload], result.throughput)),
+            text.change(found[row.workload].value),
+            text.ends(found[row.workload]),
             text.kib(int(row.a_peak_kib) << 10),
             text.kib(int(row.b_peak_kib) << 10),
             str(row.a.count),
@@ -118,19 +118,8 @@ def _markdown(result: VersusResult) -> str:
     table = [f"| {' | '.join(map(text.cell, cells))} |" for cells in rows]
     sides = [f"- {letter}: `{_title(one)}`" for letter, one in (("A", result.a), ("B", result.b))]
     keys = [f"- {one}" for one in _keys(result)]
-    return "\n".join(
-        [
-            f"**{sentence(result)}**",
-            "",
-            *sides,
-            *keys,
-            "",
-            *table,
-            "",
-            text.sentence("; ".join(LEGEND)),
-            "",
-        ]
-    )
+    said, legend = f"**{sentence(result)}**", text.sentence("; ".join(LEGEND))
+    return "\n".join([said, "", *sides, *keys, "", *table, "", legend, ""])
 
 
 def _csv(result: VersusResult) -> str:

@@ -93,8 +93,7 @@ def test_the_server_that_a_script_is_given_is_named(fresh: Sandbox) -> None:
     driver = fresh.root / "drive.sh"
     driver.write_text('"$@"\n', encoding="utf-8")
     for name, word in (("seen", "/bin/true"), ("unseen", "7")):
-        words = (str(driver), word)
-        code, output = fresh.run("init", name, "--", "sh", *words)
+        code, output = fresh.run("init", name, "--", "sh", str(driver), word)
         assert code == 0, output
     folder = fresh.root / "training" / "profiles"
     assert '# time_of = "true"' in (folder / "seen.toml").read_text("utf-8")

@@ -387,6 +387,16 @@ def test_health_of_a_program_whose_output_varies_proves_nothing(
     )
 
 
+def test_a_library_that_is_not_preloaded_fails_though_the_output_varies(tmp_path: Path) -> None:
+    argv = (sys.executable, "-c", "import os; print(os.getpid())")
+    command = HealthCommand(name="program", argv=argv)
+    broken = tmp_path / "broken.so"
+    broken.write_text("no library", encoding="utf-8")
+    found = check_all((command,), broken, tmp_path, quiet)
+    assert found.checks[0].status == "failed"
+    assert "the library could not be preloaded" in found.checks[0].detail
+
+
 @pytest.mark.parametrize(
     ("argv", "limit_s", "word"),
     [
