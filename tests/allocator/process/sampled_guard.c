@@ -80,26 +80,28 @@ static void overflow(void) {
 }
 static void underflow(void) {
     char *volatile block = sampled_at(false);
-    block[-1] = 1;
+    block[-1] ^= 1;
 }
+/* A canary is another value in each process, so what is written flips a bit of it: one and the same
+ * value would be the canary in one of 255 runs. */
 static void overflow_by_one(void) {
     char *volatile block = sampled_at(true);
-    block[SIZE] = 1;
+    block[SIZE] ^= 1;
     free(block);
 }
 static void overflow_to_the_right(void) {
     char *volatile block = sampled_at(false);
-    block[SIZE + 1000] = 1;
+    block[SIZE + 1000] ^= 1;
     free(block);
 }
 static void underflow_by_one(void) {
     char *volatile block = sampled_at(true);
-    block[-1] = 1;
+    block[-1] ^= 1;
     free(block);
 }
 static void found_by_validate(void) {
     char *volatile block = sampled_at(true);
-    block[-1] = 1;
+    block[-1] ^= 1;
     validate();
 }
 static void free_twice(void) {
