@@ -112,8 +112,7 @@ timeout_s = 300
 # role = "verify"
 # argv = [{argv}]
 # weight = 3                     # its share, beside the weights of the others
-# threads = 1                    # how many keep a CPU busy; leave it out where you do not know
-{time_of}# timeout_s = 300
+{busy}{time_of}# timeout_s = 300
 
 # Its cache misses, counted in a simulation that is 50 to 100 times as slow, so with a short input.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
@@ -125,6 +124,11 @@ timeout_s = 300
 # argv = [{argv}]
 # counted = {counted}
 # timeout_s = 300
+"""
+
+_BUSY = "# threads = 1                    # how many keep a CPU busy; leave it out where you do not know\n"
+_BUSY_SERVER = """\
+# threads = 2                    # how many keep a CPU busy: the server and its client
 """
 
 _ANY_HEALTH = """\
@@ -151,7 +155,8 @@ def render_profile(name: str, command: Sequence[str], *, server: str | None = No
         judging = _RECORDED.format(name=name, argv=argv)
         counted = _text(server) if server else "true"
         time_of = f"# time_of = {counted}          # without its client\n" if server else ""
-        health = _HEALTH.format(name=name, argv=argv, counted=counted, time_of=time_of)
+        busy = _BUSY_SERVER if server else _BUSY
+        health = _HEALTH.format(name=name, argv=argv, counted=counted, time_of=time_of, busy=busy)
     else:
         training, judging = _recording(name, "train"), _recording(name, "verify")
         health = _ANY_HEALTH.format(name=name)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from pipeline.judge.counts import ProgramCounts, WorkloadCounts
+from pipeline.judge.keys import LEANER, share
 from pipeline.judge.keys import compare as judge_interval
-from pipeline.judge.keys import share
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
@@ -76,13 +76,11 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
     """Return what two judgements say that were made apart: in all, and by workload."""
     pairs, reason = _same_counts(older, newer)
     before, after, margins = older.verify, newer.verify, newer.verify.margins
-    names = _same_runs(before.throughput, after.throughput)
-    memory = [peak_mib(one.throughput, names) for one in (before, after)]
     rows = (
         _gain(before, after),
         *counted_rows(pairs, reason, margins),
         program_row(_same_programs(before, after), margins),
-        _memory(memory[0], memory[1], margins.rss, _no_runs(before.throughput, after.throughput)),
+        _memory(before.throughput, after.throughput),
     )
     return rows, workload_rows(pairs, margins)
 
@@ -94,9 +92,6 @@ def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
         for one in direct.counting.workloads
     ]
     uncounted = "" if pairs else direct.counting.why
-    ratio = direct.rss.ratio
-    after = peak_mib(direct.throughput, _names(direct.throughput))
-    memory = _memory(after / ratio if after else None, after, direct.margins.rss)
     rows = (
         _speed(direct),
         *counted_rows(pairs, uncounted, direct.margins),
@@ -104,7 +99,7 @@ def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
             [(p.baseline, p.tuned) for p in direct.programs if p.baseline and p.tuned],
             direct.margins,
         ),
-        memory if direct.rss.holds else memory.model_copy(update={"judgement": "worse"}),
+        _memory_judged(direct),
     )
     return rows, workload_rows(pairs, direct.margins)
 
@@ -244,11 +239,33 @@ def _names(throughput: Throughput) -> set[str]:
     return {one.name for one in throughput.workloads}
 
 
-def _memory(
-    before: float | None, after: float | None, margin: float, why: str = "no workload in common"
-) -> ComparedRow:
-    row = fewer("peak RSS", before, after, margin, why)
-    return row.model_copy(update={"unit": "MiB"})
+def _memory(before: Throughput, after: Throughput) -> ComparedRow:
+    """Return the peak over the workloads that both ran, which is another mean than over all."""
+    names = _same_runs(before, after)
+    peaks = [peak_mib(one, names) for one in (before, after)]
+    row = fewer("peak RSS", peaks[0], peaks[1], LEANER, _no_runs(before, after))
+    most = max(len(_names(before)), len(_names(after)))
+    part = f"; over the {len(names)} of {most} workloads that both ran alike"
+    why = f"{row.why}{part}" if names and len(names) < most else row.why
+    return row.model_copy(update={"unit": "MiB", "why": why})
+
+
+def _memory_judged(direct: VerifyResult) -> ComparedRow:
+    """Return what one judgement says of both: the limit of each workload, then the key."""
+    memory, key = next(row for row in summary_rows(direct) if row.unit == "MiB"), direct.keys.memory
+    judged: Judgement = _OF_VERDICT[key.verdict] if key is not None else "unknown"
+    why = f"judged directly: {key.reason}" if key is not None else "this judgement has no such key"
+    return ComparedRow(
+        name=memory.name,
+        unit=memory.unit,
+        before=memory.baseline,
+        after=memory.tuned,
+        ratio=memory.ratio,
+        low=key.ratio.low if key is not None and key.ratio else None,
+        high=key.ratio.high if key is not None and key.ratio else None,
+        judgement=judged if direct.rss.holds else "worse",
+        why=why if direct.rss.holds else f"the memory limit is broken: {direct.rss.reason}",
+    )
 
 
 def _code_bytes(older: VerifyResult, newer: VerifyResult) -> ComparedRow:

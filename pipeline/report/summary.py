@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Literal
 
 from pipeline.judge.counts import LibraryCounts, Measured, RealProgram, WorkloadCounts
 from pipeline.judge.icache import misses_ratio
@@ -88,7 +89,7 @@ def _icache(result: VerifyResult) -> SummaryRow:
     """Return what the key was judged by: the library's misses in a run of a real program."""
     baseline, tuned = (_misses(result.programs, side) for side in SIDES)
     key = result.keys.icache
-    counted = sum(one.status == "counted" for one in result.programs)
+    counted = sum(misses_ratio(one) is not None for one in result.programs)
     return SummaryRow(
         name="I-cache misses in a real program",
         unit=f"mean of {counted}" if counted > 1 else "",
@@ -107,13 +108,17 @@ def _misses(programs: Sequence[RealProgram], side: Side) -> float | None:
 
 
 def _rss(result: VerifyResult) -> SummaryRow:
+    """Return peak memory with the verdict of its key; a broken limit goes before that."""
+    key = result.keys.memory
+    judged: Verdict | Literal["holds"] = key.verdict if key is not None else "holds"
     return SummaryRow(
         name="peak RSS",
         unit="MiB",
         baseline=_rss_mean(result.throughput, "baseline_rss_kib"),
         tuned=_rss_mean(result.throughput, "tuned_rss_kib"),
         ratio=result.rss.ratio,
-        verdict="holds" if result.rss.holds else "broken",
+        interval=key.ratio if key is not None else None,
+        verdict=judged if result.rss.holds else "broken",
     )
 
 

@@ -31,6 +31,7 @@ from judge_support import (
     counting_of,
     counts,
     exactly,
+    pair,
     pairs,
     program_of,
     result_of,
@@ -306,6 +307,24 @@ def test_memory_is_compared_by_the_same_recordings_alone() -> None:
     assert row.why.startswith("the recording was made anew")
 
 
+def test_memory_says_which_workloads_it_is_of() -> None:
+    """The mean over some of them is not the one that the report has: the row says so."""
+
+    def row(older: ReportModel, newer: ReportModel) -> ComparedRow:
+        return next(one for one in compare_versions(older, newer).rows if one.name == "peak RSS")
+
+    assert row(older(), good()).why == "margin ±3.0 %"
+    timed = good().verify.throughput
+    more = timed.workloads[0].model_copy(update={"name": "another", "tuned_rss_kib": 1.0})
+    wider = timed.model_copy(update={"workloads": (*timed.workloads, more)})
+    verify = good().verify.model_copy(update={"throughput": wider})
+    found = row(older(), good().model_copy(update={"verify": verify}))
+    count = len(timed.workloads)
+    part = f"over the {count} of {count + 1} workloads that both ran alike"
+    assert found.why == f"margin ±3.0 %; {part}"
+    assert found.ratio == pytest.approx(1)
+
+
 def test_memory_of_runs_of_another_length_is_not_compared() -> None:
     before = playing(older(), "aaaa", ops="500000")
     rows = compare_versions(before, playing(good(), "aaaa", ops="2000000")).rows
@@ -347,6 +366,22 @@ def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     assert rows["throughput"].why.startswith("judged directly: +3.09 %")
     assert rows["I-cache misses per op"].ratio == 0.75
     assert rows["peak RSS"].ratio == pytest.approx(1)
+    assert rows["peak RSS"].why.startswith("judged directly: peak memory +0.00 %")
+
+
+def test_memory_is_judged_directly_by_its_key_and_its_limit() -> None:
+    def row(ratio: float) -> ComparedRow:
+        grown = [pair(n, 100.0, 100.0, (100_000, int(100_000 * ratio))) for n in range(20)]
+        direct = result_of(throughput_of(mixed=grown))
+        rows = compare_versions(older(), good(), direct).rows
+        return next(one for one in rows if one.name == "peak RSS")
+
+    assert row(1.02).judgement == "same"
+    assert row(1.05).judgement == "worse"
+    assert row(1.05).why.startswith("judged directly: peak memory +5.00 %")
+    assert row(1.05).low == pytest.approx(1.05)
+    assert row(0.9).judgement == "better"
+    assert row(1.2).why.startswith("the memory limit is broken")
 
 
 def test_misses_are_unknown_for_one_reason_in_records_and_when_measured() -> None:
