@@ -10,6 +10,8 @@ from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipeline.core.paths import Tree
     from pipeline.release.marks import Mark, Marks
     from pipeline.release.version import Version
@@ -119,7 +121,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
 
     It never becomes current again, nor does a build with the same bytes or of the same sources,
     profile and lists, and it is not installed. Where it is current, the newest version that is not
-    rejected takes its place. It does not wait for a build that runs.
+    rejected takes its place; without one, no version is current. It does not wait for a build that
+    runs.
 
     \b
     Examples:
@@ -129,8 +132,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.errors import UsageError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
-    from pipeline.release.marks import read_marks, reject, want_again
-    from pipeline.release.version import current, point_current, published, resolve_own
+    from pipeline.release.marks import read_marks, reject
+    from pipeline.release.version import current, published, resolve_own
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -143,16 +146,30 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
         target, marks = resolve_own(tree, profile, wish), read_marks(dist)
         _require_no_rejection(marks.rejection(target), profile)
         others = [one for one in published(dist) if one != target and not marks.rejection(one)]
-        place = _newest_whole(others) if current(dist) == target else None
         reject(target, reason)
-        if place is not None:
-            want_again(place)
-            point_current(place)
+        moved = _replace(dist, others) if current(dist) == target else ""
     click.echo(f"{target.name} is rejected: {reason}")
     click.echo(f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo` takes that back")
-    if place is not None:
-        click.echo(f"current is now {place.name}")
+    if moved:
+        click.echo(moved)
     _tell_installed(target)
+
+
+def _replace(dist: Path, others: list[Version]) -> str:
+    """Make the newest of ``others`` without damage current, or none; return what became of it."""
+    from pipeline.release.marks import want_again
+    from pipeline.release.version import point_current, point_nowhere
+
+    place = next((one for one in others if one.is_whole()), None)
+    if place is None:
+        point_nowhere(dist)
+        return (
+            f"no version is current now: {dist / 'current'} is gone. Programs that preload it say "
+            "so when they start, and use libc's malloc: leave LD_PRELOAD out"
+        )
+    want_again(place)
+    point_current(place)
+    return f"current is now {place.name}"
 
 
 def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
@@ -189,19 +206,6 @@ def _tell_installed(version: Version) -> None:
 
     for sentence in where_installed(version):
         click.echo(sentence)
-
-
-def _newest_whole(versions: list[Version]) -> Version:
-    """Return the newest version without damage, to take the place of one that is rejected."""
-    from pipeline.core.errors import VersionError
-
-    found = next((one for one in versions if one.is_whole()), None)
-    if found is None:
-        raise VersionError(
-            "the current version cannot be rejected: there is no other one to take its place",
-            hint="publish another one first; until then, leave LD_PRELOAD out",
-        )
-    return found
 
 
 def _before(versions: list[Version], now: Version | None, profile: str) -> Version:

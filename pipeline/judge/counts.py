@@ -91,7 +91,8 @@ class RealProgram(Record):
     """One task of a real program, simulated as a whole with both libraries.
 
     The counts are None where the program is not installed or has failed; ``detail`` says so.
-    ``own`` tells whether the profile's workloads run it, too; None in records that do not know.
+    ``own`` tells whether the profile's workloads run it, too; ``digest`` is one of the program
+    and of the files that its command names. Both are None in records that do not know.
     """
 
     name: str
@@ -102,3 +103,4 @@ class RealProgram(Record):
     tuned: ProgramCounts | None = None
     weight: float = 1.0
     own: bool | None = None
+    digest: str | None = None

@@ -53,14 +53,14 @@ def sentences(result: VerifyResult) -> list[str]:
     parts = [_speeds(result, partial(_figures, result))]
     if keys.memory is not None:
         parts.append(f"{_memory_word(keys.memory)}{_change(keys.memory)}")
-    said = [
-        f"Against the baseline: {'; '.join(parts)}.",
-        *_programs(result),
-        *_loops(result),
-        _counted(result),
-        _misses_in_time(result),
-    ]
-    return list(filter(None, said))
+    against = f"Against the baseline: {'; '.join(parts)}."
+    return [against, *_programs(result), *_loops(result), *remarks(result)]
+
+
+def remarks(result: VerifyResult) -> list[str]:
+    """Return how far its figures reach: which programs they are of, and what a miss is worth."""
+    loops_alone = ONLY_LOOPS if result.throughput.programs is None else ""
+    return list(filter(None, (loops_alone, _counted(result), _misses_in_time(result))))
 
 
 def brief(result: VerifyResult) -> str:
@@ -238,7 +238,7 @@ def _loops(result: VerifyResult) -> list[str]:
     said = [f"{_capital(of + word)}: {names}." for word, names in groups if names]
     if not said:
         said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
-    return said if beside else [*said, ONLY_LOOPS]
+    return said
 
 
 def _capital(words: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from pipeline.judge.gained import leaner
 from pipeline.judge.keys import percent, spread
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
@@ -39,14 +40,6 @@ def may_publish(
     wider = wider_margins(result.margins)
     margins = [f"by wider margins than usual: {wider}"] if wider else []
     return allowed, "; ".join([reason, *accepted, *margins])
-
-
-def _leaner(result: VerifyResult) -> str | None:
-    """Return the gain in memory, which is one only where throughput is shown to be not worse."""
-    memory = result.keys.memory
-    if memory is None or memory.verdict is not Verdict.GO or not result.keys.throughput.not_worse:
-        return None
-    return f"memory is GO: {memory.reason}"
 
 
 def _named_keys(result: VerifyResult) -> tuple[tuple[str, Key], tuple[str, Key]]:
@@ -134,8 +127,8 @@ def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
     keys = _named_keys(result)
     gains = [f"{name} is GO: {key.reason}" for name, key in keys if key.verdict is Verdict.GO]
     others = [f"{name} is {_mildly(key)}" for name, key in keys if key.verdict is not Verdict.GO]
-    if leaner := _leaner(result):
-        gains.append(leaner)
+    if less := leaner(result):
+        gains.append(less)
     if gains:
         return True, "; ".join(gains + others)
     unknown = [f"{name}: {key.reason}" for name, key in keys if not key.not_worse]

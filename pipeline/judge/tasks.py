@@ -54,6 +54,8 @@ class Task:
     counts: str | None = None
     may_differ: bool = False
     """Several processes or threads: two runs may not count alike (counting/repeat.py)."""
+    digest: str | None = None
+    """A digest of the program and the files that it names; None where nobody asked for it."""
 
     @property
     def names(self) -> frozenset[str]:

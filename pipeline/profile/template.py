@@ -112,7 +112,8 @@ timeout_s = 300
 # role = "verify"
 # argv = [{argv}]
 # weight = 3                     # its share, beside the weights of the others
-{busy}{time_of}# timeout_s = 300
+# threads = {threads}                    # how many keep a CPU busy{whose}; leave it out if unknown
+{time_of}# timeout_s = 300
 
 # Its cache misses, counted in a simulation that is 50 to 100 times as slow, so with a short input.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
@@ -124,11 +125,6 @@ timeout_s = 300
 # argv = [{argv}]
 # counted = {counted}
 # timeout_s = 300
-"""
-
-_BUSY = "# threads = 1                    # how many keep a CPU busy; leave it out where you do not know\n"
-_BUSY_SERVER = """\
-# threads = 2                    # how many keep a CPU busy: the server and its client
 """
 
 _ANY_HEALTH = """\
@@ -155,8 +151,10 @@ def render_profile(name: str, command: Sequence[str], *, server: str | None = No
         judging = _RECORDED.format(name=name, argv=argv)
         counted = _text(server) if server else "true"
         time_of = f"# time_of = {counted}          # without its client\n" if server else ""
-        busy = _BUSY_SERVER if server else _BUSY
-        health = _HEALTH.format(name=name, argv=argv, counted=counted, time_of=time_of, busy=busy)
+        threads, whose = (2, ", client and server") if server else (1, "")
+        health = _HEALTH.format(
+            name=name, argv=argv, counted=counted, time_of=time_of, threads=threads, whose=whose
+        )
     else:
         training, judging = _recording(name, "train"), _recording(name, "verify")
         health = _ANY_HEALTH.format(name=name)

@@ -147,6 +147,12 @@ def point_current(version: Version) -> None:
     sync(link.parent)
 
 
+def point_nowhere(dist: Path) -> None:
+    """Remove ``current``: no version of this folder is wanted."""
+    (dist / CURRENT).unlink(missing_ok=True)
+    sync(dist)
+
+
 def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     """Return the version that ``wish`` names, or the current one.
 
@@ -267,6 +273,12 @@ def _others(dists: Path) -> str:
 
 def _require(version: Version | None, profile: str, dist: Path) -> Version:
     check_folder(dist)
-    if version is None:
+    if version is not None:
+        return version
+    if not published(dist):
         raise nothing_published(profile, dist.parent)
-    return version
+    raise VersionError(
+        f"no version of profile {profile!r} is current",
+        hint=f"`.venv/bin/pipeline list -p {profile}` shows them and why; "
+        f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` makes one current",
+    )

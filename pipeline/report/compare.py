@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from pipeline.judge.counts import ProgramCounts, WorkloadCounts
+from pipeline.judge.counts import ProgramCounts, RealProgram, WorkloadCounts
 from pipeline.judge.keys import LEANER, share
 from pipeline.judge.keys import compare as judge_interval
 from pipeline.judge.model import VerifyResult
@@ -179,15 +179,30 @@ def _same_programs(
     older: VerifyResult, newer: VerifyResult
 ) -> list[tuple[ProgramCounts, ProgramCounts]]:
     """Return the counts of the tasks of real programs that are the same in both."""
-    known = {(one.name, one.command): one.tuned for one in older.programs}
-    found = [(known.get((one.name, one.command)), one.tuned) for one in newer.programs]
-    return [(before, after) for before, after in found if before and after]
+    known = {(one.name, one.command): one for one in older.programs}
+    found = [(known.get((one.name, one.command)), one) for one in newer.programs]
+    return [
+        (before.tuned, after.tuned)
+        for before, after in found
+        if before and before.tuned and after.tuned and not _is_other(before, after)
+    ]
+
+
+def _is_other(before: RealProgram, after: RealProgram) -> bool:
+    """Tell whether two tasks of one name are known to run other files."""
+    return None not in (before.digest, after.digest) and before.digest != after.digest
 
 
 def other_programs(older: ReportModel, newer: ReportModel) -> set[str]:
-    """Return the bench programs that are not the same in both: their counts say nothing."""
+    """Return the programs that are not the same in both: their counts say nothing."""
     both = older.programs.keys() & newer.programs.keys()
-    return {name for name in both if older.programs[name] != newer.programs[name]}
+    bench = {name for name in both if older.programs[name] != newer.programs[name]}
+    real = {one.name: one for one in older.verify.programs}
+    return bench | {
+        one.name
+        for one in newer.verify.programs
+        if one.name in real and _is_other(real[one.name], one)
+    }
 
 
 def _program(one: WorkloadCounts) -> str:

@@ -54,7 +54,7 @@ def program_row(
         misses = [(1.0, max(1.0, pair[side].i1_misses)) for pair in pairs]
         return geometric_mean(misses) if misses else None
 
-    why = "no real program was counted in both"
+    why = "no real program was counted in both, with the same files"
     return fewer("I-cache misses in a real program", mean(0), mean(1), margins.icache, why)
 
 

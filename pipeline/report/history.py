@@ -23,7 +23,7 @@ from pipeline.report.text import names_apart, played_by
 SAME, OTHER, UNSURE = "=", "≠", "?"
 SIGNS = {SAME: "same library", OTHER: "other workloads", UNSURE: "workloads unknown"}
 """Signs of a version that does not continue the one before it, and why."""
-_JUDGED_BY = {"text_bytes": (), "misses": ("counted",)}
+_JUDGED_BY = {"text_bytes": (), "misses": ("counted", "files")}
 """What a quantity depends on beside the library; others on the timed workloads and recordings."""
 
 
@@ -41,8 +41,9 @@ class Point(_Record):
     Instructions are per operation, memory is the peak in MiB, text in bytes.
 
     ``workloads`` are the names of those that it was timed by, ``recordings`` those that it played,
-    and ``counted`` the programs whose misses were counted. ``dropped`` and ``added`` say how the
-    first differ from those of the version before it, ``uncounted`` and ``newly_counted`` the last.
+    and ``counted`` the programs whose misses were counted; ``files`` has a digest of each of these.
+    ``dropped`` and ``added`` say how the first differ from those of the version before it,
+    ``uncounted`` and ``newly_counted`` the programs; ``replaced`` are programs with other files.
     ``same_library`` tells that its library has the same bytes as that of the version before it.
     """
 
@@ -67,10 +68,12 @@ class Point(_Record):
     workloads: tuple[str, ...] | None = None
     recordings: tuple[str, ...] | None = None
     counted: tuple[str, ...] | None = None
+    files: tuple[str, ...] | None = None
     dropped: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
     newly_counted: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
     recorded_anew: bool = False
 
 
@@ -169,6 +172,7 @@ def _after_another(points: list[Point]) -> Iterator[Point]:
         update["dropped"], update["added"] = _apart(before.workloads, after.workloads)
         update["uncounted"], update["newly_counted"] = _apart(before.counted, after.counted)
         update["recorded_anew"] = _same_name_anew(before, after)
+        update["replaced"] = _replaced(before, after)
         yield after.model_copy(update=update)
 
 
@@ -177,6 +181,17 @@ def _apart(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which names were dropped, and which added; none where one side is unknown."""
     return ((), ()) if then is None or now is None else names_apart(then, now)
+
+
+def _replaced(before: Point, after: Point) -> tuple[str, ...]:
+    """Return the programs of both that are other files in the one than in the other."""
+    old, new = (dict(map(_split, point.files or ())) for point in (before, after))
+    return tuple(name for name in new if name in old and old[name] != new[name])
+
+
+def _split(name_and_digest: str) -> tuple[str, str]:
+    name, _, digest = name_and_digest.rpartition(" ")
+    return name, digest
 
 
 def _same_name_anew(before: Point, after: Point) -> bool:
@@ -229,6 +244,7 @@ def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
         workloads=_workloads(report),
         recordings=_recordings(report),
         counted=_counted(report),
+        files=_files(report),
     )
 
 
@@ -255,11 +271,23 @@ def _words(content: Any) -> list[str]:
 
 def _counted(report: dict[str, Any]) -> tuple[str, ...] | None:
     """Return the names of the programs that the I-cache key was judged by, sorted."""
+    both = _counted_programs(report)
+    return None if both is None else tuple(sorted(str(_at(one, "name")) for one in both))
+
+
+def _files(report: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return the same names, each with the digest of its files; None where one is unknown."""
+    both = _counted_programs(report)
+    if both is None or not all(_at(one, "digest") for one in both):
+        return None
+    return tuple(sorted(f"{_at(one, 'name')} {_at(one, 'digest')}" for one in both))
+
+
+def _counted_programs(report: dict[str, Any]) -> list[Any] | None:
     found = _at(report, "verify", "programs")
     if not isinstance(found, list):
         return None
-    both = [one for one in found if _at(one, "baseline") and _at(one, "tuned")]
-    return tuple(sorted(str(_at(one, "name")) for one in both))
+    return [one for one in found if _at(one, "baseline") and _at(one, "tuned")]
 
 
 def _row(report: dict[str, Any], beginning: str) -> Any:

@@ -91,7 +91,8 @@ def differs(point: Point) -> str:
     recorded = "recordings made anew" if point.recorded_anew else ""
     counts = text.workloads_apart(point.uncounted, point.newly_counted)
     counted = f"misses of other programs: {counts}" if counts else ""
-    return "; ".join(filter(None, (library, workloads, recorded, counted)))
+    replaced = f"another program than before: {', '.join(point.replaced)}" if point.replaced else ""
+    return "; ".join(filter(None, (library, workloads, recorded, counted, replaced)))
 
 
 def sparkline(values: Sequence[float | None], breaks: Sequence[str] = ()) -> str:

@@ -11,6 +11,7 @@ from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
 from pipeline.judge.cost import Cost
+from pipeline.judge.gained import gains
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Record
 from pipeline.judge.statistics import Interval
@@ -327,6 +328,14 @@ class ReportModel(Record):
         if self.withheld:
             return "Not published, as asked"
         return "Published" if self.published else "Not published"
+
+    @property
+    def published_for(self) -> str:
+        """What the build was published for, to stand behind the outcome; or ""."""
+        if not self.published:
+            return ""
+        found = gains(self.verify)
+        return f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
 
     @property
     def made_for(self) -> str | None:

@@ -18,7 +18,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import PAIRED, next_command, opening, slowest_first
+from pipeline.report.view import PAIRED, next_command, slowest_first, untabled
 
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
@@ -65,7 +65,8 @@ def render_terminal(model: ReportModel, console: Console) -> None:
         if finding.anchor != "keys":
             show(_finding(finding))
     show(_sentence(model))
-    show(opening(model), highlight=False, markup=False)
+    if told := untabled(model):
+        show(told, highlight=False, markup=False)
     if model.made_for:
         show(model.made_for, markup=False, highlight=False)
 
@@ -181,7 +182,8 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
 
 
 def _brief(model: ReportModel) -> Text:
-    return Text.assemble(_coloured(model.outcome, model), f": {brief(model.verify)}")
+    outcome = _coloured(f"{model.outcome}{model.published_for}", model)
+    return Text.assemble(outcome, f": {brief(model.verify)}")
 
 
 def _sentence(model: ReportModel) -> Text:

@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.core.variant import PRODUCTION
 from pipeline.judge.advice import next_step
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
-from pipeline.judge.headline import brief, memory_of, sentences, speed_of
+from pipeline.judge.headline import brief, memory_of, remarks, sentences, speed_of
 from pipeline.judge.keys import compare, percent, shown
 from pipeline.judge.model import Key
 from pipeline.judge.pressure import PRESSURE_FLOOR
@@ -119,7 +119,15 @@ def opening(model: ReportModel) -> str:
 
 def opening_sentences(model: ReportModel) -> list[str]:
     """Return the same sentence by sentence."""
-    said = sentences(model.verify)
+    return _of_variant(model, sentences(model.verify))
+
+
+def untabled(model: ReportModel) -> str:
+    """Return what of it no table of the terminal has."""
+    return " ".join(_of_variant(model, remarks(model.verify)))
+
+
+def _of_variant(model: ReportModel, said: list[str]) -> list[str]:
     if model.variant == PRODUCTION:
         return said
     cost = model.cost.sentence if model.cost else "What it costs against production is unknown."

@@ -42,6 +42,7 @@ def as_program(told: Told) -> RealProgram:
         tuned=told.counts["tuned"],
         weight=told.task.weight,
         own=told.task.own,
+        digest=told.task.digest,
     )
 
 
@@ -60,6 +61,7 @@ def uncounted(task: Task, why: str) -> RealProgram:
         detail=why,
         weight=task.weight,
         own=task.own,
+        digest=task.digest,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.digest import digest_value
 from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
@@ -113,6 +114,15 @@ def _files_of(root: Path, workload: Program | Command | Trace) -> list[str]:
 def task_keys(shop: Workshop, tasks: Iterable[Task]) -> dict[str, str]:
     """Return what decides about the counts of tasks beside the library, for stage keys."""
     return _digests(shop, {f"{one.name}: {one.command}": one.path for one in tasks})
+
+
+def task_digest(shop: Workshop, task: Task, command: Command | None) -> str | None:
+    """Return one digest of what a task runs, wherever it lies; None where that is not there.
+
+    ``command`` is the profile's command that the task counts, None for one of ours.
+    """
+    digests = task_keys(shop, [task]) if command is None else command_keys(shop, [command])
+    return None if task.path is None else digest_value(sorted(digests.values()))
 
 
 def _digests(shop: Workshop, found: Mapping[str, Path | None]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pipeline.profile.schema import Command, Profile, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup, needed_by
 from pipeline.stages.build.programs import command_path, find_program, require_program
+from pipeline.stages.build.workloads import task_digest
 from pipeline.stages.build.workshop import Library, Workshop
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
@@ -67,8 +68,15 @@ def judge_request(
 
 
 def judged_tasks(shop: Workshop) -> tuple[Task, ...]:
-    """Return the tasks of real programs by which the I-cache key judges this profile."""
-    return tasks_of(shop.profile, shop.tree.root)
+    """Return the tasks of real programs by which the I-cache key judges this profile.
+
+    Each has the digest of its files: the counts of another program are not to be compared.
+    """
+    own = {_task_name(one): one for one in _counted(shop.profile)}
+    return tuple(
+        replace(task, digest=task_digest(shop, task, own.get(task.name)))
+        for task in tasks_of(shop.profile, shop.tree.root)
+    )
 
 
 def tasks_of(profile: Profile, root: Path) -> tuple[Task, ...]:
@@ -84,8 +92,16 @@ def tasks_of(profile: Profile, root: Path) -> tuple[Task, ...]:
         for task in JUDGED
         if task.name in profile.gate.programs
     ]
-    commands = [w for w in profile.verifying if isinstance(w, Command) and w.counted]
-    return found([*ours, *(_task(w, root) for w in commands)], find_program)
+    return found([*ours, *(_task(w, root) for w in _counted(profile))], find_program)
+
+
+def _counted(profile: Profile) -> list[Command]:
+    return [w for w in profile.verifying if isinstance(w, Command) and w.counted]
+
+
+def _task_name(command: Command) -> str:
+    counts = command.counted_below
+    return f"{counts} in {command.name} (own)" if counts else f"{command.name} (own)"
 
 
 def _task(command: Command, root: Path) -> Task:
@@ -94,7 +110,7 @@ def _task(command: Command, root: Path) -> Task:
 
     counts = command.counted_below
     return Task(
-        f"{counts} in {command.name} (own)" if counts else f"{command.name} (own)",
+        _task_name(command),
         command.argv[0],
         command.argv[1:],
         env={"PATH": command_path(), **command.env},

@@ -19,7 +19,7 @@ from pipeline.core.paths import Tree
 from pipeline.release import check_version
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
-from pipeline.release.version import Version, current, point_current
+from pipeline.release.version import Version, current, point_current, resolve
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
 from pipeline.stages.publish import publish
@@ -241,12 +241,18 @@ def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
     assert current(tree.dist("p")) == version(tree, OLD)
 
 
-def test_the_only_version_is_not_taken_from_those_who_use_it(tree: Tree) -> None:
+def test_the_only_version_can_be_refused_and_then_none_is_current(tree: Tree) -> None:
     reject(version(tree, OLD), "old")
-    with pytest.raises(VersionError, match="no other one to take its place"):
-        type_("reject", BAD, "--reason", "bad")
+    said = type_("reject", BAD, "--reason", "bad")
+    assert "no version is current now" in said and "leave LD_PRELOAD out" in said
+    assert current(tree.dist("p")) is None
+    with pytest.raises(VersionError, match="no version of profile 'p' is current") as unknown:
+        resolve(tree, "p")
+    assert "list -p p" in unknown.value.hint
+    assert "REJECTED: bad" in type_("list")
+    type_("reject", BAD, "--undo")
+    type_("rollback", "--to", BAD)
     assert current(tree.dist("p")) == version(tree, BAD)
-    assert read_marks(tree.dist("p")).rejection(version(tree, BAD)) is None
 
 
 def test_current_moves_to_what_was_judged_as_fully_and_is_not_worse(tree: Tree) -> None:

@@ -273,6 +273,25 @@ def test_misses_of_other_programs_and_other_recordings_lead_no_line(dropped: His
     assert "recordings made anew" in table
 
 
+def test_misses_of_a_program_that_was_built_anew_lead_no_line(dropped: History) -> None:
+    """The library stayed, the server under it changed: its misses are another program's."""
+    both, server, again = (
+        one.model_copy(update={"counted": ("gcc", "kv (own)"), "files": files})
+        for one, files in zip(
+            dropped.points,
+            [("gcc a1", "kv (own) b1"), ("gcc a1", "kv (own) b2"), ("gcc a1", "kv (own) b2")],
+            strict=True,
+        )
+    )
+    history = dropped.model_copy(update={"points": tuple(_after_another([both, server, again]))})
+    assert history.breaks("misses") == ["", OTHER, ""]
+    assert history.points[1].replaced == ("kv (own)",)
+    assert "another program than before: kv (own)" in render_history(history)
+    old = history.points[0].model_copy(update={"files": None})
+    unknown = history.model_copy(update={"points": (old, *history.points[1:])})
+    assert unknown.breaks("misses") == ["", UNSURE, ""]
+
+
 def test_the_size_of_code_is_compared_whatever_workloads_there_were(dropped: History) -> None:
     assert (curves(drawn(dropped, "text_bytes")), signs(drawn(dropped, "text_bytes"))) == ([3], [])
 

@@ -132,6 +132,19 @@ def test_counts_that_differ_by_no_more_than_they_repeat_are_the_same() -> None:
     assert counted_rows([replace(pair, after=much)], "", Margins())[0].judgement == "worse"
 
 
+def test_misses_of_a_program_with_other_files_are_not_compared() -> None:
+    def of(model: ReportModel, digest: str) -> ReportModel:
+        programs = (program_of("git", 1.0, 1.0).model_copy(update={"digest": digest}),)
+        judged = model.verify.model_copy(update={"programs": programs})
+        return model.model_copy(update={"verify": judged})
+
+    same = compare_versions(of(older(), "a"), of(good(), "a"))
+    assert judgements(same)["I-cache misses in a real program"] == "same"
+    other = compare_versions(of(older(), "a"), of(good(), "b"))
+    assert judgements(other)["I-cache misses in a real program"] == "unknown"
+    assert any("not the same programs" in note and "git" in note for note in other.notes)
+
+
 def test_counts_beyond_their_margin_are_found_in_both_directions() -> None:
     comparison = compare_versions(older(), good())
     assert judgements(comparison) == {
