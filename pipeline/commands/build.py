@@ -74,6 +74,9 @@ if TYPE_CHECKING:
     help="Timed runs for the verdict, such as 5m, where those of the profile decide nothing.",
 )
 @click.option("--no-publish", is_flag=True, help="Judge and report only: publish nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say which stage a build would do first, and why; do nothing."
+)
 @wait_option
 @verbose_option
 def build_command(
@@ -90,6 +93,7 @@ def build_command(
     cpu: str | None,
     verify_s: float | None,
     no_publish: bool,
+    dry_run: bool,
     wait: bool,
     verbose: bool,
 ) -> None:
@@ -104,6 +108,8 @@ def build_command(
         raise click.UsageError("--scheduler needs --tune-budget, or --cpu all")
     if cpu == "all" and tune_budget_s is not None:
         raise click.UsageError("--cpu all is not tuned: search first, with `pipeline tune`")
+    if dry_run and (cpu == "all" or tune_budget_s is not None):
+        raise click.UsageError("--dry-run goes with neither --cpu all nor --tune-budget")
     if cpu == "all" and scheduler == "local":
         raise click.UsageError(
             "--scheduler local is this machine: --cpu all needs the address of one with others"
@@ -131,6 +137,7 @@ def build_command(
         cpu=cpu,
         variant=variant,
         no_publish=no_publish,
+        dry_run=dry_run,
     )
     console = open_console(verbose)
     _run(Tree.here(), profile, options, console, wait)
@@ -147,9 +154,25 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
     profile = load_profile(tree, split_line(name)[0])
     _refuse_unknown(profile, options.allow_regression)
     with open_workshop(tree, profile, options, console, wait=wait) as shop:
+        if options.dry_run:
+            _plan(shop)
+            return
         tell_load(console)
         published = build(shop)
     conclude(console, published, time.monotonic() - started)
+
+
+def _plan(shop: Workshop) -> None:
+    """Say what a build would do first; stages behind that have keys that nobody knows yet."""
+    from pipeline.run import make
+    from pipeline.stages.build.workshop import StageDue
+
+    try:
+        make(shop)
+    except StageDue as due:
+        shop.console.say(f"dry run: a build does {due} first, then all that depends on it")
+    else:
+        shop.console.say("dry run: no stage has anything to do")
 
 
 def tell_load(console: BuildConsole) -> None:

@@ -361,6 +361,20 @@ def test_a_build_that_was_rejected_is_refused(spared: Sandbox) -> None:
     assert f"{rejected} was rejected (it is slow)" in output
 
 
+def test_a_dry_run_says_what_a_build_would_do_first_and_does_nothing(built: Sandbox) -> None:
+    code, output = built.build("--dry-run")
+    assert code == 0
+    assert output.splitlines()[-1] == "dry run: no stage has anything to do"
+    before = [built.artifacts(stage) for stage in ("merge", "pgo")]
+    code, output = built.build("--dry-run", "--from", "pgo")
+    assert code == 0
+    assert "merge: unchanged" in output
+    assert "pgo: to be made again, as --from asks for" in output
+    assert output.splitlines()[-1].startswith("dry run: a build does pgo first")
+    assert [built.artifacts(stage) for stage in ("merge", "pgo")] == before
+    assert built.build("--dry-run", "--cpu", "all")[0] == ExitCode.USAGE
+
+
 def test_explain_names_the_changed_input(built: Sandbox) -> None:
     """The rest of such a build tells nothing more: it is interrupted."""
     cold = built.root / "layouts" / "mixed" / "cold.txt"

@@ -32,6 +32,10 @@ class Library:
     artifact: Artifact
 
 
+class StageDue(Exception):
+    """A dry run came to a stage that a build would do; what follows depends on its result."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user asked for on the command line, beside the profile.
@@ -42,6 +46,7 @@ class Options:
     timed runs for the verdict, and for each half of the judge's check of itself, in place of the
     profile's. ``cpu`` is the kind of processor that the library is for: None is this machine's.
     ``variant`` is production, or what is published beside it. ``no_publish`` ends with the report.
+    ``dry_run`` ends at the first stage that has something to do.
     """
 
     quick: bool = False
@@ -57,6 +62,7 @@ class Options:
     cpu: str | None = None
     variant: str = PRODUCTION
     no_publish: bool = False
+    dry_run: bool = False
 
     @property
     def processor(self) -> str:
@@ -131,8 +137,10 @@ class Workshop:
         """
         keyed = {**parts, "variant": self.options.variant, "recipe": _recipe(work)}
         found = None if stage in self.options.redo else self.store.find(stage, keyed)
-        if self.options.explain:
+        if self.options.explain or self.options.dry_run:
             self.console.say(f"{stage}: {self._reason(stage, keyed, found)}")
+        if found is None and self.options.dry_run:
+            raise StageDue(stage)
         if found is not None:
             self.console.reused(stage, summary(found.receipt.notes))
             return found
@@ -155,13 +163,14 @@ class Workshop:
     def _reason(self, stage: str, parts: dict[str, Any], found: Artifact | None) -> str:
         if found is not None:
             return "unchanged: same inputs as when it was made"
+        made = "to be made" if self.options.dry_run else "made"
         if stage in self.options.redo:
-            return "made again, as --from asks for"
+            return f"{made} again, as --from asks for"
         last = self.store.latest(stage)
         if last is None:
             return "never made before"
         changed = changed_parts(last.parts, parts)
-        return f"made because of {', '.join(changed)}" if changed else "its artifact is damaged"
+        return f"{made} because of {', '.join(changed)}" if changed else "its artifact is damaged"
 
 
 def _recipe(work: Work) -> str:
