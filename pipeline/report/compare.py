@@ -298,6 +298,8 @@ def _code_bytes(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
 
 def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     notes = []
+    if older.verify.created > newer.verify.created:
+        notes.append(f"{older.version} was judged last, so this is backward: `diff OLDER NEWER`")
     if older.verify.mode != newer.verify.mode:
         notes.append(f"{older.version} was judged {older.verify.mode}, this {newer.verify.mode}")
     if older.verify.environment.cpu != newer.verify.environment.cpu:

@@ -17,6 +17,8 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     """Return the comparison as ``term``, ``md`` or ``json``."""
     if form == "json":
         return comparison.model_dump_json(indent=1) + "\n"
+    if form == "term" and newer == comparison.version and not comparison.worse:
+        return plain(f"{newer} is held against itself; `diff OLDER NEWER` takes two versions")
     if form == "term":
         return plain(_table(comparison), *_lines(comparison, newer))
     page = environment(html=False).get_template(TEMPLATE)
@@ -48,8 +50,6 @@ def _table(comparison: Comparison) -> Table:
 
 
 def _lines(comparison: Comparison, newer: str) -> list[str]:
-    if newer == comparison.version:
-        return [f"{newer} is held against itself; `diff OLDER NEWER` takes two versions"]
     count = len(view.changed_functions(comparison))
     return [
         *(f"note: {note}" for note in comparison.notes),

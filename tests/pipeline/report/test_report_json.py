@@ -108,7 +108,15 @@ def test_a_version_is_not_worse_than_itself() -> None:
     assert not changed_functions(comparison)
     assert judgements(comparison)["instructions per op"] == "same"
     said = render_diff(comparison, good().version, "term")
-    assert f"{good().version} is held against itself" in said
+    assert said.startswith(f"{good().version} is held against itself")
+    assert said.count("\n") == 1
+
+
+def test_two_versions_the_wrong_way_round_are_told() -> None:
+    late = good().verify.model_copy(update={"created": "2026-12-31T00:00:00+00:00"})
+    later = older().model_copy(update={"verify": late})
+    assert any("backward" in note for note in compare_versions(later, good()).notes)
+    assert not any("backward" in note for note in compare_versions(older(), good()).notes)
 
 
 def test_a_library_is_the_same_as_itself_whatever_two_judgements_measured() -> None:
