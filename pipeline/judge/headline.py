@@ -28,7 +28,7 @@ SHOWN = {
     Verdict.GO: "faster",
     Verdict.NEUTRAL: "as fast",
     Verdict.NO_GO: "slower",
-    Verdict.INCONCLUSIVE: "not shown",
+    Verdict.INCONCLUSIVE: "undecided",
 }
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
@@ -45,7 +45,7 @@ def headline(result: VerifyResult) -> str:
 def sentences(result: VerifyResult) -> list[str]:
     """Return the same sentence by sentence.
 
-    Each real program is named: faster, as fast, slower, or not shown. Where something is shown it
+    Each real program is named: faster, as fast, slower, or undecided. Where something is shown it
     has its own interval, which holds together with those of all other workloads. Of our loops those
     are named that are shown to differ.
     """
@@ -155,7 +155,7 @@ def memory_of(workload: WorkloadThroughput) -> str | None:
         return "leaner"
     if ratio.low > 1 + LEANER:
         return "fatter"
-    return "as lean" if ratio.high <= 1 + LEANER else "not shown"
+    return "as lean" if ratio.high <= 1 + LEANER else SHOWN[Verdict.INCONCLUSIVE]
 
 
 def by_less(key: Key, above: str, below: str) -> str | None:
