@@ -51,6 +51,15 @@
 #define HAK_LIBC_NAME(type, name, parameters, function)
 #endif
 
+/* HAK_CXX_NAME(void *, new_plain, "_Znwm", (size_t size)) declares a function that programs call by
+ * a mangled name; where nothing is replaced, one that nobody calls. */
+#if HAK_REPLACE
+#define HAK_CXX_NAME(type, id, mangled, parameters) HAK_EXPORT type id parameters __asm__(mangled);
+#else
+#define HAK_CXX_NAME(type, id, mangled, parameters)                                                \
+    static type id parameters __attribute__((unused));
+#endif
+
 /* Kept although nothing refers to it. */
 #define HAK_USED __attribute__((used))
 

@@ -77,8 +77,8 @@ typedef struct hak_run_cache {
 
 /* Which of its mallocs are picked: sampling/sampling.h. */
 typedef struct hak_sampled {
-    bool counted;        /* each malloc is counted; ... */
-    bool samples;        /* ... for a heap profile, with large blocks */
+    bool counted;        /* each malloc is counted, or, when hardened, gets a canary */
+    bool samples;        /* it is counted for a heap profile, with large blocks */
     unsigned in_force;   /* when it last looked */
     int64_t sample_left; /* bytes until the next sample, ... */
     int64_t trap_left;   /* ... blocks until the next one in the pool of traps, ... */

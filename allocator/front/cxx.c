@@ -13,8 +13,6 @@
 void hak_cxx_operators(void);
 void hak_cxx_operators(void) {}
 
-#if HAK_REPLACE
-
 typedef void (*new_handler)(void);
 
 typedef void (*function)(void);
@@ -156,5 +154,3 @@ OPERATOR_DELETE(aligned_nothrow, "PvSt11align_val_tRKSt9nothrow_t", (void *block
                 SIZE_MAX, alignment)
 OPERATOR_DELETE(sized_aligned, "PvmSt11align_val_t", (void *block, size_t size, size_t alignment),
                 size, alignment)
-
-#endif

@@ -10,9 +10,8 @@
 void *hak_cxx_new(size_t size, size_t alignment);
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
 
-/* A function that programs call by a mangled name. */
 #define HAK_CXX_OPERATOR(type, id, mangled, parameters, body)                                      \
-    HAK_EXPORT type id parameters __asm__(mangled);                                                \
+    HAK_CXX_NAME(type, id, mangled, parameters)                                                    \
     type id parameters {                                                                           \
         body;                                                                                      \
     }

@@ -9,8 +9,6 @@
 #include "front/refill.h"
 #include "include/hakmem.h"
 
-#if HAK_REPLACE
-
 typedef unsigned char heat;
 
 /* LLVM passes 1 where the profile says cold, 128 where it says not cold, 222 where it says both and
@@ -72,5 +70,3 @@ SIZE_RETURNING(_aligned, (size_t size, size_t alignment), hak_cxx_new(size, alig
 SIZE_RETURNING(_hot_cold, (size_t size, heat hint), new_by(hint, size, 0))
 SIZE_RETURNING(_aligned_hot_cold, (size_t size, size_t alignment, heat hint),
                new_by(hint, size, alignment))
-
-#endif

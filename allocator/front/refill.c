@@ -131,9 +131,9 @@ static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     enum hak_pick pick = hak_sampling_pick(heap);
     bool right = hak_sampling_toss(heap);
     hak_owner_leaves(heap);
-    void *block = take_picked(pick, size, right);
     if (HAK_HARDENED && heap->sampled.counted)
         return refill_with_canary(heap, size);
+    void *block = take_picked(pick, size, right);
     return block != NULL ? block : refill_by_owner(heap, size);
 }
 

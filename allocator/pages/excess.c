@@ -10,7 +10,8 @@
 /* Page faults are counted at most once in so long; a thread has some 100 faults in that time. */
 enum { LOOK_US = 50 };
 
-static hak_lock lock; /* guards all state below; no other lock is taken under it */
+/* Guards what is neither atomic nor constant below; no other lock is taken under it. */
+static hak_lock lock;
 
 /* ---- pages ---- */
 

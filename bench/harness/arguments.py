@@ -18,6 +18,13 @@ from bench.harness.rows import Run
 INTERRUPTED = 130
 """Exit code after ctrl-C or SIGTERM."""
 
+
+class Missing(click.ClickException):
+    """A tool or a program that has to be installed or built first."""
+
+    exit_code = 4
+
+
 OUTPUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 
 
@@ -31,15 +38,15 @@ def positive(
 
 
 def check_outputs(json_file: Path | None, markdown_file: Path | None) -> None:
-    """Raise ClickException where one result would overwrite the other."""
+    """Raise UsageError where one result would overwrite the other."""
     if json_file and markdown_file and json_file.resolve() == markdown_file.resolve():
-        raise click.ClickException(f"--json and --markdown are the same file: {json_file}")
+        raise click.UsageError(f"--json and --markdown are the same file: {json_file}")
 
 
 def find_programs(folder: Path | None, runs: Sequence[Run]) -> Path:
     """Return the folder with the built programs; the newest build if none is named.
 
-    Raises ClickException if there is none, or if a program of these runs is not in it.
+    Raises Missing if there is none, or if a program of these runs is not in it.
     """
     if folder is None:
         found = sorted(
@@ -49,10 +56,10 @@ def find_programs(folder: Path | None, runs: Sequence[Run]) -> Path:
         folder = found[-1] if found else None
     how = "cmake -S bench -B build/bench/bench && cmake --build build/bench/bench"
     if folder is None:
-        raise click.ClickException(f"no benchmark programs are built; do that with\n  {how}")
+        raise Missing(f"no benchmark programs are built; do that with\n  {how}")
     lacking = sorted({run.row.program for run in runs if not (folder / run.row.program).is_file()})
     if lacking:
-        raise click.ClickException(
+        raise Missing(
             f"{folder} has no program {', '.join(lacking)}; build them with\n"
             f"  cmake --build {_made_in(folder)}"
         )
@@ -67,21 +74,21 @@ def _made_in(folder: Path) -> Path:
 def choose_allocators(
     ours: str | None, peers: Sequence[str], only: bool, newer: bool
 ) -> list[Allocator]:
-    """Return ours first, then the peers; raise ClickException for what cannot be read."""
+    """Return ours first, then the peers; raise UsageError for what cannot be read."""
     try:
         named = [allocator_list.parse(text) for text in ([ours] if ours else []) + list(peers)]
     except ValueError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     names = [allocator.name for allocator in named]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise click.ClickException(f"two allocators are called {twice[0]}")
+        raise click.UsageError(f"two allocators are called {twice[0]}")
     defaults = [] if only else allocator_list.debian_peers()
     if newer:
         defaults += allocator_list.newer_peers()
     chosen = allocator_list.unique([*named[: 1 if ours else 0], *defaults, *named])
     if not chosen:
-        raise click.ClickException("nothing to compare: no allocators; name one with --ours")
+        raise click.UsageError("nothing to compare: no allocators; name one with --ours")
     return chosen
 
 

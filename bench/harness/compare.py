@@ -16,6 +16,7 @@ from bench.harness.arguments import (
     INTERRUPTED,
     OUTPUT,
     Chosen,
+    Missing,
     check_outputs,
     find_programs,
     positive,
@@ -211,15 +212,15 @@ def main(
         rows = groups or patterns or not traces
         runs = select(groups or ("speed",), patterns, threads) if rows else []
     except ValueError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     runs += of_traces(traces)
     if only_list:
         _print_list(runs, chosen.allocators, scale, console)
         return
     if not runs:
-        raise click.ClickException("no row has so many threads; --list shows them")
+        raise click.UsageError("no row has so many threads; --list shows them")
     if count_calls and not syscalls.available():
-        raise click.ClickException("--count-calls needs strace: apt-get install strace")
+        raise Missing("--count-calls needs strace: apt-get install strace")
     check_outputs(json_file, markdown_file)
     programs = find_programs(programs, runs)
     plan = Plan(programs, runs, chosen.allocators, repetitions, scale, timeout, count_calls, by)

@@ -18,7 +18,14 @@ import click
 from rich.table import Table
 
 from bench.harness.allocators import Allocator
-from bench.harness.arguments import INTERRUPTED, OUTPUT, Chosen, find_programs, takes_allocators
+from bench.harness.arguments import (
+    INTERRUPTED,
+    OUTPUT,
+    Chosen,
+    Missing,
+    find_programs,
+    takes_allocators,
+)
 from bench.harness.rows import Run, select
 from bench.harness.terminal import progress, terminal
 from pipeline.core import interrupts
@@ -131,11 +138,11 @@ def main(
     console = terminal()
     valgrind = shutil.which("valgrind")
     if valgrind is None:
-        raise click.ClickException("valgrind is needed: apt-get install valgrind libc6-dbg")
+        raise Missing("valgrind is needed: apt-get install valgrind libc6-dbg")
     try:
         runs = [run for run in select(("speed",), patterns, (1,)) if run.row.count_ops]
     except ValueError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     counted = [allocator for allocator in chosen.allocators if allocator.library]
     if not counted or not runs:
         raise click.ClickException("nothing to count: no allocators or no rows that are counted")

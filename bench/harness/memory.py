@@ -136,7 +136,7 @@ def main(
     try:
         runs = select(tuple(GROUPS), patterns or ROWS, ())
     except ValueError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     check_outputs(json_file, markdown_file)
     plan = Plan(
         find_programs(programs, runs),

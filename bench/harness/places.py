@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from bench.harness.arguments import find_programs
+from bench.harness.arguments import Missing, find_programs
 from bench.harness.terminal import Cells, print_table, terminal
 
 LEVELS = {"d1": "D1", "l2": "L2", "ll": "LL", "tlb": "TLB", "tlb2": "TLB 2"}
@@ -60,7 +60,7 @@ def _traced(tools: Path, library: Path | None, line: str, out: int) -> list[str]
     """Return the command that runs a program and writes its trace to the descriptor ``out``."""
     qemu = shutil.which("qemu-x86_64")
     if qemu is None:
-        raise click.ClickException("qemu-x86_64 is missing; install it: apt-get install qemu-user")
+        raise Missing("qemu-x86_64 is missing; install it: apt-get install qemu-user")
     preload = " ".join(str(part) for part in (tools / "place_recorder.so", library) if part)
     plugin = f"file={tools / 'place_tracer.so'},out=/proc/self/fd/{out}"
     return [qemu, "-plugin", plugin, "-E", f"LD_PRELOAD={preload}", *_program(line)]
@@ -130,7 +130,7 @@ def main(train: str | None, test: str, library: Path | None, programs: Path | No
     tools = find_programs(programs, ()).resolve()
     lacking = [name for name in TOOLS if not (tools / name).is_file()]
     if lacking:
-        raise click.ClickException(f"{tools} has no {lacking[0]}: it is built on x86-64 alone")
+        raise Missing(f"{tools} has no {lacking[0]}: it is built on x86-64 alone")
     found = measure(tools, library and library.resolve(), train, test)
     click.echo(summary(found))
     print_table(table(found), terminal())
