@@ -104,7 +104,7 @@ def variables(settings: Sequence[str], library: Path) -> dict[str, str]:
 
 def require_instructions(library: Library, machine: processor.Processor) -> None:
     """Raise UnfitError if the library needs instructions that this processor lacks: SIGILL."""
-    missing = machine.missing(library.level) if library.level in processor.LEVELS else ()
+    missing = machine.missing(library.level) if library.level else ()
     if missing:
         raise UnfitError(
             f"{library.path} is compiled for {library.level}, and this processor "

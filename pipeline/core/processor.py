@@ -2,7 +2,8 @@
 
 The one table of names stands here. Its sources are in Linux 6.18: the models of Intel in
 arch/x86/include/asm/intel-family.h, the generations of AMD in arch/x86/kernel/cpu/amd.c
-(bsp_init_amd). Processors with the same core have one name, whatever they are sold for.
+(bsp_init_amd), the parts of Arm in arch/arm64/include/asm/cputype.h. Processors with the same core
+have one name, whatever they are sold for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from pipeline.core.architecture import AARCH64, HERE, X86_64, Architecture
 from pipeline.core.errors import UsageError
 from pipeline.core.spelling import did_you_mean
 
@@ -53,12 +55,29 @@ _AMD: dict[str, tuple[int, Models]] = {
     "zen4": (0x19, ((0x10, 0x1F), (0x60, 0xAF))),
     "zen5": (0x1A, ((0x00, 0x2F), (0x40, 0x4F), (0x60, 0x7F))),
 }
+_ARM_ARCHITECTURE = 8  # in place of a family: that of Armv9, too, for the kernel
+_ARM: dict[str, int] = {
+    "cortex-a72": 0xD08,
+    "cortex-a76": 0xD0B,
+    "neoverse-n1": 0xD0C,
+    "neoverse-v1": 0xD40,
+    "neoverse-n2": 0xD49,
+    "neoverse-v2": 0xD4F,
+    "neoverse-v3": 0xD84,
+    "neoverse-n3": 0xD8E,
+}
+_AMPERE: dict[str, int] = {"1": 0xAC3, "1a": 0xAC4}
 TABLE: tuple[tuple[str, int, Models, str], ...] = (
     *(
         ("intel", 6, tuple((model, model) for model in models), f"intel-{name}")
         for name, models in _INTEL.items()
     ),
     *(("amd", family, models, f"amd-{name}") for name, (family, models) in _AMD.items()),
+    *(
+        (vendor, _ARM_ARCHITECTURE, ((part, part),), f"{vendor}-{name}")
+        for vendor, parts in (("arm", _ARM), ("ampere", _AMPERE))
+        for name, part in parts.items()
+    ),
 )
 """Vendor, family, models and name."""
 
@@ -68,6 +87,12 @@ VENDORS = {
     "HygonGenuine": "hygon",
     "CentaurHauls": "centaur",
     "Shanghai": "zhaoxin",
+    "0x41": "arm",
+    "0x48": "hisilicon",
+    "0x4e": "nvidia",
+    "0x51": "qualcomm",
+    "0x61": "apple",
+    "0xc0": "ampere",
 }
 """What the kernel calls a vendor. A model that the table has not is called like its vendor."""
 
@@ -75,14 +100,6 @@ OTHER = "other"
 """The name of a processor of which not even the vendor is known."""
 
 NAMES = (*(name for *_, name in TABLE), *VENDORS.values(), OTHER)
-
-LEVELS: dict[str, frozenset[str]] = {
-    "x86-64": frozenset(),
-    "x86-64-v2": frozenset(["cx16", "lahf_lm", "popcnt", "ssse3", "sse4_1", "sse4_2"]),
-    "x86-64-v3": frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"]),
-}
-"""The levels of instructions of the psABI that a library may be compiled for, each with what it
-adds to the one before, as /proc/cpuinfo calls it (abm has lzcnt)."""
 
 
 @dataclass(frozen=True)
@@ -92,28 +109,51 @@ class Processor:
     name: str
     described: str
     features: frozenset[str]
+    architecture: Architecture = HERE
 
     def missing(self, level: str) -> tuple[str, ...]:
-        """Return the features that ``level`` needs and this processor has not, sorted."""
-        upto = list(LEVELS).index(level) + 1
-        needed = frozenset[str]().union(*list(LEVELS.values())[:upto])
+        """Return the features that ``level`` needs and this processor has not, sorted.
+
+        A level of another architecture is such a feature itself.
+        """
+        levels = self.architecture.levels
+        if level not in levels:
+            return (level,)
+        upto = list(levels).index(level) + 1
+        needed = frozenset[str]().union(*list(levels.values())[:upto])
         return tuple(sorted(needed - self.features))
 
 
 @cache
-def machine(cpuinfo: Path = CPUINFO) -> Processor:
+def machine(cpuinfo: Path = CPUINFO, architecture: Architecture = HERE) -> Processor:
     """Return the processor of this machine; a kernel that does not tell has one called OTHER."""
     try:
         text = cpuinfo.read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
     fields = dict(re.findall(r"^([^\t:]+?)\s*: *(.*)$", text.split("\n\n")[0], re.M))
+    return (_arm if architecture is AARCH64 else _x86)(fields)
+
+
+def _x86(fields: dict[str, str]) -> Processor:
     vendor = VENDORS.get(fields.get("vendor_id", "").strip(), OTHER)
     family, model = _number(fields, "cpu family"), _number(fields, "model")
     return Processor(
         name=name_of(vendor, family, model),
         described=f"{fields.get('model name', 'unknown')} (family {family}, model {model})",
         features=frozenset(fields.get("flags", "").split()),
+        architecture=X86_64,
+    )
+
+
+def _arm(fields: dict[str, str]) -> Processor:
+    implementer, part = fields.get("CPU implementer", "").strip(), _number(fields, "CPU part")
+    name = name_of(VENDORS.get(implementer, OTHER), _number(fields, "CPU architecture"), part)
+    return Processor(
+        name=name,
+        described=f"{name} (implementer {implementer or 'unknown'}, part {part:#x})",
+        features=frozenset(fields.get("Features", "").split()),
+        architecture=AARCH64,
     )
 
 
@@ -143,5 +183,7 @@ def require_known(name: str) -> str:
 
 
 def _number(fields: dict[str, str], name: str) -> int:
-    text = fields.get(name, "").strip()
-    return int(text) if text.isdigit() else -1
+    try:
+        return int(fields.get(name, "").strip(), 0)  # Arm's parts are written in hexadecimal
+    except ValueError:
+        return -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipeline.core.processor import LEVELS
+from pipeline.core.architecture import HERE
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry
@@ -22,9 +22,9 @@ class Choice:
 
 CHOICES = {
     "march": Choice(
-        "x86-64",
-        tuple(LEVELS),
-        "the least processor that the library runs on, as a level of the psABI (-march)",
+        HERE.least,
+        tuple(HERE.levels),
+        "the least processor that the library runs on, as a level of instructions (-march)",
     ),
     "align_functions": Choice(
         "64",

@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from pipeline.core.architecture import Architecture
 from pipeline.core.closure import imports, module_file
 from pipeline.core.errors import ArtifactError
 from pipeline.core.files import replacing
 from pipeline.core.process import run
 from pipeline.core.variant import PRODUCTION
 from pipeline.release.contents import HEADER, archive_place, write_package_files
-from pipeline.release.elf_rules import needed_glibc
+from pipeline.release.elf_rules import architecture_of, needed_glibc
 from pipeline.release.version import MANIFEST, Version
 
-ARCHITECTURE, TRIPLET = "amd64", "x86_64-linux-gnu"  # what the pipeline publishes for
 TOOLS = "usr/lib/hakmem"
 _COMMAND = """\
 #!/usr/bin/python3 -P
@@ -40,7 +40,6 @@ from operate.cli import main
 
 main()
 """
-_ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,12 @@ class Source:
     @property
     def lib(self) -> str:
         """Where libraries go."""
-        return f"usr/lib/{TRIPLET}"
+        return f"usr/lib/{self.architecture.triplet}"
+
+    @property
+    def architecture(self) -> Architecture:
+        """That of the library, which is this machine's unless the version came from elsewhere."""
+        return architecture_of(self.version.library)
 
     @property
     def number(self) -> str:
@@ -85,7 +89,8 @@ class Package:
     about: str
     fill: Callable[[Source, Path], None]
     section: str = "libs"
-    architecture: str = ARCHITECTURE
+    for_all: bool = False
+    """It holds no machine code."""
 
 
 def packages(source: Source) -> tuple[Package, ...]:
@@ -104,7 +109,8 @@ def packages(source: Source) -> tuple[Package, ...]:
         Package("libhakmem-dbg", same, "debug information of hakmem", _debug, "debug"),
         Package(
             *("hakmem-tools", "python3 (>= 3.11)", "run and check programs with hakmem", _tools),
-            *("utils", _ALL),
+            section="utils",
+            for_all=True,
         ),
     )
 
@@ -116,7 +122,7 @@ def build(source: Source, out: Path) -> list[Path]:
 
 
 def _build(source: Source, package: Package, out: Path) -> Path:
-    target = out / f"{package.name}_{source.number}_{package.architecture}.deb"
+    target = out / f"{package.name}_{source.number}_{_architecture(source, package)}.deb"
     with tempfile.TemporaryDirectory() as folder, replacing(target) as fresh:
         room = Path(folder) / package.name
         package.fill(source, room)
@@ -128,11 +134,15 @@ def _build(source: Source, package: Package, out: Path) -> Path:
     return target
 
 
+def _architecture(source: Source, package: Package) -> str:
+    return "all" if package.for_all else source.architecture.debian
+
+
 def _control(source: Source, package: Package) -> str:
     fields = {
         "Package": package.name,
         "Version": source.number,
-        "Architecture": package.architecture,
+        "Architecture": _architecture(source, package),
         "Section": package.section,
         "Priority": "optional",
         "Maintainer": "the hakmem developers <hakmem@localhost>",

@@ -13,6 +13,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
+from pipeline.core.architecture import ALL, HERE, Architecture, by_elf
 from pipeline.core.errors import ArtifactError
 from pipeline.core.variant import LIBRARY_NAMES, PRODUCTION, shared_name
 from pipeline.toolchain.elf import ElfFacts, read_facts
@@ -20,10 +21,7 @@ from pipeline.toolchain.elf_file import UNREADABLE
 
 # Debian 12 has this one; a library that needs a newer glibc does not start there.
 NEWEST_GLIBC = (2, 36)
-NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2"}
 SHOWN_NAMES = 6
-# GNU_PROPERTY_X86_FEATURE_1_SHSTK: without it in each library a process has no shadow stacks.
-SHSTK = 2
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,11 @@ def check_elf(library: Path, expected: frozenset[str]) -> list[Check]:
     return [*_identity(file, wanted), *_safety(file), *_exports(file, expected)]
 
 
+def architecture_of(library: Path) -> Architecture:
+    """Return what a library was compiled for; this machine's architecture for an unknown one."""
+    return by_elf(_read(library).machine) or HERE
+
+
 def needed_glibc(library: Path) -> tuple[int, ...]:
     """Return the newest version of glibc that a library asks for, such as (2, 34)."""
     return max(_read(library).glibc, default=(2, 17))
@@ -80,13 +83,17 @@ def header_names(header: Path) -> frozenset[str]:
 
 
 def _identity(file: _File, wanted: str) -> Iterator[Check]:
-    what = f"{file.kind} {file.machine}"
-    yield Check("a shared library for x86-64", what == "ET_DYN EM_X86_64", what)
+    known = by_elf(file.machine)
+    names = " or ".join(one.name for one in ALL)
+    is_library = file.kind == "ET_DYN" and known is not None
+    yield Check(f"a shared library for {names}", is_library, f"{file.kind} {file.machine}")
     soname = file.tag("DT_SONAME")
     yield Check(f"soname is {wanted}", soname == [wanted], ", ".join(soname) or "none")
     yield Check("has a build-id", len(file.facts.build_id) == 40, file.facts.build_id or "none")
     needed = file.tag("DT_NEEDED")
-    yield Check("needs libc alone", set(needed) <= NEEDED, ", ".join(needed))
+    yield Check(
+        "needs libc alone", set(needed) <= {"libc.so.6", (known or HERE).loader}, ", ".join(needed)
+    )
     newest = max(file.glibc, default=(0,))
     text = ".".join(map(str, newest))
     wanted = ".".join(map(str, NEWEST_GLIBC))
@@ -135,7 +142,7 @@ def _read(library: Path) -> _File:
                 writable_code=any(
                     s["p_type"] == "PT_LOAD" and _both(s["p_flags"]) for s in elf.iter_segments()
                 ),
-                shadow_stacks=_is_marked(elf, "GNU_PROPERTY_X86_FEATURE_1_AND", SHSTK),
+                shadow_stacks=_is_marked(elf, *(by_elf(elf["e_machine"]) or HERE).shadow_stacks),
                 exports=tuple(_exported(elf)),
                 glibc=tuple(_glibc(elf)),
                 defines_versions=elf.get_section_by_name(".gnu.version_d") is not None,

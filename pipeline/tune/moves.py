@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
 
-from pipeline.core.processor import LEVELS, Processor, machine
+from pipeline.core.processor import Processor, machine
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.rules import SMALL_MAX, check
 from pipeline.tune import tables
@@ -185,7 +185,7 @@ def _lane(evidence: Evidence, base: Geometry) -> Iterator[Move]:
 
 
 def _instructions(evidence: Evidence, base: Geometry, here: Processor) -> Iterator[Move]:
-    for level in reversed(LEVELS):
+    for level in reversed(here.architecture.levels):
         if not here.missing(level):
             reason = (
                 f"{evidence.demand.requests:,.0f} requests (trace): instructions of {level}, which "

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = {
     "pipeline",
     *(f"pipeline.core{x}" for x in ("", ".errors", ".home", ".preload", ".processor", ".spelling")),
+    "pipeline.core.architecture",
     "pipeline.core.files",
     "pipeline.core.huge_pages",
     "pipeline.core.variant",

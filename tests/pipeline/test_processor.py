@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.core.architecture import AARCH64, ALL, X86_64
 from pipeline.core.errors import UsageError
 from pipeline.core.processor import (
     ANY,
@@ -31,6 +32,19 @@ flags\t\t: {flags}
 
 processor\t: 1
 vendor_id\t: Other
+"""
+ARM = """\
+processor\t: 0
+BogoMIPS\t: 243.75
+Features\t: {flags}
+CPU implementer\t: {vendor}
+CPU architecture: 8
+CPU variant\t: 0x3
+CPU part\t: {part}
+CPU revision\t: 1
+
+processor\t: 1
+CPU part\t: 0xd08
 """
 V2 = "cx16 lahf_lm popcnt ssse3 sse4_1 sse4_2"
 V3 = f"{V2} avx avx2 bmi1 bmi2 f16c fma abm movbe xsave"
@@ -59,16 +73,49 @@ def test_a_machine_has_the_name_that_the_table_says(
 ) -> None:
     path = tmp_path / "cpuinfo"
     path.write_text(CPUINFO.format(vendor=vendor, family=family, model=model, flags="fpu"))
-    found = machine(path)
+    found = machine(path, X86_64)
     assert found.name == name
     assert found.described == f"Some Processor @ 2.00GHz (family {family}, model {model})"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "part", "name"),
+    [
+        ("0x41", "0xd0c", "arm-neoverse-n1"),
+        ("0x41", "0xd40", "arm-neoverse-v1"),
+        ("0x41", "0xfff", "arm"),
+        ("0xc0", "0xac3", "ampere-1"),
+        ("0x61", "0x022", "apple"),
+        ("0x99", "0xd0c", OTHER),
+    ],
+)
+def test_processors_of_aarch64_have_names_by_their_parts(
+    vendor: str, part: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text(ARM.format(vendor=vendor, part=part, flags="fp asimd atomics crc32 asimdrdm"))
+    found = machine(path, AARCH64)
+    assert found.name == name
+    assert found.described == f"{name} (implementer {vendor}, part {int(part, 0):#x})"
+    assert found.missing("armv8.1-a") == ()
+    assert found.missing("x86-64") == ("x86-64",)
+
+
+def test_what_a_processor_of_aarch64_lacks_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "cpuinfo"
+    path.write_text(ARM.format(vendor="0x41", part="0xd08", flags="fp asimd crc32"))
+    found = machine(path, AARCH64)
+    assert found.missing("armv8-a") == ()
+    assert found.missing("armv8.1-a") == ("asimdrdm", "atomics")
+    assert nearest("arm-neoverse-n1") == ("arm-neoverse-n1", "arm")
 
 
 @pytest.mark.parametrize("text", ["", "processor\t: 0\nvendor_id\t: GenuineIntel\n", "?\n\n:\n"])
 def test_a_kernel_that_says_little_is_no_error(text: str, tmp_path: Path) -> None:
     (tmp_path / "cpuinfo").write_text(text)
-    assert machine(tmp_path / "cpuinfo").name in {OTHER, "intel"}
-    assert machine(tmp_path / "none").name == OTHER
+    for architecture in ALL:
+        assert machine(tmp_path / "cpuinfo", architecture).name in {OTHER, "intel"}
+        assert machine(tmp_path / "none", architecture).name == OTHER
 
 
 def test_this_machine_has_a_name() -> None:
@@ -104,7 +151,7 @@ def test_what_a_level_of_instructions_needs_is_named(
     path = tmp_path / "cpuinfo"
     path.write_text(CPUINFO.format(vendor="AuthenticAMD", family=25, model=1, flags=flags))
     for level in ("x86-64", "x86-64-v2", "x86-64-v3"):
-        assert machine(path).missing(level) == missing.get(level, ())
+        assert machine(path, X86_64).missing(level) == missing.get(level, ())
 
 
 def test_what_fits_a_processor_is_its_own_then_its_vendors() -> None:

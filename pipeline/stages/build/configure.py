@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipeline.core.architecture import HERE
 from pipeline.core.errors import ProfileError, SpaceError
 from pipeline.core.processor import ANY, machine, nearest
 from pipeline.core.spelling import did_you_mean
@@ -126,7 +127,7 @@ def _tell_processor(shop: Workshop) -> None:
 
 def require_level(geometry: Geometry | None) -> None:
     """Raise ProfileError for code that this machine cannot run: it must be trained and judged."""
-    level = geometry.setting("march").value if geometry else "x86-64"
+    level = geometry.setting("march").value if geometry else HERE.least
     missing = machine().missing(level)
     if missing:
         raise ProfileError(

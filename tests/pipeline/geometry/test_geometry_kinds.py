@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from pipeline import run
-from pipeline.core import processor
+from pipeline.core.architecture import X86_64
 from pipeline.core.errors import ExitCode, ProfileError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import ANY, Processor
@@ -252,7 +252,7 @@ def test_settings_of_the_code_become_flags_and_decide_about_the_library(tmp_path
 
 
 def test_code_that_this_machine_cannot_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = Processor("intel-nehalem", "Old", processor.LEVELS["x86-64-v2"])
+    old = Processor("intel-nehalem", "Old", X86_64.levels["x86-64-v2"], X86_64)
     monkeypatch.setattr(configure, "machine", lambda: old)
     configure.require_level(None)
     configure.require_level(DEFAULT.with_setting("march", "x86-64-v2"))

@@ -13,8 +13,9 @@ import pytest
 from test_models import trace_of
 from tune_support import DEFAULT, World, measurer
 
+from pipeline.core.architecture import X86_64
 from pipeline.core.paths import Tree
-from pipeline.core.processor import LEVELS, Processor
+from pipeline.core.processor import Processor
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.trace.read import Kind
@@ -28,8 +29,8 @@ STEP = 0.03
 BUDGET = 70.0
 """As many blocks as fit into --tune-budget 5m: a block is a 70th of it."""
 
-ABLE = Processor("amd-zen3", "a test", frozenset().union(*LEVELS.values()))
-OLD = Processor("intel-nehalem", "a test", LEVELS["x86-64-v2"])
+ABLE = Processor("amd-zen3", "a test", frozenset().union(*X86_64.levels.values()), X86_64)
+OLD = Processor("intel-nehalem", "a test", X86_64.levels["x86-64-v2"], X86_64)
 
 
 def trace_rows() -> list[tuple[Kind, int, int, int, int]]:
@@ -46,7 +47,7 @@ def steps(geometry: Geometry, right: Geometry) -> float:
     """Return how many steps of two all values together are from the right ones."""
     pairs = [(one.value, right.value(one.name)) for one in geometry.constants]
     aligned, wanted = (int(one.setting("align_functions").value) for one in (geometry, right))
-    levels = list(LEVELS)
+    levels = list(X86_64.levels)
     level, best = (levels.index(one.setting("march").value) for one in (geometry, right))
     apart = sum(abs(math.log2((a + 1) / (b + 1))) for a, b in [*pairs, (aligned, wanted)])
     return apart + abs(level - best)
