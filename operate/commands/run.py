@@ -104,7 +104,8 @@ def variables(settings: Sequence[str], library: Path) -> dict[str, str]:
 
 def require_instructions(library: Library, machine: processor.Processor) -> None:
     """Raise UnfitError if the library needs instructions that this processor lacks: SIGILL."""
-    missing = machine.missing(library.level) if library.level else ()
+    levels = machine.architecture.levels
+    missing = machine.missing(library.level) if library.level in levels else ()
     if missing:
         raise UnfitError(
             f"{library.path} is compiled for {library.level}, and this processor "

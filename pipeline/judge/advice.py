@@ -144,8 +144,15 @@ def _longer(result: VerifyResult, profile: str) -> str:
     return (
         f"{again} judges again, {_enough(result, seen > needed)}: up to {CHECKED * minutes} "
         f"minutes in all ({minutes} of the build's runs, {(CHECKED - 1) * minutes} of the judge's "
-        "check of itself); other stages are kept"
+        f"check of itself); {_beside(result)}"
     )
+
+
+def _beside(result: VerifyResult) -> str:
+    """Say what a full build does beside the judgement: a quick one left most of it out."""
+    if result.mode == "quick":
+        return "a full build trains for longer, too, so its other stages are made first"
+    return "other stages are kept"
 
 
 def _is_harmless(result: VerifyResult) -> bool:

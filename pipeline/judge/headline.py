@@ -16,13 +16,13 @@ SPEED = {
     Verdict.GO: "faster",
     Verdict.NEUTRAL: "as fast",
     Verdict.NO_GO: "slower",
-    Verdict.INCONCLUSIVE: "not shown to be faster",
+    Verdict.INCONCLUSIVE: "not shown to be faster or slower",
 }
 MEMORY = {
     Verdict.GO: "leaner",
     Verdict.NEUTRAL: "as lean",
     Verdict.NO_GO: "fatter",
-    Verdict.INCONCLUSIVE: "not shown to be leaner",
+    Verdict.INCONCLUSIVE: "not shown to be leaner or fatter",
 }
 SHOWN = {
     Verdict.GO: "faster",
@@ -64,11 +64,16 @@ def remarks(result: VerifyResult) -> list[str]:
 
 
 def brief(result: VerifyResult) -> str:
-    """Return the figures in one short sentence: speed, of what, then memory and misses."""
+    """Return the figures in one short sentence: speed, of what, then memory and misses.
+
+    A change that is not decided has its interval alone: its middle says nothing.
+    """
     keys = result.keys
 
     def figure(ratio: Interval) -> str:
-        return f"{(ratio.value - 1) * 100:+.1f} %"
+        low, middle, high = ((x - 1) * 100 for x in (ratio.low, ratio.value, ratio.high))
+        decided = compare(ratio, keys.throughput.margin) is not Verdict.INCONCLUSIVE
+        return f"{middle:+.1f} %" if decided else f"{low:+.1f} to {high:+.1f} %"
 
     timed = "" if result.throughput.programs else ", no whole program timed"
     parts = [f"{_speeds(result, lambda ratio, _: figure(ratio))}{timed}"]

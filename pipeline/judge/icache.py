@@ -19,7 +19,7 @@ from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
-MEASURE = "I1 misses of the library inside real programs, simulated without conflicts of sets"
+MEASURE = "I-cache misses of the library inside real programs, simulated without conflicts of sets"
 
 
 def icache_key(programs: Sequence[RealProgram], margins: Margins) -> Key:
@@ -35,7 +35,7 @@ def icache_key(programs: Sequence[RealProgram], margins: Margins) -> Key:
         margin=margins.icache,
         measure=MEASURE,
         reason=(
-            f"I1 misses of the library inside real programs {percent(ratio)} ({each}); "
+            f"I-cache misses of the library inside real programs {percent(ratio)} ({each}); "
             f"margin ±{share(margins.icache)}"
         ),
         ratio=Interval(value=ratio, low=ratio, high=ratio, confidence=1.0),

@@ -75,7 +75,8 @@ _RECORDED = """\
 
 # A recording of the same program, replayed: its calls of malloc and free alone, so gains are larger
 # than in the program. Give it another input than in training, or the judgement is about what the
-# library was compiled for. `first` and `events` choose a part of a long run.
+# library was compiled for; until then a build has a note. `first` and `events` choose a part of a
+# long run.
 [[workload]]
 name = "{name}-played"
 kind = "trace"
@@ -103,9 +104,9 @@ env = {{ HAKMEM_PURGE_DELAY = "10" }}
 timeout_s = 300
 
 # The whole program, timed with either library: what your users will notice. To have it, remove the
-# "#" and change the input, as the same command may not both train and judge. Its time is that of
-# all its processes, a client's too, which hides what its server gains. For `sh DRIVER`, `time_of`
-# has the name of your server: then it alone is timed.
+# "#" and change the input: a build refuses the very command of the training here. Its time is that
+# of all its processes, a client's too, which hides what its server gains. For `sh DRIVER`,
+# `time_of` has the name of your server: then it alone is timed.
 # [[workload]]
 # name = "{name}-whole"
 # kind = "command"

@@ -129,7 +129,7 @@ def _risen(one: WorkloadCounts, field: str, margin: float) -> Iterator[Finding]:
     grown = text.quotient(before, after)
     if grown is None or grown < 1 + margin:
         return
-    names = {"instructions": "more instructions", "i1_misses": "more I1 misses"}
+    names = {"instructions": "more instructions", "i1_misses": "more I-cache misses"}
     detail = f"{text.measured(before)} → {text.measured(after)} per operation"
     yield _regression(f"{one.name}: {names[field]}", f"{detail} ({text.change(grown)})", "counts")
 

@@ -37,7 +37,7 @@ def curve_chart(name: str, points: Sequence[CurvePoint]) -> Markup:
         parts += _series(build, look, across, up, points)
     return drawing(
         name,
-        "I1 misses per operation by size of the instruction cache",
+        "I-cache misses per operation by size of the instruction cache",
         "; ".join(
             f"{text.kib(one.geometry.size)}: baseline {text.number(one.baseline)}, "
             f"tuned {text.number(one.tuned)}"
@@ -74,7 +74,7 @@ def _null_axis(across: Scale) -> list[Markup]:
         words(across(value), floor + 16, label, "tick", "middle")
         for value, label in zip(ticks, tick_labels(ticks), strict=True)
     ]
-    label = words(middle, HEIGHT - 8, "I1 misses of the library", "tick", "middle")
+    label = words(middle, HEIGHT - 8, "I-cache misses of the library", "tick", "middle")
     return [line(LEFT, floor, WIDTH - RIGHT, floor, "axis"), *marks, label]
 
 

@@ -142,7 +142,8 @@ class Workshop:
         if found is None and self.options.dry_run:
             raise StageDue(stage)
         if found is not None:
-            self.console.reused(stage, summary(found.receipt.notes))
+            if not self.options.dry_run:
+                self.console.reused(stage, summary(found.receipt.notes))
             return found
         with self.console.stage(stage) as line:
             made = self._make(stage, keyed, work, line)

@@ -54,6 +54,14 @@ def test_a_loss_that_is_not_excluded_asks_for_as_long_as_it_takes() -> None:
     assert said.endswith("other stages are kept")
 
 
+def test_a_quick_build_that_had_its_time_is_told_that_a_full_one_trains_anew() -> None:
+    quick = judged(1.0, noise=10.0, misses=3.0).model_copy(update={"mode": "quick"})
+    said = advice(quick, "shop")
+    assert said.startswith(AGAIN)
+    assert "--quick" not in said
+    assert said.endswith("its other stages are made first")
+
+
 def test_the_time_of_the_checks_is_told_with_that_of_the_runs() -> None:
     """Both halves of the self-check may take as long again; the sentence names who needs it."""
     harmless = judged(1.007, noise=12.0, misses=3.0)
