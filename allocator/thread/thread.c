@@ -158,9 +158,8 @@ void hak_heap_flush_borrowed(void) {
 
 size_t hak_heap_purge_all(void) {
     hak_heap *heap = hak_heap_self();
-    if (heap == NULL)
+    if (heap == NULL || !hak_owner_enters(heap))
         return hak_purge_all(NULL);
-    hak_owner_enters(heap);
     size_t bytes = hak_purge_all(heap);
     hak_owner_leaves(heap);
     return bytes;
