@@ -18,9 +18,8 @@ static _Atomic bool wanted;
 
 void hak_profile_adopt(void) {
     hak_heap *heap = hak_heap_self();
-    if (heap == NULL)
+    if (heap == NULL || !hak_owner_enters(heap))
         return;
-    hak_owner_enters(heap);
     hak_sampling_adopt(heap);
     hak_owner_leaves(heap);
 }

@@ -14,6 +14,7 @@
 #include "pages/epoch.h"
 #include "pages/mark.h"
 #include "pages/range.h"
+#include "reclaim/background.h"
 #include "reclaim/purge.h"
 #include "sampling/sampling.h"
 #include "stats/stats.h"
@@ -79,6 +80,8 @@ static inline void *refill(hak_heap *heap, unsigned cls) {
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
+    if (hak_background_start())
+        hak_owner_enters(heap); /* it has been left */
     return block;
 }
 
@@ -88,12 +91,14 @@ static inline void *leave_with(hak_heap *heap, void *block) {
 }
 
 static inline void *refill_by_owner(hak_heap *heap, size_t size) {
-    hak_owner_enters(heap);
+    if (!hak_owner_enters(heap))
+        return hak_refill(size);
     return leave_with(heap, refill(heap, class_for(heap, size)));
 }
 
 static HAK_DOOR void *refill_class(hak_heap *heap, unsigned cls) {
-    hak_owner_enters(heap);
+    if (!hak_owner_enters(heap))
+        return hak_refill(hak_classes[cls].size);
     return leave_with(heap, refill(heap, cls));
 }
 
@@ -127,7 +132,8 @@ static void *take_picked(enum hak_pick pick, size_t size, bool right) {
 
 static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     hak_profile_look();
-    hak_owner_enters(heap);
+    if (!hak_owner_enters(heap))
+        return hak_refill(size);
     enum hak_pick pick = hak_sampling_pick(heap);
     bool right = hak_sampling_toss(heap);
     hak_owner_leaves(heap);

@@ -68,7 +68,10 @@ HAK_INLINE void leave(hak_heap *heap) {
 }
 
 static inline void retire_by_owner(hak_heap *heap, unsigned cls, void *block) {
-    hak_owner_enters(heap);
+    if (!hak_owner_enters(heap)) {
+        retire_without_heap(cls, block);
+        return;
+    }
     if (cls == HAK_CLASS_NONE)
         hak_large_free(heap, block);
     else

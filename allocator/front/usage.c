@@ -82,9 +82,8 @@ static bool list_is_valid(const hak_heap *heap, unsigned cls) {
 bool hak_usage_is_valid(void) {
     hak_heap *heap = hak_this_thread.owned;
     bool sound = segments_are_valid();
-    if (heap == NULL)
+    if (heap == NULL || !hak_owner_enters(heap))
         return sound;
-    hak_owner_enters(heap);
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         sound = sound && list_is_valid(heap, cls);
     hak_owner_leaves(heap);

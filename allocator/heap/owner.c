@@ -1,5 +1,6 @@
 #include "heap/owner.h"
 
+#include "heap/seat.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "os/barrier.h"
@@ -33,7 +34,16 @@ static void close_all_holes(hak_heap *heap) {
             close_holes(heap, cls);
 }
 
-void hak_owner_meets(hak_heap *heap) {
+/* In a child of fork, which is mended first. */
+static bool is_lost(const hak_heap *heap) {
+    if (HAK_UNLIKELY(hak_forks))
+        hak_fork_look();
+    return hak_seat_state(heap->seat) == HAK_HEAP_FROZEN;
+}
+
+bool hak_owner_meets(hak_heap *heap) {
+    if (is_lost(heap))
+        return false;
     while (is_robbed(heap)) {
         set_busy(heap, false);
         hak_lock_take(&hak_reclaim_lock);
@@ -43,6 +53,7 @@ void hak_owner_meets(hak_heap *heap) {
     uint8_t left = atomic_fetch_and(&heap->claim, HAK_CLAIM_ROBBED);
     if ((left & HAK_CLAIM_HOLES) != 0)
         close_all_holes(heap);
+    return true;
 }
 
 /* ---- who it is ---- */

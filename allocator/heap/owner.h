@@ -26,8 +26,8 @@ enum hak_claim {
  * for it hold none. */
 extern HAK_HIDDEN hak_lock hak_reclaim_lock;
 
-/* Waits for the reclaimer, and takes back what it left behind. */
-HAK_DOOR void hak_owner_meets(hak_heap *heap);
+/* Waits for the reclaimer, and takes back what it left behind. False: see below. */
+HAK_DOOR bool hak_owner_meets(hak_heap *heap);
 
 /* The owner's side of the agreement above. True: there is, or was, a reclaimer. */
 HAK_INLINE bool hak_owner_is_met(hak_heap *heap) {
@@ -37,10 +37,11 @@ HAK_INLINE bool hak_owner_is_met(hak_heap *heap) {
 }
 
 /* The owner enters a slow path, and leaves it. If it calls something in between that may enter and
- * leave by itself, the heap must be sound at that place, and the owner enters again afterwards. */
-HAK_INLINE void hak_owner_enters(hak_heap *heap) {
-    if (hak_owner_is_met(heap))
-        hak_owner_meets(heap);
+ * leave by itself, the heap must be sound at that place, and the owner enters again afterwards.
+ * False: the thread has this heap no more, and has to begin again. That happens in a child of fork,
+ * where another library's handler allocates before ours has run, if a reclaimer had the heap. */
+HAK_INLINE bool hak_owner_enters(hak_heap *heap) {
+    return !hak_owner_is_met(heap) || HAK_LIKELY(hak_owner_meets(heap));
 }
 HAK_INLINE void hak_owner_leaves(hak_heap *heap) {
     atomic_store_explicit(&heap->busy, false, memory_order_release);

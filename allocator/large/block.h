@@ -36,9 +36,7 @@ HAK_INLINE bool hak_large_is_huge(size_t pages) {
 /* Returns the heap of this thread, marked as busy; NULL if it has none. */
 HAK_INLINE hak_heap *hak_large_enter(void) {
     hak_heap *heap = hak_heap_self();
-    if (HAK_LIKELY(heap != NULL))
-        hak_owner_enters(heap);
-    return heap;
+    return HAK_LIKELY(heap != NULL) && hak_owner_enters(heap) ? heap : NULL;
 }
 
 HAK_INLINE void hak_large_leave(hak_heap *heap) {

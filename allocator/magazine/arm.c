@@ -24,17 +24,25 @@ void hak_arm_class(hak_heap *heap, unsigned cls) {
         heap->hand[cls] = NULL;
 }
 
-/* Makes the sizes of a class lead to class `to`. None leads to a cold class. */
+/* Those steps of a table that end with a size above `above`, up to `last`. */
+static void lead_steps(uint8_t *table, size_t above, size_t last, size_t step, unsigned to) {
+    size_t first = above / step + 1;
+    memset(table + first, (int)to, last / step - first + 1);
+}
+
+/* Makes the sizes of a class lead to class `to`. None leads to a cold class. A class that is larger
+ * than HAK_SMALL_MAX may have sizes in both tables. */
 static void lead_sizes(hak_heap *heap, unsigned cls, unsigned to) {
     if (hak_class_is_cold(cls))
         return;
     size_t above = hak_classes[cls - 1].size, last = hak_classes[cls].size;
-    size_t first = cls == 1 ? 0 : above / HAK_SMALL_STEP + 1;
-    if (last <= HAK_SMALL_MAX)
-        memset(heap->class_of_small + first, (int)to, last / HAK_SMALL_STEP - first + 1);
-    first = above / HAK_MEDIUM_STEP + 1;
+    size_t last_small = last < HAK_SMALL_MAX ? last : HAK_SMALL_MAX;
+    if (cls == 1)
+        heap->class_of_small[0] = (uint8_t)to;
+    if (above < HAK_SMALL_MAX)
+        lead_steps(heap->class_of_small, above, last_small, HAK_SMALL_STEP, to);
     if (last > HAK_SMALL_MAX)
-        memset(heap->class_of_medium + first, (int)to, last / HAK_MEDIUM_STEP - first + 1);
+        lead_steps(heap->class_of_medium, above, last, HAK_MEDIUM_STEP, to);
 }
 
 void hak_lead_malloc_away(hak_heap *heap, unsigned cls) {

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +54,9 @@ HAK_INLINE int hak_call_lstat(const char *path, struct stat *found) {
 }
 HAK_INLINE int hak_call_protect(void *start, size_t size, int access) {
     return (int)syscall(SYS_mprotect, start, size, (long)access);
+}
+HAK_INLINE int hak_call_sysinfo(struct sysinfo *found) {
+    return (int)syscall(SYS_sysinfo, found);
 }
 HAK_INLINE int hak_call_signal_self(int number) {
     return (int)syscall(SYS_tgkill, (long)getpid(), (long)gettid(), (long)number);

@@ -4,6 +4,7 @@
 #include "os/os.h"
 
 #include "base/bits.h"
+#include "os/calls.h"
 
 #include <errno.h>
 #include <string.h>
@@ -72,12 +73,19 @@ void hak_os_unmap(void *start, size_t size) {
     errno = saved_errno;
 }
 
-/* A mapping that grows is counted by what is added alone, or not at all. */
+static bool machine_has(size_t size) {
+    struct sysinfo machine;
+    return hak_os_may_ask() && hak_call_sysinfo(&machine) == 0 &&
+           size / machine.mem_unit <= machine.totalram + machine.totalswap;
+}
+
+/* A mapping that grows is counted by what is added alone, or not at all. A second mapping of all of
+ * it may be refused because of a limit, which the growth by itself need not meet. */
 static bool could_be_backed(size_t size) {
     void *all = map(size, 1);
     if (all != NULL)
         munmap(all, size);
-    return all != NULL;
+    return all != NULL || machine_has(size);
 }
 
 void *hak_os_remap(void *start, size_t size, size_t new_size) {

@@ -3,6 +3,7 @@
 
 #include "base/attributes.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,3 +18,7 @@ typedef struct {
 bool hak_os_start_thread(hak_os_thread *thread);
 
 void hak_os_sleep_ms(uint64_t milliseconds);
+
+/* Waits while the word has this value, or not so long; wakes one who does. */
+void hak_os_wait(_Atomic uint32_t *word, uint32_t value);
+void hak_os_wake(_Atomic uint32_t *word);

@@ -1,9 +1,12 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { STACK = 65536, USUAL_STACK = 0 };
 
@@ -51,4 +54,18 @@ void hak_os_sleep_ms(uint64_t milliseconds) {
     int saved_errno = errno;
     nanosleep(&time, NULL);
     errno = saved_errno;
+}
+
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value) {
+    int saved_errno = errno;
+    syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+void hak_os_wait(_Atomic uint32_t *word, uint32_t value) {
+    futex(word, FUTEX_WAIT, value);
+}
+
+void hak_os_wake(_Atomic uint32_t *word) {
+    futex(word, FUTEX_WAKE, 1);
 }

@@ -81,15 +81,24 @@ static bool reserve(yard *y, size_t places) {
         y->places = places;
         y->start = hak_os_reserve(yard_size(y), hak_os_page_size());
     } while (y->start == NULL && (places /= 2) != 0);
-    return y->start != NULL && add_seats(y) == HAK_COMMITTED;
+    bool done = y->start != NULL && add_seats(y) == HAK_COMMITTED;
+    if (y->start != NULL && !done)
+        hak_os_unmap(y->start, yard_size(y));
+    return done;
 }
 
+/* A yard that could not be made leaves nothing behind, nor one that another thread was making when
+ * a child was forked: a plan must not be taken for a reservation, which overwrites what lies there.
+ */
 static yard *add_yard(void) {
     size_t count = atomic_load_explicit(&yard_count, memory_order_relaxed);
     bool after_reserved = count != 0 && yards[count - 1].is_reserved;
     size_t places = after_reserved ? 2 * yards[count - 1].places : RESERVED;
     yard *y = &yards[count];
-    if (count == YARDS || ((after_reserved || !plan(y)) && !reserve(y, places)))
+    if (count == YARDS)
+        return NULL;
+    *y = (yard){0};
+    if ((after_reserved || !plan(y)) && !reserve(y, places))
         return NULL;
     atomic_store_explicit(&yard_count, count + 1, memory_order_release);
     return y;

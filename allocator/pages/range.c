@@ -87,6 +87,8 @@ static bool add_plan(hak_range *r, size_t segments) {
             continue;
         hak_tables_lay_out(r, (uintptr_t)start, segments);
         done = hak_tables_grow(r, 1);
+        if (done != HAK_COMMITTED)
+            hak_tables_drop(r);
     }
     return done == HAK_COMMITTED;
 }
@@ -115,12 +117,14 @@ static bool add_reservation(hak_range *r, size_t segments, size_t least) {
     return true;
 }
 
-hak_range *hak_range_add(size_t least) {
+/* `wanted` segments, and `least` in any case. */
+static hak_range *add_range(size_t least, size_t wanted) {
     size_t index = hak_range_count();
     if (index == HAK_MAX_RANGES || least > MOST_SEGMENTS)
         return NULL;
-    size_t first = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
-    size_t wanted = larger(index == 0 ? first : FURTHER, least);
+    if (index == 0)
+        wanted = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
+    wanted = larger(wanted, least);
     hak_range *r = &hak_ranges[index];
     if (r->segments_ready != 0)
         *r = (hak_range){0}; /* in a forked child: another thread was making it */
@@ -129,6 +133,10 @@ hak_range *hak_range_add(size_t least) {
     HAK_COUNT(ranges_made, 1);
     atomic_store_explicit(&range_count, index + 1, memory_order_release);
     return r;
+}
+
+hak_range *hak_range_add(size_t least) {
+    return add_range(least, FURTHER);
 }
 
 /* ---- growing ---- */
@@ -154,13 +162,16 @@ bool hak_range_can_grow(const hak_range *r, size_t pages) {
     return missing(r, pages) <= r->segments_most - r->segments_fresh;
 }
 
+/* One that comes because all are full is as long as all of them: a few have room for all addresses
+ * that there are. */
 static hak_range *range_with_room(size_t pages) {
     size_t ranges = hak_range_count();
     for (size_t i = 0; i < ranges; i++) {
         if (hak_range_can_grow(&hak_ranges[i], pages))
             return &hak_ranges[i];
     }
-    return hak_range_add((pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT);
+    size_t least = (pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
+    return add_range(least, larger(FURTHER, hak_range_pages() / HAK_PAGES_PER_SEGMENT));
 }
 
 /* Address space that is taken ends the range where it is. */

@@ -103,6 +103,15 @@ enum hak_commit hak_tables_grow(hak_range *r, size_t segments) {
     return done;
 }
 
+void hak_tables_drop(hak_range *r) {
+    for (enum hak_table table = 0; table < HAK_TABLES; table++) {
+        uintptr_t start = r->tables[table].start, end = r->tables[table].mapped;
+        if (start < end)
+            hak_os_unmap((void *)start, end - start);
+        r->tables[table].mapped = start;
+    }
+}
+
 /* ---- giving their memory back ---- */
 
 /* Purges the whole system pages between two addresses. */

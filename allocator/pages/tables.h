@@ -19,6 +19,9 @@ void hak_tables_lay_out(hak_range *r, uintptr_t start, size_t segments);
 /* Maps what the tables need for the first `segments` segments. */
 enum hak_commit hak_tables_grow(hak_range *r, size_t segments);
 
+/* Unmaps what was mapped of the tables of a range that nobody has heard of. */
+void hak_tables_drop(hak_range *r);
+
 /* Maps addresses of the range, with huge pages as the policy has it. */
 enum hak_commit hak_range_commit(const hak_range *r, uintptr_t from, uintptr_t to);
 

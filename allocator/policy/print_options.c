@@ -41,7 +41,8 @@ static void print_every_build(void) {
          "- Huge blocks of which little was used give their memory back at once where they are "
          "beyond HAKMEM_HUGE_KEEP. Those\n"
          "  that are used as a whole wait like other memory.\n"
-         "- The thread of HAKMEM_PURGE_THREAD is there only while something waits for it.");
+         "- The thread of HAKMEM_PURGE_THREAD begins with a malloc, and rests while nothing "
+         "waits.");
 }
 
 static void print_texts(void) {

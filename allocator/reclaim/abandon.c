@@ -11,6 +11,7 @@
 #include "os/os.h"
 #include "pages/run_cache.h"
 #include "policy/policy.h"
+#include "reclaim/background.h"
 #include "reclaim/trim.h"
 
 /* Where threads follow each other, each would fill its magazines from the slabs and flush them at
@@ -63,6 +64,8 @@ static bool is_shutdown(void) {
  * already. */
 void hak_abandon(hak_heap *heap) {
     hak_owner_is_unknown(heap);
+    if (hak_seat_is_oldest(heap->seat))
+        hak_background_first_lives(false);
     hak_drain(heap);
     flush_most(heap);
     heap->trim.more = true;

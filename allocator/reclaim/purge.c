@@ -163,10 +163,10 @@ void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (ends != 0 && now >= ends)
         end_epoch(now, steps_for(heap, now));
     trim_once_per_epoch(heap, now);
-    if (hak_background_start())
-        hak_owner_enters(heap); /* it has been left */
-    if (hak_purge_is_pending())
+    if (hak_purge_is_pending()) {
+        hak_background_wake();
         hak_arm(heap, cls, now);
+    }
 }
 
 uint64_t hak_purge_due(void) {

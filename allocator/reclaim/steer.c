@@ -5,6 +5,7 @@
 #include "os/os.h"
 #include "pages/epoch.h"
 #include "policy/policy.h"
+#include "reclaim/background.h"
 
 #include <stdatomic.h>
 
@@ -12,6 +13,7 @@ void hak_steer(void) {
     hak_limit_update();
     hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
     hak_purge_expect();
+    hak_background_wake(); /* perhaps it is not wanted any more */
 }
 
 /* ---- by a signal ---- */

@@ -75,12 +75,14 @@ static void add_ranges(hak_snapshot *s) {
 
 /* ---- heaps ---- */
 
-/* Where a reclaimer was, empty slots lie among the blocks until the owner comes by. */
+/* Where a reclaimer was, empty slots lie among the blocks until the owner comes by. The heap may
+ * just be giving its memory back: then its words read NULL, one by one. */
 static size_t blocks_in(const hak_heap *heap, unsigned cls) {
+    void *const *bottom = __atomic_load_n(&heap->bins[cls].bottom, __ATOMIC_RELAXED);
     size_t count = hak_magazine_count(heap, cls), empty = 0;
-    if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls))
-        for (size_t i = 1; i + HAK_HAND <= hak_magazine_count(heap, cls); i++)
-            empty += heap->bins[cls].bottom[i] == NULL;
+    if ((heap->claim & HAK_CLAIM_HOLES) != 0 && !hak_is_armed(heap, cls) && bottom != NULL)
+        for (size_t i = 1; i + HAK_HAND <= count; i++)
+            empty += bottom[i] == NULL;
     return empty < count ? count - empty : 0;
 }
 

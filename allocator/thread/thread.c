@@ -43,7 +43,14 @@ static void thread_exits(void) {
     hak_owner_enters(heap);
     hak_abandon(heap);
     hak_purge_expect();
+    hak_background_wake();
     hak_background_start();
+}
+
+/* The first thread, by whose end the background thread sees that the program may end. */
+static void note_first(const hak_heap *heap) {
+    if (heap != NULL && hak_seat_is_oldest(heap->seat))
+        hak_background_first_lives(true);
 }
 
 /* ---- fork ---- */
@@ -61,6 +68,7 @@ static void after_fork_in_child(void) {
         hak_this_thread = (hak_thread){.heap = WITHOUT_HEAP, .ended = hak_this_thread.ended};
     hak_heap_after_fork_in_child(hak_this_thread.owned, borrowed);
     hak_purge_after_fork_in_child();
+    note_first(hak_this_thread.owned);
     hak_policy_after_fork_in_child();
     hak_sites_after_fork_in_child();
     hak_trap_after_fork_in_child();
@@ -112,7 +120,10 @@ static HAK_COLD hak_heap *attach(void) {
     hak_owner_leaves(heap);
     hak_this_thread.heap = hak_this_thread.owned = heap;
     hak_thread_start_process();
-    return hak_os_watch_this_thread() ? heap : detach(heap);
+    if (!hak_os_watch_this_thread())
+        return detach(heap);
+    note_first(heap);
+    return heap;
 }
 
 hak_heap *hak_heap_self(void) {
@@ -147,9 +158,8 @@ void hak_heap_flush_borrowed(void) {
 
 size_t hak_heap_purge_all(void) {
     hak_heap *heap = hak_heap_self();
-    if (heap == NULL)
+    if (heap == NULL || !hak_owner_enters(heap))
         return hak_purge_all(NULL);
-    hak_owner_enters(heap);
     size_t bytes = hak_purge_all(heap);
     hak_owner_leaves(heap);
     return bytes;

@@ -26,6 +26,17 @@ foreach(cut hand limits wide)
   endforeach()
 endforeach()
 
+# Sizes that share a step of a table with those of another class.
+foreach(cut limits wide)
+  test_program(test_cuts_leads_away_${cut} cuts/leads_away.c)
+  target_sources(test_cuts_leads_away_${cut} PRIVATE ${library_folder}/magazine/arm.c ${library_folder}/base/classes.c)
+  target_include_directories(test_cuts_leads_away_${cut} PRIVATE ${library_folder})
+  target_compile_definitions(test_cuts_leads_away_${cut} PRIVATE ${cut_${cut}} HAK_REPLACE=0)
+  add_test(NAME cut_${cut}.leads_away COMMAND test_cuts_leads_away_${cut})
+  set_tests_properties(cut_${cut}.leads_away PROPERTIES LABELS cuts TIMEOUT ${HAKMEM_TEST_TIMEOUT}
+                       ENVIRONMENT "TEST_MALLOC_FROM=libc.so")
+endforeach()
+
 # Where malloc counts on its hot path: what is picked there, with a block in hand and without.
 foreach(cut hand limits)
   cut_test(${cut} interface.heap_profile)

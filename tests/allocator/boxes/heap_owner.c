@@ -1,10 +1,12 @@
 /* A reclaimer marks a heap, looks whether its owner is busy, and lets it go if so. A thread that
  * forks in between leaves its child a mark that nobody will take off: whoever owns the heap there
- * would wait for ever. */
+ * would wait for ever. And one whose own heap is with a reclaimer has no heap in the child: also
+ * where that is found amid a call of malloc, in a handler of fork that runs before ours. */
 #include "heap/owner.h"
 
 #include "heap/seat.h"
 #include "include/hakmem.h"
+#include "thread/thread.h"
 
 #include <unistd.h>
 
@@ -29,9 +31,13 @@ static bool is_used(const hak_seat *seat) {
     return hak_seat_has_heap(seat) && hak_seat_state(seat) != HAK_HEAP_FROZEN;
 }
 
+static hak_heap *robbed; /* NULL: a heap is marked, but nobody has one for himself yet */
+
 /* What a reclaimer has done when another thread forks. */
 static void mark_all(void) {
     hak_lock_take(&hak_reclaim_lock);
+    if (robbed)
+        robbed->robbed = true;
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (is_used(seat))
             atomic_fetch_or(&seat->heap->claim, HAK_CLAIM_ROBBED);
@@ -41,6 +47,8 @@ static void let_all_go(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (is_used(seat))
             atomic_fetch_and(&seat->heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
+    if (robbed)
+        robbed->robbed = false;
     hak_lock_give(&hak_reclaim_lock);
 }
 
@@ -70,12 +78,24 @@ static void *reclaim(void *unused) {
     return unused;
 }
 
-int main(void) {
+/* Large ones and small ones, until some are not served by what is at hand. */
+static void allocate_early(void) {
+    if (!robbed)
+        return;
     hang_limit();
-    CHECK(pthread_barrier_init(&is_marked, NULL, 2) == 0);
-    CHECK(pthread_barrier_init(&has_forked, NULL, 2) == 0);
-    threads_run(THREADS, allocate_and_end, kept, sizeof *kept);
-    CHECK(hak_seat_idle_count() > 0);
+    hak_free(hak_malloc(HAK_MEDIUM_MAX + 1));
+    allocate_and_end(&kept[0]);
+    CHECK(hak_this_thread.owned != robbed);
+}
+
+static void register_early(int count, char **arguments, char **environment) {
+    (void)count, (void)arguments, (void)environment;
+    pthread_atfork(NULL, NULL, allocate_early);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const early)(int, char **, char **) = register_early;
+
+static void fork_amid(void) {
     pthread_t reclaimer = thread_start(reclaim, NULL);
     pthread_barrier_wait(&is_marked);
     pid_t pid = fork();
@@ -84,6 +104,19 @@ int main(void) {
     pthread_barrier_wait(&has_forked);
     thread_join(reclaimer);
     child_must_succeed(pid);
+}
+
+int main(void) {
+    hang_limit();
+    CHECK(pthread_barrier_init(&is_marked, NULL, 2) == 0);
+    CHECK(pthread_barrier_init(&has_forked, NULL, 2) == 0);
+    threads_run(THREADS, allocate_and_end, kept, sizeof *kept);
+    CHECK(hak_seat_idle_count() > 0);
+    fork_amid();
+    hak_free(hak_malloc(SIZE));
+    robbed = hak_this_thread.owned;
+    CHECK(robbed);
+    fork_amid();
     CHECK(hak_validate());
     return 0;
 }

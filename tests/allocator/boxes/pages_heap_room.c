@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../support/check.h"
@@ -139,6 +140,52 @@ static void place_that_is_taken_is_left_out(void) {
     thread_join(thread_start(allocate, NULL));
 }
 
+/* What can be used of the address space, or of private memory alone. */
+static void limit_space(rlim_t most) {
+    struct rlimit l = {most, RLIM_INFINITY};
+    CHECK(setrlimit(RLIMIT_AS, &l) == 0);
+}
+
+static void limit_memory(rlim_t most) {
+    struct rlimit l = {most, RLIM_INFINITY};
+    CHECK(setrlimit(RLIMIT_DATA, &l) == 0);
+}
+
+/* Where addresses may be set apart, but no memory be used. */
+static void refusal_leaves_nothing_behind(void) {
+    size_t before = status_kib("VmSize:");
+    limit_memory(1);
+    for (int i = 0; i < 3; i++)
+        CHECK(hak_heap_room_add() == NULL);
+    limit_memory(RLIM_INFINITY);
+    CHECK_THAT(status_kib("VmSize:") == before, "%zu -> %zu KiB", before, status_kib("VmSize:"));
+}
+
+/* Where all is refused at first, and then somebody else has all of the planned addresses. */
+static void refusal_overwrites_nothing(void) {
+    const uintptr_t first = 0x110000000000, end = 0x170000000000; /* of all plans for heaps */
+    limit_space(1);
+    CHECK(hak_heap_room_add() == NULL);
+    limit_space(RLIM_INFINITY);
+    int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *got = mmap((void *)first, end - first, PROT_NONE, how, -1, 0);
+    if ((uintptr_t)got != first)
+        return; /* fewer addresses, or valgrind */
+    const hak_seat *seat = hak_heap_room_add();
+    CHECK_THAT(seat && ((uintptr_t)seat < first || (uintptr_t)seat >= end),
+               "a seat at %p, where something else lies", (const void *)seat);
+}
+
+/* In children, before there is a heap. */
+static void check_in_child(void (*check)(void)) {
+    pid_t child = fork();
+    if (child == 0) {
+        check();
+        _exit(0);
+    }
+    child_must_succeed(child);
+}
+
 /* Where a range is full from its first to its last page, too. */
 static void tables_lie_apart(void) {
     const hak_range *r = &hak_ranges[0];
@@ -163,6 +210,8 @@ static void fill_first_range(void) {
 int main(int count, char **arguments) {
     if (count == 1 && setenv("HAKMEM_RESERVE", "64", 1) == 0)
         execl("/proc/self/exe", arguments[0], "again", NULL);
+    check_in_child(refusal_leaves_nothing_behind);
+    check_in_child(refusal_overwrites_nothing);
     place_that_is_taken_is_left_out(); /* first: no heap is idle yet */
     heaps_lie_apart();
     tables_lie_apart();

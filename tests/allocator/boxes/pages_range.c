@@ -23,6 +23,7 @@
 #include "../support/threads.h"
 
 enum { PAGES = 100, MOST_RUNS = 10000, RESERVED_KIB = 1 << 20, LIMIT_KIB = 2 << 20 };
+enum { LONG_RUNS = 40, LONG_RUN = (1 << 30 >> HAK_PAGE_SHIFT) - 1, FEW_KIB = 100 };
 enum { FURTHER_SEGMENTS = 512, OTHER_HOME = HAK_FIRST_HOME + 1 };
 
 static uintptr_t led_to; /* the next plan of pages begins here; 0: where it likes */
@@ -141,6 +142,28 @@ static void use_a_limit(void) {
     CHECK(hak_range_count() == 1);
 }
 
+/* As long as all before it together: so a few have room for all addresses that there are. */
+static void further_ones_become_longer(void) {
+    static char reserve[] = "HAKMEM_RESERVE=16";
+    hak_policy_read((char *const[]){reserve, NULL});
+    bool zeroed;
+    for (int i = 0; i < LONG_RUNS; i++)
+        CHECK(hak_run_take(HAK_HOME_OF_SLABS, LONG_RUN, 1, &zeroed));
+    CHECK_THAT(hak_range_count() <= LONG_RUNS / 4, "%zu ranges", hak_range_count());
+    CHECK(hak_usage_is_valid());
+}
+
+/* Where there is memory for the first tables alone. */
+static void refusal_leaves_nothing_behind(void) {
+    struct rlimit limit = {(status_kib("VmSize:") + FEW_KIB) * 1024, RLIM_INFINITY};
+    bool zeroed;
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    size_t before = status_kib("VmSize:");
+    for (int i = 0; i < 3; i++)
+        CHECK(!hak_run_take(HAK_HOME_OF_SLABS, PAGES, 1, &zeroed));
+    CHECK_THAT(status_kib("VmSize:") == before, "%zu -> %zu KiB", before, status_kib("VmSize:"));
+}
+
 static void in_a_child(void (*test)(void)) {
     pid_t child = fork();
     if (child == 0) {
@@ -161,6 +184,8 @@ int main(void) {
     far_from_first_bytes();
     in_a_child(use_a_reservation);
     in_a_child(use_a_limit);
+    in_a_child(further_ones_become_longer);
+    in_a_child(refusal_leaves_nothing_behind);
     in_a_child(another_within_its_tables);
     in_a_child(another_where_it_will_grow);
     in_a_child(another_behind_its_end);

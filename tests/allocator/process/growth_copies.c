@@ -1,8 +1,10 @@
 /* Blocks that grow to less than 32 MiB are copied: moving their pages would take longer, since the
- * next one finds none. Larger ones are moved. */
+ * next one finds none. Larger ones are moved. Where address space is limited, a mapping that grows
+ * needs what is added alone. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "../support/check.h"
 #include "../support/threads.h"
@@ -36,8 +38,26 @@ static void grow(size_t from, size_t to, size_t step, size_t factor) {
     free(block);
 }
 
+static void grows_within_a_limit(void) {
+    struct rlimit limit = {(rlim_t)4096 * MIB, RLIM_INFINITY};
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+    char *block = malloc((size_t)2048 * MIB);
+    if (!block)
+        return; /* it has no such memory, or guards it */
+    block[0] = 1;
+    for (size_t size = 2048; size < 3072; size += 256) {
+        block = realloc(block, size * MIB);
+        CHECK_THAT(block, "%zu MiB are refused below a limit of 4096", size);
+        CHECK(block[0] == 1);
+    }
+    free(block);
+    limit.rlim_cur = RLIM_INFINITY;
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+}
+
 int main(void) {
     hang_limit();
+    grows_within_a_limit();
     for (int i = 0; i < TIMES; i++) {
         grow((size_t)3 * MIB, (size_t)7 * MIB, MIB, 1);
         grow(MIB, (size_t)16 * MIB, 0, 2);

@@ -1,13 +1,17 @@
 /* HAKMEM_PURGE_THREAD=1: memory goes back while the program sleeps and calls nothing of the family;
- * in a forked child, too. The thread that does it has a name, takes no signals, and is gone when
- * nothing waits any more. A system that refuses it is asked again. The program's thread-local data
- * is larger than the small stack that would do for the thread. */
+ * in a forked child, too. The thread that does it has a name, takes no signals, and rests while
+ * nothing waits. It keeps no program alive whose own threads have ended, and is gone when the
+ * option is 0. A system that refuses it is asked again. No free starts it. The program's
+ * thread-local data is larger than the small stack that would do for the thread. */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,7 +25,9 @@ enum {
     LARGE = 4 << 20,
     ROOM = 32 << 20,
     SLACK_KIB = 4 * 1024,
-    SECONDS = 60
+    SECONDS = 60,
+    THREADS = 400,
+    STACK = 512 << 10
 };
 
 static void *blocks[BLOCKS];
@@ -51,6 +57,14 @@ static void goes_back_asleep(size_t before) {
         now = rss_kib();
     }
     CHECK_THAT(now <= before + SLACK_KIB, "RSS %zu -> %zu -> %zu KiB", before, used, now);
+}
+
+static void set_option(const char *value) {
+    int (*set)(const char *, const char *);
+    void *address = dlsym(RTLD_DEFAULT, "hak_policy_set");
+    CHECK(address);
+    memcpy(&set, &address, sizeof address);
+    CHECK(set("purge_thread", value) == 0);
 }
 
 /* The number of a task of this name, in text; "" when there is none. opendir allocates, once. */
@@ -100,16 +114,80 @@ static bool appears(DIR *tasks, int tenths) {
     return false;
 }
 
+static bool goes(DIR *tasks) {
+    for (int tenths = 0; tenths < 10 * SECONDS && *task_called(tasks, "hakmem-purge"); tenths++)
+        sleep_ms(100);
+    return !*task_called(tasks, "hakmem-purge");
+}
+
 static void comes_and_goes(void) {
     DIR *tasks = opendir("/proc/self/task");
     CHECK(tasks);
-    do
-        CHECK_THAT(appears(tasks, 10 * SECONDS), "no thread of that name");
-    while (!takes_no_signals(task_called(tasks, "hakmem-purge")));
-    for (int tenths = 0; tenths < 10 * SECONDS && *task_called(tasks, "hakmem-purge"); tenths++)
-        sleep_ms(100);
-    CHECK_THAT(!*task_called(tasks, "hakmem-purge"), "it is still there");
+    CHECK_THAT(appears(tasks, 10 * SECONDS), "no thread of that name");
+    CHECK(takes_no_signals(task_called(tasks, "hakmem-purge")));
+    sleep_ms(1000);
+    CHECK_THAT(*task_called(tasks, "hakmem-purge"), "it does not rest");
+    set_option("0");
+    CHECK_THAT(goes(tasks), "it is still there");
+    set_option("1");
+    CHECK_THAT(appears(tasks, 10 * SECONDS), "it did not come again");
     closedir(tasks);
+}
+
+static void *do_little(void *unused) {
+    free(malloc(100));
+    return unused;
+}
+
+static void *do_nothing(void *unused) {
+    sleep_ms(100);
+    return unused;
+}
+
+static pthread_t start_in(void *stack, void *(*body)(void *)) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    CHECK(pthread_attr_init(&attributes) == 0);
+    CHECK(pthread_attr_setstack(&attributes, stack, STACK) == 0);
+    CHECK(pthread_create(&thread, &attributes, body, NULL) == 0);
+    pthread_attr_destroy(&attributes);
+    return thread;
+}
+
+/* libc frees what belongs to them while it holds the lock that starting a thread takes. By then
+ * nothing has waited for a while. */
+static void threads_with_stacks_of_their_own(void) {
+    static pthread_t threads[THREADS];
+    char *stacks = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(stacks != MAP_FAILED);
+    for (size_t i = 0; i < THREADS; i++)
+        threads[i] = start_in(stacks + i * STACK, do_little);
+    sleep_ms(3000);
+    for (int i = 0; i < THREADS; i++)
+        thread_join(threads[i]);
+    munmap(stacks, (size_t)THREADS * STACK);
+}
+
+/* Who sleeps and knows of nothing but its own end must not be outlived. */
+static void process_ends_with_its_last_thread(void) {
+    pthread_t thread;
+    use_memory();
+    CHECK(pthread_create(&thread, NULL, do_nothing, NULL) == 0);
+    pthread_exit(NULL);
+}
+
+static void goes_back_in_child(void) {
+    goes_back_asleep(rss_kib());
+}
+
+static void in_a_child(void (*test)(void)) {
+    pid_t child = fork();
+    if (child == 0) {
+        test();
+        _exit(0);
+    }
+    child_must_succeed(child);
 }
 
 /* First of all: later on libc has the stack of an ended thread ready, and needs no memory for it.
@@ -121,6 +199,7 @@ static void is_asked_again(void) {
     CHECK(tasks && getrlimit(RLIMIT_AS, &limit) == 0);
     none = (struct rlimit){1, limit.rlim_max};
     CHECK(setrlimit(RLIMIT_AS, &none) == 0);
+    set_option("1");
     free(room);
     CHECK(!appears(tasks, 15));
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
@@ -137,12 +216,9 @@ int main(void) {
     is_asked_again();
     size_t before = rss_kib();
     goes_back_asleep(before);
-    pid_t child = fork();
-    if (child == 0) {
-        goes_back_asleep(rss_kib());
-        _exit(0);
-    }
-    child_must_succeed(child);
+    in_a_child(goes_back_in_child);
     comes_and_goes();
+    in_a_child(threads_with_stacks_of_their_own);
+    in_a_child(process_ends_with_its_last_thread);
     return 0;
 }
