@@ -8,26 +8,13 @@
 #include "pages/range.h"
 #include "remote/chain.h"
 
+enum { SOME = 64 }; /* blocks that are given back at once */
+
 static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, void *const *blocks,
                                         size_t count) {
     hak_chain_look_closer(&hak_classes[cls], carrier);
     for (size_t i = 0; i < count; i++)
         hak_chain_look_closer(&hak_classes[cls], blocks[i]);
-}
-
-/* Takes what does not simply go into the magazine: a carrier, a block for which the magazine has no
- * room, one whose slab has another owner by now, or what is no block at all. */
-static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere) {
-    uintptr_t owner = hak_owner_of(block);
-    if (owner == 0)
-        hak_slab_refuse(hak_run_of(block), block);
-    hak_chain_must_be_start(hak_class_of_owner(owner), block);
-    if (hak_heap_inherits(heap, owner, block))
-        owner = hak_owner_of(block);
-    if (hak_seat_in(owner) == heap->seat)
-        hak_bin_take_home(heap, hak_class_of_owner(owner), block);
-    else
-        hak_chains_add(elsewhere, owner, block);
 }
 
 /* Room in the magazine of a class. */
@@ -94,39 +81,43 @@ static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
     return owner;
 }
 
-static inline void take_carrier(hak_heap *heap, unsigned cls, hak_link *carrier, bool is_at_home,
-                                hak_chains *elsewhere) {
+/* Gives back what does not simply go into the magazine: blocks for which it has no room, whose slab
+ * has another owner by now, or that are none at all. Returns the word behind the last one. */
+static const hak_link *give_rest(hak_heap *heap, unsigned cls, const hak_link *word,
+                                 const hak_link *end, uintptr_t key) {
+    void *blocks[SOME];
+    size_t n = SOME;
+    while (n == SOME) {
+        for (n = 0; n < SOME && word < end && (blocks[n] = hak_link_read(word, key)) != NULL; n++)
+            word++;
+        if (n != 0)
+            hak_give_back(heap, cls, blocks, n);
+    }
+    return word;
+}
+
+/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
+static inline void take_carrier(hak_heap *heap, unsigned cls, void *carrier, bool is_at_home) {
     if (HAK_UNLIKELY(!is_at_home) || room_of(heap, cls) == 0)
-        take_odd(heap, carrier, elsewhere);
+        hak_give_back(heap, cls, &carrier, 1);
     else
         hak_magazine_put(heap, cls, carrier);
 }
 
-/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
-static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere, arrivals *came) {
+static hak_link *unload(hak_heap *heap, hak_link *carrier, arrivals *came) {
     uintptr_t owner = owner_of_carrier(carrier), key = hak_link_key(carrier);
     unsigned cls = hak_class_of_owner(owner);
     uintptr_t expected = hak_owner_word(heap, cls);
-    hak_link *next = hak_link_read(carrier, key), *block;
+    hak_link *next = hak_link_read(carrier, key);
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
-    word += take_home(heap, expected, carrier, (size_t)(end - word), key);
-    for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
-        take_odd(heap, block, elsewhere);
-    take_carrier(heap, cls, carrier, owner == expected, elsewhere);
-    note_arrival(came, cls, (size_t)(word - carrier));
-    return next;
-}
-
-/* The same where the magazines must not be touched: one by one, for nobody waits for them. */
-static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier, arrivals *came) {
-    unsigned cls = hak_class_of_owner(owner_of_carrier(carrier));
-    uintptr_t key = hak_link_key(carrier);
-    hak_link *next = hak_link_read(carrier, key);
-    const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
-    for (void *block; word < end && (block = hak_link_read(word, key)) != NULL; word++)
-        hak_give_back(heap, cls, &block, 1);
-    hak_give_back(heap, cls, &(void *){carrier}, 1);
+    if (!heap->robbed) {
+        if (room_of(heap, cls) < hak_words_in(cls))
+            hak_bin_grow_for_home(heap, cls);
+        word += take_home(heap, expected, carrier, (size_t)(end - word), key);
+    }
+    word = give_rest(heap, cls, word, end, key);
+    take_carrier(heap, cls, carrier, owner == expected && !heap->robbed);
     note_arrival(came, cls, (size_t)(word - carrier));
     return next;
 }
@@ -142,15 +133,11 @@ bool hak_drain_some(hak_heap *heap, size_t *carriers) {
     hak_link *carrier = fetch(heap);
     if (carrier == NULL)
         return true;
-    hak_chains elsewhere;
     arrivals came = {0};
-    hak_chains_begin(&elsewhere);
     for (; carrier != NULL && *carriers > 0; --*carriers)
-        carrier = heap->robbed ? unload_into_slabs(heap, carrier, &came)
-                               : unload(heap, carrier, &elsewhere, &came);
+        carrier = unload(heap, carrier, &came);
     heap->came = carrier;
     hak_chain_came_home(came.cls, came.blocks);
-    hak_chains_send(&elsewhere);
     return carrier == NULL;
 }
 

@@ -104,7 +104,7 @@ static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *
             return 0; /* hak_give_back says what it is */
         own += owner == hak_owner_word(heap, cls);
     }
-    return own > 0 && own < count ? hak_transfer_put(cls, blocks, count) : 0;
+    return 0;
 }
 
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
@@ -140,9 +140,7 @@ void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
     hak_magazine_put(heap, cls, block);
 }
 
-void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block) {
-    if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, 1)))
-        hak_slab_put(heap, hak_run_of(block), block);
-    else
-        hak_magazine_put(heap, cls, block);
+void hak_bin_grow_for_home(hak_heap *heap, unsigned cls) {
+    if (!hak_is_armed(heap, cls))
+        grow(heap, cls, 1);
 }
