@@ -104,7 +104,7 @@ static size_t leave_for_others(const hak_heap *heap, unsigned cls, void *const *
             return 0; /* hak_give_back says what it is */
         own += owner == hak_owner_word(heap, cls);
     }
-    return 0;
+    return own > 0 && own < count ? hak_transfer_put(cls, blocks, count) : 0;
 }
 
 /*   | oldest ......... | given back: half the usual depth | newest: the other half |
