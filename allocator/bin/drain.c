@@ -8,8 +8,6 @@
 #include "pages/range.h"
 #include "remote/chain.h"
 
-enum { SOME = 64 }; /* blocks that are given back at once */
-
 static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, void *const *blocks,
                                         size_t count) {
     hak_chain_look_closer(&hak_classes[cls], carrier);
@@ -59,19 +57,40 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     return n;
 }
 
+enum { SOME = 64 }; /* blocks that are given back at once */
+
 /* What came home, class after class: most chains of a drain are of one. */
 typedef struct arrivals {
     unsigned cls;
-    size_t blocks;
+    size_t blocks, count;
+    void *rest[SOME]; /* `count` of them that are still to be given back */
 } arrivals;
 
-static inline void note_arrival(arrivals *came, unsigned cls, size_t blocks) {
-    if (HAK_UNLIKELY(came->cls != cls)) {
-        if (came->blocks != 0)
-            hak_chain_came_home(came->cls, came->blocks);
-        *came = (arrivals){cls, 0};
-    }
-    came->blocks += blocks;
+static void give_rest(hak_heap *heap, arrivals *came) {
+    if (came->count != 0)
+        hak_give_back(heap, came->cls, came->rest, came->count);
+    came->count = 0;
+}
+
+/* A block that does not simply go into the magazine: that has no room, or the block's slab has
+ * another owner by now, or it is none at all. */
+static inline void add_rest(hak_heap *heap, arrivals *came, void *block) {
+    if (came->count == SOME)
+        give_rest(heap, came);
+    came->rest[came->count++] = block;
+}
+
+static void end_class(hak_heap *heap, arrivals *came) {
+    give_rest(heap, came);
+    if (came->blocks != 0)
+        hak_chain_came_home(came->cls, came->blocks);
+    came->blocks = 0;
+}
+
+static inline void begin_class(hak_heap *heap, arrivals *came, unsigned cls) {
+    if (HAK_UNLIKELY(came->cls != cls))
+        end_class(heap, came);
+    came->cls = cls;
 }
 
 static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
@@ -81,44 +100,38 @@ static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
     return owner;
 }
 
-/* Gives back what does not simply go into the magazine: blocks for which it has no room, whose slab
- * has another owner by now, or that are none at all. Returns the word behind the last one. */
-static const hak_link *give_rest(hak_heap *heap, unsigned cls, const hak_link *word,
-                                 const hak_link *end, uintptr_t key) {
-    void *blocks[SOME];
-    size_t n = SOME;
-    while (n == SOME) {
-        for (n = 0; n < SOME && word < end && (blocks[n] = hak_link_read(word, key)) != NULL; n++)
-            word++;
-        if (n != 0)
-            hak_give_back(heap, cls, blocks, n);
-    }
-    return word;
+/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
+static inline void take_carrier(hak_heap *heap, void *carrier, bool fits, arrivals *came) {
+    if (HAK_LIKELY(fits) && room_of(heap, came->cls) != 0)
+        hak_magazine_put(heap, came->cls, carrier);
+    else
+        add_rest(heap, came, carrier);
 }
 
-/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
-static inline void take_carrier(hak_heap *heap, unsigned cls, void *carrier, bool is_at_home) {
-    if (HAK_UNLIKELY(!is_at_home) || room_of(heap, cls) == 0)
-        hak_give_back(heap, cls, &carrier, 1);
-    else
-        hak_magazine_put(heap, cls, carrier);
+/* Where a reclaimer has the heap, the magazines must not be touched. */
+static bool make_room(hak_heap *heap, unsigned cls) {
+    if (heap->robbed)
+        return false;
+    if (room_of(heap, cls) == 0)
+        hak_bin_grow_for_home(heap, cls);
+    return room_of(heap, cls) != 0;
 }
 
 static hak_link *unload(hak_heap *heap, hak_link *carrier, arrivals *came) {
     uintptr_t owner = owner_of_carrier(carrier), key = hak_link_key(carrier);
     unsigned cls = hak_class_of_owner(owner);
     uintptr_t expected = hak_owner_word(heap, cls);
-    hak_link *next = hak_link_read(carrier, key);
+    hak_link *next = hak_link_read(carrier, key), *block;
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
-    if (!heap->robbed) {
-        if (room_of(heap, cls) < hak_words_in(cls))
-            hak_bin_grow_for_home(heap, cls);
+    begin_class(heap, came, cls);
+    bool fits = make_room(heap, cls);
+    if (fits)
         word += take_home(heap, expected, carrier, (size_t)(end - word), key);
-    }
-    word = give_rest(heap, cls, word, end, key);
-    take_carrier(heap, cls, carrier, owner == expected && !heap->robbed);
-    note_arrival(came, cls, (size_t)(word - carrier));
+    for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
+        add_rest(heap, came, block);
+    take_carrier(heap, carrier, fits && owner == expected, came);
+    came->blocks += (size_t)(word - carrier);
     return next;
 }
 
@@ -133,11 +146,13 @@ bool hak_drain_some(hak_heap *heap, size_t *carriers) {
     hak_link *carrier = fetch(heap);
     if (carrier == NULL)
         return true;
-    arrivals came = {0};
+    arrivals came;
+    came.cls = HAK_CLASS_NONE;
+    came.blocks = came.count = 0;
     for (; carrier != NULL && *carriers > 0; --*carriers)
         carrier = unload(heap, carrier, &came);
     heap->came = carrier;
-    hak_chain_came_home(came.cls, came.blocks);
+    end_class(heap, &came);
     return carrier == NULL;
 }
 
