@@ -15,21 +15,6 @@ static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, v
         hak_chain_look_closer(&hak_classes[cls], blocks[i]);
 }
 
-/* Takes what does not simply go into the magazine: a carrier, a block for which the magazine has no
- * room, one whose slab has another owner by now, or what is no block at all. */
-static HAK_DOOR void take_odd(hak_heap *heap, void *block, hak_chains *elsewhere) {
-    uintptr_t owner = hak_owner_of(block);
-    if (owner == 0)
-        hak_slab_refuse(hak_run_of(block), block);
-    hak_chain_must_be_start(hak_class_of_owner(owner), block);
-    if (hak_heap_inherits(heap, owner, block))
-        owner = hak_owner_of(block);
-    if (hak_seat_in(owner) == heap->seat)
-        hak_bin_take_home(heap, hak_class_of_owner(owner), block);
-    else
-        hak_chains_add(elsewhere, owner, block);
-}
-
 /* Room in the magazine of a class. */
 static size_t room_of(const hak_heap *heap, unsigned cls) {
     return (size_t)(heap->end[cls] - heap->top[cls]);
@@ -72,19 +57,40 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     return n;
 }
 
+enum { SOME = 64 }; /* blocks that are given back at once */
+
 /* What came home, class after class: most chains of a drain are of one. */
 typedef struct arrivals {
     unsigned cls;
-    size_t blocks;
+    size_t blocks, count;
+    void *rest[SOME]; /* `count` of them that are still to be given back */
 } arrivals;
 
-static inline void note_arrival(arrivals *came, unsigned cls, size_t blocks) {
-    if (HAK_UNLIKELY(came->cls != cls)) {
-        if (came->blocks != 0)
-            hak_chain_came_home(came->cls, came->blocks);
-        *came = (arrivals){cls, 0};
-    }
-    came->blocks += blocks;
+static void give_rest(hak_heap *heap, arrivals *came) {
+    if (came->count != 0)
+        hak_give_back(heap, came->cls, came->rest, came->count);
+    came->count = 0;
+}
+
+/* A block that does not simply go into the magazine: that has no room, or the block's slab has
+ * another owner by now, or it is none at all. */
+static inline void add_rest(hak_heap *heap, arrivals *came, void *block) {
+    if (came->count == SOME)
+        give_rest(heap, came);
+    came->rest[came->count++] = block;
+}
+
+static void end_class(hak_heap *heap, arrivals *came) {
+    give_rest(heap, came);
+    if (came->blocks != 0)
+        hak_chain_came_home(came->cls, came->blocks);
+    came->blocks = 0;
+}
+
+static inline void begin_class(hak_heap *heap, arrivals *came, unsigned cls) {
+    if (HAK_UNLIKELY(came->cls != cls))
+        end_class(heap, came);
+    came->cls = cls;
 }
 
 static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
@@ -94,40 +100,38 @@ static inline uintptr_t owner_of_carrier(const hak_link *carrier) {
     return owner;
 }
 
-static inline void take_carrier(hak_heap *heap, unsigned cls, hak_link *carrier, bool is_at_home,
-                                hak_chains *elsewhere) {
-    if (HAK_UNLIKELY(!is_at_home) || room_of(heap, cls) == 0)
-        take_odd(heap, carrier, elsewhere);
+/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
+static inline void take_carrier(hak_heap *heap, void *carrier, bool fits, arrivals *came) {
+    if (HAK_LIKELY(fits) && room_of(heap, came->cls) != 0)
+        hak_magazine_put(heap, came->cls, carrier);
     else
-        hak_magazine_put(heap, cls, carrier);
+        add_rest(heap, came, carrier);
 }
 
-/* The carrier comes last: until then its slab has a block in use, and its memory stays. */
-static hak_link *unload(hak_heap *heap, hak_link *carrier, hak_chains *elsewhere, arrivals *came) {
+/* Where a reclaimer has the heap, the magazines must not be touched. */
+static bool make_room(hak_heap *heap, unsigned cls) {
+    if (heap->robbed)
+        return false;
+    if (room_of(heap, cls) == 0)
+        hak_bin_grow_for_home(heap, cls);
+    return room_of(heap, cls) != 0;
+}
+
+static hak_link *unload(hak_heap *heap, hak_link *carrier, arrivals *came) {
     uintptr_t owner = owner_of_carrier(carrier), key = hak_link_key(carrier);
     unsigned cls = hak_class_of_owner(owner);
     uintptr_t expected = hak_owner_word(heap, cls);
     hak_link *next = hak_link_read(carrier, key), *block;
     __builtin_prefetch(next);
     const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
-    word += take_home(heap, expected, carrier, (size_t)(end - word), key);
+    begin_class(heap, came, cls);
+    bool fits = make_room(heap, cls);
+    if (fits)
+        word += take_home(heap, expected, carrier, (size_t)(end - word), key);
     for (; word < end && (block = hak_link_read(word, key)) != NULL; word++)
-        take_odd(heap, block, elsewhere);
-    take_carrier(heap, cls, carrier, owner == expected, elsewhere);
-    note_arrival(came, cls, (size_t)(word - carrier));
-    return next;
-}
-
-/* The same where the magazines must not be touched: one by one, for nobody waits for them. */
-static hak_link *unload_into_slabs(hak_heap *heap, hak_link *carrier, arrivals *came) {
-    unsigned cls = hak_class_of_owner(owner_of_carrier(carrier));
-    uintptr_t key = hak_link_key(carrier);
-    hak_link *next = hak_link_read(carrier, key);
-    const hak_link *word = carrier + 1, *end = carrier + hak_words_in(cls);
-    for (void *block; word < end && (block = hak_link_read(word, key)) != NULL; word++)
-        hak_give_back(heap, cls, &block, 1);
-    hak_give_back(heap, cls, &(void *){carrier}, 1);
-    note_arrival(came, cls, (size_t)(word - carrier));
+        add_rest(heap, came, block);
+    take_carrier(heap, carrier, fits && owner == expected, came);
+    came->blocks += (size_t)(word - carrier);
     return next;
 }
 
@@ -142,15 +146,13 @@ bool hak_drain_some(hak_heap *heap, size_t *carriers) {
     hak_link *carrier = fetch(heap);
     if (carrier == NULL)
         return true;
-    hak_chains elsewhere;
-    arrivals came = {0};
-    hak_chains_begin(&elsewhere);
+    arrivals came;
+    came.cls = HAK_CLASS_NONE;
+    came.blocks = came.count = 0;
     for (; carrier != NULL && *carriers > 0; --*carriers)
-        carrier = heap->robbed ? unload_into_slabs(heap, carrier, &came)
-                               : unload(heap, carrier, &elsewhere, &came);
+        carrier = unload(heap, carrier, &came);
     heap->came = carrier;
-    hak_chain_came_home(came.cls, came.blocks);
-    hak_chains_send(&elsewhere);
+    end_class(heap, &came);
     return carrier == NULL;
 }
 

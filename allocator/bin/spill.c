@@ -140,9 +140,7 @@ void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
     hak_magazine_put(heap, cls, block);
 }
 
-void hak_bin_take_home(hak_heap *heap, unsigned cls, void *block) {
-    if (hak_is_armed(heap, cls) || (heap->top[cls] == heap->end[cls] && !grow(heap, cls, 1)))
-        hak_slab_put(heap, hak_run_of(block), block);
-    else
-        hak_magazine_put(heap, cls, block);
+void hak_bin_grow_for_home(hak_heap *heap, unsigned cls) {
+    if (!hak_is_armed(heap, cls))
+        grow(heap, cls, 1);
 }

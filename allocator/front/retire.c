@@ -3,6 +3,7 @@
 
 #include "base/probe.h"
 #include "bin/bin.h"
+#include "bin/give.h"
 #include "heap/owner.h"
 #include "large/large.h"
 #include "magazine/arm.h"
@@ -28,10 +29,23 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     hak_chains_send(&chain);
 }
 
+/* Two threads that use blocks of one cache line wait for each other, as long as both keep theirs.
+ * So a block that shares its line goes home, where its thread happens to look. */
+static inline bool push_armed(hak_heap *heap, unsigned cls, void *block) {
+    if (!hak_armed_push(heap, cls, block))
+        return false;
+    if (hak_classes[cls].size <= HAK_CACHE_LINE &&
+        hak_owner_of(block) != hak_owner_word(heap, cls)) {
+        heap->bins[cls].held_top--;
+        hak_give_back(heap, cls, &block, 1);
+    }
+    return true;
+}
+
 static inline void retire(hak_heap *heap, unsigned cls, void *block) {
     if (HAK_HARDENED)
         hak_mark_back_anywhere(block);
-    if (hak_armed_push(heap, cls, block))
+    if (push_armed(heap, cls, block))
         return;
     HAK_TALLY(heap, cls, retire);
     HAK_PROBE_OF_CLASS(retire, cls, block);

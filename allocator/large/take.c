@@ -98,7 +98,7 @@ static uint64_t faults_of(const hak_slab *run) {
 
 static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = faults_of(run); /* read first: once given, the run may be somebody else's */
-    enum hak_freed how = hak_excess_huge(run->pages, faults);
+    enum hak_freed how = hak_excess_huge(run, faults);
     if (how == HAK_FREED_SPARSE) {
         hak_spare_give(run, zeroed);
         hak_purge_expect_spare(faults);

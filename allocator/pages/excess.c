@@ -140,12 +140,32 @@ static enum hak_freed dense(size_t pages) {
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
+/* The program may have asked for huge pages itself: then few faults make all of a block resident,
+ * if they are enough for that. So the system is asked about its middle, but not again and again for
+ * nothing. */
+static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
+    static _Atomic uint64_t in_vain_us;
+    uint64_t now = hak_os_now_us();
+    size_t bytes = (size_t)run->pages << HAK_PAGE_SHIFT, part = HAK_SEGMENT_SIZE;
+    if (faults * HAK_SEGMENT_SIZE < bytes - bytes / HAK_SLACK_SHARE ||
+        now - atomic_load_explicit(&in_vain_us, memory_order_relaxed) < LOOK_US)
+        return false;
+    bool full =
+        hak_os_resident((char *)run->start + bytes / 2, part) >= part - part / HAK_SLACK_SHARE;
+    if (!full)
+        atomic_store_explicit(&in_vain_us, now, memory_order_relaxed);
+    return full;
+}
+
 /* A huge block is dense if its untouched pages are no more than the slack of a block that has
  * grown. */
-enum hak_freed hak_excess_huge(size_t pages, uint64_t faults) {
+enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
     hak_excess_look();
-    uint64_t dense_from = hak_excess_faults_of(pages - pages / HAK_SLACK_SHARE);
-    return hak_excess_faults() - faults >= dense_from ? dense(pages) : HAK_FREED_SPARSE;
+    size_t pages = run->pages;
+    uint64_t since = hak_excess_faults() - faults;
+    bool is_dense = since >= hak_excess_faults_of(pages - pages / HAK_SLACK_SHARE) ||
+                    is_full_in_the_middle(run, since);
+    return is_dense ? dense(pages) : HAK_FREED_SPARSE;
 }
 
 bool hak_excess_tail(size_t pages) {

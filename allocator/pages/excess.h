@@ -40,11 +40,10 @@ void hak_excess_look(void);
 uint64_t hak_excess_faults(void);
 uint64_t hak_excess_faults_of(size_t pages);
 
-/* What kind a huge block of `pages` pages is when it is freed. `faults` is the count when it was
- * taken, less the faults of those pages that had memory then. RARELY: a dense one, and none came
- * for a while. */
+/* What kind a huge block is when it is freed. `faults` is the count when it was taken, less the
+ * faults of those pages that had memory then. RARELY: a dense one, and none came for a while. */
 enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
-enum hak_freed hak_excess_huge(size_t pages, uint64_t faults);
+enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults);
 
 /* A new block lies where a longer one lay, and leaves `pages` free pages behind it. True: they
  * should go at once, because more pages are dirty than in use, and none did so for a while. */

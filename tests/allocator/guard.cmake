@@ -43,7 +43,8 @@ set_tests_properties(unit.realloc_stays PROPERTIES DISABLED TRUE)
 set_tests_properties(process.any_size process.growth_copies interface.gigabytes PROPERTIES DISABLED TRUE)
 
 # A large block that is freed becomes a wall and loses its memory.
-set_tests_properties(process.dense_huge process.buffers_whole process.sizes_in_turn PROPERTIES DISABLED TRUE)
+set_tests_properties(process.dense_huge process.asked_for_huge_pages process.buffers_whole process.sizes_in_turn
+                     PROPERTIES DISABLED TRUE)
 
 # Its quarantine holds blocks drawn at random: nearly all slabs of a class that was torn down have one.
 set_tests_properties(process.threads_tear_down PROPERTIES DISABLED TRUE)
