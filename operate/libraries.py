@@ -23,7 +23,7 @@ from typing import Any
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.home import is_tree
 from pipeline.core.processor import nearest
-from pipeline.core.variant import PRODUCTION, VARIANTS, share_folder, shared_name
+from pipeline.core.variant import PRODUCTION, VARIANTS, line_of, share_folder, shared_name
 
 MANIFEST, DEFAULT_PROFILE = "manifest.json", "mixed"
 PREFIXES = ("/usr/local", "/usr", "/opt/hakmem")
@@ -80,7 +80,7 @@ def find(
     fitting = [one for one in found if profile in (None, one.profile)]
     fitting.sort(key=lambda one: profile is None and one.profile != DEFAULT_PROFILE)
     if not fitting:
-        raise _nothing(profile, found, variant)
+        raise _none_current(profile, roots, variant) or _nothing(profile, found, variant)
     return choose(fitting[0], cpu, this_cpu)
 
 
@@ -174,6 +174,21 @@ def _libraries(root: Path, manifest: Path, variant: str) -> Iterator[Library]:
         for folder in sorted(root.glob(pattern)):
             if (folder / shared_name(variant)).is_file():
                 yield Library((folder / shared_name(variant)).absolute(), said)
+
+
+def _none_current(profile: str | None, roots: Sequence[Path], variant: str) -> VersionError | None:
+    """Return the error where versions of a profile are published and none is current."""
+    line = line_of(profile or DEFAULT_PROFILE, variant)
+    tree = next((one for one in roots if any(one.glob(f"dist/{line}/*/{MANIFEST}"))), None)
+    if tree is None:
+        return None
+    name = shlex.quote(line)
+    return VersionError(
+        f"no version of profile {line!r} is current in {tree}",
+        hint=f"`.venv/bin/pipeline list -p {name}` shows why; "
+        f"`.venv/bin/pipeline rollback -p {name} --to VERSION` makes one current; "
+        "or name a file by --library",
+    )
 
 
 def _nothing(profile: str | None, found: Sequence[Library], variant: str) -> VersionError:

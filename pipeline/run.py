@@ -33,6 +33,7 @@ from pipeline.stages.publish.elsewhere import ordered, tell_common
 from pipeline.stages.publish.elsewhere_send import tell_left_out
 from pipeline.stages.publish.gate import passes
 from pipeline.stages.publish.publish import Published, check_writable, publish
+from pipeline.stages.publish.refusal import refuse_rejected_inputs
 from pipeline.stages.publish.release import Beside, Release
 from pipeline.stages.tuning.tune import tune
 
@@ -103,6 +104,7 @@ def make(shop: Workshop) -> Release:
     tuned = cut(shop, setup, plain)
     counting = instrument(shop, setup)
     training = train(shop, setup, plain, counting)
+    refuse_rejected_inputs(shop, setup.geometry)
     profile = merge(shop, training)
     lto = Candidate("lto", pgo(shop, setup, tuned, profile), profile)
     archive = static(shop, setup, profile)

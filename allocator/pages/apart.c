@@ -20,15 +20,16 @@ static void *noted(void *block, size_t size) {
     return block;
 }
 
-/* Whether so many bytes more may be had. */
-static bool is_granted(size_t size) {
-    hak_press_for(size >> HAK_PAGE_SHIFT);
-    return hak_quota_take_apart(size);
+/* Whether a block may grow so. Of a new one, `from` is 0. */
+static bool is_granted(size_t from, size_t to) {
+    if (to > from)
+        hak_press_for((to - from) >> HAK_PAGE_SHIFT);
+    return hak_quota_resize_apart(from, to);
 }
 
 /* An entry, and the bytes. */
 static bool expect(size_t size) {
-    if (!is_granted(size))
+    if (!is_granted(0, size))
         return false;
     bool expected = hak_apart_expect_one();
     if (!expected)
@@ -76,14 +77,15 @@ static size_t generous(size_t size) {
 }
 
 /* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. */
-static void *remap(void *block, size_t size) {
-    if (!is_granted(size))
+static void *remap(void *block, size_t before, size_t size) {
+    if (!is_granted(before, size))
         return NULL;
-    size_t before = hak_apart_forget(block);
-    void *moved = before != 0 ? hak_os_remap(block, before, size) : NULL;
-    if (before != 0)
+    bool was_there = hak_apart_forget(block) != 0;
+    void *moved = was_there ? hak_os_remap(block, before, size) : NULL;
+    if (was_there)
         hak_apart_note(moved != NULL ? moved : block, moved != NULL ? size : before);
-    hak_quota_give_apart(moved != NULL ? before : size);
+    if (moved == NULL)
+        hak_quota_resize_apart(size, before);
     return moved;
 }
 
@@ -91,8 +93,8 @@ void *hak_apart_resize(void *block, size_t size) {
     size_t before = hak_apart_size(block);
     if (size <= before && size >= before - before / HAK_SLACK_SHARE)
         return block;
-    void *moved = size > before ? remap(block, generous(size)) : NULL;
-    return moved != NULL ? moved : remap(block, whole_pages(size));
+    void *moved = size > before ? remap(block, before, generous(size)) : NULL;
+    return moved != NULL ? moved : remap(block, before, whole_pages(size));
 }
 
 static void *move_out(const hak_slab *run, size_t size) {

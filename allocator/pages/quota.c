@@ -23,11 +23,12 @@ bool hak_quota_forbids(const hak_range *r, size_t first, size_t count) {
 
 /* Under the lock that pages are taken under: so of two requests that are too much together, one is
  * refused. */
-bool hak_quota_take_apart(size_t bytes) {
+bool hak_quota_resize_apart(size_t from, size_t to) {
+    size_t before = pages_of(from), after = pages_of(to);
     hak_lock_take(&hak_segment_lock);
-    bool granted = !is_beyond(pages_of(bytes));
+    bool granted = after <= before || !is_beyond(after - before);
     if (granted)
-        atomic_fetch_add_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+        atomic_fetch_add_explicit(&apart, after - before, memory_order_relaxed);
     hak_lock_give(&hak_segment_lock);
     return granted;
 }

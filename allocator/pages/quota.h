@@ -23,8 +23,9 @@ HAK_INLINE bool hak_quota_refuses(const hak_range *r, size_t first, size_t count
     return HAK_UNLIKELY(hard != SIZE_MAX) && hak_quota_forbids(r, first, count);
 }
 
-/* Bytes more, or less, in blocks apart. False: the hard limit forbids it, nothing happened. */
-bool hak_quota_take_apart(size_t bytes);
+/* A block apart begins, with `from` 0, or gets another size, in bytes. False: the hard limit
+ * forbids it, nothing happened. Never to a smaller one. */
+bool hak_quota_resize_apart(size_t from, size_t to);
 void hak_quota_give_apart(size_t bytes);
 
 /* In a forked child: so many bytes are in blocks apart. */

@@ -76,12 +76,13 @@ class Marks(_Record):
 
 def require_accepted(version: Version) -> None:
     """Raise VersionError if a published version was rejected: it goes nowhere any more."""
+    line = version.folder.parent.name
     refused = read_marks(version.folder.parent).rejection(version)
     if refused is not None:
         raise VersionError(
             f"{version.name} was rejected on {refused.since[:10]}: {refused.reason}",
-            hint="take another one: "
-            f"`.venv/bin/pipeline list -p {version.folder.parent.name}` shows them",
+            hint=f"take another one, `.venv/bin/pipeline list -p {line}` shows them; "
+            f"or take that back: `.venv/bin/pipeline reject -p {line} {version.name} --undo`",
         )
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError, SpaceError
 from pipeline.core.files import replace_text
-from pipeline.core.variant import split_line
+from pipeline.core.variant import PRODUCTION, split_line
 from pipeline.release.install import Place
 from pipeline.release.marks import read_marks
-from pipeline.release.version import Version, published
+from pipeline.release.version import Version, current, published
 
 PLACES = "installed-at.json"
 """Beside the versions: the prefixes into which versions of this profile were installed."""
@@ -42,17 +42,27 @@ def remember_place(dist: Path, place: Place) -> None:
 
 
 def where_installed(version: Version) -> list[str]:
-    """Return a sentence for each prefix that has a version, and for each where nobody can tell."""
+    """Return a sentence for each prefix that has a version, and for each where nobody can tell.
+
+    It says what replaces the version there; or, where no version is current, what removes it.
+    """
     dist, said = version.folder.parent, []
-    line, variant = dist.name, split_line(dist.name)[1]
     for root in sorted(_roots(dist)):
         try:
-            if _installed(root, variant) == version.name:
-                cure = f"`.venv/bin/pipeline install --profile {line} --prefix {root}`"
-                said.append(f"{version.name} is still installed in {root}; {cure} replaces it")
+            if _installed(root, split_line(dist.name)[1]) == version.name:
+                cure = _cure(dist, root)
+                said.append(f"{version.name} is still installed in {root}; {cure}")
         except ArtifactError as error:
             said.append(error.message)
     return said
+
+
+def _cure(dist: Path, root: Path) -> str:
+    line, variant = dist.name, split_line(dist.name)[1]
+    if current(dist) is not None:
+        return f"`.venv/bin/pipeline install --profile {line} --prefix {root}` replaces it"
+    which = "" if variant == PRODUCTION else f" --variant {variant}"
+    return f"`.venv/bin/pipeline uninstall --prefix {root}{which}` removes it"
 
 
 def plan_pruning(dist: Path, keep: int) -> Pruning:

@@ -136,7 +136,9 @@ def current(dist: Path) -> Version | None:
 
 def untouched(dist: Path) -> str:
     """Say what a build leaves behind that publishes nothing: `current` as it was, or nothing."""
-    return "`current` is as it was" if current(dist) else "nothing is published yet"
+    if current(dist):
+        return "`current` is as it was"
+    return "no version is current" if published(dist) else "nothing is published yet"
 
 
 def point_current(version: Version) -> None:
@@ -280,5 +282,6 @@ def _require(version: Version | None, profile: str, dist: Path) -> Version:
     raise VersionError(
         f"no version of profile {profile!r} is current",
         hint=f"`.venv/bin/pipeline list -p {profile}` shows them and why; "
-        f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` makes one current",
+        f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` makes one current that is not "
+        f"rejected, `.venv/bin/pipeline reject -p {profile} VERSION --undo` takes that back",
     )

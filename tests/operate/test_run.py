@@ -176,6 +176,17 @@ def test_before_anything_is_published_the_hint_can_be_typed_as_it_is(tmp_path: P
     assert "`.venv/bin/pipeline build`" in bare.value.hint
 
 
+def test_where_all_versions_were_rejected_it_says_how_one_becomes_current(
+    tmp_path: Path, library: Path
+) -> None:
+    publish(tmp_path / "dist", library, "mixed", "x86-64")
+    (tmp_path / "dist/mixed/current").unlink()
+    for profile in (None, "mixed"):
+        with pytest.raises(VersionError, match="no version of profile 'mixed' is current") as none:
+            libraries.find(profile, None, "other", [tmp_path])
+        assert "`.venv/bin/pipeline rollback -p mixed --to VERSION`" in str(none.value.hint)
+
+
 def test_the_variant_chooses_among_trees_and_prefixes(tmp_path: Path, library: Path) -> None:
     publish(tmp_path / "dist", library, "mixed", "x86-64")
     with pytest.raises(VersionError, match="no hardened library") as refused:

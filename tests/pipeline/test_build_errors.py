@@ -359,6 +359,7 @@ def test_a_build_that_was_rejected_is_refused(spared: Sandbox) -> None:
     code, output = spared.build()
     assert code == ExitCode.GATE
     assert f"{rejected} was rejected (it is slow)" in output
+    assert "train: unchanged" in output and "merge: " not in output  # nothing more is done in vain
 
 
 def test_a_dry_run_says_what_a_build_would_do_first_and_does_nothing(built: Sandbox) -> None:

@@ -47,7 +47,7 @@ def write_manifest(
         "processor": _processor(release.geometry, release.verdict),
         "beside": {one.kind: _beside(shop, one) for one in release.beside},
         "rebuilt_from": release.rebuilt_from,
-        "inputs": inputs_of(shop, release),
+        "inputs": inputs_of(shop, release.geometry, release.inputs),
     }
     text = json.dumps(manifest, indent=2, sort_keys=True)
     (room / MANIFEST).write_text(text + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.processor import ANY
@@ -13,29 +14,32 @@ from pipeline.stages.build.finish import debug_name
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.publish.release import Beside, Release
 
+if TYPE_CHECKING:
+    from pipeline.geometry.model import Geometry
+
 STAGE = "publish"
 # Stages whose keys are decided by people, not by what a training happened to count.
 FROM_PEOPLE = ("baseline", "geometry", "instrument", "train")
 
 
-def inputs_of(shop: Workshop, release: Release) -> str:
+def inputs_of(shop: Workshop, geometry: Geometry | None, kept: Path | None = None) -> str:
     """Return the digest of what a build is made from, before any training: people's part of it.
 
     Two trainings of the same sources give other bytes; by this they are known as the same.
+    ``kept`` is where a rebuild from a bundle has its lists. The training must be done.
     """
     parts = {
         artifact.receipt.stage: artifact.receipt.parts
         for artifact in shop.store.used
         if artifact.receipt.stage in FROM_PEOPLE
     }
-    files = product(shop, release).profile
-    written = {name: digest_file(files[name]) for name in files if name in (*LISTS, GEOMETRY)}
+    files = _lists(shop, kept) | _geometry_file(shop, geometry, kept)
+    written = {name: digest_file(files[name]) for name in files}
     return digest_value({"stages": parts, "files": written})
 
 
 def product(shop: Workshop, release: Release) -> Product:
     """Return all files that a build publishes, from where they are."""
-    lists = release.inputs or shop.tree.layout(shop.profile.layout.name)
     profile_file = (release.inputs or shop.tree.profiles) / f"{shop.profile.name}.toml"
     return Product(
         library=release.candidate.library.path,
@@ -48,8 +52,8 @@ def product(shop: Workshop, release: Release) -> Product:
             PROFDATA: release.profile.path,
             **_further_profiles(release),
             profile_file.name: profile_file,
-            **_geometry_file(shop, release),
-            **{name: lists / name for name in LISTS},
+            **_geometry_file(shop, release.geometry, release.inputs),
+            **_lists(shop, release.inputs),
         },
     )
 
@@ -59,16 +63,21 @@ def _files_of(shop: Workshop, beside: Beside) -> tuple[Path, Path]:
     return library.path, library.artifact.path(debug_name(shop))
 
 
-def _geometry_file(shop: Workshop, release: Release) -> dict[str, Path]:
+def _lists(shop: Workshop, kept: Path | None) -> dict[str, Path]:
+    folder = kept or shop.tree.layout(shop.profile.layout.name)
+    return {name: folder / name for name in LISTS}
+
+
+def _geometry_file(shop: Workshop, geometry: Geometry | None, kept: Path | None) -> dict[str, Path]:
     """Return the file that the library is cut by; of two that add up, one with both's values."""
-    if release.geometry is None:
+    if geometry is None:
         return {}
-    if release.inputs:
-        return {GEOMETRY: release.inputs / GEOMETRY}
-    if release.geometry.processor == ANY:
+    if kept:
+        return {GEOMETRY: kept / GEOMETRY}
+    if geometry.processor == ANY:
         return {GEOMETRY: shop.tree.geometry(shop.profile.name)}
     joined = shop.log(STAGE, "geometry").with_name(GEOMETRY)
-    write_toml(release.geometry, default_geometry(shop.tree), joined)
+    write_toml(geometry, default_geometry(shop.tree), joined)
     return {GEOMETRY: joined}
 
 

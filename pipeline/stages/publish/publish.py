@@ -7,22 +7,20 @@ disk, renamed; only then the symbolic link ``current`` is replaced, which is one
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.digest import digest_value
-from pipeline.core.errors import GateError, SpaceError
+from pipeline.core.errors import SpaceError
 from pipeline.core.lock import marks_lock
-from pipeline.release.marks import Mark, lift, read_marks, why_current_stays
+from pipeline.release.marks import lift, read_marks, why_current_stays
 from pipeline.release.version import (
     CURRENT,
     Version,
     check_folder,
     current,
     point_current,
-    untouched,
 )
 from pipeline.report.text import change as percent
 from pipeline.stages.build.workshop import Workshop
@@ -30,6 +28,7 @@ from pipeline.stages.proof.verify import VERDICT
 from pipeline.stages.publish.folder import write_version
 from pipeline.stages.publish.gate import pass_gate
 from pipeline.stages.publish.product import STAGE, inputs_of
+from pipeline.stages.publish.refusal import known_by, refuse_rejected
 from pipeline.stages.publish.release import Release
 from pipeline.stages.publish.reporting import keep_report, make_report
 
@@ -85,11 +84,13 @@ def publish(shop: Workshop, release: Release) -> Published:
     """
     dist, version = shop.tree.dist(shop.line), _version(shop, release)
     folder = dist / version
-    _refuse_rejected(dist, release, inputs_of(shop, release))
+    digest = release.candidate.library.digest
+    inputs = inputs_of(shop, release.geometry, release.inputs)
+    refuse_rejected(dist, digest, inputs)
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
         return Published(folder, None)
-    if held := _held(dist, release, inputs_of(shop, release)):
+    if held := _held(dist, digest, inputs):
         shop.console.reused(STAGE, str(held.stays))
         return held
     receipts = [artifact.receipt for artifact in shop.store.used]
@@ -105,8 +106,8 @@ def publish(shop: Workshop, release: Release) -> Published:
             return Published(folder, model, judged=report)
         line.step("writing the version")
         with marks_lock(shop.tree.state):
-            _refuse_rejected(dist, release, inputs_of(shop, release))  # since the build began
-            if held := _held(dist, release, inputs_of(shop, release)):
+            refuse_rejected(dist, digest, inputs)  # since the build began
+            if held := _held(dist, digest, inputs):
                 line.done(str(held.stays))
                 return held
             if not Version(folder).is_whole():
@@ -125,21 +126,9 @@ def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:
     return model.model_copy(update={"published": False, "withheld": True, "reason": reason})
 
 
-def _refuse_rejected(dist: Path, release: Release, inputs: str) -> None:
-    """Raise GateError if this build is a version that somebody has rejected."""
-    found = _known_by(read_marks(dist).rejected, release, inputs)
-    if found is not None:
-        left = untouched(dist)
-        raise GateError(
-            f"{found.version} was rejected ({found.reason}), and this is built of the same; {left}",
-            hint="change sources, profile or lists; or take that back: "
-            f"`.venv/bin/pipeline reject -p {dist.name} {found.version} --undo`",
-        )
-
-
-def _held(dist: Path, release: Release, inputs: str) -> Published | None:
+def _held(dist: Path, digest: str, inputs: str) -> Published | None:
     """Return what holds instead of this build, if it is a version that was rolled back."""
-    aside = _known_by(read_marks(dist).aside, release, inputs)
+    aside = known_by(read_marks(dist).aside, digest, inputs)
     if aside is None or current(dist) is None:
         return None
     held = f"{aside.version} was rolled back, and this is built of the same"
@@ -155,11 +144,6 @@ def _move_current(shop: Workshop, version: Version, model: ReportModel) -> str |
         point_current(version)
         lift(dist)
     return stays
-
-
-def _known_by(marks: Sequence[Mark], release: Release, inputs: str) -> Mark | None:
-    digest = release.candidate.library.digest
-    return next((one for one in marks if one.means(digest, inputs)), None)
 
 
 def _worse_than_current(model: ReportModel) -> tuple[str, ...]:

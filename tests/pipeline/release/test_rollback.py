@@ -19,7 +19,7 @@ from pipeline.core.paths import Tree
 from pipeline.release import check_version
 from pipeline.release.install import Place, carry_out, plan_install
 from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
-from pipeline.release.version import Version, current, point_current, resolve
+from pipeline.release.version import Version, current, point_current, resolve, untouched
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
 from pipeline.stages.publish import publish
@@ -129,7 +129,10 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
     monkeypatch.setattr(publish, "_version", lambda *_: BAD)
     monkeypatch.setattr(publish, "inputs_of", lambda *_: f"inputs of {BAD}")
     release = SimpleNamespace(
-        candidate=SimpleNamespace(library=SimpleNamespace(digest="another")), verdict=None
+        candidate=SimpleNamespace(library=SimpleNamespace(digest="another")),
+        verdict=None,
+        geometry=None,
+        inputs=None,
     )
     shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
     shop.options.redo, shop.options.mode = {STAGE}, "default"
@@ -231,6 +234,16 @@ def test_prefixes_that_still_have_what_is_refused_are_named(
     assert str(other) not in said and current(tree.dist("p")) == version(tree, OLD)
 
 
+def test_where_no_version_is_current_what_is_installed_is_to_be_removed(
+    tree: Tree, tmp_path: Path
+) -> None:
+    type_("install", BAD, "--prefix", str(tmp_path / "prefix"))
+    reject(version(tree, OLD), "old")
+    said = type_("reject", BAD, "--reason", "bad")
+    cure = f"`.venv/bin/pipeline uninstall --prefix {tmp_path / 'prefix'}`"
+    assert f"{BAD} is still installed in {tmp_path / 'prefix'}; {cure} removes it" in said
+
+
 def test_the_oldest_version_says_how_to_go_to_another(tree: Tree) -> None:
     type_("rollback")
     with pytest.raises(
@@ -248,7 +261,11 @@ def test_the_only_version_can_be_refused_and_then_none_is_current(tree: Tree) ->
     assert current(tree.dist("p")) is None
     with pytest.raises(VersionError, match="no version of profile 'p' is current") as unknown:
         resolve(tree, "p")
-    assert "list -p p" in unknown.value.hint
+    assert "list -p p" in unknown.value.hint and "VERSION --undo`" in unknown.value.hint
+    with pytest.raises(VersionError, match="was rejected on") as again:
+        type_("rollback", "--to", BAD)
+    assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in again.value.hint
+    assert untouched(tree.dist("p")) == "no version is current"
     assert "REJECTED: bad" in type_("list")
     type_("reject", BAD, "--undo")
     type_("rollback", "--to", BAD)

@@ -1,0 +1,41 @@
+"""A build of what somebody has rejected is refused, and before it is judged where that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.errors import GateError
+from pipeline.release.marks import Mark, read_marks
+from pipeline.release.version import untouched
+from pipeline.stages.publish.product import inputs_of
+
+if TYPE_CHECKING:
+    from pipeline.geometry.model import Geometry
+    from pipeline.stages.build.workshop import Workshop
+
+
+def refuse_rejected_inputs(shop: Workshop, geometry: Geometry | None) -> None:
+    """Raise GateError if a build of the same inputs was rejected: what follows would be in vain.
+
+    To be called when the training is done.
+    """
+    refuse_rejected(shop.tree.dist(shop.line), "", inputs_of(shop, geometry))
+
+
+def refuse_rejected(dist: Path, digest: str, inputs: str) -> None:
+    """Raise GateError if a library with that digest, or one of the same inputs, was rejected."""
+    found = known_by(read_marks(dist).rejected, digest, inputs)
+    if found is not None:
+        left = untouched(dist)
+        raise GateError(
+            f"{found.version} was rejected ({found.reason}), and this is built of the same; {left}",
+            hint="change sources, profile or lists; or take that back: "
+            f"`.venv/bin/pipeline reject -p {dist.name} {found.version} --undo`",
+        )
+
+
+def known_by(marks: Sequence[Mark], digest: str, inputs: str) -> Mark | None:
+    """Return the mark that means a build."""
+    return next((one for one in marks if one.means(digest, inputs)), None)
