@@ -14,7 +14,7 @@
 #include "pages/epoch.h"
 #include "pages/mark.h"
 #include "pages/range.h"
-#include "reclaim/background.h"
+#include "reclaim/purger.h"
 #include "reclaim/purge.h"
 #include "sampling/sampling.h"
 #include "stats/stats.h"
@@ -80,7 +80,7 @@ static inline void *refill(hak_heap *heap, unsigned cls) {
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
-    if (hak_background_start())
+    if (hak_purger_start())
         hak_owner_enters(heap); /* it has been left */
     return block;
 }

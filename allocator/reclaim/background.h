@@ -1,6 +1,5 @@
-/* A thread that ends purge epochs while the program's own threads sleep: with the option
- * HAKMEM_PURGE_THREAD alone. It gives back what lies free in segments, in the heaps of ended
- * threads and in those of threads that sleep (reclaim/reclaim.h).
+/* Whether the thread of reclaim/purger.h is there, rests or is wanted: with the option
+ * HAKMEM_PURGE_THREAD alone.
  *
  *   malloc -> starts it          free -> wakes it
  *   NONE ---> RUNNING ---> RESTING ---> RUNNING ...      while nothing waits, it rests
@@ -14,11 +13,9 @@
 
 #include <stdbool.h>
 
-/* Starts the thread if it is wanted and not there. It allocates: the caller's heap is sound, and no
- * lock is held, nor one of libc's. False: nothing happened. */
-bool hak_background_start(void);
+/* ---- any thread, any time ---- */
 
-/* Something waits for the end of an epoch. Any thread, any time. */
+/* Something waits for the end of an epoch. */
 void hak_background_wake(void);
 
 /* The thread that has the oldest heap lives from now on, or has ended. */
@@ -26,3 +23,15 @@ void hak_background_first_lives(bool lives);
 
 /* In a forked child, which does not have the thread. */
 void hak_background_after_fork_in_child(void);
+
+/* ---- for the thread itself, and for who starts it ---- */
+
+/* It is wanted, there is something to do or to rest for, and it is not there. */
+bool hak_background_lacks(void);
+
+/* True: the caller starts it, and nobody else does; or says that the system refuses it. */
+bool hak_background_begins(void);
+void hak_background_is_refused(void);
+
+/* Nothing waits. Returns when something does; false: the thread ends. */
+bool hak_background_rest(void);

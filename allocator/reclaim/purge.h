@@ -2,7 +2,7 @@
  *
  * Time is cut into epochs of the policy's purge delay. At the end of an epoch every page that was
  * dirty at its beginning and has not been used since is purged; so a page stays dirty for one to
- * two delays. Nothing runs in the background, unless reclaim/background.h is asked for: the slow
+ * two delays. Nothing runs in the background, unless reclaim/purger.h is asked for: the slow
  * paths of malloc and free look at the clock, and while an epoch runs the magazines are armed
  * (magazine/arm.h), so that a program that goes on allocating only a little gives its memory back
  * too. When an epoch runs: pages/epoch.h. */
@@ -15,7 +15,7 @@
 void hak_purge_tick(hak_heap *heap, unsigned cls);
 
 /* Ends the epoch when its time has come. Returns the milliseconds until there is more to do; 0:
- * nothing waits. For a thread without a heap: reclaim/background.h. */
+ * nothing waits. For a thread without a heap: reclaim/purger.h. */
 uint64_t hak_purge_due(void);
 
 /* Empties the calling thread's heap (NULL: it has none), those of ended threads and those of

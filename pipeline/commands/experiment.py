@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from pipeline.versus.model import VersusResult
 
 
+LONGER = 4
+"""Times as long, where a verdict is not decided."""
+
+
 def _complete_subject(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
@@ -156,6 +160,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> None:
     from pipeline.experiment.sides import require_trial
     from pipeline.experiment.trial import result_of
     from pipeline.experiment.write import add_result
+    from pipeline.judge.verdict import Verdict
     from pipeline.versus.show import render
 
     tree = Tree.here()
@@ -169,6 +174,11 @@ def run_command(name: str, budget_s: float, verbose: bool) -> None:
     write_page(tree)
     click.echo(render(found, "term"), nl=False)
     click.echo(f"noted in {entry.path}")
+    if found.speed.verdict is Verdict.INCONCLUSIVE:
+        click.echo(
+            f"next: .venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s"
+            f" measures {LONGER} times as long: intervals become about half as wide"
+        )
 
 
 def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:

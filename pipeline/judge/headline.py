@@ -202,7 +202,7 @@ def _programs(result: VerifyResult) -> list[str]:
     alike = sum(memory_of(one) == "as lean" for one in found)
     if alike:
         memory.append(("as lean", f"{alike} of {len(found)}"))
-    return [*sentences, f"Their memory: {_grouped(memory)}."] if memory else sentences
+    return [*sentences, f"Memory of these programs: {_grouped(memory)}."] if memory else sentences
 
 
 def _by_wall(result: VerifyResult) -> str:

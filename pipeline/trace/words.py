@@ -31,7 +31,7 @@ def facts(found: Statistics) -> list[tuple[str, str]]:
     births = sum(calls[name] for name in ("malloc", "calloc", "aligned"))
     return [
         ("program", process.name),
-        ("events", f"{process.events:,}"),
+        ("events", f"{process.events:,} (calls, and threads that end)"),
         ("bytes per event", _bytes_per_event(process)),
         ("run time", f"{process.run_ns / 1e9:.2f} s" if process.run_ns else "unknown"),
         ("time spent recording", overhead(process)),
