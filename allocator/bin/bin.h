@@ -10,7 +10,8 @@ void *hak_bin_take(hak_heap *heap, unsigned cls);
 /* Puts a block into the magazine, after room was made if it was full. */
 void hak_bin_give(hak_heap *heap, unsigned cls, void *block);
 
-/* Blocks come home from other threads, to be handed out again soon: a magazine may grow for them. */
+/* Blocks come home from other threads, to be handed out again soon: a magazine may grow for them.
+ */
 void hak_bin_grow_for_home(hak_heap *heap, unsigned cls);
 
 /* Gives all blocks of the magazine back. */

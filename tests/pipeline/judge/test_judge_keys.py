@@ -324,7 +324,10 @@ def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
     assert "faster: git +5.00 % [" in said
     assert "; as fast: gcc +0.00 % [" in said
     assert "; undecided: perl. " in said
-    assert "Memory of these programs: leaner: git -10.00 % [-10.00 %, -10.00 %]; as lean: 2 of 3." in said
+    assert (
+        "Memory of these programs: leaner: git -10.00 % [-10.00 %, -10.00 %]; as lean: 2 of 3."
+        in said
+    )
     assert ", loops and replays faster (+20.00 % [" in said
     assert "Loops and replays that are faster: loop +20.00 %." in said
     assert (
