@@ -37,19 +37,15 @@ struct Node {
 std::shared_ptr<Node> grow(std::mt19937 &random, int depth) {
     auto node = std::make_shared<Node>();
     node->name = std::string(random() % 90, static_cast<char>('a' + depth));
-    if (depth % 3 == 0)
-        node->value = std::string(random() % 500, 'x');
-    if (depth % 3 == 1)
-        node->value = std::vector<double>(random() % 60, 1.0);
-    for (unsigned i = 0; depth > 0 && i < 3; i++)
-        node->children.push_back(grow(random, depth - 1));
+    if (depth % 3 == 0) node->value = std::string(random() % 500, 'x');
+    if (depth % 3 == 1) node->value = std::vector<double>(random() % 60, 1.0);
+    for (unsigned i = 0; depth > 0 && i < 3; i++) node->children.push_back(grow(random, depth - 1));
     return node;
 }
 
 unsigned long weigh(const Node &node) {
     unsigned long sum = node.name.size();
-    for (const auto &child : node.children)
-        sum += weigh(*child);
+    for (const auto &child : node.children) sum += weigh(*child);
     return sum;
 }
 
@@ -86,8 +82,7 @@ unsigned long throwing(int worker) {
     for (int i = 0; i < Rounds; i++) {
         try {
             const std::string message(static_cast<size_t>(i % 300), 'e');
-            if (i % 2 == 0)
-                throw std::runtime_error(message);
+            if (i % 2 == 0) throw std::runtime_error(message);
             throw std::out_of_range(message + std::to_string(worker % 2));
         } catch (const std::out_of_range &error) {
             caught += std::string(error.what()).size();
@@ -107,15 +102,13 @@ unsigned long work(int worker, Channel &mine, Channel &next) {
         table[random() % 700] = std::string(random() % 2000, 'v');
         table.erase(random() % 700);
         auto block = std::make_unique<Wide>();
-        if (reinterpret_cast<uintptr_t>(block.get()) % 256 != 0)
-            throw std::logic_error("alignment");
+        if (reinterpret_cast<uintptr_t>(block.get()) % 256 != 0) throw std::logic_error("alignment");
         wide[std::to_string(random() % 200)] = std::move(block);
         next.push(std::make_unique<std::string>(random() % 5000, 'h'));
         sum += mine.pop()->size();
         local.kept.emplace_back(random() % 100, 'k');
     }
-    for (const auto &[key, text] : table)
-        sum += key + text.size();
+    for (const auto &[key, text] : table) sum += key + text.size();
     return sum + wide.size();
 }
 
@@ -123,8 +116,7 @@ unsigned long exceptions_across_threads() {
     unsigned long sum = 0;
     for (int i = 0; i < 300; i++) {
         auto future = std::async(std::launch::async, [i] {
-            if (i % 3 == 0)
-                throw std::runtime_error(std::string(static_cast<size_t>(i), '!'));
+            if (i % 3 == 0) throw std::runtime_error(std::string(static_cast<size_t>(i), '!'));
             return std::vector<int>(static_cast<size_t>(i * 10), i);
         });
         try {
@@ -157,8 +149,7 @@ int main() {
                                      std::ref(channels[static_cast<size_t>((i + 1) % Workers)])));
     }
     unsigned long total = 0;
-    for (auto &result : results)
-        std::printf("worker %lu\n", total += result.get());
+    for (auto &result : results) std::printf("worker %lu\n", total += result.get());
     std::mt19937 random(7);
     const auto tree = grow(random, 9);
     std::printf("tree %lu\n", weigh(*tree));
