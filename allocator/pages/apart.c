@@ -76,16 +76,18 @@ static size_t generous(size_t size) {
     return whole_pages(size + size / HAK_SLACK_SHARE);
 }
 
-/* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. */
+/* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. Until it
+ * is shorter it counts as it was: the system may refuse that, and others may have taken the rest.
+ */
 static void *remap(void *block, size_t before, size_t size) {
-    if (!is_granted(before, size))
+    size_t most = size > before ? size : before;
+    if (!is_granted(before, most))
         return NULL;
     bool was_there = hak_apart_forget(block) != 0;
     void *moved = was_there ? hak_os_remap(block, before, size) : NULL;
     if (was_there)
         hak_apart_note(moved != NULL ? moved : block, moved != NULL ? size : before);
-    if (moved == NULL)
-        hak_quota_resize_apart(size, before);
+    hak_quota_resize_apart(most, moved != NULL ? size : before); /* no more: never refused */
     return moved;
 }
 

@@ -147,11 +147,11 @@ static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
     static _Atomic uint64_t in_vain_us;
     uint64_t now = hak_os_now_us();
     size_t bytes = (size_t)run->pages << HAK_PAGE_SHIFT, part = HAK_SEGMENT_SIZE;
+    size_t middle = (size_t)run->pages / 2 << HAK_PAGE_SHIFT; /* where a system page begins */
     if (faults * HAK_SEGMENT_SIZE < bytes - bytes / HAK_SLACK_SHARE ||
         now - atomic_load_explicit(&in_vain_us, memory_order_relaxed) < LOOK_US)
         return false;
-    bool full =
-        hak_os_resident((char *)run->start + bytes / 2, part) >= part - part / HAK_SLACK_SHARE;
+    bool full = hak_os_resident((char *)run->start + middle, part) >= part - part / HAK_SLACK_SHARE;
     if (!full)
         atomic_store_explicit(&in_vain_us, now, memory_order_relaxed);
     return full;

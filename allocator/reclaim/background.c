@@ -63,7 +63,9 @@ bool hak_background_rest(void) {
     atomic_thread_fence(memory_order_seq_cst);
     if (hak_purge_is_pending() || when_idle() != idle)
         return pass(idle, RUNNING) || idle == RESTING; /* else another one was started */
+    if (idle == NONE)
+        return false; /* another one may rest by now: the call that wakes it is not for this one */
     while (atomic_load(&state) == RESTING)
         hak_os_wait(&state, RESTING);
-    return idle == RESTING;
+    return true;
 }

@@ -22,11 +22,14 @@ set_property(TEST boxes.pages_mend APPEND PROPERTY LABELS each_step)
 
 # The library's calls of the system, led through the test.
 target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
-  -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge)
+  -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge
+  -Wl,--wrap=hak_os_resident)
+target_link_options(test_boxes_pages_apart PRIVATE -Wl,--wrap=hak_os_remap)
 target_link_options(test_boxes_pages_range PRIVATE -Wl,--wrap=hak_os_plan)
 target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_heap_seat PRIVATE -Wl,--wrap=hak_os_purge)
+target_link_options(test_boxes_reclaim_background PRIVATE -Wl,--wrap=hak_policy_now -Wl,--wrap=hak_os_wait)
 target_link_options(test_boxes_reclaim_delays PRIVATE -Wl,--wrap=hak_os_now_ms)
 target_link_options(test_boxes_reclaim_teardown PRIVATE -Wl,--wrap=hak_os_now_ms)
 

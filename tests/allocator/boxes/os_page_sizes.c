@@ -16,7 +16,7 @@
 
 enum { BLOCKS = 4000, STEPS = 60000 };
 
-static size_t purged;
+static size_t purged, asked;
 
 size_t __wrap_hak_os_page_size(void);
 void *__real_hak_os_reserve(size_t size, size_t align);
@@ -25,6 +25,8 @@ enum hak_commit __real_hak_os_commit(void *start, size_t size, bool is_reserved)
 enum hak_commit __wrap_hak_os_commit(void *start, size_t size, bool is_reserved);
 bool __real_hak_os_purge(void *start, size_t size);
 bool __wrap_hak_os_purge(void *start, size_t size);
+size_t __real_hak_os_resident(void *start, size_t size);
+size_t __wrap_hak_os_resident(void *start, size_t size);
 
 /* The program runs itself once for each size: the library asks before main. */
 static size_t page_size(void) {
@@ -53,6 +55,12 @@ bool __wrap_hak_os_purge(void *start, size_t size) {
     keeps_to_pages((uintptr_t)start, size);
     purged += size;
     return __real_hak_os_purge(start, size);
+}
+
+size_t __wrap_hak_os_resident(void *start, size_t size) {
+    keeps_to_pages((uintptr_t)start, size);
+    asked += size;
+    return __real_hak_os_resident(start, size);
 }
 
 static struct {
@@ -90,6 +98,19 @@ static void live_with(size_t unit) {
     CHECK_THAT(rss_kib() < before, "RSS %zu -> %zu KiB", before, rss_kib());
 }
 
+/* As few faults as huge pages make; of an odd number of pages of 64 KiB, too. */
+static void use_little(size_t size) {
+    enum { TOUCHED = 100 };
+    char *block = hak_malloc(size);
+    CHECK(block);
+    for (size_t i = 0; i < TOUCHED; i++)
+        ((volatile char *)block)[i * 4096] = 1;
+    sleep_ms(1);
+    asked = 0;
+    hak_free(block);
+    CHECK_THAT(asked != 0, "%zu bytes are not looked at", size);
+}
+
 static void become(const char *program, size_t unit) {
     char told[24];
     snprintf(told, sizeof told, "%zu", unit);
@@ -101,6 +122,8 @@ static void become(const char *program, size_t unit) {
 int main(int count, char **arguments) {
     (void)count;
     if (getenv("TEST_PAGE_SIZE")) {
+        use_little((size_t)24 << 20);
+        use_little(((size_t)24 << 20) + 65536);
         live_with(page_size());
         return 0;
     }

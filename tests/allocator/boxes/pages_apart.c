@@ -1,0 +1,39 @@
+/* Where the system refuses to shorten a block apart, because it grants no further mapping, the
+ * block counts as long as it is: also if another thread asks for memory meanwhile. What is counted
+ * too little would be given back once too often. Less than nothing in use reads as more than all.
+ */
+#include "include/hakmem.h"
+#include "os/os.h"
+
+#include "../support/check.h"
+#include "../support/threads.h"
+
+enum { MIB = 1 << 20 };
+
+void *__wrap_hak_os_remap(void *start, size_t size, size_t new_size);
+
+static void *other;
+
+void *__wrap_hak_os_remap(void *start, size_t size, size_t new_size) {
+    (void)start, (void)size, (void)new_size;
+    other = hak_malloc((size_t)1536 * MIB);
+    return NULL;
+}
+
+int main(void) {
+    hang_limit();
+    CHECK(hak_policy_set("hard_limit", "3100M") == 0);
+    char *block = hak_malloc((size_t)2048 * MIB);
+    if (!block)
+        return SKIPPED; /* the machine has no such memory */
+    CHECK(hak_realloc(block, (size_t)1280 * MIB) == block);
+    CHECK_THAT(!other, "3,584 MiB below a limit of 3,100");
+    hak_free(block);
+    hak_free(other);
+    CHECK((block = hak_malloc(MIB)) != NULL);
+    hak_free(block);
+    CHECK((block = hak_malloc((size_t)3000 * MIB)) != NULL);
+    CHECK(!hak_malloc((size_t)1024 * MIB));
+    hak_free(block);
+    return 0;
+}
