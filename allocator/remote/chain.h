@@ -26,10 +26,10 @@ typedef struct hak_chains {
     } open[HAK_FEW_SEATS];
 } hak_chains;
 
-/* Multiplicative hashing; the factor is 2^64 divided by the golden ratio. Source: Knuth, The Art of
- * Computer Programming, vol. 3, 6.4. */
+/* Seats lie side by side in a table: a few threads that start one after the other never share a
+ * chain, wherever the table lies. All blocks of one go have the same class. */
 HAK_INLINE unsigned hak_chain_of(uintptr_t owner) {
-    return (unsigned)((owner * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % HAK_FEW_SEATS;
+    return (unsigned)(owner / HAK_CLASS_LIMIT) % HAK_FEW_SEATS;
 }
 
 HAK_INLINE void hak_chains_begin(hak_chains *chains) {
