@@ -79,8 +79,10 @@ def find(
     found = [*published(roots, variant)]
     fitting = [one for one in found if profile in (None, one.profile)]
     fitting.sort(key=lambda one: profile is None and one.profile != DEFAULT_PROFILE)
-    if not fitting:
-        raise _none_current(profile, roots, variant) or _nothing(profile, found, variant)
+    if not fitting or (profile is None and fitting[0].profile != DEFAULT_PROFILE):
+        withdrawn = _none_current(profile, roots, variant, found)
+        if withdrawn or not fitting:
+            raise withdrawn or _nothing(profile, found, variant)
     return choose(fitting[0], cpu, this_cpu)
 
 
@@ -176,18 +178,25 @@ def _libraries(root: Path, manifest: Path, variant: str) -> Iterator[Library]:
                 yield Library((folder / shared_name(variant)).absolute(), said)
 
 
-def _none_current(profile: str | None, roots: Sequence[Path], variant: str) -> VersionError | None:
-    """Return the error where versions of a profile are published and none is current."""
+def _none_current(
+    profile: str | None, roots: Sequence[Path], variant: str, found: Sequence[Library]
+) -> VersionError | None:
+    """Return the error where versions of a profile are published and none is current.
+
+    Who names no profile does not get another one in its place without a word.
+    """
     line = line_of(profile or DEFAULT_PROFILE, variant)
     tree = next((one for one in roots if any(one.glob(f"dist/{line}/*/{MANIFEST}"))), None)
-    if tree is None:
+    if tree is None or (tree / "dist" / line / "current").exists():
         return None
     name = shlex.quote(line)
+    others = ", ".join(sorted({one.profile for one in found} - {line}))
+    other = f"; --profile takes another profile's library: {others}" if others else ""
     return VersionError(
         f"no version of profile {line!r} is current in {tree}",
         hint=f"`.venv/bin/pipeline list -p {name}` shows why; "
-        f"`.venv/bin/pipeline rollback -p {name} --to VERSION` makes one current; "
-        "or name a file by --library",
+        f"`.venv/bin/pipeline rollback -p {name} --to VERSION` makes one current, or, of one that "
+        f"was rejected, `.venv/bin/pipeline reject -p {name} VERSION --undo`{other}",
     )
 
 

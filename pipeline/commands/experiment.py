@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from pipeline.versus.model import VersusResult
 
 
-LONGER = 4
-"""Times as long, where a verdict is not decided."""
-
-
 def _complete_subject(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
@@ -160,8 +156,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> None:
     from pipeline.experiment.sides import require_trial
     from pipeline.experiment.trial import result_of
     from pipeline.experiment.write import add_result
-    from pipeline.judge.verdict import Verdict
-    from pipeline.versus.show import render
+    from pipeline.versus.show import LONGER, next_step, render
 
     tree = Tree.here()
     entry = find_entry(tree, name)
@@ -174,11 +169,18 @@ def run_command(name: str, budget_s: float, verbose: bool) -> None:
     write_page(tree)
     click.echo(render(found, "term"), nl=False)
     click.echo(f"noted in {entry.path}")
-    if found.speed.verdict is Verdict.INCONCLUSIVE:
-        click.echo(
-            f"next: .venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s"
-            f" measures {LONGER} times as long: intervals become about half as wide"
-        )
+    longer = f"`.venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s`"
+    click.echo(next_step(found, longer) or f"next: {_conclusion(found)}")
+
+
+def _conclusion(found: VersusResult) -> str:
+    """Return what a verdict means for the tree."""
+    from pipeline.judge.verdict import Verdict
+
+    better = Verdict.GO in (found.speed.verdict, found.memory.verdict)
+    if better and not found.worse:
+        return "make the change in the tree, if more than this one trial speaks for it"
+    return "leave the tree as it is; the note tells others that this was tried"
 
 
 def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from pipeline.judge.model import VerifyResult
+    from pipeline.release.version import Version
     from pipeline.report.model import Decision, ReportModel
 
 BASELINE = "baseline"
@@ -193,8 +194,14 @@ def _decided(profile: str, wish: str | None) -> Decision | None:
         what="rejected" if refused else "set aside",
         since=mark.since,
         reason=mark.reason,
-        said=marks.since(version),
+        said=f"{marks.since(version)}{_undone(version) if refused else ''}",
     )
+
+
+def _undone(version: Version) -> str:
+    line = version.folder.parent.name
+    command = f".venv/bin/pipeline reject -p {line} {version.name} --undo"
+    return f"; `{command}` takes that back"
 
 
 def _read(profile: str, wish: str | None) -> ReportModel:

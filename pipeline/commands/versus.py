@@ -86,7 +86,7 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     default="60s",
     show_default=True,
     metavar="TIME",
-    help="Run pairs until the verdict is clear, for so long at most.",
+    help="Run pairs until the verdict is clear, for so long at most: 30s or more.",
 )
 @click.option(
     "--export",
@@ -138,10 +138,14 @@ def versus_command(
         raise click.UsageError("--time-of is for a COMMAND; a workload of a profile has time_of")
     from pipeline.core.errors import ExitCode
     from pipeline.versus.compare import Effort, Timed
+    from pipeline.versus.show import LONGER, next_step
 
     timed, effort = Timed(command, threads, time_of), Effort(warmup, pairs)
     result = _compare(a, b, timed, profile, effort, budget_s, verbose)
     _show(result, form, output)
+    more = f"--pairs {LONGER * pairs}" if pairs else f"--budget {LONGER * budget_s:.0f}s"
+    if step := next_step(result, f"the same command with `{more}`"):
+        click.echo(step, err=form is not None)
     return ExitCode.REGRESSION if result.worse else ExitCode.OK
 
 

@@ -151,9 +151,15 @@ def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
     return SHOWN[compare(shown(workload, result.throughput), result.margins.throughput)]
 
 
-def memory_of(workload: WorkloadThroughput) -> str | None:
-    """Return in a word or two what is shown of one workload's peak memory; None if unknown."""
-    ratio = workload.rss
+def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
+    """Return in a word or two what is shown of one workload's peak memory; None if unknown.
+
+    Of a workload that is all that was timed the key says it.
+    """
+    ratio, key = workload.rss, result.keys.memory
+    if result.throughput.alone and key is not None:
+        decided = key.verdict is not Verdict.INCONCLUSIVE
+        return MEMORY[key.verdict] if decided else SHOWN[key.verdict]
     if ratio is None:
         return None
     if ratio.high <= 1 - LEANER:
@@ -198,8 +204,8 @@ def _programs(result: VerifyResult) -> list[str]:
     )
     sentences = [f"Programs one by one (wider intervals, which hold together): {told}."]
     memory = [_told(word, one, one.rss) for one in found
-              if (word := memory_of(one)) and one.rss and word != "as lean"]  # fmt: skip
-    alike = sum(memory_of(one) == "as lean" for one in found)
+              if (word := memory_of(one, result)) and one.rss and word != "as lean"]  # fmt: skip
+    alike = sum(memory_of(one, result) == "as lean" for one in found)
     if alike:
         memory.append(("as lean", f"{alike} of {len(found)}"))
     return [*sentences, f"Memory of these programs: {_grouped(memory)}."] if memory else sentences

@@ -252,12 +252,14 @@ class Decision(Record):
 class Source(Record):
     """What to check out and to type for the same build.
 
-    ``clean`` tells whether the files were as committed. ``command`` is None for a rebuild.
+    ``clean`` tells whether the files were as committed, ``changed`` which were not, also those
+    that git does not know. ``command`` is None for a rebuild.
     """
 
     commit: str | None
     clean: bool | None
     command: str | None
+    changed: tuple[str, ...] = ()
 
 
 class ReportModel(Record):

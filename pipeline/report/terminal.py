@@ -18,7 +18,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import PAIRED, next_command, slowest_first, untabled
+from pipeline.report.view import next_command, paired, slowest_first, untabled
 
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
@@ -60,7 +60,7 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     for row in model.summary:
         table.add_row(*_cells(row))
     show(table)
-    show(PAIRED, style="dim")
+    show(paired(model), style="dim", markup=False, highlight=False)
     for finding in model.findings:  # what the keys say is in the sentence below
         if finding.anchor != "keys":
             show(_finding(finding))
@@ -83,7 +83,7 @@ def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, ro
     In 80 columns only a long name goes on in the next line, broken behind a hyphen.
     """
     programs = any(one.kind == "program" for one in workloads)
-    headings = ("runs, ops" if programs else "ops", "speed", "interval", "is", "memory")
+    headings = ("tuned", "speed", "interval", "is", "memory")
     rows = [_figures(one, verify) for one in workloads]
     beside = sum(2 + max(map(len, column)) for column in zip(headings, *rows, strict=True))
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -105,7 +105,7 @@ def _figures(one: WorkloadThroughput, verify: VerifyResult) -> tuple[str, ...]:
         text.change(ratio.value),
         text.ends(ratio),
         speed_of(one, verify),
-        memory_of(one) or text.UNKNOWN,
+        memory_of(one, verify) or text.UNKNOWN,
     )
 
 

@@ -6,10 +6,10 @@ It arranges and names what the model says; it adds no facts.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.core.variant import PRODUCTION
+from pipeline.core.variant import PRODUCTION, line_of
 from pipeline.judge.advice import next_step
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import brief, memory_of, remarks, sentences, speed_of
@@ -21,14 +21,6 @@ from pipeline.judge.statistics import ALPHA
 from pipeline.report import text
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
-
-# Else readers divide the two columns, and wonder.
-PAIRED = (
-    "the baseline is this library as -O2 builds it, without a profile, and not the malloc that you "
-    "have: `pipeline versus libc PROFILE:VERSION` compares with that; "
-    "speed: the baseline is 1, above 1 is faster, with the interval of the pairs; "
-    "RSS: medians of each side, and the median ratio of the pairs, which is what counts"
-)
 
 _FILTERS = (
     text.number,
@@ -52,6 +44,7 @@ _FILTERS = (
     text.cell,
     text.sentence,
 )
+FEW_NAMES = 6
 _CLOCKS = {"cpu": "CPU", "wall": "wall"}
 _MORE_COUNTS = (
     ("branches", "branches"),
@@ -75,7 +68,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "verify": model.verify,
         "workloads": slowest_first(model),
         "word": lambda one: speed_of(one, model.verify),
-        "memory_word": lambda one: memory_of(one) or "unknown",
+        "memory_word": lambda one: memory_of(one, model.verify) or "unknown",
         "shown": lambda one: shown(one, model.verify.throughput),
         "verdict_of": lambda one: compare(shown(one, model.verify.throughput), margin),
         "alone": model.verify.throughput.alone,
@@ -91,7 +84,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "anchored": anchored,
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
-        "paired": PAIRED,
+        "paired": paired(model),
         "confidence": confidence(model.verify.throughput),
         "none_shown": none_shown(model),
         "all_decided": not (model.previous and undecided(model.previous)),
@@ -108,8 +101,20 @@ def values(model: ReportModel) -> dict[str, Any]:
 def next_command(model: ReportModel) -> str:
     """Return what to do about a build that was not published; "" where the report says all."""
     if model.withheld:
-        return "the same command without `--no-publish` publishes it"
+        return "the same command without `--no-publish` and `--from` publishes it as it was judged"
     return "" if model.published else next_step(model.verify, model.profile)
+
+
+def paired(model: ReportModel) -> str:
+    """Return what the two columns are: else readers divide them, and wonder."""
+    line = line_of(model.profile, model.variant)
+    mine = f"{line}:{model.version}" if model.published else in_tree(model.verify.tuned.path)
+    return (
+        "the baseline is this library as -O2 builds it, without a profile, and not the malloc that "
+        f"you have: `.venv/bin/pipeline versus libc {mine} -- YOUR-PROGRAM` compares with that; "
+        "speed: the baseline is 1, above 1 is faster, with the interval of the pairs; "
+        "RSS: medians of each side, and the median ratio of the pairs, which is what counts"
+    )
 
 
 def opening(model: ReportModel) -> str:
@@ -227,7 +232,6 @@ def confidence(timed: Throughput) -> str:
     """Return at what level the intervals are, and why that is not the same in all reports."""
     whole = timed.overall.confidence
     single = min(one.ratio.confidence for one in timed.workloads)
-    takes = f"look {timed.looks}, which this is, takes {text.percent(1 - whole)}"
     at = f"an interval of speed is at {text.percent(whole)}"
     if not timed.alone:
         at = (
@@ -235,17 +239,19 @@ def confidence(timed: Throughput) -> str:
             f"workload at {text.percent(single, 2)} or more, as all of those hold together"
         )
     return (
-        f"a verdict is looked for several times, and all looks together may err by "
-        f"{text.percent(ALPHA, 0)}. Each look takes a part of that, by how much of the time budget "
-        f"it adds: {takes}. So {at}"
+        f"a verdict is looked for several times. All looks together may err in "
+        f"{text.percent(ALPHA, 0)} of all builds, this one, look {timed.looks}, in "
+        f"{text.percent(1 - whole)}. So {at}"
     )
 
 
 def none_shown(model: ReportModel) -> str:
     """Return where no regression was shown, and how much nobody could say."""
-    timed, loops = model.verify.throughput.workloads, model.verify.counting.workloads
-    counted = len(loops) + sum(one.status == "counted" for one in model.verify.programs)
-    said = f"{text.many(len(timed), 'timed workload')} and {counted} counted"
+    timed = [one.name for one in model.verify.throughput.workloads]
+    counted = [one.name for one in model.verify.counting.workloads]
+    counted += [one.name for one in model.verify.programs if one.status == "counted"]
+    said = f"{text.many(len(timed), 'timed workload')}{_named(timed)}"
+    said = f"{said} and {len(counted)} counted{_named(counted)}"
     if model.previous is None:
         return f"in {said}"
     undecided_ = len(undecided(model.previous))
@@ -253,6 +259,11 @@ def none_shown(model: ReportModel) -> str:
     if not undecided_:
         return against
     return f"{against}, where {undecided_} of {len(model.previous.rows)} rows could not be decided"
+
+
+def _named(names: Sequence[str]) -> str:
+    """Return a few names in brackets; many stand in the tables below."""
+    return f" ({', '.join(names)})" if 0 < len(names) <= FEW_NAMES else ""
 
 
 def left_out(model: ReportModel) -> list[str]:
@@ -301,9 +312,14 @@ def commands(model: ReportModel) -> list[str]:
         return [f"./bootstrap build --profile {model.profile}"]
     lines = []
     if source.commit:
-        changed = "" if source.clean else "   # and the changes that were not committed"
+        changed = "" if source.clean else f"   # and what was not committed{_files(source.changed)}"
         lines.append(f"git checkout {source.commit}{changed}")
     return [*lines, *([source.command] if source.command else [])]
+
+
+def _files(changed: Sequence[str]) -> str:
+    more = f" and {len(changed) - FEW_NAMES} more" if len(changed) > FEW_NAMES else ""
+    return f": {', '.join(changed[:FEW_NAMES])}{more}" if changed else ""
 
 
 def _counted_with(model: ReportModel) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rich.table import Table
 
 from pipeline.judge.headline import by_less
-from pipeline.judge.keys import shown
+from pipeline.judge.keys import shown, spread
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
@@ -23,8 +23,13 @@ HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", 
 LEGEND = (
     "time: of one operation, or of a whole command; mean ± standard deviation",
     "speed: a rate, as in reports: + is faster",
-    "the verdict is on all workloads together; one with few pairs has a wide interval",
+    "the verdict is on all workloads together; pairs go where they narrow that interval most",
 )
+SHORT_S = 0.2
+"""Of a command: starting a process with a library costs up to about a millisecond (what
+docs/real-programs.md has as short lives, and a first heap), and a verdict is about one percent."""
+LONGER = 4
+"""Times as long, where a verdict is not decided."""
 SPEED = {
     Verdict.GO: "B is faster than A",
     Verdict.NEUTRAL: "B is as fast as A",
@@ -109,8 +114,33 @@ def _keys(result: VersusResult) -> list[str]:
 
 
 def _notes(result: VersusResult) -> list[str]:
-    unseen = [one.name for one in result.throughput.workloads if one.ends_unseen]
-    return [f"note: {name}: {UNSEEN}" for name in unseen]
+    unseen = [f"{one.name}: {UNSEEN}" for one in result.throughput.workloads if one.ends_unseen]
+    return [f"note: {said}" for said in (*unseen, *_short(result))]
+
+
+def _short(result: VersusResult) -> list[str]:
+    """Say where a command ends so soon that its start is much of what was timed."""
+    times = [max(row.a.mean, row.b.mean) for row in result.rows]
+    if result.command is None or max(times) >= SHORT_S:
+        return []
+    return [
+        f"a run takes {duration(max(times))}: much of that is its start. For what a program gains "
+        "that runs long, give it work for a second or more"
+    ]
+
+
+def next_step(result: VersusResult, longer: str) -> str:
+    """Return what to do where the speed is not decided; "" where it is.
+
+    ``longer`` is what measures LONGER times as much.
+    """
+    key = result.speed
+    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
+        return ""
+    return (
+        f"next: {longer} measures {LONGER} times as much, and makes the interval about half as "
+        f"wide; that the speed changes by more than {spread(key.ratio)} is excluded already"
+    )
 
 
 def _markdown(result: VersusResult) -> str:

@@ -185,6 +185,21 @@ def test_where_all_versions_were_rejected_it_says_how_one_becomes_current(
         with pytest.raises(VersionError, match="no version of profile 'mixed' is current") as none:
             libraries.find(profile, None, "other", [tmp_path])
         assert "`.venv/bin/pipeline rollback -p mixed --to VERSION`" in str(none.value.hint)
+        assert "`.venv/bin/pipeline reject -p mixed VERSION --undo`" in str(none.value.hint)
+
+
+def test_in_place_of_what_was_rejected_no_other_profile_is_taken_without_a_word(
+    tmp_path: Path, library: Path
+) -> None:
+    publish(tmp_path / "dist", library, "mixed", "x86-64")
+    publish(tmp_path / "dist", library, "kv", "x86-64")
+    (tmp_path / "dist/mixed/current").unlink()
+    with pytest.raises(VersionError, match="no version of profile 'mixed' is current") as none:
+        libraries.find(None, None, "other", [tmp_path])
+    assert "--profile takes another profile's library: kv" in str(none.value.hint)
+    assert libraries.find("kv", None, "other", [tmp_path]).profile == "kv"
+    shutil.rmtree(tmp_path / "dist/mixed")
+    assert libraries.find(None, None, "other", [tmp_path]).profile == "kv"
 
 
 def test_the_variant_chooses_among_trees_and_prefixes(tmp_path: Path, library: Path) -> None:

@@ -37,8 +37,8 @@ def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path:
     script = tmp_path / "driver.sh"
     script.write_text("seq 9 | sort -r\n", encoding="utf-8")
     said = [
-        f"sort is {shim} in your PATH, but a build runs {BUILDS}; "
-        "give the whole path of the one that you mean"
+        f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; "
+        "a whole path in the profile would choose"
     ]
     assert differing_programs(["sort", "-r"]) == said
     assert differing_programs(["env", "LC_ALL=C", "sort"]) == said
@@ -81,7 +81,7 @@ def test_a_program_is_not_searched_for_words(tmp_path: Path) -> None:
 def test_init_tells_it(shim: Path, fresh: Sandbox) -> None:
     code, output = fresh.run("init", "mine", "--", "sort", "--version")
     assert code == 0, output
-    assert f"note: sort is {shim} in your PATH, but a build runs {BUILDS}" in output
+    assert f"note: sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in output
 
 
 def test_a_build_tells_what_it_runs_and_counts(
@@ -99,7 +99,7 @@ def test_a_build_tells_what_it_runs_and_counts(
     profile, store = parse_profile(path), Store(tmp_path / "store")
     configure(Workshop(Tree.here(), profile, tools, store, console, Options()))
     said = capsys.readouterr().out
-    assert f"sort is {shim} in your PATH, but a build runs {BUILDS}" in said
+    assert f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in said
     assert 'workload "own": counted = true counts sh itself, not the programs' in said
     assert 'workload "again" judges by the command that trains: give it another input' in said
-    assert "geometry: as the default\n" in said
+    assert "geometry of profile tiny: as the default\n" in said

@@ -25,7 +25,7 @@ from pipeline.judge.throughput import summarise
 from pipeline.judge.verdict import Verdict
 from pipeline.versus.compare import rows_of
 from pipeline.versus.model import Compared, VersusResult
-from pipeline.versus.show import duration, render, sentence
+from pipeline.versus.show import duration, next_step, render, sentence
 from pipeline.versus.side import parse_side
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,6 +201,27 @@ def test_memory_that_changes_by_less_than_the_margin_is_told(
     update = {"verdict": Verdict.INCONCLUSIVE, "ratio": ratio}
     told = found.model_copy(update={"memory": found.memory.model_copy(update=update)})
     assert sentence(told) == f"B is as fast as A, and {says}"
+
+
+def test_an_undecided_speed_names_what_decides_it_and_what_is_known() -> None:
+    found = result_of(1.0)
+    assert next_step(found, "`more`") == ""
+    ratio = Interval(value=1.003, low=0.996, high=1.012, confidence=0.95)
+    update = {"verdict": Verdict.INCONCLUSIVE, "ratio": ratio}
+    told = found.model_copy(update={"speed": found.speed.model_copy(update=update)})
+    assert next_step(told, "`more`").startswith("next: `more` measures 4 times as much")
+    assert "[-0.40 %, +1.20 %] is excluded already" in next_step(told, "`more`")
+
+
+@pytest.mark.parametrize(("seconds", "short"), [(0.005, True), (0.9, False)])
+def test_a_command_that_ends_soon_is_said_to_be_mostly_start(seconds: float, short: bool) -> None:
+    found = result_of(1.0)
+    times = found.rows[0].a.model_copy(update={"mean": seconds})
+    rows = (found.rows[0].model_copy(update={"a": times, "b": times}),)
+    told = found.model_copy(update={"rows": rows})
+    assert ("much of that is its start" in render(told, "term")) is short
+    loops = told.model_copy(update={"command": None, "profile": "mixed"})
+    assert "much of that is its start" not in render(loops, "term")
 
 
 def test_exports_can_be_read_by_programs() -> None:

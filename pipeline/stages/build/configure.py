@@ -83,7 +83,7 @@ def _tell_geometry(shop: Workshop, setup: Setup) -> None:
     if setup.geometry is None:
         others = kinds_of(shop.tree, shop.profile.name)
         also = f" (there are files for {', '.join(others)} alone)" if others else ""
-        shop.console.say(f"geometry: as the default{also}")
+        shop.console.say(f"geometry of profile {shop.profile.name}: as the default{also}")
 
 
 def _tell_paths(shop: Workshop, setup: Setup) -> None:

@@ -43,8 +43,8 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
         mine, theirs = shutil.which(word, path=path), find_program(word)
         if mine and theirs and _place(Path(mine)) != _place(theirs):
             told.append(
-                f"{word} is {mine} in your PATH, but a build runs {theirs}; "
-                "give the whole path of the one that you mean"
+                f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; "
+                "a whole path in the profile would choose"
             )
     return told
 

@@ -74,6 +74,7 @@ def _source(shop: Workshop, release: Release) -> Source:
         commit=git.get("commit"),
         clean=git.get("clean"),
         command=None if release.rebuilt_from else shlex.join(words),
+        changed=tuple(git.get("changed", ())),
     )
 
 

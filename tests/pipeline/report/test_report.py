@@ -294,10 +294,12 @@ def test_how_to_reproduce_works_in_any_clone() -> None:
     assert "LD_PRELOAD=build/pipeline/mixed/finish/23cd/libhakmem.so " in line
     assert "/home/her" not in line
     assert commands(model)[0] == "git checkout 0123abcd"
-    changed = Source(commit="0123abcd", clean=False, command=None)
-    assert commands(model.model_copy(update={"source": changed})) == [
-        "git checkout 0123abcd   # and the changes that were not committed"
-    ]
+    files = tuple(f"new{number}" for number in range(8))
+    for names, says in ((files[:1], ": new0"), (files, ", new5 and 2 more"), ((), "committed")):
+        changed = Source(commit="0123abcd", clean=False, command=None, changed=names)
+        (line,) = commands(model.model_copy(update={"source": changed}))
+        assert line.startswith("git checkout 0123abcd   # and what was not committed")
+        assert line.endswith(says)
 
 
 def test_the_command_of_a_build_asks_for_the_same() -> None:

@@ -58,7 +58,8 @@ def test_a_rejection_and_a_rollback_are_said_first(tree: Tree, form: str) -> Non
     lift(tree.dist("mixed"))
     reject(new, "redis grows")
     said = first_line(new.name, "--format", form)
-    assert said.startswith("REJECTED on ") and said.endswith(": redis grows")
+    assert said.startswith("REJECTED on ") and ": redis grows; " in said
+    assert f"`.venv/bin/pipeline reject -p mixed {new.name} --undo` takes that back" in said
     assert "hakmem 1.0-aa11" in first_line("--format", form)
 
 
@@ -189,7 +190,7 @@ def test_what_was_decided_of_an_unpublished_build_is_looked_up_by_its_profile(tr
     (tree.dist("mixed") / MARKS).write_text(
         json.dumps({"rejected": [mark], "aside": []}), encoding="utf-8"
     )
-    assert first_line("1.0-cc33") == "REJECTED on 2026-01-04: slow"
+    assert first_line("1.0-cc33").startswith("REJECTED on 2026-01-04: slow; `")
 
 
 def test_completion_names_judged_builds_as_well(tree: Tree) -> None:
