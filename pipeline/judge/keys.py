@@ -58,7 +58,8 @@ def throughput_key(throughput: Throughput, margins: Margins) -> Key:
     verdict = Verdict.NO_GO if loser else compare(overall, margin)
     if verdict is Verdict.GO and suspect:
         verdict = Verdict.INCONCLUSIVE
-    reason = _loss(loser) if loser else _sentence(verdict, throughput, margin)
+    whole = throughput.alone and compare(overall, margin) is verdict  # one change, one interval
+    reason = _loss(loser) if loser and not whole else _sentence(verdict, throughput, margin)
     return Key(
         verdict=verdict,
         margin=margin,

@@ -22,7 +22,7 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", "peak B", "pairs")
 LEGEND = (
     "time: of one operation, or of a whole command; mean ± standard deviation",
-    "speed: a rate, as in reports: + is faster",
+    "speed: of the pairs, which is not the quotient of both times; a rate, so + is faster",
     "the verdict is on all workloads together; pairs go where they narrow that interval most",
 )
 SHORT_S = 0.2

@@ -203,6 +203,11 @@ def test_memory_that_changes_by_less_than_the_margin_is_told(
     assert sentence(told) == f"B is as fast as A, and {says}"
 
 
+def test_the_loss_of_a_single_command_has_one_interval() -> None:
+    found = result_of(0.9)
+    assert "all of it below -1.0 %" in found.speed.reason and found.worse
+
+
 def test_an_undecided_speed_names_what_decides_it_and_what_is_known() -> None:
     found = result_of(1.0)
     assert next_step(found, "`more`") == ""
