@@ -139,7 +139,7 @@ def next_step(result: VersusResult, longer: str) -> str:
         return ""
     return (
         f"next: {longer} measures {LONGER} times as much, and makes the interval about half as "
-        f"wide; that the speed changes by more than {spread(key.ratio)} is excluded already"
+        f"wide; a change of speed outside of {spread(key.ratio)} is excluded already"
     )
 
 
