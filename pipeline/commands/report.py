@@ -194,12 +194,11 @@ def _decided(profile: str, wish: str | None) -> Decision | None:
         what="rejected" if refused else "set aside",
         since=mark.since,
         reason=mark.reason,
-        said=f"{marks.since(version)}{_undone(version) if refused else ''}",
+        said=f"{marks.since(version)}{_undone(profile, version) if refused else ''}",
     )
 
 
-def _undone(version: Version) -> str:
-    line = version.folder.parent.name
+def _undone(line: str, version: Version) -> str:
     command = f".venv/bin/pipeline reject -p {line} {version.name} --undo"
     return f"; `{command}` takes that back"
 

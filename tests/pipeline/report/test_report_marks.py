@@ -190,7 +190,9 @@ def test_what_was_decided_of_an_unpublished_build_is_looked_up_by_its_profile(tr
     (tree.dist("mixed") / MARKS).write_text(
         json.dumps({"rejected": [mark], "aside": []}), encoding="utf-8"
     )
-    assert first_line("1.0-cc33").startswith("REJECTED on 2026-01-04: slow; `")
+    said = first_line("1.0-cc33")
+    assert said.startswith("REJECTED on 2026-01-04: slow; `")
+    assert "reject -p mixed 1.0-cc33 --undo" in said
 
 
 def test_completion_names_judged_builds_as_well(tree: Tree) -> None:
