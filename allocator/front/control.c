@@ -2,15 +2,24 @@
 #include "base/libc_malloc.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
+#include "reclaim/purger.h"
 #include "reclaim/steer.h"
+#include "thread/thread.h"
 
 #include <errno.h>
 #include <string.h>
 
+/* A thread that works on its magazines alone would hear of it late. */
+static void follow(void) {
+    hak_steer();
+    hak_heap_look();
+    hak_purger_start();
+}
+
 HAK_EXPORT int hak_policy_set(const char *name, const char *value) {
     int error = hak_policy_change(name, value);
     if (error == 0)
-        hak_steer();
+        follow();
     return error;
 }
 
@@ -28,7 +37,7 @@ enum { DECAY_TIME = -100, PURGE = -101, PURGE_ALL = -104 }; /* as in Android's m
 
 static int set_delay(unsigned long milliseconds) {
     hak_policy_change_to(HAK_OPTION_purge_delay_ms, milliseconds);
-    hak_steer();
+    follow();
     return 1;
 }
 

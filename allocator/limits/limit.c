@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "limits/cgroup.h"
+#include "os/os.h"
 #include "policy/policy.h"
 
 HAK_EARLY hak_limits hak_limit = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
@@ -37,7 +38,7 @@ static bool is_short(unsigned long percent) {
 }
 
 /* Returns what the cgroup grants; SIZE_MAX where nobody asks. */
-static size_t update(void) {
+static size_t follow_policy(void) {
     hak_policy policy;
     hak_policy_copy(&policy);
     bool shares = is_share(policy.soft_limit) || is_share(policy.hard_limit);
@@ -50,6 +51,17 @@ static size_t update(void) {
     return granted;
 }
 
+/* Who follows an older policy may come last, and does it again then. */
+static size_t update(void) {
+    const hak_policy *seen;
+    size_t granted;
+    do {
+        seen = hak_policy_now();
+        granted = follow_policy();
+    } while (seen != hak_policy_now());
+    return granted;
+}
+
 void hak_limit_update(void) {
     if (update() == 0)
         hak_message(
@@ -58,11 +70,17 @@ void hak_limit_update(void) {
                                   NULL});
 }
 
-void hak_limit_look_again(uint64_t now) {
-    static uint64_t next_ms;
-    if (now < next_ms)
-        return;
+/* Also where memory goes back late or never. */
+static uint64_t pause_ms(void) {
     uint64_t delay = hak_policy_now()->purge_delay_ms;
-    next_ms = now + (delay > HAK_MOMENT_MS ? delay : HAK_MOMENT_MS);
-    update();
+    uint64_t most = hak_options[HAK_OPTION_purge_delay_ms].standard;
+    delay = delay < most ? delay : most;
+    return delay > HAK_MOMENT_MS ? delay : HAK_MOMENT_MS;
+}
+
+void hak_limit_look_again(void) {
+    static _Atomic uint64_t next_ms;
+    uint64_t now = hak_os_now_ms(), next = atomic_load_explicit(&next_ms, memory_order_relaxed);
+    if (now >= next && atomic_compare_exchange_strong(&next_ms, &next, now + pause_ms()))
+        update();
 }

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* In pages; SIZE_MAX: none. Words that are written together, but read one by one. */
 typedef struct hak_limits {
@@ -19,11 +18,12 @@ extern HAK_HIDDEN hak_limits hak_limit;
 /* As the policy says now. Any thread. */
 HAK_COLD void hak_limit_update(void);
 
-/* The same at the end of an epoch, where a limit may have changed without the policy: a share of
- * the cgroup's, or memory that is short. Twice a second at most. Under the purge lock. */
-HAK_COLD void hak_limit_look_again(uint64_t now);
+/* The same at the end of an epoch and before pages are taken, where a limit may have changed
+ * without the policy: a share of the cgroup's, or memory that is short. Once in a purge delay at
+ * most. Any thread. */
+HAK_COLD void hak_limit_look_again(void);
 extern HAK_HIDDEN _Atomic bool hak_limit_moves;
-HAK_INLINE void hak_limit_look(uint64_t now) {
+HAK_INLINE void hak_limit_look(void) {
     if (HAK_UNLIKELY(atomic_load_explicit(&hak_limit_moves, memory_order_relaxed)))
-        hak_limit_look_again(now);
+        hak_limit_look_again();
 }

@@ -49,23 +49,33 @@ bool hak_os_start_thread(hak_os_thread *thread) {
     return started;
 }
 
+static struct timespec time_of(uint64_t milliseconds) {
+    return (struct timespec){(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000};
+}
+
 void hak_os_sleep_ms(uint64_t milliseconds) {
-    struct timespec time = {(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000};
+    struct timespec time = time_of(milliseconds);
     int saved_errno = errno;
     nanosleep(&time, NULL);
     errno = saved_errno;
 }
 
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value) {
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value,
+                  const struct timespec *at_most) {
     int saved_errno = errno;
-    syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+    syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, at_most, NULL, 0);
     errno = saved_errno;
 }
 
 void hak_os_wait(_Atomic uint32_t *word, uint32_t value) {
-    futex(word, FUTEX_WAIT, value);
+    futex(word, FUTEX_WAIT, value, NULL);
+}
+
+void hak_os_wait_ms(_Atomic uint32_t *word, uint32_t value, uint64_t at_most) {
+    struct timespec time = time_of(at_most);
+    futex(word, FUTEX_WAIT, value, &time);
 }
 
 void hak_os_wake(_Atomic uint32_t *word) {
-    futex(word, FUTEX_WAKE, 1);
+    futex(word, FUTEX_WAKE, 1, NULL);
 }

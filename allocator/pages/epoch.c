@@ -32,19 +32,34 @@ static void set_end(uint64_t ms) {
     atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
 }
 
+/* The delay may change meanwhile, and be followed before we set the old one. */
+static void set_end_after(uint64_t now) {
+    uint64_t delay;
+    do {
+        delay = hak_policy_now()->purge_delay_ms;
+        set_end(now + delay);
+    } while (delay != hak_policy_now()->purge_delay_ms);
+}
+
 void hak_epoch_put_off(uint64_t now) {
     set_end(now);
+}
+
+static bool is_wanted(void) {
+    return hak_policy_purges() && (atomic_exchange(&expected, false) || hak_dirty_count() != 0 ||
+                                   hak_excess_borrowed() != 0);
 }
 
 /* Whoever frees something sets `expected` and then looks whether an epoch runs; we say that none
  * runs and then look at `expected` again: one of the two sees the other. */
 void hak_epoch_start(uint64_t now) {
-    uint64_t ends = now + hak_policy_now()->purge_delay_ms;
-    bool wanted =
-        atomic_exchange(&expected, false) || hak_dirty_count() != 0 || hak_excess_borrowed() != 0;
-    set_end(wanted ? ends : 0);
-    if (!wanted && atomic_load(&expected))
-        set_end(ends);
+    if (is_wanted()) {
+        set_end_after(now);
+        return;
+    }
+    set_end(0);
+    if (atomic_load(&expected) && hak_policy_purges())
+        set_end_after(now);
 }
 
 /* Who ends the epoch meanwhile finds `expected` and begins another one. */
@@ -67,7 +82,7 @@ static void begin_epoch(void) {
         return;
     hak_epoch_expect_more(true);
     if (atomic_load(&epoch_ends_ms) == 0)
-        set_end(hak_os_now_ms() + hak_policy_now()->purge_delay_ms);
+        set_end_after(hak_os_now_ms());
 }
 
 /* Unless another thread purges. */

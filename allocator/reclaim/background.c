@@ -10,6 +10,7 @@
 enum { NONE, RUNNING, RESTING };
 static _Atomic uint32_t state;
 static _Atomic bool first_lives;
+static _Atomic uint32_t hurried; /* how often somebody said so */
 
 static bool is_wanted(void) {
     return HAK_UNLIKELY(hak_policy_now()->purge_thread != 0);
@@ -24,6 +25,12 @@ static bool pass(uint32_t from, uint32_t to) {
 void hak_background_wake(void) {
     if (HAK_UNLIKELY(atomic_load(&state) == RESTING) && pass(RESTING, RUNNING))
         hak_os_wake(&state);
+}
+
+void hak_background_hurry(void) {
+    atomic_fetch_add(&hurried, 1);
+    hak_os_wake(&hurried);
+    hak_background_wake();
 }
 
 void hak_background_first_lives(bool lives) {
@@ -50,6 +57,14 @@ void hak_background_is_refused(void) {
 }
 
 /* ---- the thread ---- */
+
+uint32_t hak_background_hurried(void) {
+    return atomic_load(&hurried);
+}
+
+void hak_background_sleep(uint32_t seen, uint64_t milliseconds) {
+    hak_os_wait_ms(&hurried, seen, milliseconds);
+}
 
 static uint32_t when_idle(void) {
     return atomic_load(&first_lives) && is_wanted() ? RESTING : NONE;

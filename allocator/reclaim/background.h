@@ -12,11 +12,16 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* ---- any thread, any time ---- */
 
 /* Something waits for the end of an epoch. */
 void hak_background_wake(void);
+
+/* The epoch ends sooner than was said, or the thread may not be wanted any more: it looks again, if
+ * it sleeps until then or rests. Signal handlers may call it. */
+void hak_background_hurry(void);
 
 /* The thread that has the oldest heap lives from now on, or has ended. */
 void hak_background_first_lives(bool lives);
@@ -32,6 +37,11 @@ bool hak_background_lacks(void);
 /* True: the caller starts it, and nobody else does; or says that the system refuses it. */
 bool hak_background_begins(void);
 void hak_background_is_refused(void);
+
+/* Sleeps so many milliseconds at most: less if somebody called hak_background_hurry since `seen`
+ * was its count. */
+uint32_t hak_background_hurried(void);
+void hak_background_sleep(uint32_t seen, uint64_t milliseconds);
 
 /* Nothing waits. Returns when something does; false: the thread ends. */
 bool hak_background_rest(void);

@@ -93,8 +93,8 @@ static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
     hak_steer_serve();
-    hak_limit_look(now);
-    if (end_some(now, steps))
+    hak_limit_look();
+    if (!hak_policy_purges() || end_some(now, steps))
         hak_epoch_start(now);
     else
         hak_epoch_put_off(now); /* go on at the next visit */

@@ -13,9 +13,10 @@ static _Atomic uint64_t next_attempt_ms;
 /* When nothing waits it stays for a moment, and looks again. */
 static void purge_while_pending(void) {
     for (bool rested = false; !rested || hak_purge_is_pending();) {
+        uint32_t hurried = hak_background_hurried();
         uint64_t wait = hak_purge_due();
         rested = wait == 0;
-        hak_os_sleep_ms(rested ? HAK_MOMENT_MS : wait);
+        hak_background_sleep(hurried, rested ? HAK_MOMENT_MS : wait);
     }
 }
 

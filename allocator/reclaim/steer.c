@@ -9,22 +9,29 @@
 
 #include <stdatomic.h>
 
-void hak_steer(void) {
+/* Where memory is never given back from now on, the epoch that runs ends at once, and purges
+ * nothing. */
+static HAK_COLD void follow(void) {
     hak_limit_update();
-    hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
+    hak_epoch_hasten(hak_policy_purges() ? hak_policy_now()->purge_delay_ms : 0);
+}
+
+void hak_steer(void) {
+    follow();
     hak_purge_expect();
-    hak_background_wake(); /* perhaps it is not wanted any more */
+    hak_background_hurry();
 }
 
 /* ---- by a signal ---- */
 
 static _Atomic bool asked;
 
-/* A signal handler: it may have interrupted anything, and touches two words. */
+/* A signal handler: it may have interrupted anything, touches a few words and wakes a thread. */
 static void ask(int signal) {
     (void)signal;
     atomic_store(&asked, true);
     hak_epoch_hasten(0);
+    hak_background_hurry();
 }
 
 void hak_steer_start(void) {
@@ -38,10 +45,8 @@ void hak_steer_start(void) {
 }
 
 static HAK_COLD void read_again(void) {
-    if (!hak_policy_read_again())
-        return;
-    hak_limit_update();
-    hak_epoch_hasten(hak_policy_now()->purge_delay_ms);
+    if (hak_policy_read_again())
+        follow();
 }
 
 void hak_steer_serve(void) {

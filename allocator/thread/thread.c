@@ -157,6 +157,14 @@ void hak_heap_flush_borrowed(void) {
     hak_lock_give(&borrow_lock);
 }
 
+void hak_heap_look(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    if (heap == NULL || !hak_owner_enters(heap))
+        return;
+    hak_purge_tick(heap, HAK_CLASS_NONE);
+    hak_owner_leaves(heap);
+}
+
 size_t hak_heap_purge_all(void) {
     hak_heap *heap = hak_heap_self();
     if (heap == NULL || !hak_owner_enters(heap))

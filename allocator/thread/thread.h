@@ -33,5 +33,8 @@ void hak_heap_return(void);
 /* Takes back what others freed to that heap: it lies there until somebody borrows it. */
 void hak_heap_flush_borrowed(void);
 
+/* hak_purge_tick for the calling thread's heap, if it has one. Not on a slow path. */
+HAK_COLD void hak_heap_look(void);
+
 /* hak_purge_all for the calling thread's heap, on a slow path or not. */
 size_t hak_heap_purge_all(void);

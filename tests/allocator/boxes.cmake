@@ -30,6 +30,7 @@ target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_heap_seat PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_background PRIVATE -Wl,--wrap=hak_policy_now -Wl,--wrap=hak_os_wait)
+target_link_options(test_boxes_limits_limit PRIVATE -Wl,--wrap=hak_os_now_ms)
 target_link_options(test_boxes_reclaim_delays PRIVATE -Wl,--wrap=hak_os_now_ms)
 target_link_options(test_boxes_reclaim_teardown PRIVATE -Wl,--wrap=hak_os_now_ms)
 

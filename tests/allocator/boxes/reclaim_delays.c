@@ -1,6 +1,7 @@
 /* What was freed goes back within two purge delays while any thread allocates a little, whoever it
- * belonged to: a thread that sleeps, one that has ended, or the one that goes on. By a clock that
- * this test sets, so it does not matter how fast the machine is. */
+ * belonged to: a thread that sleeps, one that has ended, or the one that goes on. It stays from the
+ * moment on when the program says so. By a clock that this test sets, so it does not matter how
+ * fast the machine is. */
 #include "thread/thread.h"
 #include "include/hakmem.h"
 #include "os/os.h"
@@ -108,6 +109,28 @@ static void of_its_own(void) {
     goes_back("its own", at_start);
 }
 
+static void set_delay(const char *milliseconds) {
+    CHECK(hak_policy_set("purge_delay", milliseconds) == 0);
+}
+
+/* An epoch runs when the delay becomes "never": it ends, and purges nothing. */
+static void stays_from_now_on(void) {
+    size_t at_start = start();
+    build(NULL);
+    free_those(false);
+    go_on(DELAY + DELAY / 4);
+    set_delay("3600000");
+    go_on(4 * DELAY);
+    size_t then = resident();
+    CHECK_THAT(then >= at_start + (size_t)BLOCKS * SIZE, "%zu -> %zu KiB", at_start / 1024,
+               then / 1024);
+    set_delay("10000");
+    go_on(3 * DELAY);
+    then = resident();
+    CHECK_THAT(then < at_start + (size_t)BLOCKS * SIZE / 2, "%zu KiB stay", then / 1024);
+    free_those(true);
+}
+
 int main(void) {
     char delay[] = "HAKMEM_PURGE_DELAY=10000", *environment[] = {delay, NULL};
     hak_policy_read(environment);
@@ -116,5 +139,6 @@ int main(void) {
         of_a_sleeper();
     of_an_ended_thread();
     of_its_own();
+    stays_from_now_on();
     return 0;
 }
