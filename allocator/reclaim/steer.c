@@ -11,7 +11,7 @@
 
 /* Where memory is never given back from now on, the epoch that runs ends at once, and purges
  * nothing. */
-static HAK_COLD void follow(void) {
+static void follow(void) {
     hak_limit_update();
     hak_epoch_hasten(hak_policy_purges() ? hak_policy_now()->purge_delay_ms : 0);
 }
