@@ -71,9 +71,9 @@ static size_t extra(const hak_wish *wish) {
     return more + (wants_pages(wish) || wish->size > HAK_MEDIUM_MAX ? page : 0);
 }
 
-/* Nothing is added to a size that no system can grant: the sum could wrap around. */
+/* Nothing is added to what no system can grant: the sum could wrap around. */
 static size_t padded(const hak_wish *wish) {
-    if (wish->size > PTRDIFF_MAX)
+    if (wish->size > PTRDIFF_MAX || wish->alignment > PTRDIFF_MAX)
         return wish->size;
     size_t size = wish->size + extra(wish);
     return wants_pages(wish) && size <= HAK_MEDIUM_MAX ? HAK_MEDIUM_MAX + 1 : size;
