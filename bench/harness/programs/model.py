@@ -20,6 +20,8 @@ from pipeline.core.process import run
 WHOLE = REPOSITORY / "bench" / "whole"
 APPS = REPOSITORY / "tests" / "apps" / "suite"
 INPUT_LIMIT_S = 120.0
+WARM_MIB = 256
+"""More than any of them takes: see ``warm_memory``."""
 
 
 class Program(BaseModel):
@@ -75,4 +77,4 @@ def prepare(program: Program, folder: Path) -> ProgramRun:
     except PipelineError as error:
         raise RunFailed(f"its input: {' '.join(error.message.split())}") from None
     words = ("--in", str(folder), "sh", "-ec", lines + program.run)
-    return ProgramRun(Row(program.name, "command", 1, words), 1)
+    return ProgramRun(Row(program.name, "command", 1, words, warm_mib=WARM_MIB), 1)
