@@ -58,7 +58,7 @@ def install_command(
     from pipeline.core.errors import ArtifactError
     from pipeline.core.paths import Tree
     from pipeline.release.install import Place, carry_out, plan_install
-    from pipeline.release.marks import require_accepted
+    from pipeline.release.marks import read_marks, require_accepted
     from pipeline.release.prune import remember_place
     from pipeline.release.version import resolve
 
@@ -71,7 +71,7 @@ def install_command(
         )
     place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
     require_accepted(found)
-    replaced = place.replaced_by(found)
+    replaced = place.replaced_by(found, read_marks(found.folder.parent))
     plan = plan_install(found, place, force=force)
     if replaced:
         click.echo(replaced)

@@ -3,7 +3,8 @@
 Each file is written beside its place and renamed into it, the library last: a program that starts
 meanwhile finds the old one or the new one, never half of it. ``share/hakmem/installed.json`` says
 what was installed, ``share/hakmem-VARIANT/`` of what is not production. Only files that it lists,
-and that are as they were, are replaced or removed.
+and that are as they were, are replaced or removed. It also says what is about to be put there,
+before that begins: so the next command goes on where one was killed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from pipeline.core.digest import digest_bytes, digest_file
 from pipeline.core.errors import ArtifactError, UsageError, VersionError
 from pipeline.core.files import replace_text, replacing
 from pipeline.core.variant import LIBRARY_NAMES, PRODUCTION, share_folder
+from pipeline.release.marks import Marks
 from pipeline.release.version import MANIFEST, Version
 
 RECORD = "installed.json"
@@ -31,7 +33,10 @@ BESIDE = ("lib",)
 
 
 class Installed(BaseModel):
-    """installed.json. ``files`` maps names below the prefix to digests of what was put there."""
+    """installed.json. ``files`` maps names below the prefix to digests of what was put there.
+
+    ``coming`` has the same for an installation that did not end: some of it is there.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,6 +44,16 @@ class Installed(BaseModel):
     version: str
     prefix: str
     files: dict[str, str]
+    coming: dict[str, str] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """All files that an installation may have put there."""
+        return [*self.files, *(name for name in self.coming if name not in self.files)]
+
+    def has_put(self, name: str, digest: str) -> bool:
+        """Tell whether an installation has put these bytes there."""
+        return digest in (self.files.get(name), self.coming.get(name))
 
 
 @dataclass(frozen=True)
@@ -81,18 +96,22 @@ class Place:
                 f"{path} is damaged", hint="remove it, and install again with --force"
             ) from error
 
-    def replaced_by(self, version: Version) -> str:
-        """Return what is installed here already and whether it is older; "" for nothing."""
+    def replaced_by(self, version: Version, marks: Marks) -> str:
+        """Return what is installed here already and what is known of it; "" for nothing."""
         record = self.installed()
         if record is None:
             return ""
+        if record.coming:
+            return f"{record.version} was being installed there, and that did not end"
         if record.version == version.name:
             return f"{record.version} is installed there already"
+        since = marks.by_version().get(record.version, "")
+        since = f"; it is {since}" if since else ""
         before, now = _created(self.root / self.share / MANIFEST), version.created
         if not before or not now:
-            return f"{record.version} is installed there, of unknown age"
+            return f"{record.version} is installed there, of unknown age{since}"
         age = "newer than" if before > now else "older than"
-        return f"{record.version} is installed there, which is {age} {version.name}"
+        return f"{record.version} is installed there, which is {age} {version.name}{since}"
 
 
 @dataclass(frozen=True)
@@ -127,11 +146,10 @@ def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
     assert place.variant == version.variant, "a record would say the wrong thing"
     files = dict(_files(version))
     old = place.installed()
-    ours = old.files if old else {}
     foreign = [
         name
         for name in files
-        if _there(place.root / name) and ours.get(name) != _digest(place.root / name)
+        if _there(place.root / name) and not (old and _unchanged(place, name, old))
     ]
     if foreign and not force:
         raise UsageError(
@@ -139,10 +157,12 @@ def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
             f"{', '.join(foreign)}",
             hint="take another --prefix, or overwrite them with --force",
         )
-    gone = [name for name in ours if name not in files and _unchanged(place, name, ours)]
+    before = old.names if old else []
+    gone = [name for name in before if name not in files and old and _unchanged(place, name, old)]
     there = [name for name in files if _is_copy(files[name], place.root / name)]
     write = {name: path for name, path in files.items() if name not in there}
-    noted = old is not None and (old.version, old.prefix) == (version.name, str(place.prefix))
+    said = (version.name, str(place.prefix))
+    noted = old is not None and not old.coming and (old.version, old.prefix) == said
     return Plan(place, write, tuple(gone), there=tuple(there), noted=noted)
 
 
@@ -155,8 +175,8 @@ def plan_removal(place: Place) -> Plan:
             f"nothing of hakmem is installed below {place.root} (no {place.record})",
             hint="name the --prefix (and --destdir) that it was installed with",
         )
-    mine = [name for name in record.files if _unchanged(place, name, record.files)]
-    changed = [name for name in record.files if name not in mine and _there(place.root / name)]
+    mine = [name for name in record.names if _unchanged(place, name, record)]
+    changed = [name for name in record.names if name not in mine and _there(place.root / name)]
     return Plan(place, {}, (*mine, place.record), tuple(changed))
 
 
@@ -168,19 +188,32 @@ def carry_out(
     ``tell`` hears of each step once it is done.
     """
     root = plan.place.root
+    if version is not None:
+        coming = {name: _digest(path) for name, path in plan.write.items()}
+        coming |= {name: _digest(root / name) for name in plan.there}
+        old = plan.place.installed()
+        _note(plan.place, version, old.files if old else {}, coming)
     for name in plan.in_order:
         _put(plan.write[name], root / name)
         tell(f"install {root / name}")
-    if version is not None:
-        digests = {name: _digest(root / name) for name in (*plan.write, *plan.there)}
-        record = Installed(
-            version=version.name, prefix=str(plan.place.prefix), files=digests
-        ).model_dump()
-        replace_text(root / plan.place.record, json.dumps(record, indent=1, sort_keys=True) + "\n")
     for name in plan.remove:
         (root / name).unlink(missing_ok=True)
         tell(f"remove {root / name}")
         _drop_empty_folders((root / name).parent, root)
+    if version is not None:
+        _note(plan.place, version, coming)
+
+
+def _note(
+    place: Place,
+    version: Version,
+    files: Mapping[str, str],
+    coming: Mapping[str, str] | None = None,
+) -> None:
+    record = Installed(
+        version=version.name, prefix=str(place.prefix), files=dict(files), coming=dict(coming or {})
+    ).model_dump(exclude=set() if coming else {"coming"})
+    replace_text(place.root / place.record, json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def _is_library(name: str) -> bool:
@@ -240,10 +273,10 @@ def _there(path: Path) -> bool:
     return path.is_symlink() or path.exists()
 
 
-def _unchanged(place: Place, name: str, files: dict[str, str]) -> bool:
+def _unchanged(place: Place, name: str, record: Installed) -> bool:
     path = place.root / name
     return path.resolve().is_relative_to(place.root.resolve()) and (
-        _there(path) and not path.is_dir() and _digest(path) == files[name]
+        _there(path) and not path.is_dir() and record.has_put(name, _digest(path))
     )
 
 

@@ -12,6 +12,9 @@ from conftest import ROOT, Sandbox
 from pipeline.core.errors import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
+from pipeline.release.install import Place, carry_out, plan_install, plan_removal
+from pipeline.release.marks import Mark, Marks
+from pipeline.release.version import Version
 
 TINY = ("--profile", "tiny")
 LIBRARY = "lib/libhakmem.so"
@@ -118,6 +121,49 @@ def test_files_of_others_are_not_overwritten(built: Sandbox, tmp_path: Path) -> 
     assert names(tmp_path) == {"include/hakmem.h"}
     assert install(built, tmp_path, "--force")[0] == 0
     assert "hak_malloc" in header.read_text(encoding="utf-8")
+
+
+def test_installation_goes_on_where_it_was_killed(built: Sandbox, tmp_path: Path) -> None:
+    version = Version(built.current.resolve())
+    place = Place(tmp_path)
+
+    def killed(_step: str) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            carry_out(plan_install(version, place, force=False), version, killed)
+    code, output = install(built, tmp_path)
+    assert code == 0, output
+    assert f"{version.name} was being installed there, and that did not end" in output
+    assert "nothing to do" in install(built, tmp_path)[1]
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(plan_removal(place), None, killed)
+    assert built.run("uninstall", "--prefix", str(tmp_path))[0] == 0
+    assert names(tmp_path) == set()
+
+
+def test_killed_installation_can_be_removed(built: Sandbox, tmp_path: Path) -> None:
+    version = Version(built.current.resolve())
+
+    def killed(_step: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(plan_install(version, Place(tmp_path), force=False), version, killed)
+    assert built.run("uninstall", "--prefix", str(tmp_path))[0] == 0
+    assert names(tmp_path) == set()
+
+
+def test_what_is_replaced_was_rejected(built: Sandbox, tmp_path: Path) -> None:
+    version = Version(built.current.resolve())
+    assert install(built, tmp_path)[0] == 0
+    record = tmp_path / "share/hakmem/installed.json"
+    text = record.read_text(encoding="utf-8").replace(version.name, "0.1.0-bad")
+    record.write_text(text, encoding="utf-8")
+    bad = Mark(version="0.1.0-bad", library=None, inputs=None, since="2026-01-02", reason="slow")
+    said = Place(tmp_path).replaced_by(version, Marks(rejected=(bad,)))
+    assert said.startswith("0.1.0-bad is installed there") and said.endswith("REJECTED: slow")
 
 
 def test_changed_files_survive_the_removal(built: Sandbox, tmp_path: Path) -> None:

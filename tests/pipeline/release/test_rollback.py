@@ -18,7 +18,7 @@ from pipeline.core.errors import ArtifactError, GateError, UsageError, VersionEr
 from pipeline.core.paths import Tree
 from pipeline.release import check_version
 from pipeline.release.install import Place, carry_out, plan_install
-from pipeline.release.marks import lift, read_marks, reject, set_aside, why_current_stays
+from pipeline.release.marks import Marks, lift, read_marks, reject, set_aside, why_current_stays
 from pipeline.release.version import Version, current, point_current, resolve, untouched
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
@@ -294,11 +294,11 @@ def test_damaged_marks_are_named(tree: Tree) -> None:
 def test_what_is_installed_is_told_to_be_older_or_newer(tree: Tree, tmp_path: Path) -> None:
     place = Place(tmp_path / "prefix")
     old, bad = version(tree, OLD), version(tree, BAD)
-    assert place.replaced_by(old) == ""
+    assert place.replaced_by(old, Marks()) == ""
     carry_out(plan_install(old, place, force=False), old)
-    assert place.replaced_by(bad) == f"{OLD} is installed there, which is older than {BAD}"
+    assert place.replaced_by(bad, Marks()) == f"{OLD} is installed there, which is older than {BAD}"
     carry_out(plan_install(bad, place, force=False), bad)
-    assert place.replaced_by(old) == f"{BAD} is installed there, which is newer than {OLD}"
+    assert place.replaced_by(old, Marks()) == f"{BAD} is installed there, which is newer than {OLD}"
     assert f"newer than {OLD}" in type_("install", OLD, "--prefix", str(place.prefix), "--dry-run")
 
 
