@@ -80,10 +80,10 @@ def install_command(
     if dry_run:
         _tell(plan)
         return
-    if not plan.is_done:
-        carry_out(plan, found, click.echo)
     if found.folder.parent == Tree.here().dist(profile):  # a version elsewhere is not ours to prune
         remember_place(found.folder.parent, place)
+    if not plan.is_done:
+        carry_out(plan, found, click.echo)
     if plan.is_done:
         return
     same = f"; {len(plan.there)} were there already" if plan.there else ""
