@@ -19,9 +19,7 @@ bool hak_os_start_thread(hak_os_thread *thread);
 
 void hak_os_sleep_ms(uint64_t milliseconds);
 
-/* Waits while the word has this value, or not so long; wakes one who does. Signal handlers may
- * wake.
- */
+/* Waits while the word has this value, or not so long; wakes one who does, also by a signal. */
 void hak_os_wait(_Atomic uint32_t *word, uint32_t value);
 void hak_os_wait_ms(_Atomic uint32_t *word, uint32_t value, uint64_t at_most);
 void hak_os_wake(_Atomic uint32_t *word);

@@ -98,6 +98,9 @@ static void end_epoch(uint64_t now, size_t steps) {
         hak_epoch_start(now);
     else
         hak_epoch_put_off(now); /* go on at the next visit */
+    if (HAK_UNLIKELY(hak_steer_is_asked()))
+        hak_epoch_put_off(
+            now); /* meanwhile: the epoch that is to serve it may just have been ended */
     hak_lock_give(&hak_purge_lock);
 }
 

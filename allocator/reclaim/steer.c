@@ -54,3 +54,7 @@ void hak_steer_serve(void) {
         atomic_exchange(&asked, false))
         read_again();
 }
+
+bool hak_steer_is_asked(void) {
+    return atomic_load(&asked);
+}

@@ -3,6 +3,8 @@
 
 #include "base/attributes.h"
 
+#include <stdbool.h>
+
 /* The policy has changed: an epoch that runs ends by the new delay, what waits is waited for. Any
  * thread, without a lock. */
 HAK_COLD void hak_steer(void);
@@ -15,3 +17,6 @@ HAK_COLD void hak_steer_start(void);
 
 /* Reads that file if it was asked for. Under the purge lock. */
 void hak_steer_serve(void);
+
+/* It was asked for, and nobody has read it yet. */
+bool hak_steer_is_asked(void);

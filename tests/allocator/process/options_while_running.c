@@ -1,5 +1,6 @@
 /* A program changes how long freed memory waits while it runs; one that knows nothing is told to by
- * a signal, and reads its file again. Memory that was kept for ever then goes back. */
+ * a signal, and reads its file again, also while it sleeps if it has a purge thread. Memory that
+ * was kept for ever then goes back. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,17 @@ static void by_a_signal(void) {
     wait_until_back(full);
 }
 
+/* While the program sleeps its purge thread reads the file. */
+static void by_a_signal_asleep(void) {
+    CHECK(set("purge_delay", "3000000") == 0 && set("purge_thread", "1") == 0);
+    fill_and_free();
+    usleep(200000); /* it sleeps until the end of the epoch */
+    write_file("purge_delay=40\npurge_thread=0\n");
+    CHECK(raise(SIGUSR1) == 0);
+    while (value_of("purge_delay") != 40)
+        usleep(1000);
+}
+
 /* The library reads its options at the start: the program runs itself again with them. */
 static void run_with_file(char *program) {
     char conf[128], signal_number[8];
@@ -103,5 +115,6 @@ int main(int count, char **arguments) {
     CHECK(set && get);
     by_the_program();
     by_a_signal();
+    by_a_signal_asleep();
     return unlink(path);
 }
