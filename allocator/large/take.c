@@ -3,6 +3,7 @@
 #include "large/block.h"
 #include "os/os.h"
 #include "pages/apart.h"
+#include "pages/dense.h"
 #include "pages/dirty.h"
 #include "pages/epoch.h"
 #include "pages/excess.h"
@@ -100,7 +101,7 @@ static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = faults_of(run); /* read first: once given, the run may be somebody else's */
     enum hak_freed how = hak_excess_huge(run, faults);
     if (how == HAK_FREED_SPARSE) {
-        hak_spare_give(run, zeroed);
+        hak_spare_give(run, hak_dense_leave_run(run) && !zeroed ? purge(run) : zeroed);
         hak_purge_expect_spare(faults);
     } else {
         give_pages(run, zeroed || (how == HAK_FREED_RARELY && purge(run)));

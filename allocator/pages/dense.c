@@ -11,6 +11,7 @@ enum {
     GROUP = 8,           /* segments to a probe at first: 16 MiB */
     BEHIND = 2,          /* segments to the nearest probe, which has had time to fill up */
     HOLES = 8,           /* up to 1/8 of a dense segment may be holes */
+    SHARE = 8,           /* times the pages of a huge block that was a probe */
     MOST_BORDERS = 16384 /* between small and huge pages; each is one of the 65,530 mappings that
                           * the system allows by default */
 };
@@ -67,11 +68,53 @@ static bool deserves(const hak_range *r, size_t index) {
            borders < MOST_BORDERS && is_dense(r, probe_for(index));
 }
 
+/* ---- huge blocks ---- */
+
+/* The huge block that got small pages last: it is the probe for the next ones, SHARE times as long
+ * together. */
+static struct {
+    hak_range *range; /* NULL: none yet */
+    size_t middle;    /* a segment */
+    size_t left;      /* pages that may still get huge ones */
+} probe;
+
+static bool is_untouched(const hak_range *r, size_t index) {
+    return r->segments[index].touched == 0 && !is_huge(r, index);
+}
+
+static void advise_untouched(hak_range *r, size_t from, size_t to) {
+    for (size_t i = from, start; i < to; i++) {
+        for (start = i; i < to && is_untouched(r, i); i++)
+            note(r, i, true);
+        if (i > start)
+            hak_os_huge_pages(start_of(r, start), (i - start) * HAK_SEGMENT_SIZE, HAK_HUGE_ALWAYS);
+    }
+}
+
+/* Whoever fills a huge block fills the next one, too. Only whole segments: nobody else has a part
+ * of them. */
+static void choose_for_huge_block(hak_range *r, size_t first, size_t count) {
+    size_t from = hak_round_up(first, HAK_PAGES_PER_SEGMENT) / HAK_PAGES_PER_SEGMENT;
+    size_t to = (first + count) / HAK_PAGES_PER_SEGMENT, middle = from + (to - from) / 2;
+    if (from >= to || !is_untouched(r, middle))
+        return;
+    if (probe.left >= count && borders < MOST_BORDERS && is_dense(probe.range, probe.middle)) {
+        probe.left -= count;
+        advise_untouched(r, from, to);
+    } else {
+        probe.range = r;
+        probe.middle = middle;
+        probe.left = SHARE * count;
+    }
+}
+
+/* ---- runs ---- */
+
 void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
     if (hak_policy_now()->huge_pages != HAK_HUGE_DENSE || hak_quota_is_near(pages))
         return;
     if (pages >= HAK_HUGE_PAGES) {
-        hak_dense_leave(r, first, count);
+        choose_for_huge_block(r, first, count);
         return;
     }
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
@@ -94,19 +137,23 @@ void hak_dense_leave(hak_range *r, size_t first, size_t count) {
         }
 }
 
-bool hak_dense_holds(const hak_slab *slab) {
-    const hak_range *r = hak_range_of((void *)slab->start);
-    size_t first = (size_t)(slab - r->slabs), last = first + slab->pages - 1;
-    return is_huge(r, first / HAK_PAGES_PER_SEGMENT) || is_huge(r, last / HAK_PAGES_PER_SEGMENT);
+bool hak_dense_holds(const hak_slab *run) {
+    const hak_range *r = hak_range_of((void *)run->start);
+    size_t first = (size_t)(run - r->slabs), last = first + run->pages - 1;
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last / HAK_PAGES_PER_SEGMENT; i++)
+        if (is_huge(r, i))
+            return true;
+    return false;
 }
 
-void hak_dense_leave_slab(const hak_slab *slab) {
-    hak_range *r = hak_range_of((void *)slab->start);
-    if (!hak_dense_holds(slab))
-        return;
+bool hak_dense_leave_run(const hak_slab *run) {
+    hak_range *r = hak_range_of((void *)run->start);
+    if (!hak_dense_holds(run))
+        return false;
     hak_lock_take(&hak_segment_lock);
-    hak_dense_leave(r, (size_t)(slab - r->slabs), slab->pages);
+    hak_dense_leave(r, (size_t)(run - r->slabs), run->pages);
     hak_lock_give(&hak_segment_lock);
+    return true;
 }
 
 void hak_dense_count(void) {

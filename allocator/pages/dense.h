@@ -8,27 +8,32 @@
  *
  * One segment in eight keeps small pages and is the probe for later ones, one in sixteen from the
  * sixteenth on, and so forth: only while nearly all of it is resident do segments that nothing lies
- * in yet get huge pages. A heap that is full of holes,
- * the untouched magazines of many threads and small programs never do. What is purged goes back to
- * small pages first, so that the system does not fill the holes again by itself. Under the segment
- * lock. */
+ * in yet get huge pages. A heap that is full of holes, the untouched magazines of many threads and
+ * small programs never do.
+ *
+ * A huge block may be touched little, whatever lies near it. There the probe is a huge block with
+ * small pages that was taken earlier: later ones, eight times as long together, get huge pages
+ * while the segment in its middle is resident.
+ *
+ * What is purged goes back to small pages first, so that the system does not fill the holes again
+ * by itself. Under the segment lock. */
 #pragma once
 
 #include "base/types.h"
 
-/* Before free pages are claimed for a run of `pages` pages: decides for the segments among them
- * that hold nothing yet. Huge blocks, of which a program may touch little, get small pages. */
+/* Before free pages are claimed for a run of `pages` pages, `count` of them new: decides for the
+ * segments among them that hold nothing yet. */
 void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages);
 
 /* Pages first .. first + count will be purged, in part or in whole: their segments have small pages
  * from now on. */
 void hak_dense_leave(hak_range *r, size_t first, size_t count);
-/* The same for a slab. By its owner, without the lock. */
-void hak_dense_leave_slab(const hak_slab *slab);
+/* The same for a run. By its owner, without the lock. False: it had small pages already. */
+bool hak_dense_leave_run(const hak_slab *run);
 
-/* True when huge pages may stand behind the slab: then what of it was never used is resident, too.
+/* True when huge pages may stand behind the run: then what of it was never used is resident, too.
  * Any thread; a hint without the lock. */
-bool hak_dense_holds(const hak_slab *slab);
+bool hak_dense_holds(const hak_slab *run);
 
 /* In a forked child: counts anew what has huge pages. */
 void hak_dense_count(void);

@@ -40,7 +40,7 @@ static size_t purge_blocks(const hak_slab *slab, unsigned first, unsigned end) {
     if (from >= to)
         return 0;
     bool lazily = hak_policy_now()->purge_lazily != 0;
-    hak_dense_leave_slab(slab);
+    hak_dense_leave_run(slab);
     HAK_COUNT(purge_calls, 1);
     void *start = (void *)from;
     bool given = lazily ? hak_os_offer(start, to - from) : hak_os_purge(start, to - from);

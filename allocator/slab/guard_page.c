@@ -22,7 +22,7 @@ static void *last_page(const hak_slab *slab) {
 
 /* What an earlier run left there would be memory that nobody can use. */
 void hak_guard_page_close(hak_slab *slab, bool zeroed) {
-    hak_dense_leave_slab(slab);
+    hak_dense_leave_run(slab);
     if (!zeroed)
         hak_os_purge(last_page(slab), HAK_PAGE_SIZE);
     slab->guarded = hak_os_protect(last_page(slab), HAK_PAGE_SIZE);

@@ -25,6 +25,7 @@ target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
   -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge
   -Wl,--wrap=hak_os_resident)
 target_link_options(test_boxes_pages_apart PRIVATE -Wl,--wrap=hak_os_remap)
+target_link_options(test_boxes_pages_dense PRIVATE -Wl,--wrap=hak_os_resident)
 target_link_options(test_boxes_pages_range PRIVATE -Wl,--wrap=hak_os_plan)
 target_link_options(test_boxes_pages_spare PRIVATE -Wl,--wrap=hak_os_purge)
 target_link_options(test_boxes_reclaim_trim PRIVATE -Wl,--wrap=hak_os_purge)

@@ -110,6 +110,21 @@ static char *begun(void *block) {
     return block;
 }
 
+/* A full one gives the next ones huge pages, and a sparse one among these gives them back. */
+static void sparse_after_dense_huge_ones(void) {
+    enum { HUGE_ONES = 4 };
+    char *blocks[HUGE_ONES];
+    size_t size = (size_t)16 << 20;
+    malloc_trim(0); /* only memory that nothing was in gets huge pages */
+    for (int i = 0; i < HUGE_ONES; i++) {
+        blocks[i] = begun(malloc(size));
+        if (blocks[i] && i == 0)
+            memset(blocks[i], 1, size);
+    }
+    for (int i = 0; i < HUGE_ONES; i++)
+        free(blocks[i]);
+}
+
 /* Blocks apart, more than fit into the first table of them; one that grows out of a range, and back
  * into one. */
 static void gigabytes(void) {
@@ -228,6 +243,7 @@ void requests_run_rare(void) {
     large_ones();
     many_large_ones();
     dense_huge_ones();
+    sparse_after_dense_huge_ones();
     if (APART != 0)
         gigabytes();
     one_huge((size_t)1 << 47); /* more than there is: the guard gives up what it keeps back */
