@@ -34,7 +34,7 @@ enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
  *             +----------> +------------------------> +----------------> +  (spilled, then wanted)
  *             new thread   blocks of its own          a slab is filled   |
  *                                                     +<-----------------+  each purge epoch
- *   mode      calm, spilled, served or shedding: what came of the last refill (magazine/mode.h)
+ *   mode      calm, spilled, served or shedding: see magazine/mode.h
  *   armed     the next operation comes to the slow path, to look at the clock (magazine/arm.h) */
 typedef struct hak_bin {
     void **bottom;        /* the NULL below the magazine's first slot */

@@ -30,7 +30,7 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
 }
 
 /* Two threads that use blocks of one cache line wait for each other, as long as both keep theirs.
- * So a block that shares its line goes home, where its thread happens to look. */
+ * So such a block goes home, if the thread that frees it is on a slow path anyway. */
 static inline bool push_armed(hak_heap *heap, unsigned cls, void *block) {
     if (!hak_armed_push(heap, cls, block))
         return false;

@@ -10,7 +10,9 @@
  * what it holds. Page faults do: they bound what became resident while the block lived.
  *
  *   faults of its life:  | few: sparse -> spare runs, which hold HAKMEM_HUGE_KEEP together |
- *                        | many: dense -> dirty pages, which wait like all others          | */
+ *                        | many: dense -> dirty pages, which wait like all others; or, where  |
+ *                        |                more than may wait and the first for a while, back  |
+ *                        |                to the system at once                               | */
 #pragma once
 
 #include "base/types.h"
@@ -41,7 +43,8 @@ uint64_t hak_excess_faults(void);
 uint64_t hak_excess_faults_of(size_t pages);
 
 /* What kind a huge block is when it is freed. `faults` is the count when it was taken, less the
- * faults of those pages that had memory then. RARELY: a dense one, and none came for a while. */
+ * faults of those pages that had memory then. RARELY: a dense one
+ * of more pages than may wait, and none came for a while; the caller gives its memory back. */
 enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
 enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults);
 

@@ -99,16 +99,20 @@ hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) 
     return take(home, pages, align, zeroed);
 }
 
-static void give(hak_slab *head, bool zeroed, bool aged) {
+void hak_run_give_locked(hak_slab *head, bool zeroed, bool aged) {
     hak_range *r = hak_range_of((void *)head->start);
     size_t first = (size_t)(head - r->slabs);
-    hak_lock_take(&hak_segment_lock);
     head->kind = HAK_RUN_FREE;
     hak_pages_free(r, first, head->pages, zeroed);
     if (aged)
         hak_pages_age(r, first, head->pages);
-    hak_lock_give(&hak_segment_lock);
     HAK_COUNT(runs_given, 1);
+}
+
+static void give(hak_slab *head, bool zeroed, bool aged) {
+    hak_lock_take(&hak_segment_lock);
+    hak_run_give_locked(head, zeroed, aged);
+    hak_lock_give(&hak_segment_lock);
 }
 
 void hak_run_give(hak_slab *head, bool zeroed) {

@@ -15,6 +15,9 @@ void hak_run_give(hak_slab *head, bool zeroed);
 /* Gives one back that lay free since before the purge epoch began: it goes when that ends. */
 void hak_run_give_aged(hak_slab *head);
 
+/* Both, under the segment lock. */
+void hak_run_give_locked(hak_slab *head, bool zeroed, bool aged);
+
 /* Makes a run longer, in place. False: the pages behind it are not free. */
 bool hak_run_extend(hak_slab *head, size_t pages);
 

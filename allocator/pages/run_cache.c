@@ -3,28 +3,43 @@
 #include "pages/epoch.h"
 #include "pages/excess.h"
 #include "pages/run.h"
+#include "pages/segment.h"
 
-/* Those above it move down by one place: meanwhile one of them may be seen in two. */
-static hak_slab *take_run_out(hak_heap *heap, size_t at) {
+/* Those above move down by so many places: meanwhile one of them may be seen in two. */
+static void close_gap(hak_heap *heap, uint32_t at, uint32_t count, uint32_t pages) {
+    for (; at + count < heap->cache.count; at++)
+        heap->cache.runs[at] = heap->cache.runs[at + count];
+    atomic_signal_fence(memory_order_seq_cst);
+    heap->cache.count -= count;
+    heap->cache.room += pages;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static hak_slab *take_run_out(hak_heap *heap, uint32_t at) {
     hak_slab *run = heap->cache.runs[at];
-    for (; at + 1 < heap->cache.count; at++)
-        heap->cache.runs[at] = heap->cache.runs[at + 1];
-    hak_run_cache_pop(heap, run->pages);
+    close_gap(heap, at, 1, run->pages);
     return run;
 }
 
-static void give_all(hak_heap *heap, bool aged) {
-    while (heap->cache.count != 0) {
-        hak_slab *newest = take_run_out(heap, heap->cache.count - 1);
-        if (aged)
-            hak_run_give_aged(newest);
-        else
-            hak_run_give(newest, false);
+/* All under one lock: no other thread has one of them before this heap has forgotten it. */
+static void give_oldest(hak_heap *heap, uint32_t count, bool aged) {
+    uint32_t pages = 0;
+    hak_lock_take(&hak_segment_lock);
+    for (uint32_t i = 0; i < count; i++) {
+        pages += heap->cache.runs[i]->pages;
+        hak_run_give_locked(heap->cache.runs[i], false, aged);
     }
+    close_gap(heap, 0, count, pages);
+    hak_lock_give(&hak_segment_lock);
+}
+
+static void give_all(hak_heap *heap, bool aged) {
+    if (heap->cache.count != 0)
+        give_oldest(heap, heap->cache.count, aged);
 }
 
 hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
-    for (size_t at = heap->cache.count; at > 0; at--)
+    for (uint32_t at = heap->cache.count; at > 0; at--)
         if (heap->cache.runs[at - 1]->pages == pages)
             return take_run_out(heap, at - 1);
     return NULL;
@@ -49,8 +64,19 @@ static bool borrow(hak_heap *heap, size_t pages) {
     return true;
 }
 
-static size_t pages_in(const hak_heap *heap) {
+static uint32_t pages_in(const hak_heap *heap) {
     return heap->cache.most - heap->cache.room;
+}
+
+/* The older half goes. A thread that frees many runs in a row so takes the lock for few of them. */
+static void make_room(hak_heap *heap, uint32_t wanted) {
+    uint32_t all = pages_in(heap), left = all, count = 0;
+    if (all + wanted <= HAK_CACHED_PAGES)
+        return;
+    while (left > all / 2 || left + wanted > HAK_CACHED_PAGES)
+        left -= heap->cache.runs[count++]->pages;
+    give_oldest(heap, count, false);
+    hak_purge_expect();
 }
 
 /* A heap without a thread will not want its runs soon. */
@@ -60,12 +86,9 @@ static bool keeps_runs(const hak_heap *heap) {
 }
 
 bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
-    if (run->pages > HAK_CACHED_PAGES || !keeps_runs(heap))
+    if (run->pages >= HAK_HUGE_PAGES || run->pages > HAK_CACHED_PAGES || !keeps_runs(heap))
         return false;
-    while (pages_in(heap) + run->pages > HAK_CACHED_PAGES) {
-        hak_run_give(take_run_out(heap, 0), false);
-        hak_purge_expect();
-    }
+    make_room(heap, run->pages);
     return (run->pages <= heap->cache.room || borrow(heap, run->pages - heap->cache.room)) &&
            hak_run_cache_put(heap, run);
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pipeline.judge.keys import suspect_of
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
@@ -56,14 +57,15 @@ def advice(result: VerifyResult, profile: str) -> str:
 
 def next_step(result: VerifyResult, profile: str) -> str:
     """Return the same for the report itself: "" where there is no command, but more to read."""
-    told = not result.health.sound or regressions(result) or _is_worse(result)
-    return "" if told else _step(result, profile)
+    if not result.health.sound:
+        return _healthy(result, profile)
+    return "" if regressions(result) or _is_worse(result) else _step(result, profile)
 
 
 def _step(result: VerifyResult, profile: str) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
-        return _more(result, profile) + _busy(result)
+        return _more(result, profile) + _seeming(result, profile) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         return f"nothing became worse either: {_command(profile, '--allow-neutral')} publishes it"
     return ""
@@ -71,8 +73,14 @@ def _step(result: VerifyResult, profile: str) -> str:
 
 def _healthy(result: VerifyResult, profile: str) -> str:
     """Say how a build comes to a health check that it passes."""
-    if any(one.status == "failed" for one in result.health.checks):
-        return "the log of the health check says more"
+    failed = [one.name for one in result.health.checks if one.status == "failed"]
+    if failed:
+        logs = f"build/pipeline/{profile}/logs/verify/health/{failed[0]}"
+        return (
+            f"compare `{logs}-plain.log` with `{logs}-preloaded.log`; the first line of each runs "
+            "it again. Where the program itself prints something else each time, mend its "
+            f"workload in training/profiles/{profile}.toml"
+        )
     return (
         f"training/profiles/{profile}.toml needs a health check that runs here: "
         'a workload with kind = "command" and role = "verify"'
@@ -95,6 +103,18 @@ def _on_border(result: VerifyResult) -> bool:
     """Tell whether throughput is undecided because the change is as large as the margin."""
     undecided = result.keys.throughput.verdict is Verdict.INCONCLUSIVE
     return undecided and _seconds_in_all(result) is None
+
+
+def _seeming(result: VerifyResult, profile: str) -> str:
+    """Say what to do where more time shows the loss that it is hoped to exclude."""
+    suspect = suspect_of(result.throughput)
+    if suspect is None or result.throughput.alone:
+        return ""
+    return (
+        f"; if {suspect.name} does lose as much as it seems to, no time helps: "
+        f"{_command(profile, '--allow-regression', suspect.name)} accepts that, and `--cpu any` "
+        "leaves out what is for this kind of processor alone"
+    )
 
 
 def _busy(result: VerifyResult) -> str:

@@ -76,7 +76,9 @@ def brief(result: VerifyResult) -> str:
         return f"{middle:+.1f} %" if decided else f"{low:+.1f} to {high:+.1f} %"
 
     timed = "" if result.throughput.programs else ", no whole program timed"
-    parts = [f"{_speeds(result, lambda ratio, _: figure(ratio))}{timed}"]
+    failed = [one.name for one in result.health.checks if one.status == "failed"]
+    parts = [f"health check failed: {', '.join(failed)}"] if failed else []
+    parts.append(f"{_speeds(result, lambda ratio, _: figure(ratio))}{timed}")
     if keys.memory is not None:
         change = f" ({figure(keys.memory.ratio)})" if keys.memory.ratio else ""
         parts.append(f"{_memory_word(keys.memory)}{change}")
@@ -101,7 +103,12 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
         return f"{_subject(result, kind)} {_speed_word(part)} ({figure(ratio, kind)})"
 
     said = ", ".join(told(kind, ratio) for kind, ratio in parts)
-    if key.verdict is compare(timed.overall, key.margin):
+    whole = compare(timed.overall, key.margin)
+    if whole is not Verdict.INCONCLUSIVE and all(
+        compare(ratio, key.margin) is Verdict.INCONCLUSIVE for _, ratio in parts
+    ):
+        said = f"all together {SPEED[whole]} ({figure(timed.overall, 'loop')}): {said}"
+    if key.verdict is whole:
         return said
     loses = "loses" if key.verdict is Verdict.NO_GO else "seems to lose"
     return f"{said}, but a workload {loses} too much"
@@ -176,10 +183,10 @@ def by_less(key: Key, above: str, below: str) -> str | None:
     """
     if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
         return None
-    unshown = f"but not shown by {key.margin * 100:g} %"
+    less = f"perhaps by less than {key.margin * 100:g} %"
     if 1 < key.ratio.low <= 1 + key.margin:
-        return f"{above}, {unshown}"
-    return f"{below}, {unshown}" if 1 - key.margin <= key.ratio.high < 1 else None
+        return f"{above}, {less}"
+    return f"{below}, {less}" if 1 - key.margin <= key.ratio.high < 1 else None
 
 
 def _speed_word(key: Key) -> str:

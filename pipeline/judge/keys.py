@@ -54,17 +54,18 @@ def throughput_key(throughput: Throughput, margins: Margins) -> Key:
     inside the margins. Else INCONCLUSIVE.
     """
     overall, margin = throughput.overall, margins.throughput
-    loser, suspect = _worst_loser(throughput), _suspect(throughput)
+    loser, suspect = _worst_loser(throughput), suspect_of(throughput)
     verdict = Verdict.NO_GO if loser else compare(overall, margin)
     if verdict is Verdict.GO and suspect:
         verdict = Verdict.INCONCLUSIVE
     whole = throughput.alone and compare(overall, margin) is verdict  # one change, one interval
+    doubt = f"; {_doubt(suspect)}" if suspect and not loser and not throughput.alone else ""
     reason = _loss(loser) if loser and not whole else _sentence(verdict, throughput, margin)
     return Key(
         verdict=verdict,
         margin=margin,
         measure="operations per second, tuned / baseline",
-        reason=reason if loser or not suspect else f"{reason}; {_doubt(suspect)}",
+        reason=f"{reason}{doubt}",
         ratio=overall,
         not_worse=loser is None and suspect is None and overall.low > 1 - margin,
     )
@@ -101,7 +102,7 @@ def shown(workload: WorkloadThroughput, throughput: Throughput) -> Interval:
     return throughput.overall if throughput.alone else workload.ratio
 
 
-def _suspect(throughput: Throughput) -> WorkloadThroughput | None:
+def suspect_of(throughput: Throughput) -> WorkloadThroughput | None:
     """Return the workload that seems to lose most beyond its allowance, shown or not."""
     suspects = [one for one in throughput.workloads if one.ratio.value < _border(one)]
     return min(suspects, key=lambda one: one.ratio.value, default=None)
@@ -133,14 +134,16 @@ def _loss(loser: WorkloadThroughput) -> str:
 def _doubt(suspect: WorkloadThroughput) -> str:
     ratio = suspect.ratio
     return (
-        f"{suspect.name} seems to change by {percent(ratio.value)} {spread(ratio)}, "
-        f"more than it may lose (-{share(suspect.allowance)})"
+        f"the estimate for {suspect.name}, {percent(ratio.value)} {spread(ratio)}, is more than "
+        f"it may lose (-{share(suspect.allowance)}), but not sure"
     )
 
 
 def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
     overall = throughput.overall
     found = f"{percent(overall.value)} {spread(overall)} over {throughput.pairs} pairs"
+    if verdict is Verdict.INCONCLUSIVE and compare(overall, margin) is not verdict:
+        return f"{found} as a whole, but not for each workload"
     match verdict:
         case Verdict.GO:
             return f"{found}, all of it above +{share(margin)}"

@@ -8,6 +8,7 @@ from pipeline.judge.counts import WorkloadCounts
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.request import Margins
 from pipeline.judge.statistics import Interval
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
@@ -19,6 +20,9 @@ UNSEEN = (
     "this system does not let ptrace follow it, so what a process does in its last millisecond, or "
     "more on a busy machine, is not counted"
 )
+
+BUSY = 2.0
+"""Load per CPU: above it a report says so. The judge itself runs two programs at a time."""
 
 LARGER = 1.25
 """Executable bytes, tuned / baseline: above it a report says so."""
@@ -33,6 +37,7 @@ def findings(
     found = [
         *_keys(result),
         *_margins(result),
+        *_load(result),
         *_workloads(result),
         *_clocks(result),
         *_ends(result),
@@ -54,17 +59,33 @@ def refused(result: VerifyResult) -> bool:
 
 
 def _keys(result: VerifyResult) -> Iterator[Finding]:
-    for name, key in (("throughput", result.keys.throughput), ("I-cache", result.keys.icache)):
+    keys = result.keys
+    for name, key, anchor in (
+        ("throughput", keys.throughput, "key-throughput"),
+        ("I-cache", keys.icache, "key-icache"),
+    ):
         if key.verdict is Verdict.NO_GO:
-            yield _regression(f"{name} is NO-GO", key.reason, "keys")
+            yield _regression(f"{name} is NO-GO", key.reason, anchor)
         if key.verdict is Verdict.INCONCLUSIVE:
-            yield _doubt(f"{name} is INCONCLUSIVE", key.reason, "keys")
+            yield _doubt(f"{name} is INCONCLUSIVE", key.reason, anchor)
 
 
 def _margins(result: VerifyResult) -> Iterator[Finding]:
     wider = wider_margins(result.margins)
     if wider:
-        yield _doubt("the profile judges by wider margins than usual", wider, "keys")
+        usual = Margins().workload
+        lost = [f"{one.name} {text.change(one.ratio.value)}" for one in result.throughput.workloads
+                if 1 - one.allowance <= one.ratio.value < 1 - usual]  # fmt: skip
+        seems = f"; by the usual ones too much seems lost by {', '.join(lost)}" if lost else ""
+        yield _doubt("the profile judges by wider margins than usual", wider + seems, "keys")
+
+
+def _load(result: VerifyResult) -> Iterator[Finding]:
+    """Yield that other work ran beside the judgement: intervals are as wide as that makes them."""
+    around = result.environment
+    if max(around.load_before, around.load_after) > BUSY * around.cores:
+        loads = f"load {around.load_before:.0f} before, {around.load_after:.0f} after"
+        yield _doubt("the machine was busy", f"{loads}, on {around.cores} CPUs", "environment")
 
 
 def _workloads(result: VerifyResult) -> Iterator[Finding]:

@@ -347,7 +347,9 @@ class ReportModel(Record):
             return None
         if self.cut_for == ANY:
             return f"built for all processors, judged on {judged}"
-        said = f"built for {self.cut_for} alone, judged on {judged}"
+        needs = any("march" in row.what for row in self.geometry or ())
+        beside = " alone" if needs else " (it runs on others, too)"
+        said = f"built for {self.cut_for}{beside}, judged on {judged}"
         if self.cut_for in nearest(judged):
             return said
         return f"{said}: the verdict says nothing about {self.cut_for}"

@@ -18,7 +18,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import next_command, paired, slowest_first, untabled
+from pipeline.report.view import next_command, paired_lines, slowest_first, untabled
 
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
@@ -60,10 +60,10 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     for row in model.summary:
         table.add_row(*_cells(row))
     show(table)
-    show(paired(model), style="dim", markup=False, highlight=False)
-    for finding in model.findings:  # what the keys say is in the sentence below
-        if finding.anchor != "keys":
-            show(_finding(finding))
+    for line in paired_lines(model):
+        show(line, style="dim", markup=False, highlight=False)
+    for finding in model.findings:
+        show(_finding(finding))
     show(_sentence(model))
     if told := untabled(model):
         show(told, highlight=False, markup=False)
@@ -74,7 +74,9 @@ def render_terminal(model: ReportModel, console: Console) -> None:
 def _finding(finding: Finding) -> Text:
     is_worse = finding.kind == "regression"
     word, style = ("regression", "bold red") if is_worse else ("worth a look", "yellow")
-    return Text.assemble(f"{word}: ", Text(finding.what, style=style), f": {finding.detail}")
+    told = finding.anchor.startswith("key-")  # the sentence below gives the reason
+    detail = "" if told else f": {finding.detail}"
+    return Text.assemble(f"{word}: ", Text(finding.what, style=style), detail)
 
 
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:

@@ -107,13 +107,18 @@ def next_command(model: ReportModel) -> str:
 
 def paired(model: ReportModel) -> str:
     """Return what the two columns are: else readers divide them, and wonder."""
+    return "; ".join(paired_lines(model))
+
+
+def paired_lines(model: ReportModel) -> tuple[str, ...]:
+    """Return the same line by line."""
     line = line_of(model.profile, model.variant)
     mine = f"{line}:{model.version}" if model.published else in_tree(model.verify.tuned.path)
     return (
         "the baseline is this library as -O2 builds it, without a profile, and not the malloc that "
-        f"you have: `.venv/bin/pipeline versus libc {mine} -- YOUR-PROGRAM` compares with that; "
-        "speed: the baseline is 1, above 1 is faster, with the interval of the pairs; "
-        "RSS: medians of each side, and the median ratio of the pairs, which is what counts"
+        f"you have: `.venv/bin/pipeline versus libc {mine} -- YOUR-PROGRAM` compares with that",
+        "speed: the baseline is 1, above 1 is faster, with the interval of the pairs",
+        "RSS: medians of each side, and the median ratio of the pairs, which is what counts",
     )
 
 
@@ -239,9 +244,8 @@ def confidence(timed: Throughput) -> str:
             f"workload at {text.percent(single, 2)} or more, as all of those hold together"
         )
     return (
-        f"a verdict is looked for several times. All looks together may err in "
-        f"{text.percent(ALPHA, 0)} of all builds, this one, look {timed.looks}, in "
-        f"{text.percent(1 - whole)}. So {at}"
+        f"the judge looked {text.many(timed.looks, 'time')}. All its looks together may err in "
+        f"{text.percent(ALPHA, 0)} of builds. So {at}"
     )
 
 

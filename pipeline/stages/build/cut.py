@@ -46,4 +46,5 @@ def cut(shop: Workshop, setup: Setup, plain: Baseline) -> Baseline:
 
 
 def _summary(notes: Notes) -> str:
-    return f"not as the default: {', '.join(notes['differences']) or 'nothing'}"
+    changed = ", ".join(notes["differences"])
+    return f"changed by the profile's geometry: {changed or 'nothing'}"

@@ -6,6 +6,7 @@
 #include "pages/epoch.h"
 #include "base/classes.h"
 #include "thread/thread.h"
+#include "front/usage.h"
 #include "include/hakmem.h"
 #include "os/os.h"
 #include "pages/excess.h"
@@ -170,6 +171,44 @@ static void holds_few(size_t size) {
     CHECK_THAT(pages <= HAK_CACHED_PAGES, "%zu pages of %zu bytes each", pages, size);
 }
 
+enum { RUN_PAGES = 4, FIT = HAK_CACHED_PAGES / RUN_PAGES };
+
+/* Runs of four pages, one more than fit: then half of them are left, the newest, and that one. */
+static void the_older_half_leaves_a_full_one(void) {
+    static void *blocks[FIT + 1];
+    hak_purge();
+    for (size_t i = 0; i <= FIT; i++)
+        blocks[i] = come(RUN_PAGES * HAK_PAGE_SIZE);
+    for (size_t i = 0; i < FIT; i++)
+        hak_free(blocks[i]);
+    CHECK_THAT(cached() == FIT, "%zu of %d", cached(), FIT);
+    hak_free(blocks[FIT]);
+    CHECK_THAT(cached() == FIT - FIT / 2 + 1, "%zu of %d", cached(), FIT);
+    for (size_t i = 0; i <= FIT; i++)
+        CHECK(kind_of(blocks[i]) == (i < FIT / 2 ? HAK_RUN_FREE : HAK_RUN_CACHED));
+    CHECK(hak_usage_is_valid());
+    CHECK(come(RUN_PAGES * HAK_PAGE_SIZE) == blocks[FIT]);
+    hak_free(blocks[FIT]);
+    hak_purge();
+}
+
+/* There is room for it, as far as that goes by pages. */
+static void a_huge_block_is_in_none(void) {
+    static void *blocks[FIT];
+    void *huge = come(HAK_HUGE_PAGES * HAK_PAGE_SIZE);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < FIT; i++)
+            blocks[i] = come(RUN_PAGES * HAK_PAGE_SIZE);
+        for (size_t i = 0; round == 0 && i < FIT; i++)
+            hak_free(blocks[i]);
+    }
+    CHECK(cached() == 0 && hak_this_thread.owned->cache.room >= HAK_HUGE_PAGES);
+    hak_free(huge);
+    CHECK(kind_of(huge) != HAK_RUN_CACHED && cached() == 0);
+    for (size_t i = 0; i < FIT; i++)
+        hak_free(blocks[i]);
+}
+
 static void all_together_hold_no_more_than_may_wait(void) {
     hak_purge();
     size_t borrowed = 0;
@@ -284,6 +323,8 @@ int main(void) {
     it_is_zero_for_calloc();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         holds_few(sizes[i]);
+    the_older_half_leaves_a_full_one();
+    a_huge_block_is_in_none();
     all_together_hold_no_more_than_may_wait();
     others_of_its_length_come_first_the_newest();
     another_length_sends_them_back();

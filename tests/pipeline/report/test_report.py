@@ -219,8 +219,8 @@ def test_the_first_line_is_a_short_verdict() -> None:
     assert first == [
         "Published for speed and fewer I-cache misses: "
         f"loops and replays faster (+3.1 %), {alone}; as lean (+0.0 %); I-cache misses -25 %",
-        f"Not published: loops and replays slower (-3.0 %), {alone}; "
-        "fatter (+50.0 %); I-cache misses unknown",
+        "Not published: health check failed: python; "
+        f"loops and replays slower (-3.0 %), {alone}; fatter (+50.0 %); I-cache misses unknown",
     ]
 
 
