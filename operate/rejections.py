@@ -13,12 +13,13 @@ from typing import Any
 from operate.libraries import Library, usual_roots
 
 _MARKS = "marks.json"
+CURE = "; install another version, and start the program anew"
 
 
 def warning(library: Library) -> str | None:
     """Return a sentence if the version of a library was rejected, as far as that is known."""
     reason = rejection(library)
-    return None if reason is None else f"version {library.version} was rejected: {reason}"
+    return None if reason is None else f"version {library.version} was rejected: {reason}{CURE}"
 
 
 def rejection(library: Library) -> str | None:

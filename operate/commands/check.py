@@ -206,7 +206,8 @@ def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
 def _rejection_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
     if known["rejected"] is None:
         return []
-    return [("warning", f"version {known['version']} was rejected: {known['rejected']}")]
+    said = f"version {known['version']} was rejected: {known['rejected']}{rejections.CURE}"
+    return [("warning", said)]
 
 
 def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -157,8 +157,8 @@ def huge_page_findings(folder: Path | None = None) -> list[Finding]:
     cure = pages.line_that_allows(pages.LARGE_KIB, folder) if large == "never" else ""
     allow = pages.line_that_allows(pages.SMALL_KIB, folder)
     choice = (
-        "HAKMEM_HUGE_PAGES=2 with these, and without those of 2 MiB, makes most programs faster "
-        f"(docs/results/programs.md). To allow them: {allow}"
+        "optional: HAKMEM_HUGE_PAGES=2 with these, and without those of 2 MiB, makes most programs "
+        f"faster (docs/results/programs.md). To allow them: {allow}"
     )
     return [
         Finding("pages of 2 MiB", large or "this kernel has none", cure),

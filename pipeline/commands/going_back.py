@@ -229,8 +229,9 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
             f"{now.name} is the oldest version: there is none to go back to"
             if now is not None
             else "there is no older version to go back to",
-            hint=f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes another of those "
-            f"that `.venv/bin/pipeline list -p {profile}` shows; with one version only, leave "
-            "LD_PRELOAD out",
+            hint="leave LD_PRELOAD out: programs then have the malloc of libc"
+            if len(versions) == 1
+            else f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes a newer one of "
+            f"those that `.venv/bin/pipeline list -p {profile}` shows",
         )
     return older[0]

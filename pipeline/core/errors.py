@@ -51,7 +51,11 @@ class ExitCode(IntEnum):
         "a tool said success but made something unfit",
         "give the same command again; report it if that does not help",
     )
-    VERSION = 15, "no such version is published", "see `.venv/bin/pipeline list`, or build one"
+    VERSION = (
+        15,
+        "no such version is published, or it was rejected",
+        "see `.venv/bin/pipeline list`, or build one",
+    )
     REGRESSION = 16, "the newer of two versions, or B of `versus`, is worse", "read what it says"
     UNFIT = 17, "`hakmem run`: no library can serve this program here", "the message says why"
     UNUSED = (

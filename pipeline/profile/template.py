@@ -116,7 +116,7 @@ timeout_s = 300
 # threads = {threads}                    # how many keep a CPU busy{whose}; leave it out if unknown
 {time_of}# timeout_s = 300
 
-# Its cache misses, counted in a simulation that is 50 to 100 times as slow, so with a short input.
+# Its cache misses, counted in a simulation, 50 to 100 times as slow: give it a shorter input.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
 # `sh DRIVER` the name of your server. docs/profiles.md says what its driver must do.
 # [[workload]]

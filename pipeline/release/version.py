@@ -20,6 +20,8 @@ from pipeline.core.paths import Tree
 from pipeline.core.variant import PRODUCTION, VARIANTS, shared_name
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
+LEAST_DIGEST = 4
+"""Characters of a version's digest that name it."""
 PROFILE = "profile"
 
 
@@ -158,7 +160,8 @@ def point_nowhere(dist: Path) -> None:
 def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     """Return the version that ``wish`` names, or the current one.
 
-    A wish is a name, a unique beginning of one, or the path of a version's folder.
+    A wish is a name, a unique beginning of one or of its digest (four characters and more), or the
+    path of a version's folder.
     VersionError if there is no such version.
     """
     if wish and (Path(wish) / MANIFEST).is_file():
@@ -187,8 +190,8 @@ def resolve_own(tree: Tree, profile: str, wish: str) -> Version:
 
 
 def the_one(folders: Sequence[Path], wish: str, profile: str) -> Path | None:
-    """Return the folder whose name is ``wish`` or begins so; VersionError if several do."""
-    named = [folder for folder in folders if folder.name.startswith(wish)]
+    """Return the folder that ``wish`` names; VersionError if it fits several."""
+    named = [folder for folder in folders if _begins(folder.name, wish)]
     exact = [folder for folder in named if folder.name == wish]
     if len(exact or named) > 1:
         names = ", ".join(folder.name for folder in named)
@@ -197,6 +200,12 @@ def the_one(folders: Sequence[Path], wish: str, profile: str) -> Path | None:
             hint="give as much of the name as only one of them has",
         )
     return next(iter(exact or named), None)
+
+
+def _begins(name: str, wish: str) -> bool:
+    """Tell whether a name, such as 0.2.0-a3dad7cf50af, begins so, or its digest does."""
+    digest = name.rpartition("-")[2]
+    return name.startswith(wish) or (len(wish) >= LEAST_DIGEST and digest.startswith(wish))
 
 
 def of_another(wish: str, profile: str, owners: Sequence[str]) -> VersionError:
@@ -230,7 +239,7 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
 
 
 def _has(dist: Path, wish: str) -> bool:
-    return any(version.name.startswith(wish) for version in published(dist))
+    return any(_begins(version.name, wish) for version in published(dist))
 
 
 def lines_with(dists: Path, test: Callable[[Path], object]) -> list[str]:

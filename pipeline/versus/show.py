@@ -13,15 +13,15 @@ from pipeline.judge.keys import shown, spread
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
-from pipeline.report.findings import UNSEEN
+from pipeline.report.findings import BUSY, UNSEEN
 from pipeline.report.terminal import plain
 from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", "peak B", "pairs")
+CLOCKS = {"cpu": "processor time", "wall": "wall time"}
 LEGEND = (
-    "time: of one operation, or of a whole command; mean ± standard deviation",
     "speed: of the pairs, which is not the quotient of both times; a rate, so + is faster",
     "the verdict is on all workloads together; pairs go where they narrow that interval most",
 )
@@ -99,7 +99,12 @@ def _term(result: VersusResult) -> str:
     for cells in _cells(result):
         table.add_row(*cells)
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
-    return plain(table, *LEGEND, *_keys(result), *sides, sentence(result))
+    return plain(table, _timed(result), *LEGEND, *_keys(result), *sides, sentence(result))
+
+
+def _timed(result: VersusResult) -> str:
+    clocks = " or ".join(dict.fromkeys(CLOCKS[row.clock] for row in result.rows))
+    return f"time: {clocks} of one operation, or of a whole command; mean ± standard deviation"
 
 
 def _title(side: Compared) -> str:
@@ -115,7 +120,19 @@ def _keys(result: VersusResult) -> list[str]:
 
 def _notes(result: VersusResult) -> list[str]:
     unseen = [f"{one.name}: {UNSEEN}" for one in result.throughput.workloads if one.ends_unseen]
-    return [f"note: {said}" for said in (*unseen, *_short(result))]
+    return [f"note: {said}" for said in (*unseen, *_short(result), *_busy(result))]
+
+
+def _busy(result: VersusResult) -> list[str]:
+    """Say how to see what the noise does alone, where much else ran beside."""
+    around = result.environment
+    load = max(around.load_before, around.load_after)
+    if load <= BUSY * around.cores:
+        return []
+    return [
+        f"the machine was busy (load {load:.0f} on {around.cores} CPUs): compare A with itself, "
+        "too, to see how far that alone goes, or repeat it when the machine is quiet"
+    ]
 
 
 def _short(result: VersusResult) -> list[str]:

@@ -18,7 +18,10 @@ from pipeline.release.version import Version
 
 __all__ = ["compile_c", "library"]
 
-SAID = "version 1.0-aa was rejected: redis needs more memory"
+SAID = (
+    "version 1.0-aa was rejected: redis needs more memory; install another version, and start the "
+    "program anew"
+)
 
 
 @pytest.fixture

@@ -185,6 +185,15 @@ def test_the_verdict_is_a_sentence(
     assert says in render(result, "markdown")
 
 
+@pytest.mark.parametrize(("load", "told"), [(1.0, False), (9.0, True)])
+def test_a_busy_machine_is_told(load: float, told: bool) -> None:
+    found = result_of(1.0)
+    around = found.environment.model_copy(update={"load_after": load, "cores": 2})
+    said = render(found.model_copy(update={"environment": around}), "term")
+    assert ("the machine was busy (load 9 on 2 CPUs)" in said) is told
+    assert "time: processor time of one operation" in said
+
+
 @pytest.mark.parametrize(
     ("low", "high", "says"),
     [

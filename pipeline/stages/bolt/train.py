@@ -111,7 +111,7 @@ def summary(notes: Notes) -> str:
     """
     rows = notes["workloads"]
     counted = sum(row["processes"] for row in rows.values())
-    lost = [f"{row['lost']} of {name}" for name, row in rows.items() if row["lost"]]
+    lost = [f"{row['lost']} of workload {name}" for name, row in rows.items() if row["lost"]]
     text = f"{notes['branches']:,} branches from {counted} processes"
     if not lost:
         return text

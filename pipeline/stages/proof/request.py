@@ -101,7 +101,7 @@ def _counted(profile: Profile) -> list[Command]:
 
 def _task_name(command: Command) -> str:
     counts = command.counted_below
-    return f"{counts} in {command.name} (of the profile)" if counts else f"{command.name} (own)"
+    return f"{counts} ({command.name})" if counts else f"{command.name} (own)"
 
 
 def _task(command: Command, root: Path) -> Task:

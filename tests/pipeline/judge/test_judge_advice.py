@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from judge_support import (
     health_of,
@@ -185,6 +187,17 @@ def test_the_report_has_the_same_next_step_and_no_word_about_itself() -> None:
     assert next_step(judged(0.9, noise=1.0, misses=3.0), "shop") == ""
     failed = result_of(health=health_of("failed"))
     assert next_step(failed, "shop") == advice(failed, "shop")
+
+
+def test_a_loss_that_may_be_real_has_a_way_on() -> None:
+    found = judged(1.0, noise=10.0, misses=3.0)
+    one = found.throughput.workloads[0]
+    lower = replace(one.ratio, value=0.9, low=0.8)
+    lossy = one.model_copy(update={"name": "vague", "ratio": lower})
+    parts = found.throughput.model_copy(update={"workloads": (*found.throughput.workloads, lossy)})
+    said = advice(found.model_copy(update={"throughput": parts}), "shop")
+    assert "if vague does lose as much as it seems to, no time helps" in said
+    assert "--profile shop --allow-regression vague`" in said
 
 
 def test_what_is_worse_is_left_to_the_report() -> None:

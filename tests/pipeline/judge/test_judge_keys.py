@@ -117,6 +117,15 @@ def test_a_workload_that_only_seems_to_lose_too_much_holds_a_gain_back() -> None
     assert "the estimate for vague, -6.00 %" in key.reason
 
 
+def test_a_gain_of_all_that_no_part_shows_is_told_first() -> None:
+    found = throughput_of(("git",), git=pairs(1.05), loop=pairs(1.05))
+    wide = replace(found.overall, value=1.05, low=0.99, high=1.12)
+    parts = found.model_copy(update={"programs": wide, "loops": wide})
+    said = headline(result_of(parts))
+    assert said.startswith("Against the baseline: all together faster (+5.")
+    assert said.count("not shown to be faster or slower") == 2
+
+
 def test_a_workload_alone_has_one_interval() -> None:
     throughput = throughput_of(alone=pairs(0.94, noise=90))
     key = throughput_key(throughput, MARGINS)

@@ -48,7 +48,7 @@ def test_a_command_that_is_counted_is_a_task_with_its_weight() -> None:
 
 def test_a_command_may_name_the_program_that_is_counted_in_it() -> None:
     *_, own = tasks_of(profile_with(counted="kv", argv=["/bin/echo", "kv"]), ROOT)
-    assert (own.name, own.counts, own.program) == ("kv in app (of the profile)", "kv", "/bin/echo")
+    assert (own.name, own.counts, own.program) == ("kv (app)", "kv", "/bin/echo")
     *_, whole = tasks_of(profile_with(counted=True), ROOT)
     assert whole.counts is None
 

@@ -47,8 +47,9 @@ def test_newest_is_first_and_the_link_is_no_version(tree: Tree) -> None:
 
 @pytest.mark.parametrize(
     ("wish", "name"),
-    [(None, "1.0-aa11"), ("current", "1.0-aa11"), ("1.0-ab", "1.0-ab22"), ("1.0-ab22", "1.0-ab22")],
-)
+    [(None, "1.0-aa11"), ("current", "1.0-aa11"), ("1.0-ab", "1.0-ab22"), ("1.0-ab22", "1.0-ab22"),
+     ("ab22", "1.0-ab22")],
+)  # fmt: skip
 def test_wishes(wish: str | None, name: str, tree: Tree) -> None:
     assert resolve(tree, "p", wish).name == name
 
@@ -64,6 +65,7 @@ def test_a_path_will_do(tree: Tree) -> None:
     [
         ("1.0-a", r"1\.0-a fits 2 versions of profile 'p': 1\.0-ab22, 1\.0-aa11"),
         ("2.0", "no published version 2.0"),
+        ("ab2", "no published version ab2"),
         ("dist/p/curent", "there is no file or folder dist/p/curent"),
     ],
 )
