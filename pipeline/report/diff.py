@@ -61,8 +61,10 @@ def _lines(comparison: Comparison, newer: str) -> list[str]:
 
 def _measure(comparison: Comparison) -> list[str]:
     """Say how to find out what the records do not tell."""
-    if comparison.measured or not view.undecided(comparison):
+    if not view.undecided(comparison):
         return []
+    if comparison.measured:
+        return ["without --quick, and on a quiet machine, `--measure` decides more"]
     return ["the same command with `--measure` judges them directly, in a minute or two of runs"]
 
 

@@ -71,7 +71,13 @@ def verify(
                 ("I-cache", result.keys.icache),
             )
         }
-        return {"keys": keys, "source": result.counting.source, "failed": uncounted(result)}
+        unsound = [one.name for one in result.health.checks if one.status == "failed"]
+        return {
+            "keys": keys,
+            "source": result.counting.source,
+            "failed": uncounted(result),
+            "unsound": unsound,
+        }
 
     made = shop.do(STAGE, parts, work, summary=_summary)
     for name, why in made.receipt.notes["failed"].items():
@@ -86,4 +92,6 @@ def uncounted(result: VerifyResult) -> dict[str, str]:
 
 def _summary(notes: Notes) -> str:
     keys = ", ".join(f"{name} {verdict}" for name, verdict in notes["keys"].items())
-    return f"{keys} (counted by {notes['source']})"
+    unsound = ", ".join(notes["unsound"])
+    health = f", health check failed: {unsound}" if unsound else ""
+    return f"{keys} (counted by {notes['source']}){health}"
