@@ -12,10 +12,8 @@ static size_t nodes_at(unsigned level, size_t segments) {
 
 /* The level whose first node spans all segments in use. */
 static unsigned top_level(const hak_range *r) {
-    unsigned level = 0;
-    while (nodes_at(level, r->segments_fresh) > 1)
-        level++;
-    return level;
+    uint32_t last = (uint32_t)r->segments_fresh - 1;
+    return r->segments_fresh > 1 ? hak_highest_bit(last) / FAN_SHIFT + 1 : 0;
 }
 
 static size_t size_from(unsigned level, size_t segments) {
