@@ -39,7 +39,7 @@ HAK_INLINE bool hak_kind_is_large(unsigned kind) {
 }
 
 /* Pages of the free runs that a heap keeps. */
-enum { HAK_CACHED_PAGES = (16 << 20) >> HAK_PAGE_SHIFT };
+enum { HAK_CACHED_PAGES = (4 << 20) >> HAK_PAGE_SHIFT };
 
 /* Blocks from 1 GiB on lie apart: pages/apart.h. */
 enum { HAK_APART_BITS = 30 };

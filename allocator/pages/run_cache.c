@@ -86,7 +86,7 @@ static bool keeps_runs(const hak_heap *heap) {
 }
 
 bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
-    if (run->pages >= HAK_HUGE_PAGES || run->pages > HAK_CACHED_PAGES || !keeps_runs(heap))
+    if (run->pages > HAK_CACHED_PAGES || !keeps_runs(heap))
         return false;
     make_room(heap, run->pages);
     return (run->pages <= heap->cache.room || borrow(heap, run->pages - heap->cache.room)) &&

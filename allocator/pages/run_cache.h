@@ -6,9 +6,9 @@
  *
  * What a thread has just freed lies in its processor's cache; another thread would have to fetch it
  * from there line by line. And no lock and no atomic operation is needed to take a run or to put
- * one in. For their segment the pages are in use all the while: so nobody purges them. All caches
- * together hold no more than what may wait as dirty pages (pages/excess.h). When one is full its
- * older half goes, under one lock.
+ * one in. For their segment the pages are in use all the while: so nobody purges them. A cache
+ * holds few pages, all caches together no more than what may wait as dirty pages (pages/excess.h).
+ * When one is full its older half goes, under one lock.
  *
  * A large block of another length, or a slab of several pages, sends them all back first: what lies
  * free is one piece then. So do a slab in new memory and each purge epoch: nothing waits while more
@@ -19,7 +19,6 @@
 #pragma once
 
 #include "base/types.h"
-#include "pages/excess.h"
 
 HAK_INLINE hak_slab *hak_run_cache_pop(hak_heap *heap, size_t pages) {
     uint32_t last = heap->cache.count - 1;
@@ -48,7 +47,7 @@ hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages);
 /* False: there is no room for it. By the owner. */
 HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
     uint32_t pages = run->pages, count = heap->cache.count;
-    if (HAK_GUARD || pages > heap->cache.room || pages >= HAK_HUGE_PAGES)
+    if (HAK_GUARD || pages > heap->cache.room)
         return false;
     run->kind = HAK_RUN_CACHED;
     atomic_signal_fence(memory_order_seq_cst);

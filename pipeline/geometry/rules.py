@@ -23,7 +23,7 @@ COLD_CLASSES, COLD_DEPTH = 14, 32
 MOST_CLASSES = 254 - COLD_CLASSES
 LEAST_DEPTH, MOST_DEPTH = 2, 1024
 # Bytes of a heap beside its magazines: a bound of sizeof(hak_heap), for each class and in all.
-_HEAP_PER_CLASS, _HEAP_FIXED = 96, 2560
+_HEAP_PER_CLASS, _HEAP_FIXED = 96, 1024
 _POINTER = 8
 # Places in which a magazine grows up to its usual depth: HAK_GROWN_PLACES of geometry.h.
 _GROWN_PLACES = 6

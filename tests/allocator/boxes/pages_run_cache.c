@@ -192,23 +192,6 @@ static void the_older_half_leaves_a_full_one(void) {
     hak_purge();
 }
 
-/* There is room for it, as far as that goes by pages. */
-static void a_huge_block_is_in_none(void) {
-    static void *blocks[FIT];
-    void *huge = come(HAK_HUGE_PAGES * HAK_PAGE_SIZE);
-    for (int round = 0; round < 2; round++) {
-        for (size_t i = 0; i < FIT; i++)
-            blocks[i] = come(RUN_PAGES * HAK_PAGE_SIZE);
-        for (size_t i = 0; round == 0 && i < FIT; i++)
-            hak_free(blocks[i]);
-    }
-    CHECK(cached() == 0 && hak_this_thread.owned->cache.room >= HAK_HUGE_PAGES);
-    hak_free(huge);
-    CHECK(kind_of(huge) != HAK_RUN_CACHED && cached() == 0);
-    for (size_t i = 0; i < FIT; i++)
-        hak_free(blocks[i]);
-}
-
 static void all_together_hold_no_more_than_may_wait(void) {
     hak_purge();
     size_t borrowed = 0;
@@ -324,7 +307,6 @@ int main(void) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         holds_few(sizes[i]);
     the_older_half_leaves_a_full_one();
-    a_huge_block_is_in_none();
     all_together_hold_no_more_than_may_wait();
     others_of_its_length_come_first_the_newest();
     another_length_sends_them_back();
