@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* A magazine may grow to this share of what its heap has handed out; and to all of it for blocks
- * that come home. */
+/* A magazine may grow to this share of what the slab of its newest block has handed out; and to all
+ * of it for blocks that come home. */
 enum { TO_ROOM = 2 };
 
 /* ---- depth ---- */

@@ -1,8 +1,7 @@
 /* The door behind free, as refill.h is the one behind malloc.
  *
- *   free -> magazine full -> hak_retire:  it grows, or half of its usual depth goes back: to the
- *                                         slabs of this heap, or in chains to the threads that own
- *                                         them
+ *   free -> magazine full -> hak_retire:  it grows, or half of it goes back: to the slabs of this
+ *                                         heap, or in chains to the threads that own them
  *                                         pages of an empty slab go back to their segment, and
  *                                         later to the system
  *

@@ -31,7 +31,7 @@ enum hak_event {
     HAK_GAVE_BACK,   /* the magazine was full, and blocks of its heap went to their slabs */
     HAK_PASSED_ON,   /* it was full, and most of them belong to other heaps */
     HAK_BALANCED,    /* as much of a class that sheds is allocated as is freed */
-    HAK_RAN_EMPTY,   /* the magazine, to be refilled; or its thread has ended */
+    HAK_RAN_EMPTY,   /* the magazine, to be refilled; or a new thread takes the heap */
     HAK_EVENTS
 };
 

@@ -1,6 +1,7 @@
 /* Freed memory that is too much to wait for the end of the purge epoch. There are three cases.
  *
- * Bursts of frees. When more pages are dirty than half of those in use, the oldest go at once. A
+ * Bursts of frees. When more pages are dirty than half of those in use, and than 16 MiB, the oldest
+ * go at once. A
  * program that builds up and tears down in turn is left alone: it wants them back soon.
  *
  * Growth. Free pages may lie in runs too short for a new slab. If the program becomes larger than

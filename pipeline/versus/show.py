@@ -99,7 +99,7 @@ def _term(result: VersusResult) -> str:
     for cells in _cells(result):
         table.add_row(*cells)
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
-    return plain(table, _timed(result), *LEGEND, *_keys(result), *sides, sentence(result))
+    return plain(*sides, table, _timed(result), *LEGEND, *_keys(result), sentence(result))
 
 
 def _timed(result: VersusResult) -> str:
