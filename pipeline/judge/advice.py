@@ -75,11 +75,13 @@ def _healthy(result: VerifyResult, profile: str) -> str:
     """Say how a build comes to a health check that it passes."""
     failed = [one.name for one in result.health.checks if one.status == "failed"]
     if failed:
-        logs = f"build/pipeline/{profile}/logs/verify/health/{failed[0]}"
+        logs = f"build/pipeline/{profile}/logs/verify/health"
+        each = " and ".join(f"`{name}-plain.log` with `{name}-preloaded.log`" for name in failed)
         return (
-            f"compare `{logs}-plain.log` with `{logs}-preloaded.log`; the first line of each runs "
-            "it again. Where the program itself prints something else each time, mend its "
-            f"workload in training/profiles/{profile}.toml"
+            f"compare {each} in {logs}; what follows the `$` in their first line runs it again. "
+            "Without the library it does the same each time. Where that rightly depends on malloc, "
+            f"mend the check in training/profiles/{profile}.toml; where it crashed, run it with "
+            "the guard build (docs/guard.md)"
         )
     return (
         f"training/profiles/{profile}.toml needs a health check that runs here: "

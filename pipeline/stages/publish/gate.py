@@ -40,7 +40,7 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
         left = untouched(shop.tree.dist(shop.line))
         show_verdict(shop.console, model)
         raise GateError(
-            f"not published: the line above that begins so says why; {left}",
+            f"not published: the last line above that begins so says why; {left}",
             hint=advice(result, shop.profile.name),
             log=report / HTML,
         )

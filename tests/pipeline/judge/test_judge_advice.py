@@ -209,7 +209,8 @@ def test_what_is_worse_is_left_to_the_report() -> None:
 def test_a_health_check_that_failed_or_did_not_run_is_told_apart() -> None:
     failed, skipped = (result_of(health=health_of(one)) for one in ("failed", "skipped"))
     assert not may_publish(failed, True)[0] and not may_publish(skipped, True)[0]
-    assert "build/pipeline/shop/logs/verify/health/python-plain.log` with" in advice(failed, "shop")
+    said = advice(failed, "shop")
+    assert "compare `python-plain.log` with `python-preloaded.log` in build/pipeline/shop/" in said
     assert "shop.toml needs a health check that runs here" in advice(skipped, "shop")
 
 
