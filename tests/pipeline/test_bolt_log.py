@@ -74,6 +74,6 @@ def test_estimates_before_and_after() -> None:
 def test_workloads_whose_processes_have_no_counts_are_named() -> None:
     rows = {"shop": {"processes": 4, "lost": 3}, "sort": {"processes": 2, "lost": 0}}
     said = summary({"branches": 1234, "workloads": rows})
-    assert said.startswith("1,234 branches from 6 processes; without counts: 3 of shop (")
+    assert said.startswith("1,234 branches from 6 processes; without counts: 3 of workload shop (")
     none = {"branches": 5, "workloads": {"sort": {"processes": 2, "lost": 0}}}
     assert summary(none) == "5 branches from 2 processes"
