@@ -13,13 +13,18 @@ from typing import Any
 from operate.libraries import Library, usual_roots
 
 _MARKS = "marks.json"
-CURE = "; install another version, and start the program anew"
 
 
 def warning(library: Library) -> str | None:
     """Return a sentence if the version of a library was rejected, as far as that is known."""
     reason = rejection(library)
-    return None if reason is None else f"version {library.version} was rejected: {reason}{CURE}"
+    return None if reason is None else sentence(library.version, reason)
+
+
+def sentence(version: str | None, reason: str) -> str:
+    """Return what is told of a rejected version, and what to do about it."""
+    cure = "install another version, and start the program anew"
+    return f"version {version} was rejected: {reason}; {cure}"
 
 
 def rejection(library: Library) -> str | None:

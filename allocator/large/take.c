@@ -101,7 +101,8 @@ static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = faults_of(run); /* read first: once given, the run may be somebody else's */
     enum hak_freed how = hak_excess_huge(run, faults);
     if (how == HAK_FREED_SPARSE) {
-        hak_spare_give(run, hak_dense_leave_run(run) && !zeroed ? purge(run) : zeroed);
+        bool was_huge = hak_dense_leave_run(run); /* it holds more than the count of faults says */
+        hak_spare_give(run, zeroed || (was_huge && purge(run)));
         hak_purge_expect_spare(faults);
     } else {
         give_pages(run, zeroed || (how == HAK_FREED_RARELY && purge(run)));

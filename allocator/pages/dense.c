@@ -62,9 +62,12 @@ static bool is_dense(const hak_range *r, size_t index) {
     return resident >= HAK_SEGMENT_SIZE - HAK_SEGMENT_SIZE / HOLES;
 }
 
+static bool is_untouched(const hak_range *r, size_t index) {
+    return !is_huge(r, index) && r->segments[index].touched == 0;
+}
+
 static bool deserves(const hak_range *r, size_t index) {
-    const hak_segment *s = &r->segments[index];
-    return !s->huge && s->touched == 0 && !is_probe(index) && index >= BEHIND + GROUP - 1 &&
+    return is_untouched(r, index) && !is_probe(index) && index >= BEHIND + GROUP - 1 &&
            borders < MOST_BORDERS && is_dense(r, probe_for(index));
 }
 
@@ -77,10 +80,6 @@ static struct {
     size_t middle;    /* a segment */
     size_t left;      /* pages that may still get huge ones */
 } probe;
-
-static bool is_untouched(const hak_range *r, size_t index) {
-    return r->segments[index].touched == 0 && !is_huge(r, index);
-}
 
 static void advise_untouched(hak_range *r, size_t from, size_t to) {
     for (size_t i = from, start; i < to; i++) {

@@ -1,8 +1,8 @@
 /* Freed memory that is too much to wait for the end of the purge epoch. There are three cases.
  *
  * Bursts of frees. When more pages are dirty than half of those in use, and than 16 MiB, the oldest
- * go at once. A
- * program that builds up and tears down in turn is left alone: it wants them back soon.
+ * go at once. A program that builds up and tears down in turn is left alone: it wants them back
+ * soon.
  *
  * Growth. Free pages may lie in runs too short for a new slab. If the program becomes larger than
  * it ever was by that slab, as many such pages go instead.
@@ -10,10 +10,10 @@
  * Huge blocks. A program may ask for much and use little of it, so the size of a block does not say
  * what it holds. Page faults do: they bound what became resident while the block lived.
  *
- *   faults of its life:  | few: sparse -> spare runs, which hold HAKMEM_HUGE_KEEP together |
- *                        | many: dense -> dirty pages, which wait like all others; or, where  |
- *                        |                more than may wait and the first for a while, back  |
- *                        |                to the system at once                               | */
+ *   faults of its life:  | few: sparse  -> spare runs, which hold HAKMEM_HUGE_KEEP together |
+ *                        | many: dense  -> dirty pages, which wait like all others           |
+ *                        |      RARELY  -> back to the system at once: it is more than may   |
+ *                        |                 wait, and the first for a purge delay             | */
 #pragma once
 
 #include "base/types.h"
@@ -44,8 +44,7 @@ uint64_t hak_excess_faults(void);
 uint64_t hak_excess_faults_of(size_t pages);
 
 /* What kind a huge block is when it is freed. `faults` is the count when it was taken, less the
- * faults of those pages that had memory then. RARELY: a dense one
- * of more pages than may wait, and none came for a while; the caller gives its memory back. */
+ * faults of those pages that had memory then. RARELY: the caller gives its memory back. */
 enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
 enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults);
 

@@ -10,7 +10,8 @@ static size_t nodes_at(unsigned level, size_t segments) {
     return (segments + ((size_t)1 << shift) - 1) >> shift;
 }
 
-/* The level whose first node spans all segments in use. */
+/* The level whose first node spans all segments in use: as many as the number of the last one has
+ * digits to the base FAN. */
 static unsigned top_level(const hak_range *r) {
     uint32_t last = (uint32_t)r->segments_fresh - 1;
     return r->segments_fresh > 1 ? hak_highest_bit(last) / FAN_SHIFT + 1 : 0;

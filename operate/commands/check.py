@@ -206,8 +206,7 @@ def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
 def _rejection_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
     if known["rejected"] is None:
         return []
-    said = f"version {known['version']} was rejected: {known['rejected']}{rejections.CURE}"
-    return [("warning", said)]
+    return [("warning", rejections.sentence(known["version"], known["rejected"]))]
 
 
 def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -73,7 +73,7 @@ def _step(result: VerifyResult, profile: str) -> str:
 
 def _healthy(result: VerifyResult, profile: str) -> str:
     """Say how a build comes to a health check that it passes."""
-    failed = [one.name for one in result.health.checks if one.status == "failed"]
+    failed = [one.name for one in result.health.failed]
     if failed:
         logs = f"build/pipeline/{profile}/logs/verify/health"
         each = " and ".join(f"`{name}-plain.log` with `{name}-preloaded.log`" for name in failed)

@@ -76,7 +76,7 @@ def brief(result: VerifyResult) -> str:
         return f"{middle:+.1f} %" if decided else f"{low:+.1f} to {high:+.1f} %"
 
     timed = "" if result.throughput.programs else ", no whole program timed"
-    failed = [one.name for one in result.health.checks if one.status == "failed"]
+    failed = [one.name for one in result.health.failed]
     parts = [f"health check failed: {', '.join(failed)}"] if failed else []
     parts.append(f"{_speeds(result, lambda ratio, _: figure(ratio))}{timed}")
     if keys.memory is not None:

@@ -66,6 +66,16 @@ class Health(Record):
     sound: bool
     reason: str
 
+    @property
+    def failed(self) -> tuple[HealthCheck, ...]:
+        """The programs that behave differently with the library."""
+        return tuple(one for one in self.checks if one.status == "failed")
+
+    @property
+    def word(self) -> str:
+        """What is shown, in a word or two."""
+        return "sound" if self.sound else "failed" if self.failed else "not shown"
+
 
 class Library(Record):
     """A judged library file; ``text_bytes`` sums its executable sections."""
@@ -74,6 +84,10 @@ class Library(Record):
     sha256: str
     file_bytes: int
     text_bytes: int
+
+
+BUSY = 2.0
+"""Load per CPU: above it readers are told. The judge itself runs two programs at a time."""
 
 
 class Environment(Record):
@@ -98,6 +112,11 @@ class Environment(Record):
     l1i: CacheGeometry
     l1i_source: Literal["sysfs", "fallback"]
     tools: dict[str, str]
+
+    @property
+    def busy(self) -> bool:
+        """Whether so much else ran beside the judgement that whoever reads it should know."""
+        return max(self.load_before, self.load_after) > BUSY * self.cores
 
 
 class VerifyResult(Record):

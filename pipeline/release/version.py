@@ -7,7 +7,7 @@ profile here holds for such a line as well.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -224,7 +224,7 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
             f"there is no file or folder {wish}",
             hint=f"`.venv/bin/pipeline list -p {profile}` shows the versions",
         )
-    owners = lines_with(dist.parent, lambda line: _has(line, wish))
+    owners = lines_with(dist.parent, lambda line: has(published(line), wish))
     if owners:
         return of_another(wish, profile, owners)
     check_folder(dist)
@@ -238,8 +238,9 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
     )
 
 
-def _has(dist: Path, wish: str) -> bool:
-    return any(_begins(version.name, wish) for version in published(dist))
+def has(versions: Iterable[Version | Path], wish: str) -> bool:
+    """Tell whether ``wish`` names one of these, or several."""
+    return any(_begins(one.name, wish) for one in versions)
 
 
 def lines_with(dists: Path, test: Callable[[Path], object]) -> list[str]:

@@ -21,9 +21,6 @@ UNSEEN = (
     "more on a busy machine, is not counted"
 )
 
-BUSY = 2.0
-"""Load per CPU: above it a report says so. The judge itself runs two programs at a time."""
-
 LARGER = 1.25
 """Executable bytes, tuned / baseline: above it a report says so."""
 
@@ -54,8 +51,11 @@ def findings(
 def refused(result: VerifyResult) -> bool:
     """Tell whether something was shown to be bad: not merely left undecided."""
     keys = (result.keys.throughput, result.keys.icache)
-    failed = any(check.status == "failed" for check in result.health.checks)
-    return failed or not result.rss.holds or any(key.verdict is Verdict.NO_GO for key in keys)
+    return (
+        bool(result.health.failed)
+        or not result.rss.holds
+        or any(key.verdict is Verdict.NO_GO for key in keys)
+    )
 
 
 def _keys(result: VerifyResult) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def _margins(result: VerifyResult) -> Iterator[Finding]:
 def _load(result: VerifyResult) -> Iterator[Finding]:
     """Yield that other work ran beside the judgement: intervals are as wide as that makes them."""
     around = result.environment
-    if max(around.load_before, around.load_after) > BUSY * around.cores:
+    if around.busy:
         loads = f"load {around.load_before:.0f} before, {around.load_after:.0f} after"
         yield _doubt("the machine was busy", f"{loads}, on {around.cores} CPUs", "environment")
 
@@ -165,9 +165,8 @@ def _code(result: VerifyResult) -> Iterator[Finding]:
 def _guards(result: VerifyResult) -> Iterator[Finding]:
     if not result.rss.holds:
         yield _regression("the memory limit is broken", result.rss.reason, "keys")
-    for check in result.health.checks:
-        if check.status == "failed":
-            yield _regression(f"{check.name} fails with the library", check.detail, "health")
+    for check in result.health.failed:
+        yield _regression(f"{check.name} fails with the library", check.detail, "health")
     if all(check.status == "skipped" for check in result.health.checks):
         yield _doubt("no real program was run", result.health.reason, "health")
 

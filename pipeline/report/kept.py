@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.core.paths import Tree
-from pipeline.release.version import Version, lines_with, of_another, published, the_one
+from pipeline.release.version import has, lines_with, of_another, published, the_one
 from pipeline.report.files import JSON
 
 
@@ -23,16 +22,12 @@ def find_report(tree: Tree, profile: str, wish: str) -> Path | None:
     """
     if (Path(wish) / JSON).is_file():
         return Path(wish).resolve()
-    if _has(published(tree.dist(profile)), wish):
+    if has(published(tree.dist(profile)), wish):
         return None  # who looked among these has said that it fits several
     found = the_one(kept_reports(tree.reports(profile)), wish, profile)
-    if found is not None or lines_with(tree.dists, lambda line: _has(published(line), wish)):
+    if found is not None or lines_with(tree.dists, lambda line: has(published(line), wish)):
         return found
-    owners = lines_with(tree.state, lambda line: _has(kept_reports(line / "reports"), wish))
+    owners = lines_with(tree.state, lambda line: has(kept_reports(line / "reports"), wish))
     if owners:
         raise of_another(wish, profile, owners)
     return None
-
-
-def _has(versions: Iterable[Version | Path], wish: str) -> bool:
-    return any(one.name.startswith(wish) for one in versions)

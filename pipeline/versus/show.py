@@ -13,7 +13,7 @@ from pipeline.judge.keys import shown, spread
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
-from pipeline.report.findings import BUSY, UNSEEN
+from pipeline.report.findings import UNSEEN
 from pipeline.report.terminal import plain
 from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
@@ -126,9 +126,9 @@ def _notes(result: VersusResult) -> list[str]:
 def _busy(result: VersusResult) -> list[str]:
     """Say how to see what the noise does alone, where much else ran beside."""
     around = result.environment
-    load = max(around.load_before, around.load_after)
-    if load <= BUSY * around.cores:
+    if not around.busy:
         return []
+    load = max(around.load_before, around.load_after)
     return [
         f"the machine was busy (load {load:.0f} on {around.cores} CPUs): compare A with itself, "
         "too, to see how far that alone goes, or repeat it when the machine is quiet"

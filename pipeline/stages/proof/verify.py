@@ -71,12 +71,11 @@ def verify(
                 ("I-cache", result.keys.icache),
             )
         }
-        unsound = [one.name for one in result.health.checks if one.status == "failed"]
         return {
             "keys": keys,
             "source": result.counting.source,
             "failed": uncounted(result),
-            "unsound": unsound,
+            "unsound": [one.name for one in result.health.failed],
         }
 
     made = shop.do(STAGE, parts, work, summary=_summary)

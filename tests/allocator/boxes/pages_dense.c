@@ -9,11 +9,11 @@
 #include "policy/policy.h"
 
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../support/check.h"
 #include "../support/memory.h"
+#include "../support/threads.h"
 
 #define MIB ((size_t)1 << 20)
 enum { SIZE_MIB = 64, SHARE = 8, MOST = 24 };
@@ -81,19 +81,20 @@ static void a_much_longer_block_is_a_probe(void) {
     free_all(blocks);
 }
 
-/* Returns a block with huge pages. */
-static char *come_huge(char **blocks) {
-    size_t i = 0;
+/* Fills the list of blocks up to one that has huge pages. Returns where that one is in it. */
+static char **come_huge(char **blocks) {
     full = true;
-    do {
-        CHECK_THAT(i < MOST, "none of %d blocks has huge pages", MOST);
-        blocks[i] = come(SIZE_MIB);
-    } while (!is_huge(blocks[i++]));
-    return blocks[i - 1];
+    for (char **block = blocks; block < blocks + MOST; block++) {
+        *block = come(SIZE_MIB);
+        if (is_huge(*block))
+            return block;
+    }
+    CHECK_THAT(false, "none of %d blocks has huge pages", MOST);
+    return NULL;
 }
 
 static void a_sparse_one_keeps_nothing(void) {
-    char *blocks[MOST] = {NULL}, *block = come_huge(blocks);
+    char *blocks[MOST] = {NULL}, *block = *come_huge(blocks);
     const hak_slab *run = hak_run_of(block);
     for (size_t at = 0; at < SIZE_MIB * MIB; at += 2 * MIB)
         block[at] = 1;
@@ -106,33 +107,29 @@ static void a_sparse_one_keeps_nothing(void) {
 }
 
 static void grows_in_place(void) {
-    char *blocks[MOST] = {NULL}, *block = come_huge(blocks);
+    char *blocks[MOST] = {NULL}, **block = come_huge(blocks);
     for (size_t mib = SIZE_MIB; mib <= (size_t)6 * SIZE_MIB; mib += 40) {
-        char *grown = hak_realloc(block, mib * MIB);
-        CHECK(grown != NULL && grown[0] == 1);
-        grown[mib * MIB - 1] = 1;
-        for (size_t i = 0; i < MOST; i++)
-            blocks[i] = blocks[i] == block ? grown : blocks[i];
-        block = grown;
+        *block = hak_realloc(*block, mib * MIB);
+        CHECK(*block != NULL && (*block)[0] == 1);
+        (*block)[mib * MIB - 1] = 1;
     }
     CHECK(hak_usage_is_valid());
     free_all(blocks);
 }
 
 static void goes_on_in_a_child(void) {
-    char *blocks[MOST] = {NULL}, *block = come_huge(blocks);
+    char *blocks[MOST] = {NULL}, *block = *come_huge(blocks);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
         CHECK(is_huge(block) && block[0] == 1);
         free_all(blocks);
-        come_huge(blocks)[MIB] = 1;
+        (*come_huge(blocks))[MIB] = 1;
         free_all(blocks);
         CHECK(hak_usage_is_valid());
         _exit(0);
     }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    child_must_succeed(child);
     CHECK(is_huge(block) && block[0] == 1);
     free_all(blocks);
 }

@@ -260,7 +260,7 @@ def test_code_that_this_machine_cannot_run_is_refused(monkeypatch: pytest.Monkey
         configure.require_level(DEFAULT.with_setting("march", "x86-64-v3"))
 
 
-def test_what_mixed_was_given_on_a_processor_is_for_that_kind_alone() -> None:
+def test_what_was_chosen_on_one_processor_is_not_what_mixed_has_for_all() -> None:
     here = Tree.here()
     assert common_geometry(here, "mixed").value("warm_slabs") == DEFAULT.value("warm_slabs")
     assert load_geometry(here, "mixed", "amd-zen1") is None

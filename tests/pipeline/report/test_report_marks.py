@@ -160,7 +160,7 @@ def test_a_build_that_was_judged_and_not_published_is_found_by_its_name(tree: Tr
     point_current(publish(tree, "1.0-aa11"))
     folder = judge(tree, "mixed", "1.0-cc33")
     judge(tree, "mixed", "1.0-aa22")
-    for wish in ("1.0-cc33", "1.0-c", str(folder)):
+    for wish in ("1.0-cc33", "1.0-c", "cc33", str(folder)):
         assert "1.0-cc33" in first_line(wish)
     assert "1.0-aa11" in first_line("1.0-a")
     with pytest.raises(VersionError, match=r"no published version 2\.0"):
@@ -175,11 +175,20 @@ def test_what_fits_several_published_versions_is_no_judged_one(tree: Tree) -> No
         first_line("1.0-aa")
 
 
+def test_digests_that_fit_several_published_versions_are_no_judged_one(tree: Tree) -> None:
+    publish(tree, "1.0-aaaa11")
+    publish(tree, "1.0-aaaa22")
+    judge(tree, "mixed", "1.0-aaaa11")
+    with pytest.raises(VersionError, match="fits 2 versions"):
+        first_line("aaaa")
+
+
 def test_a_judged_build_of_another_profile_is_told_with_its_profile(tree: Tree) -> None:
     judge(tree, "kvd", "0.2.0-f2ef")
-    with pytest.raises(VersionError, match=r"is no version of profile 'mixed'") as error:
-        first_line("0.2.0-f2ef")
-    assert error.value.hint == "another profile has it: give -p kvd"
+    for wish in ("0.2.0-f2ef", "f2ef"):
+        with pytest.raises(VersionError, match=r"is no version of profile 'mixed'") as error:
+            first_line(wish)
+        assert error.value.hint == "another profile has it: give -p kvd"
 
 
 def test_what_was_decided_of_an_unpublished_build_is_looked_up_by_its_profile(tree: Tree) -> None:
