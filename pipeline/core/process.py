@@ -26,6 +26,19 @@ from pipeline.core.errors import ChildFailed, ChildTimeout
 
 # How much of a failed child's last words an error message carries, in lines.
 TAIL_LINES = 6
+# What a shell adds to the number of the signal that ended its program.
+_SHELL = 128
+# Others are left out: some programs, like git, use such codes for errors of their own.
+_CRASHES = (
+    signal.SIGILL,
+    signal.SIGTRAP,
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGKILL,
+    signal.SIGSEGV,
+    signal.SIGSYS,
+)
 
 echo: Callable[[str], None] | None = None
 """Set by ``-v``: receives each child's pasteable line before it starts."""
@@ -138,9 +151,13 @@ def _write_log(
 
 
 def describe_exit(returncode: int) -> str:
-    """Return "exit code 3" or "killed by SIGSEGV" for a return code as Popen gives it."""
+    """Return "exit code 3" or "killed by SIGSEGV" for a return code as Popen gives it.
+
+    A shell whose program died of signal N ends with 128 + N: then the signal is named, too.
+    """
     if returncode >= 0:
-        return f"exit code {returncode}"
+        crash = next((one.name for one in _CRASHES if returncode == _SHELL + one), "")
+        return f"exit code {returncode}" + (f", a shell's for {crash}" if crash else "")
     try:
         return f"killed by {signal.Signals(-returncode).name}"
     except ValueError:

@@ -14,6 +14,9 @@ from pipeline.judge.bench import NOT_PRELOADED
 from pipeline.judge.model import Health, HealthCheck
 from pipeline.judge.request import HealthCommand
 
+LAST_WORDS = 160
+"""Characters of a program's last line that a reason repeats; the log has all."""
+
 
 def check_all(
     commands: tuple[HealthCommand, ...],
@@ -107,7 +110,12 @@ def _problem(command: HealthCommand, loaded: Completed) -> str | None:
 
 
 def _ended(done: Completed | str) -> str:
-    return done if isinstance(done, str) else describe_exit(done.returncode)
+    """Return how a run ended, with the last line that it wrote to stderr."""
+    if isinstance(done, str):
+        return done
+    lines = done.stderr.strip().splitlines()
+    last = f", its last words: {lines[-1].strip()[:LAST_WORDS]!r}" if lines else ""
+    return f"{describe_exit(done.returncode)}{last}"
 
 
 def _first_difference(plain: str, loaded: str) -> str:

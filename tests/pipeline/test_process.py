@@ -55,6 +55,17 @@ def test_death_by_signal_is_named() -> None:
         process.run(["sh", "-c", "kill -SEGV $$"])
 
 
+def test_a_shells_code_of_a_signal_is_named_too() -> None:
+    assert process.describe_exit(139) == "exit code 139, a shell's for SIGSEGV"
+    assert process.describe_exit(-signal.SIGSEGV) == "killed by SIGSEGV"
+
+
+@pytest.mark.parametrize("code", [0, 1, 127, 128, 129, 255])
+def test_other_codes_are_numbers_alone(code: int) -> None:
+    """git ends with 129 where its words are wrong: no signal."""
+    assert process.describe_exit(code) == f"exit code {code}"
+
+
 def test_expected_codes_are_no_failure() -> None:
     assert process.run(["sh", "-c", "exit 3"], expect=(3,)).returncode == 3
     assert process.run(["sh", "-c", "kill -9 $$"], expect=None).returncode == -signal.SIGKILL

@@ -366,6 +366,8 @@ def health(argv: list[str], built: Path, tmp_path: Path, **options: object) -> t
 
 SHOW_PRELOAD = "import os; print(os.environ.get('LD_PRELOAD'))"
 DIE_PRELOADED = "import os; os.environ.get('LD_PRELOAD') and os.abort()"
+COMPLAIN_PRELOADED = DIE_PRELOADED.replace("os.abort()", "(os.write(2, b'one\\ntwo'), os.abort())")
+SHELL_PRELOADED = """[ -z "$LD_PRELOAD" ] || sh -c 'kill -SEGV $$'; exit $?"""
 HANG_PRELOADED = '[ -z "$LD_PRELOAD" ] || sleep 600'
 
 
@@ -401,7 +403,13 @@ def test_a_library_that_is_not_preloaded_fails_though_the_output_varies(tmp_path
     ("argv", "limit_s", "word"),
     [
         ((sys.executable, "-c", SHOW_PRELOAD), 60, "failed: other output: line 1: 'None' became"),
-        ((sys.executable, "-c", DIE_PRELOADED), 60, "failed: killed by SIGABRT"),
+        ((sys.executable, "-c", DIE_PRELOADED), 60, "failed: killed by SIGABRT$"),
+        (
+            (sys.executable, "-c", COMPLAIN_PRELOADED),
+            60,
+            "failed: killed by SIGABRT, its last words: 'two'$",
+        ),
+        (("sh", "-c", SHELL_PRELOADED), 60, "failed: exit code 139, a shell's for SIGSEGV"),
         (("sh", "-c", HANG_PRELOADED), 2, "failed: .*limit of 2 s"),
     ],
 )
