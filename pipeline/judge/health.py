@@ -23,16 +23,21 @@ def check_all(
     library: Path,
     logs: Path,
     progress: Callable[[str], None],
+    notice: Callable[[str], None] = lambda _: None,
 ) -> Health:
     """Run every command plain and preloaded, and return what was found.
 
     A program that fails plain proves nothing about the library: it is skipped, and named.
+    ``notice`` hears at once what stops the build: the measurements that follow take minutes.
     """
     checks = []
     for command in commands:
         progress(f"health: {command.name}")
         checks.append(check_one(command, library, logs))
-    return summarise(tuple(checks))
+    health = summarise(tuple(checks))
+    if not health.sound:
+        notice(f"nothing will be published: {health.reason}; the build goes on for its report")
+    return health
 
 
 def summarise(checks: tuple[HealthCheck, ...]) -> Health:

@@ -29,17 +29,20 @@ from pipeline.judge.throughput import measure
 Progress = Callable[[str], None]
 
 
-def judge(request: JudgeRequest, progress: Progress) -> VerifyResult:
+def judge(
+    request: JudgeRequest, progress: Progress, notice: Progress = lambda _: None
+) -> VerifyResult:
     """Judge ``request.tuned`` against ``request.baseline``.
 
-    ``progress`` gets short lines as the work goes on. Raises ToolError when a counting source
-    that was insisted on is missing, WorkloadError when a verify workload fails, ArtifactError
-    when a library is not one. A worse build is no error: it is a result.
+    ``progress`` gets short lines as the work goes on, ``notice`` a failed health check at once.
+    Raises ToolError when a counting source that was insisted on is missing, WorkloadError when a
+    verify workload fails, ArtifactError when a library is not one. A worse build is no error: it
+    is a result.
     """
     started, load_before = time.monotonic(), environment.load()
     libraries = {side: describe(_library(request, side)) for side in SIDES}
     sides = stage({side: _library(request, side) for side in SIDES}, request.logs)
-    health = check_all(request.health, sides["tuned"], request.logs / "health", progress)
+    health = check_all(request.health, sides["tuned"], request.logs / "health", progress, notice)
     counting = _count(request, sides, progress)
     programs = count_programs(whole_counter(request), sides, request.tasks, progress)
     runner = PairedRunner(sides, request.logs / "throughput")

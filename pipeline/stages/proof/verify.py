@@ -62,7 +62,8 @@ def verify(
         line.step("loading the judge")
         from pipeline.judge.judging import judge
 
-        result = judge(judge_request(shop, setup, plain, tuned, slowed), line.step)
+        request = judge_request(shop, setup, plain, tuned, slowed)
+        result = judge(request, line.step, shop.console.notice)
         (room / VERDICT).write_text(result.model_dump_json(indent=1), encoding="utf-8")
         keys = {
             name: key.verdict.value

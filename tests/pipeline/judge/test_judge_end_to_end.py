@@ -378,6 +378,30 @@ def test_health_of_a_program_that_does_the_same(built: Path, tmp_path: Path) -> 
     )
 
 
+def test_a_failed_check_is_told_before_anything_is_measured(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The build measured for minutes, and told at its end what it had known at the begin."""
+
+    class Measuring(Exception):
+        pass
+
+    def measuring(*_: object) -> None:
+        raise Measuring
+
+    monkeypatch.setattr("pipeline.judge.judging.count", measuring)
+    dying = HealthCommand(name="program", argv=(sys.executable, "-c", DIE_PRELOADED))
+    for command, wanted in (
+        (dying, ["nothing will be published: health check failed: program: killed by SIGABRT"]),
+        (HealthCommand(name="program", argv=("true",)), []),
+    ):
+        said: list[str] = []
+        asked = dataclasses.replace(request(built, tmp_path, "slow", "fast"), health=(command,))
+        with pytest.raises(Measuring):
+            judge(asked, quiet, said.append)
+        assert [one.partition(" (log: ")[0] for one in said] == wanted
+
+
 def test_health_of_a_program_whose_output_varies_proves_nothing(
     built: Path, tmp_path: Path
 ) -> None:
