@@ -72,6 +72,16 @@ class Health(Record):
         return tuple(one for one in self.checks if one.status == "failed")
 
     @property
+    def left_out(self) -> str:
+        """How many checks were skipped, and why; "" where none was, or the reason says it."""
+        skipped = [one for one in self.checks if one.status == "skipped"]
+        if len(skipped) in (0, len(self.checks)):
+            return ""
+        were = "was" if len(skipped) == 1 else "were"
+        why = "; ".join(f"{one.name}: {one.detail}" for one in skipped)
+        return f"{len(skipped)} of {len(self.checks)} health checks {were} skipped ({why})"
+
+    @property
     def word(self) -> str:
         """What is shown, in a word or two."""
         return "sound" if self.sound else "failed" if self.failed else "not shown"

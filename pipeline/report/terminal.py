@@ -64,6 +64,8 @@ def render_terminal(model: ReportModel, console: Console) -> None:
         show(line, style="dim", markup=False, highlight=False)
     for finding in model.findings:
         show(_finding(finding))
+    if skipped := model.verify.health.left_out:
+        show(skipped, markup=False, highlight=False)
     show(_sentence(model))
     if told := untabled(model):
         show(told, highlight=False, markup=False)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.judge.health import summarise as summarise_health
+from pipeline.judge.model import HealthCheck
 from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import summarise
 from pipeline.report import text as wording
@@ -69,6 +71,31 @@ def test_every_form_of_the_report_says_of_what_a_gain_is_and_its_interval() -> N
     assert wording.ratio(speed.ratio, speed.interval) in render_markdown(model)
     for said in (as_text(model), render_markdown(model), render_html(model)):
         assert "program git " in said and "loops and replays faster (+10." in said
+
+
+@pytest.mark.parametrize(
+    ("gone", "says"),
+    [
+        ([], ""),
+        (["perl"], "1 of 2 health checks was skipped (perl: perl is not installed)\n"),
+        (["perl", "git"], "2 of 3 health checks were skipped (perl: perl is not installed; git: "),
+    ],
+)
+def test_the_terminal_says_which_checks_were_skipped(gone: list[str], says: str) -> None:
+    model = report_of(uneven())
+    skipped = [HealthCheck(name=one, status="skipped", detail=f"{one} is not installed")
+               for one in gone]  # fmt: skip
+    checks = (*model.verify.health.checks, *skipped)
+    health = model.verify.health.model_copy(update={"checks": checks})
+    verify = model.verify.model_copy(update={"health": health})
+    said = as_text(model.model_copy(update={"verify": verify}))
+    assert ("skipped" in said) is bool(gone)
+    assert says in said
+
+
+def test_where_no_check_ran_the_reason_says_it_alone() -> None:
+    one = HealthCheck(name="perl", status="skipped", detail="perl is not installed")
+    assert summarise_health((one,)).left_out == ""
 
 
 @pytest.mark.parametrize(
