@@ -152,13 +152,16 @@ def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
         case Verdict.NEUTRAL:
             return f"{found}, all of it within ±{share(margin)}"
         case Verdict.INCONCLUSIVE:
-            return (
-                f"{found}, {throughput.stopped or 'not decided'}{_on_the_border(overall, margin)}"
-            )
+            return f"{found}, {throughput.stopped or 'not decided'}{_why_open(overall, margin)}"
 
 
-def _on_the_border(overall: Interval, margin: float) -> str:
-    """Say where more pairs would not help; how long it takes else is told by the advice alone."""
+def _why_open(overall: Interval, margin: float) -> str:
+    """Say whether the change or the noise leaves it open; the advice alone says how long it takes.
+
+    Of a wide interval the middle says little, so nobody knows that the change lies on the border.
+    """
+    if statistics.is_wide(overall, margin):
+        return f": the interval is wide, more than {share(margin)} to each side"
     if statistics.times_as_much(overall, margin) is None:
         return "; the change lies on the border, more pairs would not help"
     return ""

@@ -249,11 +249,21 @@ def times_as_much(interval: Interval, margin: float) -> float | None:
     """Return about how many times as much measuring would decide, if the estimate stays.
 
     The interval narrows with the root of the number of pairs. None when the estimate lies on a
-    border, where no number of pairs is enough.
+    border, where no number of pairs is enough. Of a wide interval nobody knows where its middle
+    will lie: that is much, but not None.
     """
     centre = math.log(interval.value)
     gap = min(abs(centre - math.log1p(margin)), abs(centre - math.log1p(-margin)))
-    half = (math.log(interval.high) - math.log(interval.low)) / 2
-    if gap < half / 100:
+    half = _half(interval)
+    if gap < half / 100 and not is_wide(interval, margin):
         return None
-    return max(1.0, (half / gap) ** 2)
+    return max(1.0, (half / max(gap, half / 100)) ** 2)
+
+
+def is_wide(interval: Interval, margin: float) -> bool:
+    """Tell whether an interval reaches further than the margin to each side of its middle."""
+    return _half(interval) > margin
+
+
+def _half(interval: Interval) -> float:
+    return (math.log(interval.high) - math.log(interval.low)) / 2

@@ -126,13 +126,14 @@ def test_the_advice_alone_says_how_long_it_takes(seconds: float) -> None:
     key = throughput_key(throughput, found.margins)
     keys = found.keys.model_copy(update={"throughput": key})
     said = advice(found.model_copy(update={"throughput": throughput, "keys": keys}), "shop")
-    assert key.reason.endswith("over 10 pairs, not decided within 10 s")
+    wide = "the interval is wide, more than 1.0 % to each side"
+    assert key.reason.endswith(f"over 10 pairs, not decided within 10 s: {wide}")
     assert ("within an hour" in said) == (SURPLUS * seconds > MOST_S)
 
 
 def test_a_change_on_the_border_asks_for_no_more_time() -> None:
     """More pairs would not help, says the reason; the advice once asked for them."""
-    found = judged(1.01, noise=10.0, misses=4.0)
+    found = judged(1.01, noise=2.0, misses=4.0)
     said = advice(found, "shop")
     assert "more pairs would not help" in found.keys.throughput.reason
     assert "--verify-time" not in said
@@ -141,6 +142,16 @@ def test_a_change_on_the_border_asks_for_no_more_time() -> None:
         update={"overall": judged(1.0, 10.0, 4.0).throughput.overall}
     )
     assert "more pairs" not in throughput_key(asked, found.margins).reason
+
+
+def test_a_wide_interval_is_not_on_the_border() -> None:
+    """Its middle happened to meet the margin, and the build was told that time would not help."""
+    found = judged(1.01, noise=20.0, misses=4.0)
+    reason = found.keys.throughput.reason
+    assert "the interval is wide" in reason and "border" not in reason
+    said = advice(found, "shop")
+    assert said.startswith("too noisy to decide within an hour")
+    assert "as large as the margin" not in said
 
 
 def test_a_busy_machine_is_named_beside_the_next_step() -> None:

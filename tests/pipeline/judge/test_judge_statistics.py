@@ -211,8 +211,10 @@ def test_how_many_times_as_much_would_decide() -> None:
     wide = st.Interval(value=1.0, low=0.98, high=1.02, confidence=0.95)
     # Half width 2 %, wanted 1 %: four times as much.
     assert st.times_as_much(wide, 0.01) == pytest.approx(4, rel=0.03)
-    border = st.Interval(value=1.01, low=0.99, high=1.03, confidence=0.95)
+    border = st.Interval(value=1.01, low=1.005, high=1.015, confidence=0.95)
     assert st.times_as_much(border, 0.01) is None
+    unknown = st.Interval(value=1.01, low=0.99, high=1.03, confidence=0.95)
+    assert st.times_as_much(unknown, 0.01) == pytest.approx(10_000)
     clear = st.Interval(value=1.2, low=1.19, high=1.21, confidence=0.95)
     assert st.times_as_much(clear, 0.01) == 1
 
