@@ -21,9 +21,9 @@ from pipeline.report.code import function_rows
 from pipeline.report.compare_counts import (
     CountPair,
     Rows,
-    counted_rows,
+    count_rows,
     fewer,
-    program_row,
+    uncounted_notes,
     workload_rows,
 )
 from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
@@ -54,7 +54,7 @@ def compare_versions(
         workloads=workloads,
         functions=function_rows(older.code[1], newer.code[1]) if older.code and newer.code else (),
         code=older.code[1] if older.code else None,
-        notes=_notes(older, newer) if direct is None else (),
+        notes=_notes(older, newer) if direct is None else uncounted_notes((direct,)),
         dropped=dropped,
         added=added,
     )
@@ -78,8 +78,7 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
     before, after, margins = older.verify, newer.verify, newer.verify.margins
     rows = (
         _gain(before, after),
-        *counted_rows(pairs, reason, margins),
-        program_row(_same_programs(before, after), margins),
+        *count_rows((before, after), pairs, reason, _same_programs(before, after)),
         _memory(before.throughput, after.throughput),
     )
     return rows, workload_rows(pairs, margins)
@@ -91,14 +90,10 @@ def _direct(direct: VerifyResult) -> tuple[Rows, Rows]:
         CountPair(one.name, one.weight, one.baseline, one.tuned)
         for one in direct.counting.workloads
     ]
-    uncounted = "" if pairs else direct.counting.why
+    programs = [(p.baseline, p.tuned) for p in direct.programs if p.baseline and p.tuned]
     rows = (
         _speed(direct),
-        *counted_rows(pairs, uncounted, direct.margins),
-        program_row(
-            [(p.baseline, p.tuned) for p in direct.programs if p.baseline and p.tuned],
-            direct.margins,
-        ),
+        *count_rows((direct,), pairs, "", programs),
         _memory_judged(direct),
     )
     return rows, workload_rows(pairs, direct.margins)
@@ -315,4 +310,4 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
         notes.append(f"not the same programs, so their counts are not compared: {names}")
     if older.code is None:
         notes.append(f"{older.version} has no text map: {older.code_reason}")
-    return tuple(notes)
+    return (*notes, *uncounted_notes((older.verify, newer.verify)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipeline.judge.counts import LibraryCounts, Measured, ProgramCounts
 from pipeline.judge.keys import share
 from pipeline.judge.means import geometric_mean, weighted_mean
+from pipeline.judge.model import VerifyResult
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
 from pipeline.report.model import ComparedRow, Judgement
@@ -32,17 +33,47 @@ class CountPair:
         return presses(self.before, self.after)
 
 
+def count_rows(
+    judged: Sequence[VerifyResult],
+    pairs: Sequence[CountPair],
+    reason: str,
+    programs: Sequence[tuple[ProgramCounts, ProgramCounts]],
+) -> Rows:
+    """Return the rows of loops and of real programs; none of what was counted in no judgement."""
+    margins = judged[-1].margins
+    loops = counted_rows(pairs, reason, margins) if _has_loops(judged) else ()
+    return (*loops, *((program_row(programs, margins),) if _has_programs(judged) else ()))
+
+
+def uncounted_notes(judged: Sequence[VerifyResult]) -> tuple[str, ...]:
+    """Say once that nothing was counted, in place of a row for each quantity."""
+    if _has_loops(judged) or _has_programs(judged):
+        return ()
+    return (
+        "instructions and I-cache misses are unknown: neither version was counted; "
+        "`.venv/bin/pipeline doctor` says what this machine can count",
+    )
+
+
+def _has_loops(judged: Sequence[VerifyResult]) -> bool:
+    return any(one.counting.workloads for one in judged)
+
+
+def _has_programs(judged: Sequence[VerifyResult]) -> bool:
+    return any(program.tuned for one in judged for program in one.programs)
+
+
 def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> Rows:
     """Return instructions over all workloads, misses over those under instruction pressure.
 
-    ``reason`` says why there are no pairs, if there are none.
+    ``reason`` says why there are no pairs, if there are none. Where the code outgrows the
+    instruction cache in no workload there is nothing to decide, and no row of misses.
     """
     pressed = [pair for pair in pairs if pair.presses]
-    why = reason or "in no workload does the code outgrow the instruction cache"
-    return (
-        _row("instructions per op", pairs, "instructions", _instructions(margins), reason),
-        _row("I-cache misses per op", pressed, "i1_misses", margins.icache, why),
-    )
+    work = _row("instructions per op", pairs, "instructions", _instructions(margins), reason)
+    if pairs and not pressed:
+        return (work,)
+    return work, _row("I-cache misses per op", pressed, "i1_misses", margins.icache, reason)
 
 
 def program_row(

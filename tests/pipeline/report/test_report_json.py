@@ -19,7 +19,7 @@ from pipeline.judge.statistics import Interval
 from pipeline.report.build import Inputs, against, report_model
 from pipeline.report.compare import compare_versions
 from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
-from pipeline.report.diff import render_diff
+from pipeline.report.diff import render_diff, verdict
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import ComparedRow, Comparison, ReportModel
 from pipeline.report.schema import schema_page
@@ -405,19 +405,40 @@ def test_memory_is_judged_directly_by_its_key_and_its_limit() -> None:
     assert row(1.2).why.startswith("the memory limit is broken")
 
 
-def test_misses_are_unknown_for_one_reason_in_records_and_when_measured() -> None:
-    rare = {"counting": counting_of(workload_counts("mixed", counts(0.002), counts(0.002)))}
+def both_ways(**update: Any) -> list[Comparison]:
+    """Return the comparison of records and the direct one, of judgements with these fields."""
     before, after = (
-        one.model_copy(update={"verify": one.verify.model_copy(update=rare)})
+        one.model_copy(update={"verify": one.verify.model_copy(update=update)})
         for one in (older(), good())
     )
-    reasons = {
-        row.why
-        for comparison in (compare_versions(before, after, one) for one in (None, after.verify))
-        for row in comparison.rows
-        if row.name == "I-cache misses per op"
-    }
-    assert reasons == {"in no workload does the code outgrow the instruction cache"}
+    return [compare_versions(before, after, one) for one in (None, after.verify)]
+
+
+def test_misses_that_no_workload_has_are_not_compared() -> None:
+    """In none does the code outgrow the cache: they stood among what was not decided."""
+    rare = counting_of(workload_counts("mixed", counts(0.002), counts(0.002)))
+    for comparison in both_ways(counting=rare):
+        names = judgements(comparison)
+        assert "I-cache misses per op" not in names
+        assert "instructions per op" in names
+        assert "not decided" not in verdict(comparison)
+
+
+def test_where_nothing_was_counted_it_is_said_once() -> None:
+    none = Counting(source="static", why="valgrind is not installed", scope="nothing")
+    for comparison in both_ways(counting=none, programs=()):
+        said = render_diff(comparison, "new", "term")
+        assert said.count("misses") == 1
+        assert "note: instructions and I-cache misses are unknown: neither version" in said
+        assert "not decided" not in said
+
+
+def test_real_programs_that_were_counted_stand_there_without_loops() -> None:
+    none = Counting(source="valgrind", why="", scope="nothing")
+    for comparison in both_ways(counting=none, programs=(program_of("gcc", 8.0, 4.0),)):
+        counted = [name for name in judgements(comparison) if "misses" in name or "op" in name]
+        assert counted == ["I-cache misses in a real program"]
+        assert not any("neither version was counted" in note for note in comparison.notes)
 
 
 def test_a_worse_version_is_a_regression_in_the_report() -> None:
