@@ -67,6 +67,7 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
         click.echo(json.dumps({"schema_version": 1, "checks": rows}, indent=1))
     else:
         click.echo(_table(rows), nl=False)
+        click.echo(f"next: {_next_step(rows)}")
     failed = any(row["status"] == "failed" for row in rows)
     return ExitCode.WORKLOAD if failed else ExitCode.OK
 
@@ -142,3 +143,20 @@ def _table(rows: list[dict[str, Any]]) -> str:
     profiles = len({row["profile"] for row in rows if row["version"]})
     said = ", ".join(f"{counted[word]} {word}" for word in MARKS)
     return plain(table, f"{said}; profiles with a version: {profiles}")
+
+
+def _next_step(rows: list[dict[str, Any]]) -> str:
+    """Return what to do about the checks."""
+    failed = next((row for row in rows if row["status"] == "failed"), None)
+    if failed:
+        line, version, program = failed["profile"], failed["version"], failed["program"]
+        return (
+            f"compare the log of {program} with `{program}-plain.log` beside it; what follows the "
+            f"`$` in their first line runs it again. `.venv/bin/pipeline reject -p {line} "
+            f"{version} --reason WHY` takes that version out of use"
+        )
+    if all(row["status"] != "passed" for row in rows):
+        return "nothing is shown: mend what the skipped programs name, and run this again"
+    if any(row["status"] == "skipped" for row in rows):
+        return "nothing has to be done; to check the skipped programs, too, mend what they name"
+    return "nothing has to be done: the programs do the same with the library as without"

@@ -104,6 +104,9 @@ def test_all_profiles_stand_in_one_table() -> None:
     assert "nothing published" in rows["none"]
     assert "1 passed, 1 failed, 1 skipped; profiles with a version: 2" in done.stdout
     assert "not on this machine: no-such-program" in done.stdout
+    step = done.stdout.splitlines()[-1]
+    assert step.startswith("next: compare the log of bad-program with `bad-program-plain.log`")
+    assert "`.venv/bin/pipeline reject -p bad 1.0-aa --reason WHY`" in step
 
 
 @pytest.mark.usefixtures("tree")
@@ -116,6 +119,17 @@ def test_one_profile_alone_and_as_json() -> None:
         ("gone", "skipped"),
     ]
     assert {one["version"] for one in checks} == {"1.0-aa"}
+
+
+def test_a_skipped_program_is_the_next_step(tree: Tree) -> None:
+    last = health("-p", "good").stdout.splitlines()[-1]
+    assert last.startswith("next: nothing has to be done; to check the skipped programs")
+    profile = tree.profiles / "good.toml"
+    text = profile.read_text(encoding="utf-8")
+    profile.write_text(text.replace('["no-such-program"]', '["true"]'), encoding="utf-8")
+    assert "the programs do the same" in health("-p", "good").stdout.splitlines()[-1]
+    profile.write_text(text.replace('["true"]', '["no-such-program"]'), encoding="utf-8")
+    assert health("-p", "good").stdout.splitlines()[-1].startswith("next: nothing is shown: mend")
 
 
 def test_without_a_version_there_is_nothing_to_run(tree: Tree) -> None:
