@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from conftest import GEOMETRY, Sandbox
+from rich.console import Console
 
+from pipeline.commands.profiles import show_rows
 from pipeline.core.paths import Tree
 from pipeline.profile.load import load_profile, parse_profile, profile_names
 from pipeline.profile.schema import Command, Program, Trace
@@ -35,6 +37,21 @@ def test_each_profile_has_a_line(fresh: Sandbox) -> None:
     assert "2 train, 3 verify" in lines["tiny"]
     assert "own geometry" in lines["tiny"]
     assert lines["tiny"].endswith("small enough for tests")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_long_description_stays_in_its_column(
+    is_terminal: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In 80 columns it went on in the first one, under the names."""
+    described = "words that tell of the blocks " * 4
+    rows = [("* shop", "12 train, 19 verify", "own geometry for amd-zen3", described.strip())]
+    show_rows(rows, Console(width=80, force_terminal=is_terminal))
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first.startswith("* shop 12 train, 19 verify own geometry for amd-zen3 words that")
+    assert bool(others) is is_terminal
+    assert all(line.startswith(" " * first.index("words")) for line in others)
+    assert all(len(line) <= 80 for line in others)
 
 
 def test_a_star_is_explained_where_there_is_one(fresh: Sandbox) -> None:
