@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+THREADS, TIME_OF = "--threads", "--time-of"
 # An empty folder of its own for each run, which is gone afterwards.
 IN_SCRATCH = 'd=$(mktemp -d) && cd "$d" && "$@"; code=$?; rm -rf "$d"; exit $code'
 
@@ -31,5 +32,15 @@ def whole_command(
 
 def told(threads: int | None, time_of: str | None) -> tuple[str, ...]:
     """Return what bench/command is told of a command, as its first options."""
-    known = () if threads is None else ("--threads", str(threads))
-    return known if time_of is None else (*known, "--time-of", time_of)
+    known = () if threads is None else (THREADS, str(threads))
+    return known if time_of is None else (*known, TIME_OF, time_of)
+
+
+def told_in(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return what bench/command was told in a line that it ran."""
+    words: list[str] = []
+    for name, value in zip(argv[1::2], argv[2::2], strict=False):
+        if name not in (THREADS, TIME_OF):
+            break
+        words += [name, value]
+    return tuple(words)

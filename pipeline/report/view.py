@@ -18,6 +18,7 @@ from pipeline.judge.model import Key
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
+from pipeline.judge.whole_command import told_in
 from pipeline.report import text
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
@@ -116,10 +117,18 @@ def paired_lines(model: ReportModel) -> tuple[str, ...]:
     mine = f"{line}:{model.version}" if model.published else in_tree(model.verify.tuned.path)
     return (
         "the baseline is this library as -O2 builds it, without a profile, and not the malloc that "
-        f"you have: `.venv/bin/pipeline versus libc {mine} -- YOUR-PROGRAM` compares with that",
+        f"you have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}-- YOUR-PROGRAM` "
+        "compares with that",
         "speed: the baseline is 1, above 1 is faster, with the interval of the pairs",
         "RSS: medians of each side, and the median ratio of the pairs, which is what counts",
     )
+
+
+def _timed_alike(model: ReportModel) -> str:
+    """Return the options by which the profile's only program was timed; "" where it has more."""
+    timed = model.verify.throughput.workloads
+    programs = [told_in(one.argv) for one in timed if one.kind == "program"]
+    return "".join(f"{shlex.quote(word)} " for word in programs[0]) if len(programs) == 1 else ""
 
 
 def opening(model: ReportModel) -> str:

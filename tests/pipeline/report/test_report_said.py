@@ -11,6 +11,7 @@ from pipeline.judge.health import summarise as summarise_health
 from pipeline.judge.model import HealthCheck
 from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import summarise
+from pipeline.judge.whole_command import whole_command
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.findings import findings
@@ -19,6 +20,7 @@ from pipeline.report.markdown import render_markdown
 from pipeline.report.model import ReportModel
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text
+from pipeline.report.view import paired
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
@@ -71,6 +73,34 @@ def test_every_form_of_the_report_says_of_what_a_gain_is_and_its_interval() -> N
     assert wording.ratio(speed.ratio, speed.interval) in render_markdown(model)
     for said in (as_text(model), render_markdown(model), render_html(model)):
         assert "program git " in said and "loops and replays faster (+10." in said
+
+
+@pytest.mark.parametrize(
+    ("threads", "time_of", "words"),
+    [
+        (None, None, ""),
+        (2, None, "--threads 2 "),
+        (2, "my-server", "--threads 2 --time-of my-server "),
+        (None, "my-server", "--time-of my-server "),
+    ],
+)
+def test_the_comparison_with_libc_times_as_the_profile_does(
+    threads: int | None, time_of: str | None, words: str
+) -> None:
+    model = report_of(uneven())
+    line = whole_command(Path("/c"), ["/s", "--threads", "9"], threads=threads, time_of=time_of)
+
+    def said(programs: int) -> str:
+        timed = model.verify.throughput.workloads
+        own = [one.model_copy(update={"argv": line}) for one in timed if one.kind == "program"]
+        loops = [one for one in timed if one.kind != "program"]
+        update = {"workloads": (*own * programs, *loops)}
+        throughput = model.verify.throughput.model_copy(update=update)
+        verify = model.verify.model_copy(update={"throughput": throughput})
+        return paired(model.model_copy(update={"verify": verify}))
+
+    assert f"versus libc mixed:1 {words}-- YOUR-PROGRAM`" in said(1)
+    assert "versus libc mixed:1 -- YOUR-PROGRAM`" in said(2)
 
 
 @pytest.mark.parametrize(
