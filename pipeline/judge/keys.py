@@ -212,7 +212,7 @@ def rss_guard(throughput: Throughput, margins: Margins) -> Guard:
     A rise of less than ``margins.rss_slack_kib`` in a workload is not counted.
     """
     ratio = _overall_rss(throughput)
-    fat = [one for one in throughput.workloads if _too_fat(one, margins)]
+    fat = [one for one in throughput.workloads if too_fat(one, margins)]
     worst = max(fat, key=lambda one: one.tuned_rss_kib / one.baseline_rss_kib, default=None)
     if worst is not None:
         reason = (
@@ -232,7 +232,8 @@ def _overall_rss(throughput: Throughput) -> float:
     )
 
 
-def _too_fat(workload: WorkloadThroughput, margins: Margins) -> bool:
+def too_fat(workload: WorkloadThroughput, margins: Margins) -> bool:
+    """Tell whether a workload breaks the memory limit."""
     grown = workload.tuned_rss_kib - workload.baseline_rss_kib
     share = grown / workload.baseline_rss_kib
     return grown > margins.rss_slack_kib and share > margins.rss

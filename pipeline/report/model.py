@@ -11,6 +11,7 @@ from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
 from pipeline.judge.cost import Cost
+from pipeline.judge.decided import decided_by
 from pipeline.judge.gained import gains
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Record
@@ -338,6 +339,12 @@ class ReportModel(Record):
             return ""
         found = gains(self.verify)
         return f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
+
+    @property
+    def refused_for(self) -> str:
+        """What decided that the build was not published, to stand behind the outcome; or ""."""
+        found = "" if self.passed else decided_by(self.verify, self.reason)
+        return f" ({found})" if found else ""
 
     @property
     def made_for(self) -> str | None:

@@ -186,7 +186,7 @@ def _cells(row: SummaryRow) -> tuple[str | Text, ...]:
 
 
 def _brief(model: ReportModel) -> Text:
-    outcome = _coloured(f"{model.outcome}{model.published_for}", model)
+    outcome = _coloured(f"{model.outcome}{model.published_for}{model.refused_for}", model)
     return Text.assemble(outcome, f": {brief(model.verify)}")
 
 

@@ -169,7 +169,7 @@ def test_real_programs_stand_first_with_their_intervals() -> None:
         inputs=Inputs(receipts={}),
     )
     lines = terminal(model).splitlines()
-    assert lines[0].startswith("Not published: ")
+    assert lines[0].startswith("Not published (loop -3.0 %): program git faster (+3.0 %), loops ")
     assert lines[1].startswith("program, then loop or replay")
     assert lines[2].split()[0] == "git"
     assert "+3.00 %" in lines[2] and "faster" in lines[2] and "as lean" in lines[2]

@@ -1,0 +1,93 @@
+"""Which figures keep a build from being published, in a few words each: for the headline.
+
+The reason of the gate (publishing.py) has all of it in sentences. What the headline says anyway is
+left out here: a failed health check, and speed where programs or loops alone were timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.judge.keys import compare, suspect_of, too_fat, worse_clock
+from pipeline.judge.model import VerifyResult
+from pipeline.judge.regressions import OVERALL, PROGRAMS, regressions
+from pipeline.judge.statistics import Interval
+from pipeline.judge.verdict import Verdict
+
+
+def decided_by(result: VerifyResult, reason: str) -> str:
+    """Return the figures for which a build was not published, with what they are of.
+
+    ``reason`` is that of the gate: it names the regressions that were not accepted.
+    """
+    if not result.health.sound:
+        return ""
+    objections = [*_self_check(result), *_slower(result, reason), *_fatter(result), *_open(result)]
+    return "; ".join(objections or _no_gain(result))
+
+
+def _self_check(result: VerifyResult) -> Iterator[str]:
+    blind = result.keys.throughput.verdict is not Verdict.GO
+    for one in result.self_check.judgements if result.self_check else ():
+        if one.wrong or (blind and not one.passed):
+            figure = f", {_figure(one.ratio, result)}" if one.ratio else ""
+            yield f"self-check: {one.name} {one.verdict.value}{figure}"
+
+
+def _slower(result: VerifyResult, reason: str) -> Iterator[str]:
+    keys = result.keys
+    lost = Verdict.NO_GO in (keys.throughput.verdict, keys.icache.verdict)
+    found = regressions(result)
+    if keys.icache.verdict is Verdict.NO_GO and keys.icache.ratio:
+        yield f"I-cache misses {_change(keys.icache.ratio.value)}"
+    if OVERALL in found and (lost or _is_asked(OVERALL, reason)):
+        yield from _all_together(result)
+    for one in result.throughput.workloads:
+        named = one.name in found and one.name not in (OVERALL, PROGRAMS)
+        if named and not result.throughput.alone and (lost or _is_asked(one.name, reason)):
+            yield f"{one.name} {_change(worse_clock(one)[1].value)}"
+
+
+def _is_asked(name: str, reason: str) -> bool:
+    """Tell whether the gate would have let this regression pass, had it been accepted."""
+    return f"--allow-regression {name} would" in reason
+
+
+def _fatter(result: VerifyResult) -> Iterator[str]:
+    """Yield the memory of each workload that breaks the limit."""
+    for one in result.throughput.workloads:
+        if not result.rss.holds and too_fat(one, result.margins):
+            yield f"memory of {one.name} {_change(one.tuned_rss_kib / one.baseline_rss_kib)}"
+
+
+def _open(result: VerifyResult) -> Iterator[str]:
+    """Yield what leaves a loss possible."""
+    key, suspect = result.keys.throughput, suspect_of(result.throughput)
+    if key.verdict is not Verdict.INCONCLUSIVE or key.not_worse:
+        return
+    if suspect is not None and not result.throughput.alone:
+        yield f"{suspect.name} perhaps {_change(suspect.ratio.value)}"
+    else:
+        yield from _all_together(result)
+
+
+def _no_gain(result: VerifyResult) -> list[str]:
+    return [f"no gain: {said}" for said in _all_together(result)]
+
+
+def _all_together(result: VerifyResult) -> list[str]:
+    """Return the change over all workloads; none where the headline has it as that of a part."""
+    timed = result.throughput
+    is_told = timed.programs is None or timed.loops is None
+    return [] if is_told else [f"speed of all {_figure(timed.overall, result)}"]
+
+
+def _figure(ratio: Interval, result: VerifyResult) -> str:
+    """Return a change; where it is not decided its interval, as the headline does."""
+    if compare(ratio, result.keys.throughput.margin) is not Verdict.INCONCLUSIVE:
+        return _change(ratio.value)
+    return f"{(ratio.low - 1) * 100:+.1f} to {_change(ratio.high)}"
+
+
+def _change(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f} %"
