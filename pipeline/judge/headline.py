@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from pipeline.judge.icache import uncounted
 from pipeline.judge.keys import LEANER, compare, holds, percent, shown, spread
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.request import Kind
@@ -60,7 +61,8 @@ def sentences(result: VerifyResult) -> list[str]:
 def remarks(result: VerifyResult) -> list[str]:
     """Return how far its figures reach: which programs they are of, and what a miss is worth."""
     loops_alone = ONLY_LOOPS if result.throughput.programs is None else ""
-    return list(filter(None, (loops_alone, _counted(result), _misses_in_time(result))))
+    said = (loops_alone, _counted(result), *_uncounted(result), _misses_in_time(result))
+    return list(filter(None, said))
 
 
 def brief(result: VerifyResult) -> str:
@@ -135,6 +137,14 @@ def _counted(result: VerifyResult) -> str:
         return ""
     names = ", ".join(one.name for one in counted)
     return f"Misses were counted in {names}: none of them is a command of this profile."
+
+
+def _uncounted(result: VerifyResult) -> list[str]:
+    """Return which programs the I-cache key had to leave out; where it has none, it says so."""
+    if result.keys.icache.ratio is None:
+        return []
+    left_out = uncounted(result.programs).items()
+    return [f"Misses were not counted in {name}: {why.rstrip('.')}." for name, why in left_out]
 
 
 def _misses_in_time(result: VerifyResult) -> str:

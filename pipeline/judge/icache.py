@@ -36,11 +36,22 @@ def icache_key(programs: Sequence[RealProgram], margins: Margins) -> Key:
         measure=MEASURE,
         reason=(
             f"I-cache misses of the library inside real programs {percent(ratio)} ({each}); "
-            f"margin ±{share(margins.icache)}"
+            f"margin ±{share(margins.icache)}{_without(programs)}"
         ),
         ratio=Interval(value=ratio, low=ratio, high=ratio, confidence=1.0),
         not_worse=ratio < 1 + margins.icache,
     )
+
+
+def uncounted(programs: Sequence[RealProgram]) -> dict[str, str]:
+    """Return the programs in which no misses could be counted, each with its reason."""
+    return {one.name: one.detail for one in programs if one.status == "failed"}
+
+
+def _without(programs: Sequence[RealProgram]) -> str:
+    """Name the programs that have no say because they could not be counted."""
+    names = ", ".join(uncounted(programs))
+    return f"; not counted: {names}" if names else ""
 
 
 def misses_ratio(program: RealProgram) -> float | None:

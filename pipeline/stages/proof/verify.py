@@ -60,6 +60,7 @@ def verify(
 
     def work(room: Path, line: StageLine) -> Notes:
         line.step("loading the judge")
+        from pipeline.judge.icache import uncounted
         from pipeline.judge.judging import judge
 
         request = judge_request(shop, setup, plain, tuned, slowed)
@@ -75,7 +76,7 @@ def verify(
         return {
             "keys": keys,
             "source": result.counting.source,
-            "failed": uncounted(result),
+            "failed": uncounted(result.programs),
             "unsound": [one.name for one in result.health.failed],
         }
 
@@ -83,11 +84,6 @@ def verify(
     for name, why in made.receipt.notes["failed"].items():
         shop.console.notice(f"misses were not counted in {name}: {why}")
     return Verdict(made)
-
-
-def uncounted(result: VerifyResult) -> dict[str, str]:
-    """Return the programs in which no misses could be counted, each with its reason."""
-    return {one.name: one.detail for one in result.programs if one.status == "failed"}
 
 
 def _summary(notes: Notes) -> str:

@@ -10,14 +10,13 @@ from judge_support import program_of, result_of
 from pydantic import ValidationError
 
 from pipeline.core.paths import Tree
-from pipeline.judge.headline import headline
-from pipeline.judge.icache import icache_key
+from pipeline.judge.headline import headline, remarks
+from pipeline.judge.icache import icache_key, uncounted
 from pipeline.judge.request import Margins
 from pipeline.judge.verdict import Verdict
 from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Profile
 from pipeline.stages.proof.request import tasks_of
-from pipeline.stages.proof.verify import uncounted
 
 ROOT = Path("/tree")
 
@@ -101,7 +100,22 @@ def test_a_build_tells_what_could_not_be_counted_but_not_what_is_not_installed()
     why = {"status": "failed", "detail": "kv was killed"}
     failed = program_of("kv in app (own)", 1.0, None).model_copy(update=why)
     programs = [program_of("gcc", 10.0, 8.0), program_of("perl", 1.0, None), failed]
-    assert uncounted(result_of(programs=programs)) == {"kv in app (own)": "kv was killed"}
+    assert uncounted(programs) == {"kv in app (own)": "kv was killed"}
+
+
+def test_a_program_that_could_not_be_counted_is_named_in_the_verdict() -> None:
+    """It vanished: the key told of the others alone, and so did the headline."""
+    why = {"status": "failed", "detail": "its counts do not repeat: misses 30.0 % apart"}
+    failed = program_of("kv (app)", 1.0, None).model_copy(update=why)
+    result = result_of(programs=[program_of("gcc", 4.0, 3.0), failed])
+    assert result.keys.icache.reason.endswith("; not counted: kv (app)")
+    said = "Misses were not counted in kv (app): its counts do not repeat: misses 30.0 % apart."
+    assert said in headline(result) and said in remarks(result)
+    none = result_of(programs=[failed])
+    assert "kv (app): its counts do not repeat" in none.keys.icache.reason
+    assert not any("not counted in" in one for one in remarks(none))
+    all_counted = result_of(programs=[program_of("gcc", 4.0, 3.0)])
+    assert "not counted" not in all_counted.keys.icache.reason + headline(all_counted)
 
 
 @pytest.mark.parametrize(
