@@ -99,7 +99,7 @@ def test_a_build_tells_what_it_runs_and_counts(
     profile, store = parse_profile(path), Store(tmp_path / "store")
     configure(Workshop(Tree.here(), profile, tools, store, console, Options()))
     said = capsys.readouterr().out
-    assert f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in said
+    assert f"note: sort: a build runs {BUILDS}, not {shim}, which your PATH has first" in said
     assert 'workload "own": counted = true counts sh itself, not the programs' in said
     assert 'workload "again" judges by the command that trains: give it another input' in said
     assert "geometry of profile tiny: as the default\n" in said

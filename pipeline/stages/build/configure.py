@@ -91,7 +91,7 @@ def _tell_paths(shop: Workshop, setup: Setup) -> None:
     commands = [w.argv for w in (*setup.training, *setup.verifying) if isinstance(w, Command)]
     commands += [trace.record for trace in setup.traces if trace.record]
     for line in dict.fromkeys(line for argv in commands for line in differing_programs(argv)):
-        shop.console.say(line)
+        shop.console.notice(line)
 
 
 def _tell_trained(shop: Workshop, setup: Setup) -> None:
