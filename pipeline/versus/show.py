@@ -28,6 +28,9 @@ LEGEND = (
 SHORT_S = 0.2
 """Of a command: starting a process with a library costs up to about a millisecond (what
 docs/real-programs.md has as short lives, and a first heap), and a verdict is about one percent."""
+OWN_KIB = 1024
+"""About what a library takes for itself in any program: of a rise up to that the memory limit of a
+build says nothing either (docs/verdicts.md)."""
 LONGER = 4
 """Times as long, where a verdict is not decided."""
 SPEED = {
@@ -120,7 +123,7 @@ def _keys(result: VersusResult) -> list[str]:
 
 def _notes(result: VersusResult) -> list[str]:
     unseen = [f"{one.name}: {UNSEEN}" for one in result.throughput.workloads if one.ends_unseen]
-    return [f"note: {said}" for said in (*unseen, *_short(result), *_busy(result))]
+    return [f"note: {said}" for said in (*unseen, *_short(result), *_small(result), *_busy(result))]
 
 
 def _busy(result: VersusResult) -> list[str]:
@@ -143,6 +146,18 @@ def _short(result: VersusResult) -> list[str]:
     return [
         f"a run takes {duration(max(times))}: much of that is its start. For what a program gains "
         "that runs long, give it work for a second or more"
+    ]
+
+
+def _small(result: VersusResult) -> list[str]:
+    """Say what it may be where B takes more memory, but so little in each workload."""
+    more = max(row.b_peak_kib - row.a_peak_kib for row in result.rows)
+    if result.memory.verdict is not Verdict.NO_GO or more > OWN_KIB:
+        return []
+    return [
+        f"B takes at most {text.kib(int(more) << 10)} more: that may be the library itself, with "
+        "its code and first heap, and tells in small programs alone. For what it does to "
+        "yours, compare a run that takes 50 MiB or more"
     ]
 
 

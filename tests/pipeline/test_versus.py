@@ -185,6 +185,16 @@ def test_the_verdict_is_a_sentence(
     assert says in render(result, "markdown")
 
 
+@pytest.mark.parametrize(
+    ("rss", "told"),
+    [((6000, 6512), "512 KiB"), ((6000, 6100), ""), ((6000, 9000), ""), ((6512, 6000), "")],
+)
+def test_a_little_more_memory_may_be_the_library_itself(rss: tuple[int, int], told: str) -> None:
+    said = render(result_of(1.0, rss), "term")
+    assert ("that may be the library itself" in said) is bool(told)
+    assert f"note: B takes at most {told} more" in said or not told
+
+
 @pytest.mark.parametrize(("load", "told"), [(1.0, False), (9.0, True)])
 def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     found = result_of(1.0)
