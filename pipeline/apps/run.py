@@ -12,6 +12,7 @@ from pipeline.apps.model import App, Outcome, Run
 from pipeline.apps.packages import PLACES
 from pipeline.apps.watch import Watch
 from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError
+from pipeline.core.paths import from_here
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, run
 
@@ -101,7 +102,7 @@ def _script(
             log=log,
         )
     except (ChildFailed, ChildTimeout) as error:
-        raise AppFailed(f"{name}: {error.message} (log: {log})") from error
+        raise AppFailed(f"{name}: {error.message} (log: {from_here(log)})") from error
     except PipelineError as error:
         raise AppFailed(f"{name}: {error.message}") from error
 

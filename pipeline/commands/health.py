@@ -129,6 +129,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
     from rich.table import Table
     from rich.text import Text
 
+    from pipeline.core.paths import from_here
     from pipeline.report.terminal import plain
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -136,7 +137,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
         table.add_column(heading, no_wrap=heading != "detail")
     for row in rows:
         status = Text(row["status"], style=MARKS.get(row["status"], ""))
-        log = f" (log: {row['log']})" if row["status"] == "failed" else ""
+        log = f" (log: {from_here(row['log'])})" if row["status"] == "failed" else ""
         words = (row["profile"], row["version"] or "", row["program"] or "")
         table.add_row(*words, status, Text(f"{row['detail']}{log}"))
     counted = Counter(row["status"] for row in rows)

@@ -9,6 +9,15 @@ from pipeline.core.errors import UsageError
 from pipeline.core.home import is_tree, own_root
 
 
+def from_here(path: Path | str) -> str:
+    """Return a path as seen from the current directory if it lies below; else as it is."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # somebody has removed it
+        return str(path)
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else str(path)
+
+
 @dataclass(frozen=True)
 class Tree:
     """A checkout of hakmem and the folders that the pipeline keeps in it."""

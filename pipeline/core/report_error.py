@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from pipeline.core.errors import BuildInterrupted, ExitCode, GateError, PipelineError, SpaceError
-from pipeline.core.paths import Tree
+from pipeline.core.paths import Tree, from_here
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
@@ -74,7 +74,7 @@ def _tell(
     if hint:
         click.echo(f"  what to do: {hint}", err=True)
     if log is not None:
-        click.echo(f"  {kind.log_word}: {log}", err=True)
+        click.echo(f"  {kind.log_word}: {from_here(log)}", err=True)
     sys.stderr.flush()
 
 

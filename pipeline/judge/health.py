@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.core.errors import ChildError
+from pipeline.core.paths import from_here
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
 from pipeline.judge.bench import NOT_PRELOADED
@@ -45,7 +46,7 @@ def summarise(checks: tuple[HealthCheck, ...]) -> Health:
     failed = [one for one in checks if one.status == "failed"]
     passed = [one for one in checks if one.status == "passed"]
     if failed:
-        named = "; ".join(f"{one.name}: {one.detail} (log: {one.log})" for one in failed)
+        named = "; ".join(map(_failed, failed))
         return Health(checks=checks, sound=False, reason=f"health check failed: {named}")
     if not passed:
         why = "".join(f"; {one.name}: {one.detail}" for one in checks)
@@ -53,6 +54,11 @@ def summarise(checks: tuple[HealthCheck, ...]) -> Health:
         return Health(checks=checks, sound=False, reason=reason)
     ran = "1 program runs" if len(passed) == 1 else f"{len(passed)} programs run"
     return Health(checks=checks, sound=True, reason=f"{ran} correctly")
+
+
+def _failed(check: HealthCheck) -> str:
+    log = f" (log: {from_here(check.log)})" if check.log else ""
+    return f"{check.name}: {check.detail}{log}"
 
 
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:

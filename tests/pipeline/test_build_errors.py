@@ -72,7 +72,7 @@ def test_crashing_workload_is_named_with_its_log(built: Sandbox) -> None:
     code, output = built.run("build", "--profile", "crash")
     assert code == ExitCode.WORKLOAD
     assert 'workload "shell" failed: killed by SIGSEGV' in output
-    log = Path(output.split("log: ")[1].strip())
+    log = built.root / output.split("log: ")[1].strip()
     assert "kill -SEGV" in log.read_text(encoding="utf-8").splitlines()[0]
 
 
@@ -227,7 +227,8 @@ def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
     assert "not published: the gate of the test says False" in output
     assert "result: not published: the last line above that begins so says why; `current`" in output
     assert "error:" not in output and "log:" not in output
-    report = Path(output.rsplit("  report: ")[-1].strip()).read_text(encoding="utf-8")
+    page = built.root / output.rsplit("  report: ")[-1].strip()
+    report = page.read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")
     assert published(built) == before
     assert built.build("--from", "publish")[0] == 0  # the last report is of a published version

@@ -14,7 +14,14 @@ import pytest
 
 from pipeline.cli import _guarded, cli
 from pipeline.commands.report import judged
-from pipeline.core.errors import BuildInterrupted, ExitCode, GateError, JudgementInterrupted
+from pipeline.core.errors import (
+    BuildError,
+    BuildInterrupted,
+    ExitCode,
+    GateError,
+    JudgementInterrupted,
+)
+from pipeline.core.paths import from_here
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -154,6 +161,20 @@ def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[st
     log = Path(said.split("log: ")[1].strip())
     assert "RuntimeError: the moon fell" in log.read_text(encoding="utf-8")
     log.unlink()
+
+
+def test_a_log_below_the_current_folder_is_named_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for log, said in ((tmp_path / "logs" / "a.log", "logs/a.log"), (Path("/b.log"), "/b.log")):
+        fail_with(BuildError("no", hint="mend it", log=log))
+        assert capsys.readouterr().err.endswith(f"  log: {said}\n")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert from_here(tmp_path / "a.log") == str(tmp_path / "a.log")
 
 
 @pytest.mark.parametrize(

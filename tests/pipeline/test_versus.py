@@ -78,7 +78,7 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
     done = versus(library, library, "--pairs", "10", "--", "false")
     assert done.returncode == ExitCode.WORKLOAD
     assert "exit code 1" in done.stderr
-    log = Path(done.stderr.split("log: ")[1].strip())
+    log = ROOT / Path(done.stderr.split("log: ")[1].strip())
     assert "false" in log.read_text(encoding="utf-8").splitlines()[0]
     shutil.rmtree(log.parents[1])
 

@@ -402,6 +402,15 @@ def test_a_failed_check_is_told_before_anything_is_measured(
         assert [one.partition(" (log: ")[0] for one in said] == wanted
 
 
+def test_a_failed_check_names_its_log_from_here(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = HealthCommand(name="program", argv=(sys.executable, "-c", DIE_PRELOADED))
+    found = check_all((command,), built / "fast.so", tmp_path / "logs", quiet)
+    assert found.reason.endswith("SIGABRT (log: logs/program-preloaded.log)")
+
+
 def test_health_of_a_program_whose_output_varies_proves_nothing(
     built: Path, tmp_path: Path
 ) -> None:
