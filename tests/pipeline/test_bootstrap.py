@@ -82,6 +82,7 @@ def bootstrap(clone: Path, path: Path, *words: str, **env: str) -> subprocess.Co
 
 def replace(machine: Path, name: str, text: str) -> None:
     (machine / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    (machine / name).chmod(0o755)
 
 
 def test_second_run_says_nothing_and_works_from_any_folder() -> None:
@@ -206,6 +207,22 @@ def test_half_made_venv_is_not_taken(clone: Path, machine: Path) -> None:
     done = bootstrap(clone, machine)
     assert done.returncode == ExitCode.PACKAGES
     assert "half-made" not in done.stdout
+
+
+def test_a_step_that_takes_long_says_that_it_goes_on(clone: Path, machine: Path) -> None:
+    """pip took minutes, and nothing told it from one that hangs."""
+    replace(machine, "dpkg-query", ALL_THERE)
+    replace(machine, "sleep", "exec /bin/sleep 0.3")
+    slow = "/bin/sleep 1; mkdir -p $4/bin; printf '#!/bin/sh\\nexit 1' >$4/bin/python"
+    replace(machine, "python3", f'[ "$1" = -m ] || exit 0; {slow}; /bin/chmod 755 $4/bin/python')
+    done = bootstrap(clone, machine)
+    assert done.returncode == ExitCode.PACKAGES
+    said = done.stderr.splitlines()
+    begin = next(number for number, line in enumerate(said) if " -m venv " in line)
+    assert "still at it, for " in said[begin + 1] and "bootstrap.log" in said[begin + 1]
+    packages = (clone / "requirements.lock").read_text(encoding="utf-8").count("==")
+    assert f"bootstrap: installing {packages} Python packages" in done.stderr
+    assert "Terminated" not in done.stderr
 
 
 def test_venv_of_a_running_build_is_not_cleared(clone: Path, machine: Path) -> None:
