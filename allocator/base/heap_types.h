@@ -73,6 +73,7 @@ typedef struct hak_run_cache {
     uint32_t count;                   /* how many they are, ... */
     uint32_t most;                    /* ... how many pages they may have together, ... */
     uint32_t room;                    /* ... and how many more than they do */
+    uint32_t missed;                  /* the length that none of them had last */
 } hak_run_cache;
 
 /* Which of its mallocs are picked: sampling/sampling.h. */

@@ -30,9 +30,14 @@ enum hak_run_kind {
     HAK_RUN_SLAB,
     HAK_RUN_SLAB_TAIL,
     HAK_RUN_LARGE,
-    HAK_RUN_CACHED, /* free, in the cache of a heap: pages/run_cache.h */
+    HAK_RUN_CACHED, /* free, in the cache of a heap: pages/run_cache.h; ... */
+    HAK_RUN_AHEAD,  /* ... and nobody has used it since it came there */
     HAK_RUN_SAMPLED /* a large block that a heap profile knows: sampling/sites.h */
 };
+
+HAK_INLINE bool hak_kind_is_cached(unsigned kind) {
+    return kind == HAK_RUN_CACHED || kind == HAK_RUN_AHEAD;
+}
 
 HAK_INLINE bool hak_kind_is_large(unsigned kind) {
     return kind == HAK_RUN_LARGE || kind == HAK_RUN_SAMPLED;
@@ -137,6 +142,7 @@ struct hak_range {
     size_t segments_ready;  /* tables exist up to here; limit = 32 * this */
     size_t segments_usable; /* mapped up to here */
     size_t segments_fresh;  /* handed out once, up to here */
+    size_t stale_room;      /* a node of level 1 that waits, plus 1; 0: none. pages/room.c */
     bool is_reserved;       /* hak_os_reserve, not hak_os_plan */
     struct {
         uintptr_t start, mapped; /* from where on, and up to where it is mapped */

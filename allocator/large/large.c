@@ -74,8 +74,10 @@ static hak_slab *take(size_t size, size_t align, bool *zeroed) {
     size_t pages = hak_large_pages(size);
     size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
     hak_slab *run = take_cached(align_pages == 1 ? pages : 0);
-    if (run != NULL)
+    if (run != NULL) {
+        *zeroed = hak_run_cache_is_zero(run);
         return run;
+    }
     return is_beyond(size, align) ? out_of_memory(size)
                                   : hak_large_take(pages, align_pages, zeroed);
 }

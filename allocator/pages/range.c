@@ -153,12 +153,12 @@ static enum hak_commit commit_segments(hak_range *r, size_t end) {
 }
 
 /* Segments that r lacks to end with `pages` free pages. */
-static size_t missing(const hak_range *r, size_t pages) {
+static size_t missing(hak_range *r, size_t pages) {
     size_t there = hak_room_at_end(r), more = pages > there ? pages - there : 0;
     return (more + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
 }
 
-bool hak_range_can_grow(const hak_range *r, size_t pages) {
+bool hak_range_can_grow(hak_range *r, size_t pages) {
     return missing(r, pages) <= r->segments_most - r->segments_fresh;
 }
 

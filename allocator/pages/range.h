@@ -106,7 +106,7 @@ HAK_INLINE hak_slab *hak_run_of(const void *p) {
 hak_range *hak_range_add(size_t least);
 
 /* Whether it has address space for so many free pages at its end. Under the segment lock. */
-bool hak_range_can_grow(const hak_range *r, size_t pages);
+bool hak_range_can_grow(hak_range *r, size_t pages);
 
 /* Adds segments never used before, until a range ends with `pages` free pages in a row: range
  * `first`, unless it is NULL or full. Returns the range; NULL: out of memory. Under the segment

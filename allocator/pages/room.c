@@ -134,14 +134,44 @@ static bool note_level(hak_range *r, unsigned level, change c) {
     return true;
 }
 
-void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
-    unsigned top = top_level(r), level = 0;
-    while (note_level(r, level, (change){first, first + count, used}) && level < top)
+static void note_above(hak_range *r, change c) {
+    unsigned top = top_level(r), level = 1;
+    while (level <= top && note_level(r, level, c))
         level++;
+}
+
+static void settle(hak_range *r) {
+    if (r->stale_room == 0)
+        return;
+    size_t first = (r->stale_room - 1) * span_of(1);
+    r->stale_room = 0;
+    note_above(r, (change){first, first + 1, false});
+}
+
+/* Threads take and give many runs in turn, mostly near each other. So the node above what changed
+ * waits until somebody asks, or another one changes: it is joined once for all of them. */
+static void note_later(hak_range *r, size_t node) {
+    if (r->stale_room != node + 1)
+        settle(r);
+    r->stale_room = node + 1;
+}
+
+void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used) {
+    change c = {first, first + count, used};
+    size_t node = first / span_of(1), last = (c.end - 1) / span_of(1);
+    if (!note_level(r, 0, c))
+        return;
+    if (node == last) {
+        note_later(r, node);
+    } else {
+        settle(r);
+        note_above(r, c);
+    }
 }
 
 void hak_rooms_mend(hak_range *r) {
     const change none = {0};
+    r->stale_room = 0;
     for (unsigned level = 0; r->segments_fresh != 0 && level <= top_level(r); level++)
         for (size_t node = 0; node < nodes_at(level, r->segments_fresh); node++)
             refresh(r, level, node, none);
@@ -165,7 +195,8 @@ static size_t child_with(const hak_range *r, unsigned level, size_t node, size_t
     return HAK_NO_ROOM;
 }
 
-size_t hak_room_find(const hak_range *r, size_t pages) {
+size_t hak_room_find(hak_range *r, size_t pages) {
+    settle(r);
     unsigned level = top_level(r);
     if (r->segments_fresh == 0 || r->rooms[level]->longest < pages)
         return HAK_NO_ROOM;
@@ -179,6 +210,7 @@ size_t hak_room_find(const hak_range *r, size_t pages) {
     return node * HAK_PAGES_PER_SEGMENT + hak_find_run(free_pages, (unsigned)pages, 1);
 }
 
-size_t hak_room_at_end(const hak_range *r) {
+size_t hak_room_at_end(hak_range *r) {
+    settle(r);
     return r->segments_fresh != 0 ? r->rooms[top_level(r)]->last : 0;
 }

@@ -24,10 +24,10 @@ void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used);
 
 /* First page of the lowest run of `pages` free pages; HAK_NO_ROOM: there is none. */
 #define HAK_NO_ROOM SIZE_MAX
-size_t hak_room_find(const hak_range *r, size_t pages);
+size_t hak_room_find(hak_range *r, size_t pages);
 
 /* Free pages at the end of the segments in use. */
-size_t hak_room_at_end(const hak_range *r);
+size_t hak_room_at_end(hak_range *r);
 
 /* What a segment with these pages in use has to say. */
 hak_room hak_room_of(uint32_t used);

@@ -9,6 +9,10 @@
  * rest is for the caller. NULL: out of memory. Any thread. */
 hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
 
+/* The same for up to *count runs of `pages` pages side by side: as many as lie free there. Their
+ * heads are `pages` apart; those behind the first are marked AHEAD. */
+hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t *count, bool *zeroed);
+
 /* Gives a run back; its pages are dirty from now on, or clean when `zeroed`. Any thread. */
 void hak_run_give(hak_slab *head, bool zeroed);
 

@@ -5,6 +5,12 @@
 #include "pages/run.h"
 #include "pages/segment.h"
 
+/* A heap without a thread will not want its runs soon. */
+static bool keeps_runs(const hak_heap *heap) {
+    return !HAK_GUARD && !heap->sampled.samples &&
+           atomic_load_explicit(&heap->seat->state, memory_order_relaxed) == HAK_HEAP_ACTIVE;
+}
+
 /* Those above move down by so many places: meanwhile one of them may be seen in two. */
 static void close_gap(hak_heap *heap, uint32_t at, uint32_t count, uint32_t pages) {
     for (; at + count < heap->cache.count; at++)
@@ -26,8 +32,9 @@ static void give_oldest(hak_heap *heap, uint32_t count, bool aged) {
     uint32_t pages = 0;
     hak_lock_take(&hak_segment_lock);
     for (uint32_t i = 0; i < count; i++) {
-        pages += heap->cache.runs[i]->pages;
-        hak_run_give_locked(heap->cache.runs[i], false, aged);
+        hak_slab *run = heap->cache.runs[i];
+        pages += run->pages;
+        hak_run_give_locked(run, hak_run_cache_is_zero(run), aged);
     }
     close_gap(heap, 0, count, pages);
     hak_lock_give(&hak_segment_lock);
@@ -54,6 +61,25 @@ hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages) {
     return run;
 }
 
+/* ---- taking ahead ---- */
+
+static size_t row_for(hak_heap *heap, size_t pages) {
+    bool again = heap->cache.missed == pages && keeps_runs(heap);
+    heap->cache.missed = (uint32_t)pages;
+    return 1 + (again ? heap->cache.room / 2 / pages : 0);
+}
+
+hak_slab *hak_run_cache_fill(hak_heap *heap, unsigned home, size_t pages, bool *zeroed) {
+    size_t count = row_for(heap, pages);
+    hak_slab *first = hak_run_take_row(home, pages, &count, zeroed);
+    if (first != NULL)
+        while (--count > 0)
+            hak_run_cache_add(heap, first + count * pages);
+    return first;
+}
+
+/* ---- putting in ---- */
+
 /* What a cache may hold grows with what it does hold, until it is emptied. */
 static bool borrow(hak_heap *heap, size_t pages) {
     if (!hak_excess_borrow(pages))
@@ -79,12 +105,6 @@ static void make_room(hak_heap *heap, uint32_t wanted) {
     hak_purge_expect();
 }
 
-/* A heap without a thread will not want its runs soon. */
-static bool keeps_runs(const hak_heap *heap) {
-    return !HAK_GUARD && !heap->sampled.samples &&
-           atomic_load_explicit(&heap->seat->state, memory_order_relaxed) == HAK_HEAP_ACTIVE;
-}
-
 bool hak_run_cache_push(hak_heap *heap, hak_slab *run) {
     if (run->pages > HAK_CACHED_PAGES || !keeps_runs(heap))
         return false;
@@ -103,7 +123,7 @@ bool hak_run_cache_empty(hak_heap *heap, bool aged) {
 
 void hak_run_cache_inherit(hak_heap *heap) {
     for (size_t i = 0; i < heap->cache.count; i++)
-        if (heap->cache.runs[i]->kind == HAK_RUN_CACHED)
+        if (hak_kind_is_cached(heap->cache.runs[i]->kind))
             hak_run_give(heap->cache.runs[i], false);
     hak_excess_give_back(heap->cache.most);
     heap->cache.count = heap->cache.most = heap->cache.room = 0;

@@ -8,14 +8,16 @@
  * from there line by line. And no lock and no atomic operation is needed to take a run or to put
  * one in. For their segment the pages are in use all the while: so nobody purges them. A cache
  * holds few pages, all caches together no more than what may wait as dirty pages (pages/excess.h).
- * When one is full its older half goes, under one lock.
+ * When one is full its older half goes, under one lock. And a thread that takes many of one length
+ * gets several by one lock, too: those that lie side by side, ahead of their time.
  *
  * A large block of another length, or a slab of several pages, sends them all back first: what lies
  * free is one piece then. So do a slab in new memory and each purge epoch: nothing waits while more
  * is taken, and a page waits for the purge no longer here than there.
  *
  * A forked child looks at the caches of threads that it does not have. What it finds there marked
- * CACHED is nobody's: a run gets that mark before it comes in, and loses it after it has left. */
+ * CACHED or AHEAD is nobody's: a run gets that mark before it comes in, and loses it after it has
+ * left. */
 #pragma once
 
 #include "base/types.h"
@@ -44,19 +46,34 @@ hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages);
 /* The same; they go back to their segments when none has. By the owner. */
 hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages);
 
-/* False: there is no room for it. By the owner. */
-HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
-    uint32_t pages = run->pages, count = heap->cache.count;
-    if (HAK_GUARD || pages > heap->cache.room)
-        return false;
-    run->kind = HAK_RUN_CACHED;
+/* There is room for it, and it is marked. By the owner. */
+HAK_INLINE void hak_run_cache_add(hak_heap *heap, hak_slab *run) {
+    uint32_t count = heap->cache.count;
     atomic_signal_fence(memory_order_seq_cst);
-    heap->cache.room -= pages;
+    heap->cache.room -= run->pages;
     heap->cache.runs[count] = run;
     atomic_signal_fence(memory_order_seq_cst);
     heap->cache.count = count + 1;
+}
+
+/* False: there is no room for it. By the owner. */
+HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
+    if (HAK_GUARD || run->pages > heap->cache.room)
+        return false;
+    run->kind = HAK_RUN_CACHED;
+    hak_run_cache_add(heap, run);
     return true;
 }
+
+/* Whether a run of the cache reads as zero: nobody has used it, and its pages had no memory. */
+HAK_INLINE bool hak_run_cache_is_zero(const hak_slab *run) {
+    return run->kind == HAK_RUN_AHEAD && run->touched == 0;
+}
+
+/* Takes a run of `pages` pages from home. When two misses in a row were of this length, the thread
+ * wants many: as many more as half of the cache may hold come with it, if they lie side by side.
+ * By the owner. */
+hak_slab *hak_run_cache_fill(hak_heap *heap, unsigned home, size_t pages, bool *zeroed);
 
 /* Makes room first; the oldest go back. False: it is too long, or too much waits already. By the
  * owner. */

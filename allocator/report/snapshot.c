@@ -48,8 +48,8 @@ static void add_run(hak_snapshot *s, const hak_slab *run) {
         add_large(s, run);
     else if (kind == HAK_RUN_SLAB)
         add_slab(s, run);
-    s->cached_runs += kind == HAK_RUN_CACHED;
-    s->cached_pages += kind == HAK_RUN_CACHED ? run->pages : 0;
+    s->cached_runs += hak_kind_is_cached(kind);
+    s->cached_pages += hak_kind_is_cached(kind) ? run->pages : 0;
 }
 
 static void add_segment(hak_snapshot *s, const hak_range *r, size_t index) {

@@ -30,7 +30,7 @@ static size_t lowest(const hak_range *r, size_t pages) {
 }
 
 static void take(size_t i, Random *random) {
-    const hak_range *r = &hak_ranges[0];
+    hak_range *r = &hak_ranges[0];
     size_t pages = 1 + random_below(random, random_below(random, 4) ? 6 : MOST_PAGES);
     size_t expected = r->segments_fresh != 0 ? lowest(r, pages) : HAK_NO_ROOM;
     CHECK(r->segments_fresh == 0 || hak_room_find(r, pages) == expected);
@@ -45,7 +45,7 @@ static void take(size_t i, Random *random) {
 
 /* The room at the end is joined with new segments: a run that did not fit begins in it. */
 static void grows_from_the_end(void) {
-    const hak_range *r = &hak_ranges[0];
+    hak_range *r = &hak_ranges[0];
     size_t room = hak_room_at_end(r), end = r->segments_fresh * HAK_PAGES_PER_SEGMENT;
     bool zeroed;
     hak_slab *run = hak_run_take(HAK_FIRST_HOME, end + 1, 1, &zeroed);
