@@ -3,7 +3,8 @@
  * and no other allocator. All lanes hand out the block freed last.
  *
  *   array   pointers: pop reads *top, push writes top[1]               allocator/hot/magazine.h
- *   hand    the same, with the newest block kept beside the top        the same, HAK_HAND
+ *   hand    the same, with the newest block kept beside the top
+ *   packed  the same, with the newest block and the count in one word  the same, HAK_HAND
  *   list    the link lies in the free block
  *   keyed   the same, encoded with a key and counted */
 #include "common/bench.h"
@@ -15,6 +16,7 @@ enum { CLASSES = 66, MOST = 1024, DEPTH = 4096, PAGE_SHIFT = 16, PAGES = 32 };
 
 typedef struct heap {
     void **top[CLASSES], **end[CLASSES], *hand[CLASSES], *list[CLASSES];
+    uint64_t packed[CLASSES]; /* of 48 and 16 bits; its slots are counted from top[] */
     uint32_t room[CLASSES];
     uintptr_t key;
     uint8_t class_of[MOST / 16 + 1];
@@ -70,6 +72,26 @@ LANE void hand_give(void *block) {
     self->top[cls] = top + 1;
 }
 
+LANE void *packed_take(size_t size) {
+    unsigned cls = OF_SIZE(size);
+    uint64_t word = self->packed[cls], below = (uint16_t)word - 1u;
+    void *next = self->top[cls][below];
+    if (bench_unlikely(next == NULL))
+        return NULL;
+    self->packed[cls] = (uint64_t)(uintptr_t)next << 16 | below;
+    return (void *)(uintptr_t)(word >> 16);
+}
+
+LANE void packed_give(void *block) {
+    unsigned cls = OF_BLOCK(block);
+    uint64_t word = self->packed[cls], count = (uint16_t)word;
+    void **slot = self->top[cls] + count, *newest = (void *)(uintptr_t)(word >> 16);
+    if (bench_unlikely(slot == self->end[cls] || newest == block))
+        bench_fail("full");
+    *slot = newest;
+    self->packed[cls] = (uint64_t)(uintptr_t)block << 16 | (count + 1);
+}
+
 LANE void *list_take(size_t size) {
     unsigned cls = OF_SIZE(size);
     void *block = self->list[cls];
@@ -107,9 +129,9 @@ LANE void keyed_give(void *block) {
     self->room[cls]--;
 }
 
-static const char *const lane_names[] = {"array", "hand", "list", "keyed", NULL};
-static void *(*const takes[])(size_t) = {array_take, hand_take, list_take, keyed_take};
-static void (*const gives[])(void *) = {array_give, hand_give, list_give, keyed_give};
+static const char *const lane_names[] = {"array", "hand", "packed", "list", "keyed", NULL};
+static void *(*const takes[])(size_t) = {array_take, hand_take, packed_take, list_take, keyed_take};
+static void (*const gives[])(void *) = {array_give, hand_give, packed_give, list_give, keyed_give};
 
 static const bench_option options[] = {
     {.name = "lane",

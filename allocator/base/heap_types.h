@@ -92,10 +92,11 @@ typedef struct hak_sampled {
  *   a magazine:         | NULL | block | block | block |       |  ...  |       |
  *                         ^ bottom[class]        ^ top[class]          ^ end[class]
  *
- *   with a block in hand:
+ *   with a block in hand, hand[class] is | newest block | count |, of 48 and 16 bits:
+ *
  *                | NULL | NULL | block | block |       |       |  ...  |       |
- *                         ^ bottom             ^ top: the slot of hand[class], written when
- *                                                another block comes upon it
+ *                         ^ top[class]         ^ top[class] + count: the slot of the newest,
+ *                                                written when another block comes upon it
  *
  * Empty: top points at the NULL below the first slot, so that a pop reads NULL (a block in hand
  * needs two of them: what comes after the last block is read, too). Full: top = end. HAK_CLASS_NONE
@@ -103,7 +104,7 @@ typedef struct hak_sampled {
 struct hak_heap {
     void **top[HAK_CLASSES]; /* at the start: the load of it is a byte shorter */
     void **end[HAK_CLASSES];
-    void *hand[HAK_HAND ? HAK_CLASSES : 1];
+    uint64_t hand[HAK_HAND ? HAK_CLASSES : 1];
     uintptr_t marks[HAK_CLASSES * HAK_HARDENED]; /* pages/mark.h */
     uint64_t order[HAK_HARDENED];                /* random numbers: slab/slab.c */
     uint8_t class_of_small[HAK_SMALL_STEPS];
@@ -128,6 +129,20 @@ struct hak_heap {
     hak_seat *seat;
     HAK_LINE_ALIGNED void *slots[]; /* magazine/magazine.h; HAK_HEAP_SLOTS of them */
 };
+
+/* A block in hand and how many blocks its magazine has, in one word: one load finds the block, and
+ * one store changes both. No address of a program has more than 48 bits, unless it asks for one
+ * that has: on x86-64 they have 47, on aarch64 48. */
+enum { HAK_HAND_SHIFT = 16 };
+HAK_INLINE uint64_t hak_hand_of(const void *block, size_t count) {
+    return (uint64_t)(uintptr_t)block << HAK_HAND_SHIFT | count;
+}
+HAK_INLINE void *hak_hand_block(uint64_t hand) {
+    return (void *)(uintptr_t)(hand >> HAK_HAND_SHIFT);
+}
+HAK_INLINE size_t hak_hand_count(uint64_t hand) {
+    return (uint16_t)hand;
+}
 
 /* Whose a heap is.
  *   ACTIVE   a thread's

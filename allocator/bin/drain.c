@@ -17,7 +17,7 @@ static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, v
 
 /* Room in the magazine of a class. */
 static size_t room_of(const hak_heap *heap, unsigned cls) {
-    return (size_t)(heap->end[cls] - heap->top[cls]);
+    return (size_t)(heap->end[cls] - hak_magazine_top(heap, cls));
 }
 
 /* Whether a block is still at home here; blocks on one page have one owner. */
@@ -53,7 +53,7 @@ static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_lin
     }
     if (HAK_UNLIKELY(rest >= reciprocal))
         all_must_be_starts(cls, carrier, slots, n);
-    hak_magazine_set_top(heap, cls, heap->top[cls] + n);
+    hak_magazine_set_top(heap, cls, hak_magazine_top(heap, cls) + n);
     return n;
 }
 

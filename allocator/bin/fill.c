@@ -69,7 +69,7 @@ static bool fill(hak_heap *heap, unsigned cls) {
 static void *take_newest(hak_heap *heap, unsigned cls) {
     void *block = hak_magazine_newest(heap, cls);
     if (block != NULL)
-        hak_magazine_set_top(heap, cls, heap->top[cls] - 1);
+        hak_magazine_set_top(heap, cls, hak_magazine_top(heap, cls) - 1);
     return block;
 }
 

@@ -120,7 +120,7 @@ static void spill(hak_heap *heap, unsigned cls) {
     size_t left = leave_for_others(heap, cls, from, blocks);
     hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
     memmove(from, from + blocks, newest * sizeof *from);
-    hak_magazine_set_top(heap, cls, heap->top[cls] - blocks);
+    hak_magazine_set_top(heap, cls, hak_magazine_top(heap, cls) - blocks);
     note_spill(heap, cls, blocks - left, given);
 }
 
@@ -135,7 +135,7 @@ static void make_room(hak_heap *heap, unsigned cls) {
 void hak_bin_give(hak_heap *heap, unsigned cls, void *block) {
     if (HAK_UNLIKELY(hak_magazine_newest(heap, cls) == block))
         hak_fatal("double free", "free", block, "it is the block freed last");
-    if (heap->top[cls] == heap->end[cls])
+    if (hak_magazine_top(heap, cls) == heap->end[cls])
         make_room(heap, cls);
     hak_magazine_put(heap, cls, block);
 }

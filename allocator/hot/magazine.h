@@ -6,10 +6,10 @@
  * The block freed last is handed out first, while its memory is still in the cache, and without
  * being touched: no line of a block is read or written here.
  *
- * Where HAK_HAND says so, that block is kept in hand, and its slot is written only when another
- * comes upon it. Then malloc finds it by one load from a place that is known at once, not in the
- * slot that free has just written. Which of the two is faster depends on the processor
- * (docs/experiments.md, Lanes). */
+ * Where HAK_HAND says so, that block is kept in hand: in one word with the count of blocks. Its
+ * slot is written only when another comes upon it. Then malloc finds it by one load from a place
+ * that is known at once, not in the slot that free has just written. Which of the two is faster
+ * depends on the processor (docs/experiments.md, Lanes). */
 #pragma once
 
 #include "base/types.h"
@@ -38,13 +38,13 @@ HAK_INLINE void *hak_array_pop(hak_heap *heap, unsigned cls, size_t size) {
 /* The last block is for the slow path, which brings more: so a block taken in hand is never NULL.
  */
 HAK_INLINE void *hak_hand_pop(hak_heap *heap, unsigned cls, size_t size) {
-    void **top = heap->top[cls];
-    void *next = HAK_READ_SHARED(top[-1]), *block = heap->hand[cls];
+    uint64_t hand = heap->hand[cls];
+    ptrdiff_t below = (ptrdiff_t)hak_hand_count(hand) - 1;
+    void *next = HAK_READ_SHARED(heap->top[cls][below]), *block = hak_hand_block(hand);
     if (HAK_UNLIKELY(next == NULL) || hak_count_picks(heap, size))
         return NULL;
     HAK_ASSUME(block != NULL);
-    heap->hand[cls] = next;
-    HAK_WRITE_SHARED(heap->top[cls], top - 1);
+    HAK_WRITE_SHARED(heap->hand[cls], hak_hand_of(next, (size_t)below));
     hak_fetch_ahead(next);
     return block;
 }
@@ -69,12 +69,12 @@ HAK_INLINE bool hak_array_push(hak_heap *heap, unsigned cls, void *block) {
 }
 
 HAK_INLINE bool hak_hand_push(hak_heap *heap, unsigned cls, void *block) {
-    void **top = heap->top[cls], *newest = heap->hand[cls];
+    uint64_t hand = heap->hand[cls];
+    void **top = heap->top[cls] + hak_hand_count(hand), *newest = hak_hand_block(hand);
     if (HAK_UNLIKELY(top == heap->end[cls] || (!HAK_HARDENED && newest == block)))
         return false;
     HAK_WRITE_SHARED(*top, newest);
-    heap->hand[cls] = block;
-    HAK_WRITE_SHARED(heap->top[cls], top + 1);
+    HAK_WRITE_SHARED(heap->hand[cls], hak_hand_of(block, hak_hand_count(hand) + 1));
     return true;
 }
 

@@ -21,7 +21,7 @@ void hak_arm_class(hak_heap *heap, unsigned cls) {
     heap->bins[cls].held_top = hak_magazine_lay_down(heap, cls);
     heap->top[cls] = heap->end[cls] = HAK_NOTHING;
     if (HAK_HAND)
-        heap->hand[cls] = NULL;
+        heap->hand[cls] = 0;
 }
 
 /* Those steps of a table that end with a size above `above`, up to `last`. */

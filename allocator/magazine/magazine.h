@@ -44,9 +44,15 @@ size_t hak_magazines_purge(hak_heap *heap);
  * uses them: so its hot path may go on with the others. */
 size_t hak_magazines_purge_armed(const hak_heap *heap);
 
+/* The last slot of a magazine that has a block; the empty one below the first where none has. */
+HAK_INLINE void **hak_magazine_top(const hak_heap *heap, unsigned cls) {
+    return HAK_HAND ? heap->top[cls] + hak_hand_count(heap->hand[cls]) : heap->top[cls];
+}
+
 /* Blocks in a magazine, armed or not; 0 when it is another thread's and moves just now. */
 HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
-    void *const *top = hak_is_armed(heap, cls) ? heap->bins[cls].held_top : heap->top[cls];
+    void *const *top =
+        hak_is_armed(heap, cls) ? heap->bins[cls].held_top : hak_magazine_top(heap, cls);
     size_t count = (size_t)(top - heap->bins[cls].bottom);
     return count <= heap->bins[cls].depth ? count : 0;
 }
@@ -56,23 +62,23 @@ bool hak_magazines_are_empty(const hak_heap *heap);
 
 /* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
 HAK_INLINE void *hak_magazine_newest(const hak_heap *heap, unsigned cls) {
-    return HAK_HAND ? heap->hand[cls] : *heap->top[cls];
+    return HAK_HAND ? hak_hand_block(heap->hand[cls]) : *heap->top[cls];
 }
 
 /* Makes the slots alone say what the magazine holds: a block in hand is written to its own. Returns
  * the top. Memory that reads NULL already stays untouched. */
 HAK_INLINE void **hak_magazine_lay_down(hak_heap *heap, unsigned cls) {
-    void **top = heap->top[cls];
-    if (HAK_HAND && *top != heap->hand[cls])
-        *top = heap->hand[cls];
+    void **top = hak_magazine_top(heap, cls), *newest = hak_magazine_newest(heap, cls);
+    if (HAK_HAND && *top != newest)
+        *top = newest;
     return top;
 }
 
 /* Sets the top; the slots up to it have been written. */
 HAK_INLINE void hak_magazine_set_top(hak_heap *heap, unsigned cls, void **top) {
-    heap->top[cls] = top;
+    heap->top[cls] = HAK_HAND ? heap->bins[cls].bottom : top;
     if (HAK_HAND)
-        heap->hand[cls] = *top;
+        heap->hand[cls] = hak_hand_of(*top, (size_t)(top - heap->bins[cls].bottom));
     if (HAK_HARDENED && cls != HAK_CLASS_NONE && hak_range_count() > 1)
         hak_lead_malloc_away(heap, cls); /* pages/mark.h */
 }

@@ -9,8 +9,8 @@
  * Here t is the top. With a block in hand it is the slot below, and "pop" means to take a block in
  * hand, "push" that another block comes upon it; what is in hand stays the owner's:
  *
- *   pop:  b = hand; n = *t; if n is NULL: wait; hand = n; t = t - 1
- *   push: t[1] = hand; hand = b; t = t + 1
+ *   pop:  b = hand; n = *t; if n is NULL: wait; hand, t = n, t - 1      both by one store
+ *   push: t[1] = hand; hand, t = b, t + 1
  *
  *   1. The reclaimer exchanges slots below the top, oldest first, for NULL, and remembers what was
  *      in them.                                                   first barrier: B1
@@ -84,7 +84,9 @@ static void exchange(part *p) {
 /* Behind the slots that can be taken: the newest block stays where its owner may pop it. */
 static void **end_of(hak_heap *heap, unsigned cls) {
     void **top = __atomic_load_n(&heap->top[cls], __ATOMIC_ACQUIRE);
-    return top - HAK_HAND + hak_malloc_is_led_away(heap, cls);
+    if (HAK_HAND)
+        top += (ptrdiff_t)hak_hand_count(__atomic_load_n(&heap->hand[cls], __ATOMIC_ACQUIRE)) - 1;
+    return top + hak_malloc_is_led_away(heap, cls);
 }
 
 /* False: there is no room for all of them. */

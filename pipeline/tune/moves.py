@@ -176,7 +176,7 @@ def _pages(evidence: Evidence, base: Geometry) -> Iterator[Move]:
 
 def _lane(evidence: Evidence, base: Geometry) -> Iterator[Move]:
     hand = base.value("hand")
-    where = "in its slot" if hand else "in hand, beside the top of the magazine"
+    where = "in its slot" if hand else "in hand, in one word with the count"
     reason = (
         f"{evidence.demand.requests:,.0f} requests: malloc's next block is kept {where}; which is "
         "faster depends on the processor more than on the program"
