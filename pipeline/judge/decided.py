@@ -31,7 +31,8 @@ def _self_check(result: VerifyResult) -> Iterator[str]:
     for one in result.self_check.judgements if result.self_check else ():
         if one.wrong or (blind and not one.passed):
             figure = f", {_figure(one.ratio, result)}" if one.ratio else ""
-            yield f"self-check: {one.name} {one.verdict.value}{figure}"
+            seen = "is wrong about" if one.wrong else "cannot tell"
+            yield f"the judge {seen} the {one.name}: {one.verdict.value}{figure}"
 
 
 def _slower(result: VerifyResult, reason: str) -> Iterator[str]:

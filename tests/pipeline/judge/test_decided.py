@@ -77,4 +77,4 @@ def test_a_judge_that_sees_nothing_is_named() -> None:
     blind = of(git=pairs(1.0), loop=pairs(1.0), misses=3.0).model_copy(
         update={"self_check": SelfCheck(same_build=same, slowdown=slowed)}
     )
-    assert told(blind).startswith("self-check: known slowdown INCONCLUSIVE, -")
+    assert told(blind).startswith("the judge cannot tell the known slowdown: INCONCLUSIVE, -")
