@@ -61,10 +61,19 @@ def render(result: VersusResult, form: str) -> str:
 def sentence(result: VersusResult) -> str:
     """Return what the judge found, in one sentence."""
     speed = by_less(result.speed, above="B is faster than A", below="B is slower than A")
-    memory = by_less(result.memory, above="takes more memory", below="takes less memory")
+    memory = _little_more(result.memory) or by_less(
+        result.memory, above="takes more memory", below="takes less memory"
+    )
     fat = "" if result.guard.holds else f"; {result.guard.reason}"
     said = speed or SPEED[result.speed.verdict]
     return f"{said}, and {memory or MEMORY[result.memory.verdict]}{fat}."
+
+
+def _little_more(memory: Key) -> str:
+    """Say how much more it may be where a rise within the margin is shown."""
+    if memory.verdict is not Verdict.NEUTRAL or memory.ratio is None or memory.ratio.low <= 1:
+        return ""
+    return f"takes a little more memory, {text.change(memory.ratio.high)} at most"
 
 
 def duration(seconds: float, sigma: float | None = None) -> str:
@@ -169,9 +178,11 @@ def next_step(result: VersusResult, longer: str) -> str:
     key = result.speed
     if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
         return ""
+    in_turn = result.command and all(one.threads is None for one in result.throughput.workloads)
+    alone = "; `--threads 1` does more, if the program has one thread" if in_turn else ""
     return (
         f"next: {longer} measures {LONGER} times as much, and makes the interval about half as "
-        f"wide; a change of speed outside of {spread(key.ratio)} is excluded already"
+        f"wide{alone}; a change of speed outside of {spread(key.ratio)} is excluded already"
     )
 
 

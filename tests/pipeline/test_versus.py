@@ -172,6 +172,12 @@ def result_of(ratio: float, rss: tuple[int, int] = (4096, 4096)) -> VersusResult
         (1.1, (4096, 4096), False, "B is faster than A, and takes no more memory."),
         (0.9, (4096, 4096), True, "B is slower than A, and takes no more memory."),
         (1.0, (40960, 20480), False, "B is as fast as A, and takes less memory."),
+        (
+            1.0,
+            (40960, 41370),
+            False,
+            "B is as fast as A, and takes a little more memory, +1.00 % at most.",
+        ),
         (1.0, (40960, 61440), True, "B is as fast as A, and takes more memory; loop peaks"),
     ],
 )
