@@ -64,12 +64,6 @@ static place find_place(unsigned home, size_t pages, size_t align) {
 
 /* ---- taking and giving ---- */
 
-/* What is taken: runs of `pages` pages, `count` of them side by side. */
-typedef struct row {
-    size_t pages, align, count;
-    bool zeroed;
-} row;
-
 static hak_slab *head_at(place p, size_t pages, size_t touched) {
     hak_slab *head = &p.range->slabs[p.page];
     head->before = head->kind == HAK_RUN_FREE ? head->pages : 0;
@@ -88,52 +82,46 @@ static size_t row_at(place p, size_t pages, size_t most) {
     return count > 1 && hak_quota_refuses(p.range, p.page, count * pages) ? 1 : count;
 }
 
-static hak_slab *claim(place p, row *wanted) {
-    size_t pages = wanted->pages;
-    wanted->count = row_at(p, pages, wanted->count);
-    size_t all = wanted->count * pages;
+static hak_slab *claim(place p, size_t pages, size_t *count, bool *zeroed) {
+    *count = row_at(p, pages, *count);
+    size_t all = *count * pages;
     hak_dense_choose(p.range, p.page, all, pages);
     size_t touched = hak_pages_claim(p.range, p.page, all);
-    wanted->zeroed = touched == 0;
+    *zeroed = touched == 0;
     for (size_t at = pages; at < all; at += pages)
         head_at((place){p.range, p.page + at}, pages, touched)->kind = HAK_RUN_AHEAD;
     return head_at(p, pages, touched);
 }
 
-static hak_slab *take(unsigned home, row *wanted) {
+static hak_slab *take(unsigned home, size_t pages, size_t align, size_t *count, bool *zeroed) {
     hak_slab *head = NULL;
     hak_lock_take(&hak_segment_lock);
-    place p = find_place(home, wanted->pages, wanted->align);
-    if (p.range != NULL && !hak_quota_refuses(p.range, p.page, wanted->pages))
-        head = claim(p, wanted);
+    place p = find_place(home, pages, align);
+    if (p.range != NULL && !hak_quota_refuses(p.range, p.page, pages))
+        head = claim(p, pages, count, zeroed);
     hak_lock_give(&hak_segment_lock);
     if (head != NULL)
-        HAK_COUNT(runs_taken, wanted->count);
+        HAK_COUNT(runs_taken, *count);
     return head;
 }
 
-static hak_slab *take_or_release(unsigned home, row *wanted) {
-    hak_press_for(wanted->pages);
-    hak_slab *head = take(home, wanted);
+static hak_slab *take_or_release(unsigned home, size_t pages, size_t align, size_t *count,
+                                 bool *zeroed) {
+    hak_press_for(pages);
+    hak_slab *head = take(home, pages, align, count, zeroed);
     if (HAK_LIKELY(head != NULL) || !hak_spare_release())
         return head;
-    hak_press_for(wanted->pages);
-    return take(home, wanted);
+    hak_press_for(pages);
+    return take(home, pages, align, count, zeroed);
 }
 
 hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) {
-    row wanted = {.pages = pages, .align = align, .count = 1};
-    hak_slab *head = take_or_release(home, &wanted);
-    *zeroed = wanted.zeroed;
-    return head;
+    size_t one = 1;
+    return take_or_release(home, pages, align, &one, zeroed);
 }
 
 hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t *count, bool *zeroed) {
-    row wanted = {.pages = pages, .align = 1, .count = *count};
-    hak_slab *head = take_or_release(home, &wanted);
-    *zeroed = wanted.zeroed;
-    *count = wanted.count;
-    return head;
+    return take_or_release(home, pages, 1, count, zeroed);
 }
 
 void hak_run_give_locked(hak_slab *head, bool zeroed, bool aged) {
