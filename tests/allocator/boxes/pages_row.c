@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../support/check.h"
+#include "../support/large_runs.h"
 #include "../support/memory.h"
 
 enum {
@@ -24,20 +25,6 @@ enum {
 enum { MANY = 4 * FIT };
 
 static char *blocks[MANY];
-
-static unsigned kind_of(const void *block) {
-    return hak_run_of(block)->kind;
-}
-
-static size_t cached(void) {
-    return hak_this_thread.owned->cache.count;
-}
-
-static char *come(size_t size) {
-    char *block = hak_malloc(size);
-    CHECK(block != NULL && kind_of(block) == HAK_RUN_LARGE);
-    return block;
-}
 
 static void come_all(size_t count) {
     for (size_t i = 0; i < count; i++)

@@ -23,25 +23,12 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/large_runs.h"
 #include "../support/memory.h"
 #include "../support/threads.h"
 
 enum { MIB = 1 << 20, SMALL = 66000, ROUNDS = 1000, MANY = 20 };
 static const size_t sizes[] = {SMALL, 128 << 10, MIB, 4 * MIB};
-
-static enum hak_run_kind kind_of(const void *block) {
-    return (enum hak_run_kind)hak_run_of(block)->kind;
-}
-
-static size_t cached(void) {
-    return hak_this_thread.owned->cache.count;
-}
-
-static void *come(size_t size) {
-    void *block = hak_malloc(size);
-    CHECK(block != NULL && kind_of(block) == HAK_RUN_LARGE);
-    return block;
-}
 
 static void wait_for(sem_t *sem) {
     while (sem_wait(sem) != 0)
