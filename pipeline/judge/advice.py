@@ -12,6 +12,7 @@ from pipeline.judge.keys import suspect_of
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
+from pipeline.judge.statistics import half_width
 from pipeline.judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -220,8 +221,7 @@ def _until_seen(result: VerifyResult) -> float:
 
 def _seconds_to(throughput: Throughput, gap: float) -> float:
     """Return how long until half the interval is ``gap``; it narrows with the root of time."""
-    overall = throughput.overall
-    half = (math.log(overall.high) - math.log(overall.low)) / 2
+    half = half_width(throughput.overall)
     return throughput.seconds * max(1.0, (half / gap) ** 2)
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.judge.keys import compare, suspect_of, too_fat, worse_clock
+from pipeline.judge.keys import brief_figure, in_brief, suspect_of, too_fat, worse_clock
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.regressions import OVERALL, PROGRAMS, regressions
-from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 
 
@@ -28,11 +27,12 @@ def decided_by(result: VerifyResult, reason: str) -> str:
 
 def _self_check(result: VerifyResult) -> Iterator[str]:
     blind = result.keys.throughput.verdict is not Verdict.GO
+    margin = result.keys.throughput.margin
     for one in result.self_check.judgements if result.self_check else ():
         if one.wrong or (blind and not one.passed):
-            figure = f", {_figure(one.ratio, result)}" if one.ratio else ""
+            change = f", {brief_figure(one.ratio, margin)}" if one.ratio else ""
             seen = "is wrong about" if one.wrong else "cannot tell"
-            yield f"the judge {seen} the {one.name}: {one.verdict.value}{figure}"
+            yield f"the judge {seen} the {one.name}: {one.verdict.value}{change}"
 
 
 def _slower(result: VerifyResult, reason: str) -> Iterator[str]:
@@ -40,13 +40,13 @@ def _slower(result: VerifyResult, reason: str) -> Iterator[str]:
     lost = Verdict.NO_GO in (keys.throughput.verdict, keys.icache.verdict)
     found = regressions(result)
     if keys.icache.verdict is Verdict.NO_GO and keys.icache.ratio:
-        yield f"I-cache misses {_change(keys.icache.ratio.value)}"
+        yield f"I-cache misses {in_brief(keys.icache.ratio.value)}"
     if OVERALL in found and (lost or _is_asked(OVERALL, reason)):
         yield from _all_together(result)
     for one in result.throughput.workloads:
         named = one.name in found and one.name not in (OVERALL, PROGRAMS)
         if named and not result.throughput.alone and (lost or _is_asked(one.name, reason)):
-            yield f"{one.name} {_change(worse_clock(one)[1].value)}"
+            yield f"{one.name} {in_brief(worse_clock(one)[1].value)}"
 
 
 def _is_asked(name: str, reason: str) -> bool:
@@ -58,7 +58,7 @@ def _fatter(result: VerifyResult) -> Iterator[str]:
     """Yield the memory of each workload that breaks the limit."""
     for one in result.throughput.workloads:
         if not result.rss.holds and too_fat(one, result.margins):
-            yield f"memory of {one.name} {_change(one.tuned_rss_kib / one.baseline_rss_kib)}"
+            yield f"memory of {one.name} {in_brief(one.tuned_rss_kib / one.baseline_rss_kib)}"
 
 
 def _open(result: VerifyResult) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _open(result: VerifyResult) -> Iterator[str]:
     if key.verdict is not Verdict.INCONCLUSIVE or key.not_worse:
         return
     if suspect is not None and not result.throughput.alone:
-        yield f"{suspect.name} perhaps {_change(suspect.ratio.value)}"
+        yield f"{suspect.name} perhaps {in_brief(suspect.ratio.value)}"
     else:
         yield from _all_together(result)
 
@@ -79,16 +79,6 @@ def _no_gain(result: VerifyResult) -> list[str]:
 def _all_together(result: VerifyResult) -> list[str]:
     """Return the change over all workloads; none where the headline has it as that of a part."""
     timed = result.throughput
-    is_told = timed.programs is None or timed.loops is None
-    return [] if is_told else [f"speed of all {_figure(timed.overall, result)}"]
-
-
-def _figure(ratio: Interval, result: VerifyResult) -> str:
-    """Return a change; where it is not decided its interval, as the headline does."""
-    if compare(ratio, result.keys.throughput.margin) is not Verdict.INCONCLUSIVE:
-        return _change(ratio.value)
-    return f"{(ratio.low - 1) * 100:+.1f} to {_change(ratio.high)}"
-
-
-def _change(ratio: float) -> str:
-    return f"{(ratio - 1) * 100:+.1f} %"
+    if timed.programs is None or timed.loops is None:
+        return []
+    return [f"speed of all {brief_figure(timed.overall, result.keys.throughput.margin)}"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pipeline.judge.icache import uncounted
-from pipeline.judge.keys import LEANER, compare, holds, percent, shown, spread
+from pipeline.judge.keys import LEANER, brief_figure, compare, holds, percent, shown, spread
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.request import Kind
 from pipeline.judge.samples import WorkloadThroughput
@@ -71,18 +71,13 @@ def brief(result: VerifyResult) -> str:
     A change that is not decided has its interval alone: its middle says nothing.
     """
     keys = result.keys
-
-    def figure(ratio: Interval) -> str:
-        low, middle, high = ((x - 1) * 100 for x in (ratio.low, ratio.value, ratio.high))
-        decided = compare(ratio, keys.throughput.margin) is not Verdict.INCONCLUSIVE
-        return f"{middle:+.1f} %" if decided else f"{low:+.1f} to {high:+.1f} %"
-
+    margin = keys.throughput.margin
     timed = "" if result.throughput.programs else ", no whole program timed"
     failed = [one.name for one in result.health.failed]
     parts = [f"health check failed: {', '.join(failed)}"] if failed else []
-    parts.append(f"{_speeds(result, lambda ratio, _: figure(ratio))}{timed}")
+    parts.append(f"{_speeds(result, lambda ratio, _: brief_figure(ratio, margin))}{timed}")
     if keys.memory is not None:
-        change = f" ({figure(keys.memory.ratio)})" if keys.memory.ratio else ""
+        change = f" ({brief_figure(keys.memory.ratio, margin)})" if keys.memory.ratio else ""
         parts.append(f"{_memory_word(keys.memory)}{change}")
     misses = keys.icache.ratio
     fewer = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"

@@ -37,6 +37,18 @@ def spread(interval: Interval) -> str:
     return f"[{percent(interval.low)}, {percent(interval.high)}]"
 
 
+def in_brief(ratio: float) -> str:
+    """Return a ratio as a signed change of one digit: 1.021 becomes "+2.1 %"."""
+    return f"{(ratio - 1) * 100:+.1f} %"
+
+
+def brief_figure(ratio: Interval, margin: float) -> str:
+    """Return a change in brief: of one that is not decided the ends, as its middle says nothing."""
+    if compare(ratio, margin) is not Verdict.INCONCLUSIVE:
+        return in_brief(ratio.value)
+    return f"{(ratio.low - 1) * 100:+.1f} to {in_brief(ratio.high)}"
+
+
 def single_confidence(share: float, workloads: int) -> float:
     """Return the confidence of one workload's interval at a look that may use ``share`` of alpha.
 

@@ -254,7 +254,7 @@ def times_as_much(interval: Interval, margin: float) -> float | None:
     """
     centre = math.log(interval.value)
     gap = min(abs(centre - math.log1p(margin)), abs(centre - math.log1p(-margin)))
-    half = _half(interval)
+    half = half_width(interval)
     if gap < half / 100 and not is_wide(interval, margin):
         return None
     return max(1.0, (half / max(gap, half / 100)) ** 2)
@@ -262,8 +262,9 @@ def times_as_much(interval: Interval, margin: float) -> float | None:
 
 def is_wide(interval: Interval, margin: float) -> bool:
     """Tell whether an interval reaches further than the margin to each side of its middle."""
-    return _half(interval) > margin
+    return half_width(interval) > margin
 
 
-def _half(interval: Interval) -> float:
+def half_width(interval: Interval) -> float:
+    """Return half of what an interval spans, in log ratio."""
     return (math.log(interval.high) - math.log(interval.low)) / 2

@@ -167,20 +167,19 @@ def test_a_build_that_was_judged_and_not_published_is_found_by_its_name(tree: Tr
         first_line("2.0")
 
 
-def test_what_fits_several_published_versions_is_no_judged_one(tree: Tree) -> None:
-    publish(tree, "1.0-aa11")
-    publish(tree, "1.0-aa22")
-    judge(tree, "mixed", "1.0-aa11")
+@pytest.mark.parametrize(
+    ("names", "wish"),
+    [(("1.0-aa11", "1.0-aa22"), "1.0-aa"), (("1.0-aaaa11", "1.0-aaaa22"), "aaaa")],
+    ids=["versions", "digests"],
+)
+def test_what_fits_several_published_versions_is_no_judged_one(
+    tree: Tree, names: tuple[str, str], wish: str
+) -> None:
+    for name in names:
+        publish(tree, name)
+    judge(tree, "mixed", names[0])
     with pytest.raises(VersionError, match="fits 2 versions"):
-        first_line("1.0-aa")
-
-
-def test_digests_that_fit_several_published_versions_are_no_judged_one(tree: Tree) -> None:
-    publish(tree, "1.0-aaaa11")
-    publish(tree, "1.0-aaaa22")
-    judge(tree, "mixed", "1.0-aaaa11")
-    with pytest.raises(VersionError, match="fits 2 versions"):
-        first_line("aaaa")
+        first_line(wish)
 
 
 def test_a_judged_build_of_another_profile_is_told_with_its_profile(tree: Tree) -> None:
