@@ -148,13 +148,15 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 def _next_step(rows: list[dict[str, Any]]) -> str:
     """Return what to do about the checks."""
+    from pipeline.core.paths import from_here
+    from pipeline.judge.health import compare_logs
+
     failed = next((row for row in rows if row["status"] == "failed"), None)
     if failed:
-        line, version, program = failed["profile"], failed["version"], failed["program"]
+        logs = from_here(failed["log"].rpartition("/")[0])
         return (
-            f"compare the log of {program} with `{program}-plain.log` beside it; what follows the "
-            f"`$` in their first line runs it again. `.venv/bin/pipeline reject -p {line} "
-            f"{version} --reason WHY` takes that version out of use"
+            f"{compare_logs([failed['program']], logs)}. `.venv/bin/pipeline reject -p "
+            f"{failed['profile']} {failed['version']} --reason WHY` takes that version out of use"
         )
     if all(row["status"] != "passed" for row in rows):
         return "nothing is shown: mend what the skipped programs name, and run this again"

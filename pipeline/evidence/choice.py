@@ -81,8 +81,8 @@ def _fast(chain: Sequence[Standing], margin: float) -> tuple[bool, ...]:
 def _reason(chain: Sequence[Standing], simplest: str, good: Sequence[str]) -> str:
     full = chain[-1].name
     if not good:
-        return f"no build is shown to be the best on both keys; {full} has all steps"
+        return f"no build is shown to be the best in speed and in misses; {full} has all steps"
     if simplest == full:
-        return f"no simpler build is shown to be as good as {full} on both keys"
+        return f"no simpler build is shown to be as good as {full} in speed and in misses"
     also = " (so is the baseline)" if chain[0].name in good else ""
     return f"{simplest} is the simplest build shown to be not worse than the best{also}"

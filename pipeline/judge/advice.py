@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from pipeline.judge.health import compare_logs
 from pipeline.judge.keys import suspect_of
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
@@ -77,10 +78,9 @@ def _healthy(result: VerifyResult, profile: str) -> str:
     failed = [one.name for one in result.health.failed]
     if failed:
         logs = f"build/pipeline/{profile}/logs/verify/health"
-        each = " and ".join(f"`{name}-plain.log` with `{name}-preloaded.log`" for name in failed)
         return (
-            f"compare {each} in {logs}; what follows the `$` in their first line runs it again. "
-            "Without the library it does the same each time. Where that rightly depends on malloc, "
+            f"{compare_logs(failed, logs)}. Without the library it does the same each time. "
+            "Where that rightly depends on malloc, "
             f"mend the check in training/profiles/{profile}.toml; where it crashed, run it with "
             "the guard build (docs/guard.md)"
         )

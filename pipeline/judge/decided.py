@@ -6,22 +6,27 @@ left out here: a failed health check, and speed where programs or loops alone we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from pipeline.judge.keys import brief_figure, in_brief, suspect_of, too_fat, worse_clock
 from pipeline.judge.model import VerifyResult
-from pipeline.judge.regressions import OVERALL, PROGRAMS, regressions
+from pipeline.judge.regressions import OVERALL, PROGRAMS, asked_about, regressions
 from pipeline.judge.verdict import Verdict
 
 
-def decided_by(result: VerifyResult, reason: str) -> str:
+def decided_by(result: VerifyResult, allow_regression: Collection[str] = ()) -> str:
     """Return the figures for which a build was not published, with what they are of.
 
-    ``reason`` is that of the gate: it names the regressions that were not accepted.
+    ``allow_regression`` are the regressions that the user accepts, by name.
     """
     if not result.health.sound:
         return ""
-    objections = [*_self_check(result), *_slower(result, reason), *_fatter(result), *_open(result)]
+    objections = [
+        *_self_check(result),
+        *_slower(result, allow_regression),
+        *_fatter(result),
+        *_open(result),
+    ]
     return "; ".join(objections or _no_gain(result))
 
 
@@ -35,23 +40,18 @@ def _self_check(result: VerifyResult) -> Iterator[str]:
             yield f"the judge {seen} the {one.name}: {one.verdict.value}{change}"
 
 
-def _slower(result: VerifyResult, reason: str) -> Iterator[str]:
+def _slower(result: VerifyResult, allow_regression: Collection[str]) -> Iterator[str]:
     keys = result.keys
     lost = Verdict.NO_GO in (keys.throughput.verdict, keys.icache.verdict)
-    found = regressions(result)
+    found = regressions(result) if lost else asked_about(result, allow_regression)
     if keys.icache.verdict is Verdict.NO_GO and keys.icache.ratio:
         yield f"I-cache misses {in_brief(keys.icache.ratio.value)}"
-    if OVERALL in found and (lost or _is_asked(OVERALL, reason)):
+    if OVERALL in found:
         yield from _all_together(result)
     for one in result.throughput.workloads:
         named = one.name in found and one.name not in (OVERALL, PROGRAMS)
-        if named and not result.throughput.alone and (lost or _is_asked(one.name, reason)):
+        if named and not result.throughput.alone:
             yield f"{one.name} {in_brief(worse_clock(one)[1].value)}"
-
-
-def _is_asked(name: str, reason: str) -> bool:
-    """Tell whether the gate would have let this regression pass, had it been accepted."""
-    return f"--allow-regression {name} would" in reason
 
 
 def _fatter(result: VerifyResult) -> Iterator[str]:
@@ -81,4 +81,4 @@ def _all_together(result: VerifyResult) -> list[str]:
     timed = result.throughput
     if timed.programs is None or timed.loops is None:
         return []
-    return [f"speed of all {brief_figure(timed.overall, result.keys.throughput.margin)}"]
+    return [f"throughput {brief_figure(timed.overall, result.keys.throughput.margin)}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.core.errors import ChildError
@@ -56,6 +56,22 @@ def summarise(checks: tuple[HealthCheck, ...]) -> Health:
     return Health(checks=checks, sound=True, reason=f"{ran} correctly")
 
 
+def plain_log(name: str) -> str:
+    """Return the file name of the log of a check without the library."""
+    return f"{name}-plain.log"
+
+
+def preloaded_log(name: str) -> str:
+    """Return the file name of the log of a check with the library."""
+    return f"{name}-preloaded.log"
+
+
+def compare_logs(names: Sequence[str], folder: str) -> str:
+    """Return what to look at first after these checks failed; ``folder`` has their logs."""
+    each = " and ".join(f"`{plain_log(name)}` with `{preloaded_log(name)}`" for name in names)
+    return f"compare {each} in {folder}; what follows the `$` in their first line runs it again"
+
+
 def _failed(check: HealthCheck) -> str:
     log = f" (log: {from_here(check.log)})" if check.log else ""
     return f"{check.name}: {check.detail}{log}"
@@ -65,11 +81,11 @@ def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
     """Run one command plain and preloaded."""
     if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
         return _result(command, "skipped", f"{command.argv[0]} is not installed")
-    plain_log = logs / f"{command.name}-plain.log"
-    log = logs / f"{command.name}-preloaded.log"
-    plain = _run(command, {}, plain_log)
+    without = logs / plain_log(command.name)
+    log = logs / preloaded_log(command.name)
+    plain = _run(command, {}, without)
     if isinstance(plain, str) or plain.returncode != command.expect_exit:
-        return _result(command, "skipped", f"plain run: {_ended(plain)}", plain_log)
+        return _result(command, "skipped", f"plain run: {_ended(plain)}", without)
     return _judged(command, plain, _run(command, preload(library), log), logs, log)
 
 

@@ -11,7 +11,7 @@ from pipeline.judge.gained import leaner
 from pipeline.judge.keys import percent, spread
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
-from pipeline.judge.regressions import regressions
+from pipeline.judge.regressions import asked_about, regressions
 from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 
@@ -27,15 +27,12 @@ def may_publish(
     """
     rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
     objections = [reason for rule in rules if (reason := rule(result))]
-    accepted: list[str] = []
-    if not _worse(result):
-        for name, sentence in regressions(result).items():
-            if name in allow_regression:
-                accepted.append(f"--allow-regression {name} accepts that {sentence}")
-            else:
-                objections.append(f"{sentence} (--allow-regression {name} would accept this)")
+    for name, sentence in asked_about(result, allow_regression).items():
+        objections.append(f"{sentence} (--allow-regression {name} would accept this)")
     if objections:
         return False, "; ".join(objections)
+    accepted = [f"--allow-regression {name} accepts that {sentence}"
+                for name, sentence in regressions(result).items()]  # fmt: skip
     allowed, reason = _gained(result, allow_neutral)
     wider = wider_margins(result.margins)
     margins = [f"by wider margins than usual: {wider}"] if wider else []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pipeline.judge.keys import holds, percent, share, spread, worse_clock
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.verdict import Verdict
 
 OVERALL, PROGRAMS = "throughput", "real-programs"
 """The names of the whole and of all real programs together; workloads have their own."""
@@ -30,3 +33,15 @@ def regressions(result: VerifyResult) -> dict[str, str]:
                 f"{one.name} is shown to lose more than {share(margin)}: {change} in {clock}"
             )
     return found
+
+
+def asked_about(result: VerifyResult, allow_regression: Collection[str] = ()) -> dict[str, str]:
+    """Return the regressions that keep a build back until they are accepted, by name, in words.
+
+    None where a key is NO-GO: that cannot be accepted.
+    """
+    keys = result.keys
+    if Verdict.NO_GO in (keys.throughput.verdict, keys.icache.verdict):
+        return {}
+    found = regressions(result)
+    return {name: said for name, said in found.items() if name not in allow_regression}

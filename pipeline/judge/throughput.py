@@ -146,7 +146,8 @@ class _Campaign:
     def _run_block(self, block: Block) -> None:
         name = block[0].workload
         done = sum(len(samples) for samples in self.samples.values())
-        self._progress(f"pair {done + 1}: {name}")
+        budget = self._request.time_budget_s
+        self._progress(f"pair {done + 1}, {self.seconds:.0f} s of {budget:.0f}: {name}")
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before

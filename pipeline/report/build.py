@@ -110,6 +110,7 @@ def report_model(
         cost=inputs.cost,
         times=all_times(result.throughput),
         allow_neutral=allow_neutral,
+        allow_regression=allow_regression,
         programs=_programs(receipts),
         findings=findings(result, None, facts.contract if facts else None),
         summary=summary_rows(result),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.judge.counts import WorkloadCounts
+from pipeline.judge.counts import Measured
+from pipeline.judge.headline import SHOWN, speed_of
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
@@ -39,6 +40,7 @@ def findings(
         *_clocks(result),
         *_ends(result),
         *_counts(result),
+        *_instructions(result),
         *_code(result),
         *_guards(result),
         *_self_check(result),
@@ -137,22 +139,31 @@ def _other_way(cpu: Interval, wall: Interval, allowance: float) -> str:
 
 
 def _counts(result: VerifyResult) -> Iterator[Finding]:
-    """Yield counts that rose: misses only where they press, a ratio of near-zeros says nothing."""
-    pressed = {one.name for one in under_pressure(result.counting)}
+    """Yield misses that rose, only where they press: a ratio of near-zeros says nothing."""
+    for one in under_pressure(result.counting):
+        if risen := _risen(one.baseline.i1_misses, one.tuned.i1_misses, result.margins.icache):
+            yield _regression(f"{one.name}: more I-cache misses", risen, "counts")
+
+
+def _instructions(result: VerifyResult) -> Iterator[Finding]:
+    """Yield instructions that rose, with what time says of them: only more time is a loss."""
+    speeds = {one.name: speed_of(one, result) for one in result.throughput.workloads}
     for one in result.counting.workloads:
-        yield from _risen(one, "instructions", result.margins.throughput)
-        if one.name in pressed:
-            yield from _risen(one, "i1_misses", result.margins.icache)
+        before, after = one.baseline.instructions, one.tuned.instructions
+        if risen := _risen(before, after, result.margins.throughput):
+            speed = speeds.get(one.name, SHOWN[Verdict.INCONCLUSIVE])
+            kind = _regression if speed == SHOWN[Verdict.NO_GO] else _doubt
+            told = f"{risen}; by time it is {speed}"
+            yield kind(f"{one.name}: more instructions", told, "counts")
 
 
-def _risen(one: WorkloadCounts, field: str, margin: float) -> Iterator[Finding]:
-    before, after = getattr(one.baseline, field), getattr(one.tuned, field)
+def _risen(before: Measured | None, after: Measured | None, margin: float) -> str:
+    """Return a count that rose by the margin or more, with its change; "" for any other."""
     grown = text.quotient(before, after)
     if grown is None or grown < 1 + margin:
-        return
-    names = {"instructions": "more instructions", "i1_misses": "more I-cache misses"}
-    detail = f"{text.measured(before)} → {text.measured(after)} per operation"
-    yield _regression(f"{one.name}: {names[field]}", f"{detail} ({text.change(grown)})", "counts")
+        return ""
+    change = f"{text.measured(before)} → {text.measured(after)} per operation"
+    return f"{change} ({text.change(grown)})"
 
 
 def _code(result: VerifyResult) -> Iterator[Finding]:

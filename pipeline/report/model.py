@@ -288,6 +288,7 @@ class ReportModel(Record):
     published: bool
     reason: str
     allow_neutral: bool
+    allow_regression: tuple[str, ...] = ()
     programs: dict[str, str]
     findings: tuple[Finding, ...]
     summary: tuple[SummaryRow, ...]
@@ -343,7 +344,7 @@ class ReportModel(Record):
     @property
     def refused_for(self) -> str:
         """What decided that the build was not published, to stand behind the outcome; or ""."""
-        found = "" if self.passed else decided_by(self.verify, self.reason)
+        found = "" if self.passed else decided_by(self.verify, self.allow_regression)
         return f" ({found})" if found else ""
 
     @property

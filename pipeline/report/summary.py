@@ -50,10 +50,10 @@ def _throughput(result: VerifyResult) -> tuple[SummaryRow, ...]:
     """Return the speed of our loops, and, where there are programs too, that of all together."""
     overall, verdict = result.throughput.overall, result.keys.throughput.verdict
     loops = result.throughput.loops
-    if result.throughput.programs is None:
-        return (_speed("throughput", overall, verdict),)
-    whole = _speed("speed of all", overall, verdict)
-    return (whole,) if loops is None else (_speed("speed of loops and replays", loops), whole)
+    whole = _speed("throughput", overall, verdict)
+    if result.throughput.programs is None or loops is None:
+        return (whole,)
+    return (_speed("speed of loops and replays", loops), whole)
 
 
 def _speed(name: str, ratio: Interval, verdict: Verdict | None = None) -> SummaryRow:

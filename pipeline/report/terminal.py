@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rich.console import Console, RenderableType
@@ -18,7 +18,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import next_command, paired_lines, slowest_first, untabled
+from pipeline.report.view import harmless, next_command, paired_lines, slowest_first, untabled
 
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
@@ -52,6 +52,16 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     show(_workloads(slowest_first(model), model.verify, shown.width))
     if by_wall := _by_wall(slowest_first(model)):
         show(by_wall)
+    show(_summary(model))
+    for line in paired_lines(model):
+        show(line, style="dim", markup=False, highlight=False)
+    for finding in model.findings:
+        show(_finding(finding))
+    for said in _closing(model):
+        show(said, markup=False, highlight=False)
+
+
+def _summary(model: ReportModel) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
     for heading in ("baseline", "tuned", "ratio"):
@@ -59,18 +69,16 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     table.add_column("verdict", no_wrap=True)
     for row in model.summary:
         table.add_row(*_cells(row))
-    show(table)
-    for line in paired_lines(model):
-        show(line, style="dim", markup=False, highlight=False)
-    for finding in model.findings:
-        show(_finding(finding))
-    if skipped := model.verify.health.left_out:
-        show(skipped, markup=False, highlight=False)
-    show(_sentence(model))
-    if told := untabled(model):
-        show(told, highlight=False, markup=False)
-    if model.made_for:
-        show(model.made_for, markup=False, highlight=False)
+    return table
+
+
+def _closing(model: ReportModel) -> Iterator[RenderableType]:
+    """Yield what stands below the tables and findings: why, and what it was made for."""
+    yield from filter(None, (harmless(model), model.verify.health.left_out))
+    yield _sentence(model)
+    yield from filter(None, (untabled(model), model.made_for))
+    if model.geometry:
+        yield _geometry(model.geometry)
 
 
 def _finding(finding: Finding) -> Text:
@@ -128,9 +136,7 @@ def as_text(model: ReportModel) -> str:
     render_terminal(model, console)
     if step := next_command(model):
         console.print(f"next: {step}", markup=False, highlight=False)
-    if model.geometry:
-        console.print(_geometry(model.geometry))
-    elif model.geometry is not None:
+    if model.geometry == ():
         console.print("geometry: as the default")
     if model.previous is None:
         console.print(f"not compared with an older version: {model.previous_reason}")
@@ -143,7 +149,7 @@ def as_text(model: ReportModel) -> str:
 
 def _geometry(rows: Sequence[Difference]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("geometry", "default", "this version", "worth, when it was chosen"):
+    for heading in ("geometry", "default", "this version", "worth alone, when it was chosen"):
         table.add_column(heading)
     for row in rows:
         table.add_row(*map(Text, (row.what, row.before or "-", row.after or "-", row.worth)))

@@ -86,6 +86,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "changed": changed_functions(model.previous) if model.previous else [],
         "left_out": left_out(model),
         "paired": paired(model),
+        "harmless": harmless(model),
         "confidence": confidence(model.verify.throughput),
         "none_shown": none_shown(model),
         "all_decided": not (model.previous and undecided(model.previous)),
@@ -104,6 +105,17 @@ def next_command(model: ReportModel) -> str:
     if model.withheld:
         return "the same command without `--no-publish` and `--from` publishes it as it was judged"
     return "" if model.published else next_step(model.verify, model.profile)
+
+
+def harmless(model: ReportModel) -> str:
+    """Return why a build with regressions was published; "" where it has none, or was not."""
+    worse = any(one.kind == "regression" for one in model.findings)
+    if not (worse and model.passed):
+        return ""
+    return (
+        "no regression kept this version from being published: the keys, the memory limit and the "
+        "health checks decide"
+    )
 
 
 def paired(model: ReportModel) -> str:

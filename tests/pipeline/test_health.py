@@ -105,7 +105,9 @@ def test_all_profiles_stand_in_one_table() -> None:
     assert "1 passed, 1 failed, 1 skipped; profiles with a version: 2" in done.stdout
     assert "not on this machine: no-such-program" in done.stdout
     step = done.stdout.splitlines()[-1]
-    assert step.startswith("next: compare the log of bad-program with `bad-program-plain.log`")
+    assert step.startswith(
+        "next: compare `bad-program-plain.log` with `bad-program-preloaded.log` in "
+    )
     assert "`.venv/bin/pipeline reject -p bad 1.0-aa --reason WHY`" in step
 
 
