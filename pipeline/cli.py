@@ -118,9 +118,6 @@ def _guarded(action: Callable[[], object]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return ExitCode.OK
-    except click.ClickException as error:
-        error.show()
-        return ExitCode.USAGE
     except SystemExit as error:  # click's own way out of shell completion
         return error.code if isinstance(error.code, int) else ExitCode.INTERNAL
     except BaseException as error:

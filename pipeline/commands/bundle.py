@@ -51,21 +51,16 @@ def export_command(
       pipeline bundle export 0.1.0-3f2a -o mixed.tar.gz
       pipeline bundle export --sign ~/.ssh/id_ed25519
     """
-    from pipeline.core.errors import ArtifactError, UsageError
+    from pipeline.core.errors import UsageError
     from pipeline.core.files import replacing
     from pipeline.core.paths import Tree
     from pipeline.release.bundle import pack
     from pipeline.release.marks import require_accepted
-    from pipeline.release.version import resolve
+    from pipeline.release.version import require_undamaged, resolve
 
     found = resolve(Tree.here(), profile, version)
     require_accepted(found)
-    damaged = found.damaged_files()
-    if damaged:
-        raise ArtifactError(
-            f"{found.name} is damaged: {', '.join(damaged)}",
-            hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
-        )
+    require_undamaged(found)
     data = pack(found)
     target = output or Path(f"{_file_name(found)}.tar.gz")
     if not target.absolute().parent.is_dir():

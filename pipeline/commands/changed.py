@@ -1,8 +1,8 @@
 """``pipeline test --changed``: what a change touches, in under a minute.
 
 Two tables say which tests a changed file asks for: ``C_TESTS`` names ctest's, ``PYTHON_TESTS``
-pytest's. A Python module also asks for the test files that import it. Everything else is
-``pipeline test``'s.
+pytest's. A Python module also asks for the test files that import it, any other file for those
+that name it. Everything else is ``pipeline test``'s.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ C_TESTS = (
     ("tests/fuzz/*", "clang", "^fuzz[.](replay|freely)$"),
     ("bench/*.[ch]", "clang", "^bench[.]"),
     ("training/*.[ch]", "clang", "^training[.]"),
+    ("*CMakeLists.txt", "clang", "^unit[.]"),
 )
 """Pattern of a path, preset, pattern of test names; {folder} and {name} are the file's.
 
@@ -41,6 +42,12 @@ Giving memory back needs all folders of the allocator, so a change of any asks f
 
 PYTHON_TESTS = (
     ("*.md", "tests/pipeline/test_docs.py"),
+    ("docs/*.md", "tests/pipeline/test_jargon.py"),
+    ("docs/geometry.md", "tests/pipeline/geometry"),
+    ("docs/allocator.md", "tests/pipeline/test_allocator_page.py"),
+    ("docs/block-paths.md", "tests/pipeline/test_allocator_page.py"),
+    ("docs/promises.md", "tests/pipeline/test_allocator_page.py"),
+    ("docs/experiments/*", "tests/pipeline/test_experiment.py"),
     ("pipeline/run.py", "tests/pipeline/test_docs.py"),
     ("pyproject.toml", "tests/pipeline/test_docs.py"),
     ("*.lock", "tests/pipeline/test_docs.py"),
@@ -51,9 +58,14 @@ PYTHON_TESTS = (
     ("allocator/*.[ch]", "tests/pipeline/test_allocator_order.py"),
     ("allocator/*.[ch]", "tests/pipeline/test_marks.py"),
     ("allocator/*.[ch]", "tests/pipeline/test_constants.py"),
-    ("allocator/base/*.def", "tests/pipeline/geometry"),
+    ("allocator/*.def", "tests/pipeline/test_constants.py"),
+    ("allocator/*.def", "tests/pipeline/geometry"),
+    ("allocator/*.def", "tests/pipeline/test_option_names.py"),
     ("training/profiles/*", "tests/pipeline/test_profile.py"),
     ("pipeline/report/templates/*", "tests/pipeline/report"),
+    ("pipeline/*.py", "tests/pipeline/test_messages.py"),
+    ("operate/*.py", "tests/pipeline/test_messages.py"),
+    ("bench/*.py", "tests/pipeline/test_messages.py"),
 )
 """Pattern of a path, file or folder of tests."""
 
@@ -110,6 +122,8 @@ def python_tests(paths: Iterable[str], root: Path) -> list[str]:
             wanted.add(path)
         elif path.endswith(".py"):
             wanted |= importers(path, root)
+        else:
+            wanted |= readers(path, root)
         wanted |= {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}
     return sorted(wanted)
 
@@ -120,6 +134,14 @@ def importers(path: str, root: Path) -> set[str]:
     names = {module, PurePosixPath(path).stem} if path.startswith("tests/") else {module}
     tests = sorted((root / "tests").rglob("test_*.py"))
     return {str(test.relative_to(root)) for test in tests if names & _imports(test)}
+
+
+def readers(path: str, root: Path) -> set[str]:
+    """Return the test files that name a file: as one path, or part by part."""
+    spellings = path, " / ".join(f'"{part}"' for part in PurePosixPath(path).parts)
+    tests = sorted((root / "tests").rglob("test_*.py"))
+    texts = ((str(test.relative_to(root)), test.read_text(encoding="utf-8")) for test in tests)
+    return {test for test, text in texts if any(spelled in text for spelled in spellings)}
 
 
 def _imports(test: Path) -> set[str]:

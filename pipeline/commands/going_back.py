@@ -37,11 +37,16 @@ def rollback_command(profile: str, wish: str | None) -> None:
       pipeline rollback                          the version before the current one
       pipeline rollback --to 0.1.0-3f2a          any version; a unique beginning will do
     """
-    from pipeline.core.errors import ArtifactError
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import require_accepted, set_aside
-    from pipeline.release.version import current, point_current, require_published, resolve_own
+    from pipeline.release.version import (
+        current,
+        point_current,
+        require_published,
+        require_undamaged,
+        resolve_own,
+    )
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -50,12 +55,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
         versions, now = require_published(dist, profile), current(dist)
         target = named or _before(versions, now, profile)
         require_accepted(target)
-        damaged = target.damaged_files()
-        if damaged:
-            raise ArtifactError(
-                f"{target.name} is damaged: {', '.join(damaged)}",
-                hint=f"take another one: `.venv/bin/pipeline list -p {profile}` shows them",
-            )
+        require_undamaged(target)
         if now is not None and now != target:
             set_aside(now, target)
         point_current(target)

@@ -42,9 +42,9 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
     if not history.points:
         others = _with_reports()
         raise VersionError(
-            f"there is no report of profile {profile!r}",
+            f"there is no report of profile {profile!r}; profiles with one: {others}",
             hint=f"`.venv/bin/pipeline build --profile {profile}` makes one; "
-            f"`-p NAME` shows another profile. Reports have: {others}",
+            "`-p NAME` shows another profile",
         )
     for file, text in _pages(history, html, svg):
         replace_text(file, text)

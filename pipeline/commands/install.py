@@ -55,20 +55,14 @@ def install_command(
       pipeline install --prefix /usr/local --dry-run
       pipeline install --prefix /usr --destdir debian/tmp 0.1.0-3f2a
     """
-    from pipeline.core.errors import ArtifactError
     from pipeline.core.paths import Tree
     from pipeline.release.install import Place, carry_out, plan_install
     from pipeline.release.marks import read_marks, require_accepted
     from pipeline.release.prune import remember_place
-    from pipeline.release.version import resolve
+    from pipeline.release.version import require_undamaged, resolve
 
     found = resolve(Tree.here(), profile, version)
-    damaged = found.damaged_files()
-    if damaged:
-        raise ArtifactError(
-            f"{found.name} is damaged: {', '.join(damaged)}",
-            hint="`.venv/bin/pipeline build` makes it again; `pipeline list` shows the others",
-        )
+    require_undamaged(found)
     place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
     require_accepted(found)
     replaced = place.replaced_by(found, read_marks(found.folder.parent))

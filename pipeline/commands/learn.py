@@ -168,7 +168,7 @@ def _conclude(console: BuildConsole, outcome: Outcome, place: Target, write: boo
     geometry = outcome.geometry.for_processor(place.processor)
     if write:
         write_toml(geometry, place.common, place.path)
-        console.say(f"written: {place.path}; `pipeline build` reads it")
+        console.say(f"written: {place.path}; `.venv/bin/pipeline build` reads it")
         return
     click.echo("\n".join(difference(place.path, geometry, place.common)))
     console.say("result: this pays; the same command with --write writes it")

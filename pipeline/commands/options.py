@@ -69,9 +69,9 @@ class Word(click.Choice[str]):
 
         if value not in self.choices:
             close = did_you_mean(str(value), self.choices)
-            hint = f": {close}" if close else "."
             known = ", ".join(self.choices)
-            raise click.BadParameter(f"there is no {value!r}{hint} There are: {known}.", ctx, param)
+            said = f"there is no {value!r} among {known}{close and f': {close}'}"
+            raise click.BadParameter(said, ctx, param)
         return str(value)
 
 

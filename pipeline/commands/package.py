@@ -33,23 +33,21 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
       pipeline package --profile mixed -o /tmp/packages
       apt install /tmp/packages/libhakmem_*.deb /tmp/packages/hakmem-tools_*.deb
     """
-    from pipeline.core.errors import ArtifactError, UsageError
+    from pipeline.core.errors import UsageError
     from pipeline.core.paths import Tree
     from pipeline.core.variant import PRODUCTION
     from pipeline.release.debian import Source, build
     from pipeline.release.marks import require_accepted
-    from pipeline.release.version import resolve
+    from pipeline.release.version import require_undamaged, resolve
 
     tree = Tree.here()
     found = resolve(tree, profile, version)
     require_accepted(found)
-    damaged = found.damaged_files()
+    require_undamaged(found)
     if found.variant != PRODUCTION:
         raise UsageError(
             f"{found.name} is {found.variant}, and packages are made of production",
             hint=f"`.venv/bin/pipeline install --variant {found.variant}` installs it",
         )
-    if damaged:
-        raise ArtifactError(f"{found.name} is damaged: {', '.join(damaged)}")
     for file in build(Source(tree.root, found), output):
         click.echo(file)

@@ -47,7 +47,7 @@ def profiles_command() -> None:
             broken.append(error)
     show_rows(rows, Console())
     if any(_is_published(tree, name) for name in profile_names(tree)):
-        click.echo("* is published: `pipeline list` shows its versions")
+        click.echo("* is published: `.venv/bin/pipeline list` shows its versions")
     if broken:
         raise ProfileError("\n  ".join(e.message for e in broken), hint=broken[0].hint)
 

@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
     GATE = 8, "the new build was judged and not published", "do what the message says"
     SPACE = 9, "no space left, or a folder cannot be written", "free or unlock the place named"
     BUSY = 10, "another run works in this tree", "wait for it, or leave out `--no-wait`"
-    TESTS = 11, "at least one test failed", "the summary names them"
+    TESTS = 11, "at least one test failed", "mend the tests that the summary names"
     PACKAGES = (
         12,
         "packages are missing and cannot be installed",
@@ -56,14 +56,26 @@ class ExitCode(IntEnum):
         "no such version is published, or it was rejected",
         "see `.venv/bin/pipeline list`, or build one",
     )
-    REGRESSION = 16, "the newer of two versions, or B of `versus`, is worse", "read what it says"
-    UNFIT = 17, "`hakmem run`: no library can serve this program here", "the message says why"
+    REGRESSION = (
+        16,
+        "the newer of two versions, or B of `versus`, is worse",
+        "keep the older one, or accept what the table names",
+    )
+    UNFIT = (
+        17,
+        "`hakmem run`: no library can serve this program here",
+        "start the program without hakmem, or mend what the message names",
+    )
     UNUSED = (
         18,
         "`hakmem check`: malloc of that process is not the library's, or unknown",
-        "read what it says",
+        "start the process again with `hakmem run`",
     )
-    LIVES = 19, "`pipeline heap --fail-above`: more memory lives than that", "read what it shows"
+    LIVES = (
+        19,
+        "`pipeline heap --fail-above`: more memory lives than that",
+        "look at the functions named first",
+    )
     INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command again; a build goes on where it was"
 
 

@@ -25,6 +25,9 @@ def report_error(error: BaseException) -> int:
         cause = error.__cause__ if isinstance(error, click.Abort) else error
         _tell("interrupted", cause.hint if isinstance(cause, BuildInterrupted) else "")
         return ExitCode.INTERRUPTED
+    if isinstance(error, click.ClickException):
+        _tell(error.format_message(), _help_of(error))
+        return ExitCode.USAGE
     known = _as_space_error(error) or error
     if isinstance(known, PipelineError):
         _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
@@ -37,6 +40,13 @@ def report_error(error: BaseException) -> int:
         _keep(error),
     )
     return ExitCode.INTERNAL
+
+
+def _help_of(error: click.ClickException) -> str:
+    """Return how to see what the command takes that was typed wrongly."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "pipeline"
+    return f"`.venv/bin/{command} --help` shows what it takes"
 
 
 def _as_space_error(error: BaseException) -> SpaceError | None:

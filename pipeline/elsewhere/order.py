@@ -99,7 +99,7 @@ def make_in(place: Path, order: Order, wanted: Callable[[], bool]) -> Made:
 
     def require_wanted(_: str) -> None:
         if not wanted():
-            raise BuildError("nobody waits for this build any more")
+            raise BuildError("the command that ordered this build is gone")
 
     with running_beside(argv, log=log, cwd=tree.root, env=env) as child:
         code, _, _ = child.finish(require_wanted)

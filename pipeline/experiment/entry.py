@@ -164,7 +164,7 @@ def find_entry(tree: Tree, name: str) -> Entry:
     if name not in paths:
         raise UsageError(
             f"there is no experiment {name!r}",
-            hint=did_you_mean(name, paths, "`pipeline experiment list` shows them all"),
+            hint=did_you_mean(name, paths, "`.venv/bin/pipeline experiment list` shows them all"),
         )
     return load_entry(paths[name])
 

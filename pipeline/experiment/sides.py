@@ -29,7 +29,7 @@ def require_trial(entry: Entry) -> Trial:
     if trial is None:
         raise UsageError(
             f"{entry.name} is a record of an old trial and cannot be run",
-            hint="`pipeline experiment new` makes an entry that can",
+            hint="`.venv/bin/pipeline experiment new` makes an entry that can",
         )
     if not (trial.compiles or trial.options):
         raise UsageError(

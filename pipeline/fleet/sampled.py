@@ -36,7 +36,7 @@ def sampled_build(perf: Path, data: Path, library: Path) -> str:
     if not found:
         raise DataError(
             f"{data} does not say which build of {library.name} was sampled",
-            hint="sample without perf's option --no-buildid, as `pipeline sample` does",
+            hint="sample without perf's option --no-buildid, as `.venv/bin/pipeline sample` does",
         )
     return found
 

@@ -76,7 +76,8 @@ class Source:
             return datetime.fromisoformat(self.version.created)
         except ValueError as error:
             raise ArtifactError(
-                f"{self.version.folder / MANIFEST} does not say when the version was published"
+                f"{self.version.folder / MANIFEST} does not say when the version was published",
+                hint="`.venv/bin/pipeline build` publishes it again, with that",
             ) from error
 
 

@@ -107,7 +107,7 @@ def disk_bytes(folder: Path) -> int:
 def _reasons(dist: Path) -> dict[str, str]:
     """Return the versions that must stay whatever their age, and why."""
     found = {
-        one.version: "it is set aside by a rollback (`pipeline unpin` lifts that)"
+        one.version: "it is set aside by a rollback (`.venv/bin/pipeline unpin` lifts that)"
         for one in read_marks(dist).aside
     }
     for root in _roots(dist):

@@ -258,6 +258,17 @@ def require_published(dist: Path, profile: str) -> list[Version]:
     return versions
 
 
+def require_undamaged(version: Version) -> None:
+    """Raise ArtifactError if a file of a published version is not as its manifest lists it."""
+    damaged = version.damaged_files()
+    if damaged:
+        line = version.folder.parent.name
+        raise ArtifactError(
+            f"{version.name} is damaged: {', '.join(damaged)}",
+            hint=f"take another one, or build again: `.venv/bin/pipeline list -p {line}` shows all",
+        )
+
+
 def check_folder(dist: Path) -> None:
     """Raise SpaceError if a file stands where a folder for versions has to be."""
     for place in (dist, dist.parent):

@@ -253,7 +253,7 @@ def _memory(before: Throughput, after: Throughput) -> ComparedRow:
     """Return the peak over the workloads that both ran, which is another mean than over all."""
     names = _same_runs(before, after)
     peaks = [peak_mib(one, names) for one in (before, after)]
-    row = fewer("peak RSS", peaks[0], peaks[1], LEANER, _no_runs(before, after))
+    row = fewer("peak memory", peaks[0], peaks[1], LEANER, _no_runs(before, after))
     most = max(len(_names(before)), len(_names(after)))
     part = f"; over the {len(names)} of {most} workloads that both ran alike"
     why = f"{row.why}{part}" if names and len(names) < most else row.why

@@ -60,7 +60,7 @@ def _cells(point: Point, sign: str) -> tuple[str, ...]:
     interval = (
         text.UNKNOWN
         if point.gain_low is None or point.gain_high is None
-        else f"{text.change(point.gain_low)} .. {text.change(point.gain_high)}"
+        else f"[{text.change(point.gain_low)}, {text.change(point.gain_high)}]"
     )
     return (
         ("*" if point.current else "") + sign,
@@ -116,7 +116,7 @@ def notes(history: History) -> list[str]:
     if len({point.baseline for point in history.points}) > 1:
         said.append(
             "not all versions were judged against the same baseline, so their gains cannot be "
-            "compared; `pipeline diff --measure` compares two of them directly"
+            "compared; `.venv/bin/pipeline diff --measure` compares two of them directly"
         )
     if len({point.processor for point in history.points}) > 1:
         said.append("not all versions were judged on the same kind of processor")

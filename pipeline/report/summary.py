@@ -112,7 +112,7 @@ def _rss(result: VerifyResult) -> SummaryRow:
     key = result.keys.memory
     judged: Verdict | Literal["holds"] = key.verdict if key is not None else "holds"
     return SummaryRow(
-        name="peak RSS",
+        name="peak memory",
         unit="MiB",
         baseline=_rss_mean(result.throughput, "baseline_rss_kib"),
         tuned=_rss_mean(result.throughput, "tuned_rss_kib"),

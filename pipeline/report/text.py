@@ -47,7 +47,7 @@ def figure(value: float | None) -> str:
 
 def ratio(value: float | None, interval: Interval | None = None) -> str:
     """Return tuned / baseline with three digits behind the point and its interval, or "unknown"."""
-    ends_ = f" ({interval.low:.3f} .. {interval.high:.3f})" if interval else ""
+    ends_ = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
     return UNKNOWN if value is None else f"{value:.3f}{ends_}"
 
 
@@ -62,7 +62,7 @@ def ends(interval: Interval | None) -> str:
         return UNKNOWN
     if interval.low == interval.high:
         return "counted once"
-    return f"{(interval.low - 1) * 100:+.2f} .. {change(interval.high)}"
+    return f"[{change(interval.low)}, {change(interval.high)}]"
 
 
 def judged(word: str) -> str:
@@ -72,7 +72,10 @@ def judged(word: str) -> str:
 
 def spread(interval: Interval | None) -> str:
     """Return the change with the ends of its interval, or a dash where there is none."""
-    return "-" if interval is None else f"{change(interval.value)} ({ends(interval)})"
+    if interval is None:
+        return "-"
+    known = ends(interval)
+    return f"{change(interval.value)} {known if known.startswith('[') else f'({known})'}"
 
 
 def measured(value: Measured | None, digits: int = 3) -> str:

@@ -120,7 +120,7 @@ def harmless(model: ReportModel) -> str:
 
 def paired(model: ReportModel) -> str:
     """Return what the two columns are: else readers divide them, and wonder."""
-    return "; ".join(paired_lines(model))
+    return " ".join(paired_lines(model))
 
 
 def paired_lines(model: ReportModel) -> tuple[str, ...]:
@@ -128,11 +128,11 @@ def paired_lines(model: ReportModel) -> tuple[str, ...]:
     line = line_of(model.profile, model.variant)
     mine = f"{line}:{model.version}" if model.published else in_tree(model.verify.tuned.path)
     return (
-        "the baseline is this library as -O2 builds it, without a profile, and not the malloc that "
-        f"you have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}-- YOUR-PROGRAM` "
-        "compares with that",
-        "speed: the baseline is 1, above 1 is faster, with the interval of the pairs",
-        "RSS: medians of each side, and the median ratio of the pairs, which is what counts",
+        "The baseline is this library built with -O2 and no profile. It is not the malloc that you "
+        f"have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}-- YOUR-PROGRAM` "
+        "compares with that.",
+        "Speed: the baseline is 1, and more is faster. The interval is that of the pairs.",
+        "Memory: both columns are medians; the ratio is the median over the pairs.",
     )
 
 

@@ -224,4 +224,5 @@ def test_an_interrupted_judgement_of_two_versions_promises_no_stage(
 def test_a_misspelt_stage_is_told_which_one_is_close_and_all_there_are() -> None:
     done = pipeline("build", "--from", "verfy")
     assert done.returncode == ExitCode.USAGE
-    assert "there is no 'verfy': did you mean verify? There are: baseline, " in done.stderr
+    assert "there is no 'verfy' among baseline, " in done.stderr
+    assert "did you mean verify?" in done.stderr

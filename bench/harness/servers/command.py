@@ -76,7 +76,8 @@ def check_programs(kinds: Sequence[Kind]) -> None:
     lacking = sorted({package for what, package in needed.items() if not present(what)})
     if lacking:
         raise click.ClickException(
-            f"missing: apt-get install -y --no-install-recommends {' '.join(lacking)}"
+            f"these packages are missing: {' '.join(lacking)}. "
+            f"`apt-get install -y --no-install-recommends {' '.join(lacking)}` installs them"
         )
 
 

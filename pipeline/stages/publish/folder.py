@@ -50,7 +50,7 @@ def _finish(room: Path, folder: Path) -> None:
     damaged = Version(room).damaged_files()
     if damaged:
         raise ArtifactError(
-            f"just written and already wrong: {', '.join(damaged)}",
+            f"the version just written is damaged: {', '.join(damaged)}",
             hint="check the disk of this machine",
         )
     sync_tree(room)

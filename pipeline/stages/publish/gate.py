@@ -39,8 +39,9 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     if not allowed:
         left = untouched(shop.tree.dist(shop.line))
         show_verdict(shop.console, model)
+        why = model.refused_for or ": the last line above that begins so says why"
         raise GateError(
-            f"not published: the last line above that begins so says why; {left}",
+            f"not published{why}; {left}",
             hint=advice(result, shop.profile.name),
             log=report / HTML,
         )

@@ -98,7 +98,7 @@ def test_figures_are_those_of_the_report(tree: Tree) -> None:
     assert point.misses == by_name[measure] is not None
     assert point.misses_of == measure
     assert point.instructions == by_name["instructions per op"] is not None
-    assert point.memory_mib == by_name["peak RSS"] is not None
+    assert point.memory_mib == by_name["peak memory"] is not None
     assert point.text_bytes == model.verify.tuned.text_bytes
 
 
@@ -175,7 +175,7 @@ def test_without_a_report_it_says_what_to_do(tree: Tree) -> None:
     bare = CliRunner().invoke(cli, ["history", "-p", "nobody"])
     assert isinstance(bare.exception, VersionError)
     assert "`-p NAME` shows another profile" in bare.exception.hint
-    assert re.search(r"Reports have: .*\bshop\b", bare.exception.hint)
+    assert re.search(r"profiles with one: .*\bshop\b", bare.exception.message)
     unknown = CliRunner().invoke(cli, ["history", "-p", "nobodi"])
     assert isinstance(unknown.exception, ProfileError)
 

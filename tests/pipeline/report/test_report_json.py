@@ -160,7 +160,7 @@ def test_counts_beyond_their_margin_are_found_in_both_directions() -> None:
         "instructions per op": "worse",
         "I-cache misses per op": "better",
         "I-cache misses in a real program": "same",
-        "peak RSS": "same",
+        "peak memory": "same",
         "code": "info",
     }
     backward = judgements(compare_versions(good(), older()))
@@ -321,9 +321,9 @@ def test_memory_is_compared_by_the_same_recordings_alone() -> None:
     """Another input takes other memory: that is no regression of the library."""
     before = playing(older(), "aaaa", ops="500000")
     again = compare_versions(before, playing(good(), "aaaa", 2, ops="500000"))
-    assert judgements(again)["peak RSS"] == "worse"
+    assert judgements(again)["peak memory"] == "worse"
     anew = compare_versions(before, playing(good(), "bbbb", 2, ops="500000"))
-    row = next(row for row in anew.rows if row.name == "peak RSS")
+    row = next(row for row in anew.rows if row.name == "peak memory")
     assert row.judgement == "unknown"
     assert row.why.startswith("the recording was made anew")
 
@@ -332,7 +332,7 @@ def test_memory_says_which_workloads_it_is_of() -> None:
     """The mean over some of them is not the one that the report has: the row says so."""
 
     def row(older: ReportModel, newer: ReportModel) -> ComparedRow:
-        return next(one for one in compare_versions(older, newer).rows if one.name == "peak RSS")
+        return next(one for one in compare_versions(older, newer).rows if one.name == "peak memory")
 
     assert row(older(), good()).why == "margin ±3.0 %"
     timed = good().verify.throughput
@@ -349,11 +349,11 @@ def test_memory_says_which_workloads_it_is_of() -> None:
 def test_memory_of_runs_of_another_length_is_not_compared() -> None:
     before = playing(older(), "aaaa", ops="500000")
     rows = compare_versions(before, playing(good(), "aaaa", ops="2000000")).rows
-    row = next(row for row in rows if row.name == "peak RSS")
+    row = next(row for row in rows if row.name == "peak memory")
     assert row.judgement == "unknown"
     assert row.why.startswith("the runs were of another length")
     again = compare_versions(before, playing(good(), "aaaa", ops="500000"))
-    assert judgements(again)["peak RSS"] != "unknown"
+    assert judgements(again)["peak memory"] != "unknown"
 
 
 def test_counts_of_another_recording_say_so() -> None:
@@ -386,8 +386,8 @@ def test_a_direct_judgement_takes_the_place_of_the_records() -> None:
     assert rows["throughput"].low == pytest.approx(1.03, abs=1e-3)
     assert rows["throughput"].why.startswith("judged directly: +3.09 %")
     assert rows["I-cache misses per op"].ratio == 0.75
-    assert rows["peak RSS"].ratio == pytest.approx(1)
-    assert rows["peak RSS"].why.startswith("judged directly: peak memory +0.00 %")
+    assert rows["peak memory"].ratio == pytest.approx(1)
+    assert rows["peak memory"].why.startswith("judged directly: peak memory +0.00 %")
 
 
 def test_memory_is_judged_directly_by_its_key_and_its_limit() -> None:
@@ -395,7 +395,7 @@ def test_memory_is_judged_directly_by_its_key_and_its_limit() -> None:
         grown = [pair(n, 100.0, 100.0, (100_000, int(100_000 * ratio))) for n in range(20)]
         direct = result_of(throughput_of(mixed=grown))
         rows = compare_versions(older(), good(), direct).rows
-        return next(one for one in rows if one.name == "peak RSS")
+        return next(one for one in rows if one.name == "peak memory")
 
     assert row(1.02).judgement == "same"
     assert row(1.05).judgement == "worse"

@@ -51,7 +51,7 @@ def test_the_short_table_does_not_contradict_itself() -> None:
     assert git.tuned_ops_per_sec / git.baseline_ops_per_sec != pytest.approx(git.ratio.value)
     rows = [row for row in summary_rows(result_of(found)) if row.interval is not None]
     names = ["speed of real programs", "the same by wall time", "speed of loops and replays"]
-    assert [row.name for row in rows] == [*names, "throughput", "peak RSS"]
+    assert [row.name for row in rows] == [*names, "throughput", "peak memory"]
     for row in rows[:-1]:
         assert row.baseline and row.tuned and row.interval
         assert row.tuned / row.baseline == row.ratio == row.interval.value
