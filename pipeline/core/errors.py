@@ -225,7 +225,7 @@ def exit_code_page() -> str:
             " what a code",
             "means; then you can tell what went wrong and what to do next.",
             "",
-            "Every error is one sentence, what to do about it, and the log file where there is"
+            "Every error is a sentence, then what to do about it, and the log file where there is"
             " one.",
             "This page is made from the table in `pipeline/core/errors.py` by",
             "`python -m pipeline.core.errors > docs/exit-codes.md`.",
