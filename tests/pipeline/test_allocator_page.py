@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from test_allocator_order import ALLOCATOR, FUNCTION, code_of
+import pytest
+from test_allocator_order import ALLOCATOR, FUNCTION, ORDER, VARIANTS, code_of
 
 from pipeline.core.paths import Tree
 
@@ -58,6 +59,18 @@ def test_nothing_else_sets_a_mode() -> None:
     setting = re.compile(r"(?:->|\.)mode = ")
     found = {path.name for path in sources if setting.search(path.read_text("utf-8"))}
     assert found == {"mode.c"}
+
+
+@pytest.mark.parametrize(
+    ("page", "row"),
+    [("allocator", r"^\| (`\w+/`(?:, `\w+/`)*) \|"), ("architecture", r"^ {4}(\w+/) ")],
+)
+def test_the_folders_stand_in_the_order_of_their_includes(page: str, row: str) -> None:
+    text = (TREE.root / f"docs/{page}.md").read_text("utf-8")
+    rows = re.findall(row, text, re.M)
+    found = [folder for one in rows for folder in re.findall(r"\w+(?=/)", one)]
+    assert {*VARIANTS} <= {*found}
+    assert [folder for folder in found if folder not in VARIANTS] == list(reversed(ORDER))
 
 
 WALKED = re.compile(r"^ {4,}(hak_\w+)\b.*?\s(\w+/\w+\.[ch])\b", re.M)
