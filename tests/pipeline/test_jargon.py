@@ -47,6 +47,11 @@ def test_a_page_explains_our_words(page: Path) -> None:
     assert unexplained(page.read_text("utf-8")) == []
 
 
+def test_each_page_links_the_glossary() -> None:
+    pages = [page for page in PAGES if page.name != "exit-codes.md"]  # which is generated
+    assert [page.name for page in pages if "glossary.md" not in page.read_text("utf-8")] == []
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
