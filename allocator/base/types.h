@@ -1,4 +1,4 @@
-/* The shared types, with pictures and invariants.
+/* The shared types. Their pictures and invariants are in heap_types.h and page_types.h.
  *
  * Glossary
  *   heap      what one thread owns: magazines and slabs. Recycled when its thread ends.
@@ -9,9 +9,9 @@
  *   remote    freed by a thread that does not own the slab; handed back in chains.
  *   dirty     free pages whose memory the system still backs; purge gives it back.
  *
- * Nothing lies inside free blocks but, for the moment of the handing over, the addresses in a
- * carrier of a remote chain: a free block can be unmapped, and a write to it after free corrupts no
- * list of ours. */
+ * Nothing lies inside free blocks, so one can be unmapped, and a write to it after free corrupts no
+ * list of ours. The one exception is the carrier of a remote chain. It holds addresses while it is
+ * on its way. */
 #pragma once
 
 #include "base/heap_types.h"

@@ -1,4 +1,5 @@
-/* The owner's side of remote frees: what other threads have chained (remote/chain.h) comes back. */
+/* The owner's side of remote frees: blocks that other threads have chained (remote/chain.h) come
+ * back. */
 #pragma once
 
 #include "base/types.h"

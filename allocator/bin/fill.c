@@ -104,8 +104,8 @@ static size_t coarse_size(size_t size) {
 }
 
 /* Returns the coarser class that serves cls while few blocks of it are wanted; its blocks are
- * aligned at least as much. Returns cls itself above HAK_SMALL_MAX: two such blocks fill a page of
- * the system, so nothing would be won. */
+ * aligned at least as much. Returns cls itself above HAK_SMALL_MAX: two such blocks fill a system
+ * page, so nothing would be won. */
 static unsigned coarser(unsigned cls) {
     size_t size = hak_classes[cls].size;
     if (size > HAK_SMALL_MAX)
@@ -114,9 +114,9 @@ static unsigned coarser(unsigned cls) {
     return other != HAK_CLASSES ? other : cls;
 }
 
-/* The first block of a slab costs a page of the system. A thread that wants little would pay that
- * for each size it uses, and a process with a hundred such threads would pay it a hundred times: so
- * it begins with few sizes, and gets a class of its own for what it uses more often. */
+/* The first block of a slab costs a system page. A thread that wants little would pay that for each
+ * size it uses, and a hundred such threads would pay it a hundred times. So a thread begins with
+ * few sizes. What it uses more often gets a class of its own. */
 static void *take_coarser(hak_heap *heap, unsigned cls) {
     if (!begins(heap, cls))
         return NULL;

@@ -1,10 +1,10 @@
-/* Where threads leave medium blocks that they have too many of, for whoever wants some: whose slabs
- * they lie in does not matter, no more than in a magazine.
+/* Where threads leave medium blocks that they have too many of, for whoever wants some. As in a
+ * magazine, it does not matter whose slabs the blocks lie in.
  *
- * Where several threads free what any of them allocated, each frees a little more of a class than
- * it allocates for a while, and then a little less. Without it the first would give blocks
- * back to its slabs while the second makes new ones, and in the long run each thread would have
- * slabs for all blocks that the program ever needed at once.
+ * Several threads may free what any of them allocated. Then each frees a little more of a class
+ * than it allocates for a while, and later a little less. Without this cache one would give blocks
+ * back to its slabs while another makes new ones. In the long run each thread would have slabs for
+ * all blocks that the program ever needed at once.
  *
  *   magazine full  -> hak_transfer_put  -> | block | block | ... |  of each class
  *   magazine empty <- hak_transfer_take <-

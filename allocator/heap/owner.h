@@ -63,6 +63,6 @@ void hak_owner_is_unknown(hak_heap *heap);
  * lost then. */
 bool hak_owner_survives_fork(hak_heap *heap);
 
-/* The same for each heap that stays in use, idle ones too: an owner may leave a heap, and another
- * one come to it, while a reclaimer has marked it and not looked yet whether it is busy. */
+/* The same for each heap that stays in use, idle ones too. A reclaimer may have marked one, and not
+ * looked yet whether it is busy. Meanwhile its owner may leave it, and another one come to it. */
 void hak_owner_outlives_reclaimer(hak_heap *heap);

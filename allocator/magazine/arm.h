@@ -5,8 +5,8 @@
  * empty to malloc and full to free. The next operation on its class comes to the slow path, which
  * puts the real magazine back:
  *
- *   top, end -> | NULL |        hand: NULL        held_top -> the real top of the magazine, whose
- *                                                              slot is written meanwhile
+ *   top, end -> | NULL |      hand: | no block | 0 |      held_top -> the real top; the block that
+ *                                                         was in hand is written to its slot
  *
  * The cost is bounded. A hit is an operation that meets an armed magazine:
  * - the held magazine serves it in a few instructions, and only every fourth looks at the clock;
@@ -23,8 +23,8 @@
 extern HAK_HIDDEN void *const hak_nothing[HAK_EMPTY_SLOTS];
 #define HAK_NOTHING ((void **)&hak_nothing[HAK_EMPTY_SLOTS - 1])
 
-/* Arms all magazines of the heap if a new window begins. Else arms that of `cls` alone, unless it
- * was hit too often. `now` is in milliseconds. Called by the owner. */
+/* Arms all magazines of the heap if a new moment begins (HAK_MOMENT_MS). Else arms that of `cls`
+ * alone, unless it was hit too often. `now` is in milliseconds. Called by the owner. */
 void hak_arm(hak_heap *heap, unsigned cls, uint64_t now);
 
 /* Arms that of `cls`. Called by the owner. */

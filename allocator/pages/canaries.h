@@ -1,13 +1,13 @@
 /* Hardened builds: with HAKMEM_CANARIES=1 secret bytes lie behind what was asked for, in each block
- * of a class, and whoever gets the block back looks whether they are what they were.
+ * of a class. Whoever gets the block back looks whether they are unchanged.
  *
  *   | what was asked for | key      |  never written      | key + slack * odd |
  *   block                ^ size                           ^ room - 8          ^ room of the class
  *                        |------------- slack ------------|
  *
- * The key is eight bytes that come of a secret and the address. Its first byte is never 0, which
- * is what programs most often write too far. The last word says where the first one is. Where the
- * slack is shorter than a word, the last word covers the end of the first.
+ * The key is eight bytes that come of a secret and the address. Its first byte is never 0, because
+ * a 0 is what programs most often write too far. The last word says where the first one is. Where
+ * the slack is shorter than a word, the last word covers the end of the first.
  *
  * The mark of a block says whether it has a canary (pages/mark.h), so blocks from before the start
  * of the library come back like others. free takes a canary away, so that nobody finds one in

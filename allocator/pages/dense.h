@@ -6,14 +6,14 @@
  *   segments   | . . . . . . . p | . h h h h h h p | h h ...       p  keeps small pages
  *                             ^-----' decides                      h  huge ones, perhaps
  *
- * One segment in eight keeps small pages and is the probe for later ones, one in sixteen from the
- * sixteenth on, and so forth: only while nearly all of it is resident do segments that nothing lies
- * in yet get huge pages. A heap that is full of holes, the untouched magazines of many threads and
- * small programs never do.
+ * One segment in eight keeps small pages and is the probe for later ones; from the sixteenth on it
+ * is one in sixteen, and so forth. Later segments that are still empty get huge pages only while
+ * nearly all of their probe is resident. A heap that is full of holes, the untouched magazines of
+ * many threads, and small programs never get any.
  *
- * A huge block may be touched little, whatever lies near it. There the probe is a huge block with
- * small pages that was taken earlier: later ones, eight times as long together, get huge pages
- * while the segment in its middle is resident.
+ * A huge block may be touched little, whatever lies near it. So its probe is an earlier huge block
+ * that has small pages. While the middle of that is resident, later ones get huge pages, up to
+ * eight times its length together.
  *
  * What is purged goes back to small pages first, so that the system does not fill the holes again
  * by itself. Under the segment lock. */

@@ -87,9 +87,9 @@ static bool reserve(yard *y, size_t places) {
     return done;
 }
 
-/* A yard that could not be made leaves nothing behind, nor one that another thread was making when
- * a child was forked: a plan must not be taken for a reservation, which overwrites what lies there.
- */
+/* The entry is cleared first. An attempt that failed may have left something in it, and so may a
+ * thread that a forked child does not have. A planned address must not look reserved: a mapping
+ * there could overwrite another one. */
 static yard *add_yard(void) {
     size_t count = atomic_load_explicit(&yard_count, memory_order_relaxed);
     bool after_reserved = count != 0 && yards[count - 1].is_reserved;

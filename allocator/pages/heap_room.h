@@ -1,5 +1,6 @@
-/* Room for heaps: addresses of their own, apart from what users' blocks lie in, and some that fault
- * in front of each heap and behind it. Who writes on and on behind a block does not come to one.
+/* Room for heaps. They have addresses of their own, apart from users' blocks, and a page that
+ * faults in front of each heap and behind it. So a write that runs on and on behind a block does
+ * not reach a heap.
  *
  *   a yard:  | seats | wall | heap | wall | heap | wall ...
  *   a heap:  | head, usual magazines  | deep magazines |

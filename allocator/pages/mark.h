@@ -1,16 +1,16 @@
-/* Hardened builds: a mark of two bytes for each place where a block of a class can begin says
- * whether the program has the block that begins there, and where exactly. malloc writes it; free
- * takes from it what malloc wrote, and nothing may be left.
+/* Hardened builds have a mark of two bytes for each place where a block of a class can begin. It
+ * says whether the program has the block that begins there, and where exactly. malloc writes the
+ * mark; free subtracts what malloc wrote, and nothing may be left.
  *
  *   blocks of 80 bytes:  | out           | free          | out           |     ...
  *   places of 64 bytes:  |           |           |           |           |     ...
  *   marks:                 0x0001      0           0x0141              2 * start + 1, cut off
  *
- * So a second free, a free inside a block and one of what was never handed out are found by free
- * itself, before a block can be handed out twice. A place is the largest of 16, 32, 64 ... 1024
- * bytes that no two blocks of the class begin in: marks of large blocks lie close together. They
- * are no bits, because threads that free neighbours at once would lose some. Where all blocks are
- * free all marks are zero, as in a table that was never touched: their memory may be purged.
+ * So free itself finds a second free, a free inside a block and one of what was never handed out,
+ * before a block can be handed out twice. A place is the largest of 16, 32, 64 ... 1024 bytes that
+ * no two blocks of the class begin in. So marks of large blocks lie close together. They are no
+ * bits, because threads that free neighbours at once would lose some. Where all blocks are free all
+ * marks are zero, as in a table that was never touched: their memory may be purged.
  *
  * malloc marks in the first range alone, and does not ask whether the block lies there: where there
  * are several ranges it always comes to its slow path. In other builds the functions do nothing. */
@@ -18,8 +18,8 @@
 
 #include "base/types.h"
 
-/* One word says where the marks of a class are: the address that they would have if the first range
- * began at 0, and their shift in its lowest six bits, which the address itself has 0. So the
+/* One word says where the marks of a class are. It is the address that they would have if the first
+ * range began at 0. The lowest six bits of that address are 0, so they hold the shift. The
  * processor shifts by the word as it is. */
 HAK_INLINE uint16_t *hak_mark_by(uintptr_t marks, const void *block) {
     return (uint16_t *)marks + ((uintptr_t)block >> (marks % 64));

@@ -1,6 +1,6 @@
 /* What counts against the limits of memory (limits/limit.h): pages of slabs and of large blocks,
- * whether they were touched or not; free pages that memory stands behind; blocks apart. Not what
- * the library needs for itself: heaps and tables. */
+ * whether they were touched or not; free pages that have memory; blocks apart. What the library
+ * needs for itself, heaps and tables, does not count. */
 #pragma once
 
 #include "base/types.h"

@@ -6,14 +6,14 @@
  *
  * What a thread has just freed lies in its processor's cache; another thread would have to fetch it
  * from there line by line. And no lock and no atomic operation is needed to take a run or to put
- * one in. For their segment the pages are in use all the while: so nobody purges them. A cache
- * holds few pages, all caches together no more than what may wait as dirty pages (pages/excess.h).
- * When one is full its older half goes, under one lock. And a thread that takes many of one length
- * gets several by one lock, too: those that lie side by side, ahead of their time.
+ * one in. For their segment the pages are in use all the while, so nobody purges them. A cache
+ * holds few pages. All caches together hold no more than may wait as dirty pages (pages/excess.h).
+ * When one is full its older half goes, under one lock. A thread that takes many runs of one length
+ * gets several under one lock, too: those that lie side by side, ahead of their time.
  *
- * A large block of another length, or a slab of several pages, sends them all back first: what lies
- * free is one piece then. So do a slab in new memory and each purge epoch: nothing waits while more
- * is taken, and a page waits for the purge no longer here than there.
+ * A large block of another length, or a slab of several pages, sends them all back first: then what
+ * lies free is one piece. A slab in new memory does so, too: no memory waits here while more is
+ * taken. So does each purge epoch: a page waits for the purge no longer here than elsewhere.
  *
  * A forked child looks at the caches of threads that it does not have. What it finds there marked
  * CACHED or AHEAD is nobody's: a run gets that mark before it comes in, and loses it after it has

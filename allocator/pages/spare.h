@@ -1,7 +1,7 @@
-/* Spare runs: the huge runs that were freed last, whole. Most huge blocks live and die in them: the
- * tree of rooms and the segments, of which a huge run has many, need not be told of each. What a
- * spare run has too much is address space, not memory; where that is scarce or limited there are
- * none. They go back to their segments when an epoch ends. */
+/* Spare runs: the huge runs that were freed last, whole. Most huge blocks live and die in them. So
+ * the tree of rooms, and the many segments of a huge run, need not be told of each block. A spare
+ * run may be too long for its block. That wastes addresses, not memory; where addresses are scarce
+ * or limited there are no spare runs. They go back to their segments when an epoch ends. */
 #pragma once
 
 #include "base/types.h"

@@ -36,11 +36,11 @@ static bool is_quiet(uint64_t now, uint64_t delay) {
     return now - hak_heap_obtained_ms() > delay;
 }
 
-/* The same where some threads have begun, but not if threads ended so a short while ago, or the
- * process has just begun: a program that starts and ends threads in turn wants their heaps again.
- * All ends since the last thread began are one teardown, and the first of them says for all whether
- * it is rare. Each end reads when the last one was, and notes its own time afterwards, so that
- * several at once find the same. */
+/* Threads end although some began lately. That is rare, and heaps go back, unless threads also
+ * ended within the last purge delay or the process is that young: a program that starts and ends
+ * threads in turn wants their heaps again. All ends since the last thread began count as one
+ * teardown; its first end decides. Each end reads the time of the last one before it notes its
+ * own. So several at once find the same. */
 static bool is_rare(uint64_t now, uint64_t delay) {
     static _Atomic uint64_t ended_ms, teardown; /* twice when it began, one more: it is rare */
     uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);

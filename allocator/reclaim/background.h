@@ -7,8 +7,8 @@
  *
  * free starts no thread: libc frees a thread's data under the lock that pthread_create wants. So
  * the thread is there before it is needed, and rests. But a program that ends with its last thread
- * must not be kept alive by ours: it rests only while the thread lives that has the oldest heap,
- * and whose end is noticed. Without that one it is there only while something waits. */
+ * must not be kept alive by ours. So ours rests only while the thread with the oldest heap lives,
+ * whose end is noticed. Without that one ours is there only while something waits. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Taking memory back from heaps whose owner does not come by: a thread that sleeps, or runs and
- * neither allocates nor frees but what its magazines serve. */
+/* Taking memory back from heaps whose owner does not come to a slow path. It may sleep, or its
+ * magazines may serve all that it allocates and frees. */
 #pragma once
 
 #include "reclaim/rob.h"

@@ -1,6 +1,6 @@
-/* Giving back what lies free inside slabs. Free blocks hold nothing of ours, so the system pages
- * that consist of free blocks alone can go, even where a slab is still in use: a heap of which nine
- * tenths were freed at random shrinks. */
+/* Giving back what lies free inside slabs. Free blocks hold nothing of ours. So system pages that
+ * consist of free blocks alone can go, even where a slab is still in use. A heap shrinks even when
+ * nine tenths of its blocks were freed at random. */
 #pragma once
 
 #include "base/types.h"

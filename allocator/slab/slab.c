@@ -82,9 +82,10 @@ static unsigned recount(hak_slab *slab) {
     return free_blocks;
 }
 
-/* `carved` and each word of the bitmap are old or new, but no block that the program still has can
- * be free: before it was handed out, its bit was cleared or `carved` raised, and who gave it to the
- * thread that forked knew that. The rest follows; blocks that lay in caches stay in use. */
+/* After a fork `carved` and each word of the bitmap are old or new. Either way no block in use
+ * looks free. Before it was handed out its bit was cleared or `carved` raised, and the thread that
+ * forked knew of that if it knew of the block. So the rest is counted again. Blocks that lay in
+ * caches stay in use. */
 void hak_slab_take_over(hak_heap *heap, hak_slab *slab) {
     slab->used = (uint16_t)(slab->carved - recount(slab));
     slab->pulse = HAK_PULSE_LIVELY;

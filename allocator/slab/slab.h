@@ -11,17 +11,17 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls);
 /* Makes the heap the owner of a slab: at its making, and under the registry lock later. */
 void hak_slab_own(const hak_heap *heap, const hak_slab *slab);
 
-/* The same for a slab whose owner's operations ended anywhere, because only the parent of a fork
- * has that thread. */
+/* The same in a forked child, for a slab whose owner only the parent has. That thread may have been
+ * in the middle of any operation. */
 void hak_slab_take_over(hak_heap *heap, hak_slab *slab);
 
 /* Moves up to `want` free blocks of the slab into slots[0 .. n), lowest address last, so that a
  * magazine hands them out in the order of their addresses. Returns n. */
 size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
 
-/* Looks after a slab whose `used` has sunk to its low mark or below: links it when it was full,
- * lets it be purged when it is half empty, and gives its pages back when it is empty and others of
- * its class have room: as many as HAK_WARM_SLABS. */
+/* Looks after a slab whose `used` has sunk to its low mark or below. One that was full is linked.
+ * One that is half empty may be purged. An empty one gives its pages back if more than
+ * HAK_WARM_SLABS slabs of its class have room. */
 HAK_DOOR void hak_slab_sink(hak_heap *heap, hak_slab *slab);
 
 /* Ends the program: `block` is no block of the slab that is in use; NULL: it is not ours at all. */
