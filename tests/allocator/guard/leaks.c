@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/far_down.h"
 #include "../support/threads.h"
 
 enum { SIZE = 1000, MANY = 100000, ROOM = 64, CODE = 42, OWN_CODE = 3 };
@@ -35,18 +36,6 @@ static node *new_list(size_t length) {
     for (size_t i = 0; i < length; i++)
         list = new_node(list);
     return list;
-}
-
-/* What a function leaves behind on the stack lies far from where the program ends, and registers
- * are full of other things by then. */
-__attribute__((noinline)) static void far_down(void (*act)(void), int depth) {
-    volatile char room[4096];
-    room[0] = (char)depth;
-    if (depth != 0)
-        far_down(act, depth - 1);
-    else
-        act();
-    room[sizeof room - 1] = room[0];
 }
 
 /* ---- leaks ---- */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/far_down.h"
 #include "../support/threads.h"
 
 enum { SIZE = 3000, MANY = 500, CODE = 42, OWN_CODE = 3, MIB = 1 << 20, PATH = 512 };
@@ -32,17 +33,6 @@ static node *new_list(size_t length) {
         list = made;
     }
     return list;
-}
-
-/* What a function leaves behind on the stack lies far from where the program ends. */
-__attribute__((noinline)) static void far_down(void (*act)(void), int depth) {
-    volatile char room[4096];
-    room[0] = (char)depth;
-    if (depth != 0)
-        far_down(act, depth - 1);
-    else
-        act();
-    room[sizeof room - 1] = room[0];
 }
 
 static void forget_list(void) {

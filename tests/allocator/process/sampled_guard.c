@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/overrun.h"
 #include "../support/threads.h"
 #include "hakmem.h"
 
@@ -162,33 +163,13 @@ static void commit(const char *name, bool handled) {
 
 /* ---- any value ---- */
 
-static void write_and_free(char *block, int value, int offset) {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    close(STDERR_FILENO);
-    for (volatile char *at = block + offset; at < block + offset + TOO_MANY; at++)
-        *at = (char)value; // NOLINT(clang-analyzer-security.ArrayBound): on purpose
-    free(block);
-    _exit(0);
-}
-
-static void must_end(char *block, int value, int offset) {
-    int status;
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0)
-        write_and_free(block, value, offset);
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK_THAT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "value %d at %d is not noticed",
-               value, offset);
-}
-
 /* Whatever one value a program fills too many bytes with: children of one process try all at one
  * block, so one of them is its canary. */
 static void check_any_value(void) {
     char *block = sampled_at(true);
     for (int value = 0; value < 256; value++) {
-        must_end(block, value, SIZE);
-        must_end(block, value, -TOO_MANY);
+        overrun_must_end(block, value, SIZE, TOO_MANY);
+        overrun_must_end(block, value, -TOO_MANY, TOO_MANY);
     }
     free(block);
 }
