@@ -10,7 +10,7 @@ from pipeline.core.errors import ArtifactError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
-from pipeline.release.version import Version, published, resolve
+from pipeline.release.version import CURRENT, Version, published, resolve
 from pipeline.toolchain.elf import read_kind
 
 # A comma ends the library where a variable follows it: a value may have commas.
@@ -81,7 +81,7 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     named, colon, version = wish.rpartition(":")
     if colon and split_line(named)[0] not in (known := profile_names(tree)):
         raise UsageError(f"there is no profile {named!r}", hint=f"give one of: {', '.join(known)}")
-    if not colon and not published(tree.dist(profile)):
+    if not colon and wish != CURRENT and not published(tree.dist(profile)):
         why = f"profile {profile!r} has no version"
         raise UsageError(f"there is no library {wish!r}, and {why}", hint=WISHES)
     found = resolve(tree, named or profile, version)

@@ -38,7 +38,7 @@ def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path:
     script.write_text("seq 9 | sort -r\n", encoding="utf-8")
     said = [
         f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; "
-        "a whole path in the profile would choose"
+        "write its whole path in the profile to choose"
     ]
     assert differing_programs(["sort", "-r"]) == said
     assert differing_programs(["env", "LC_ALL=C", "sort"]) == said

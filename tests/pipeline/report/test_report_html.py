@@ -205,10 +205,10 @@ def test_a_number_never_parts_from_its_per_cent() -> None:
     assert not re.search(r"\d %", render_html(good()))
 
 
-def test_no_term_breaks_at_its_hyphen_and_no_interval_at_its_dots() -> None:
+def test_no_term_breaks_at_its_hyphen_and_no_interval_at_its_comma() -> None:
     page = render_html(good())
     body = re.sub(r"<(svg|style|script|title|code|pre)\b.*?</\1>|<[^>]*>", "|", page, flags=re.S)
-    assert "+3.01\N{NO-BREAK SPACE}..\N{NO-BREAK SPACE}+3.18" in body
+    assert "+3.01\N{NO-BREAK SPACE}%,\N{NO-BREAK SPACE}+3.18\N{NO-BREAK SPACE}%]" in body
     assert not re.search(r"%, [+-][^\[\]]*\]", body)
     assert page.count('<span class="whole">I-cache</span>') == body.count("I-cache") > 3
 

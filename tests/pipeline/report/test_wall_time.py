@@ -49,9 +49,9 @@ def test_every_form_of_the_report_has_the_interval_of_wall_time() -> None:
         allow_neutral=False,
         inputs=Inputs(receipts={}),
     )
-    assert "by wall time: git +0.94 % (+0.74 .. +1.14 %)\n" in as_text(model)
-    assert "| +0.94 % (+0.74 .. +1.14 %) |" in render_markdown(model)
-    assert "<small>+0.74 .. +1.14 %</small>" in render_html(model).replace(
+    assert "by wall time: git +0.94 % [+0.74 %, +1.14 %]\n" in as_text(model)
+    assert "| +0.94 % [+0.74 %, +1.14 %] |" in render_markdown(model)
+    assert "<small>[+0.74 %, +1.14 %]</small>" in render_html(model).replace(
         "\N{NO-BREAK SPACE}", " "
     )
 

@@ -54,7 +54,7 @@ def test_what_pays_on_one_kind_adds_to_what_holds_for_all(
     found = common_geometry(tree, "mine").with_value("warm_slabs", 4, "it pays", "+1 %")
     said = write(tree, "amd-zen3", found, monkeypatch)
     path = tree.geometry("mine", "amd-zen3")
-    assert said == f"written: {path}; `pipeline build` reads it on machines with amd-zen3"
+    assert said == f"written: {path}; `.venv/bin/pipeline build` reads it on machines with amd-zen3"
     assert "small_depth" not in path.read_text()
     here, elsewhere = (load_geometry(tree, "mine", cpu) for cpu in ("amd-zen3", "intel"))
     assert here is not None and elsewhere is not None
@@ -67,7 +67,7 @@ def test_a_search_for_any_processor_writes_what_holds_for_all(
 ) -> None:
     found = DEFAULT.with_value("warm_slabs", 4, "it pays", "+1 %")
     said = write(tree, "any", found, monkeypatch)
-    assert said.endswith("geometry.toml; `pipeline build` reads it on every machine")
+    assert said.endswith("geometry.toml; `.venv/bin/pipeline build` reads it on every machine")
     loaded = load_geometry(tree, "mine", "amd-zen3")
     assert loaded is not None and loaded.value("warm_slabs") == 4
 
@@ -90,5 +90,5 @@ def test_a_file_that_is_there_stays_when_nothing_pays(
     path = tree.geometry("mine", kind)
     path.write_text(COMMON)
     said = write(tree, "amd-zen3", None, monkeypatch)
-    assert said == f"{path} stays as it was: `pipeline build` goes on as before"
+    assert said == f"{path} stays as it was: `.venv/bin/pipeline build` goes on as before"
     assert path.read_text() == COMMON
