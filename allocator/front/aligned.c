@@ -7,14 +7,14 @@
 #include "large/large.h"
 #include "os/os.h"
 #include "pages/canaries.h"
+#include "stats/stats.h"
 
 #include <errno.h>
 
 static HAK_DOOR void *allocate_pages(size_t alignment, size_t size) {
-    if (size <= PTRDIFF_MAX && alignment <= PTRDIFF_MAX)
-        return hak_large_allocate(size != 0 ? size : 1, alignment, false);
-    errno = ENOMEM;
-    return NULL;
+    if (alignment > PTRDIFF_MAX)
+        return hak_refuse(size);
+    return hak_large_allocate(size != 0 ? size : 1, alignment, false);
 }
 
 static HAK_DOOR void *allocate_from_class(size_t alignment, size_t size) {
@@ -95,10 +95,8 @@ HAK_EXPORT void *hak_valloc(size_t size) {
 
 HAK_EXPORT void *hak_pvalloc(size_t size) {
     size_t page = hak_os_page_size();
-    if (size > PTRDIFF_MAX) {
-        errno = ENOMEM;
-        return NULL;
-    }
+    if (size > PTRDIFF_MAX)
+        return hak_refuse(size);
     return allocate_aligned(page, hak_round_up(size != 0 ? size : 1, page));
 }
 

@@ -39,9 +39,7 @@ static void *take(hak_heap *heap, unsigned cls) {
 static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
     hak_purge_all(heap);
     void *block = take(heap, cls);
-    if (block == NULL)
-        hak_count_refusal(hak_classes[cls].size);
-    return block;
+    return block != NULL ? block : hak_refuse(hak_classes[cls].size);
 }
 
 /* Who finds no cold block asks for another one. */
@@ -54,10 +52,8 @@ static void *allocate(hak_heap *heap, unsigned cls) {
 
 static HAK_COLD void *allocate_borrowed(size_t size) {
     hak_heap *heap = hak_heap_borrow();
-    if (heap == NULL) {
-        hak_count_refusal(size);
-        return NULL;
-    }
+    if (heap == NULL)
+        return hak_refuse(size);
     void *block = allocate(heap, class_for(heap, size));
     hak_heap_return();
     return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;

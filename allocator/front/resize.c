@@ -8,19 +8,12 @@
 #include "pages/canaries.h"
 #include "pages/mark.h"
 #include "pages/range.h"
+#include "stats/stats.h"
 
-#include <errno.h>
 #include <string.h>
-
-static HAK_COLD void *refuse_size(void) {
-    errno = ENOMEM;
-    return NULL;
-}
 
 /* As calloc, where the lane had no block or the size is beyond it. */
 static HAK_DOOR void *calloc_elsewhere(size_t bytes) {
-    if (HAK_UNLIKELY(bytes > PTRDIFF_MAX))
-        return refuse_size();
     if (bytes > HAK_MEDIUM_MAX)
         return hak_large_allocate(bytes, 1, true); /* fresh memory is zero already */
     void *block = hak_malloc(bytes);
@@ -30,7 +23,7 @@ static HAK_DOOR void *calloc_elsewhere(size_t bytes) {
 HAK_EXPORT HAK_HOT void *hak_calloc(size_t count, size_t size) {
     size_t bytes;
     if (HAK_UNLIKELY(hak_product_overflows(count, size, &bytes)))
-        return refuse_size();
+        return hak_refuse(SIZE_MAX);
     if (HAK_LIKELY(bytes <= HAK_SMALL_MAX)) {
         void *block = hak_take_small(bytes);
         if (HAK_LIKELY(block != NULL))
@@ -135,7 +128,8 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
 
 HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
     size_t bytes;
-    return hak_product_overflows(count, size, &bytes) ? refuse_size() : hak_realloc(block, bytes);
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
 }
 
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {

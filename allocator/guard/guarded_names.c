@@ -5,6 +5,7 @@
 #include "front/core.h"
 #include "guard/guard.h"
 #include "os/os.h"
+#include "stats/stats.h"
 
 #include <errno.h>
 
@@ -42,10 +43,8 @@ HAK_EXPORT void hak_free(void *block) {
 /* Whole pages come zeroed from the core, and cost nothing where they are never touched. */
 HAK_EXPORT void *hak_calloc(size_t count, size_t size) {
     size_t bytes;
-    if (hak_product_overflows(count, size, &bytes)) {
-        errno = ENOMEM;
-        return NULL;
-    }
+    if (hak_product_overflows(count, size, &bytes))
+        return hak_refuse(SIZE_MAX);
     bool by_pages = bytes > HAK_MEDIUM_MAX;
     return hak_guard_allocate(
         &(hak_wish){.from = by_pages ? zeroed : any, .size = bytes, .zero = !by_pages});
@@ -62,10 +61,8 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
 
 HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
     size_t bytes;
-    if (!hak_product_overflows(count, size, &bytes))
-        return hak_realloc(block, bytes);
-    errno = ENOMEM;
-    return NULL;
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
 }
 
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {

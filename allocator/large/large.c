@@ -46,11 +46,6 @@ static void make_zero(hak_slab *run, size_t size) {
         memset((void *)run->start, 0, size);
 }
 
-static void *out_of_memory(size_t size) {
-    hak_count_refusal(size);
-    return NULL;
-}
-
 /* Guard builds keep such blocks in ranges, with tables for all their pages. So they first ask the
  * system whether it has that much, before they make tables for nothing. */
 static bool is_beyond(size_t size, size_t align) {
@@ -78,13 +73,12 @@ static hak_slab *take(size_t size, size_t align, bool *zeroed) {
         *zeroed = hak_run_cache_is_zero(run);
         return run;
     }
-    return is_beyond(size, align) ? out_of_memory(size)
-                                  : hak_large_take(pages, align_pages, zeroed);
+    return is_beyond(size, align) ? hak_refuse(size) : hak_large_take(pages, align_pages, zeroed);
 }
 
 static void *allocate(size_t size, size_t align, bool zero) {
     if (size > PTRDIFF_MAX)
-        return out_of_memory(size);
+        return hak_refuse(size);
     if (hak_apart_wants(size, align))
         return hak_large_take_apart(size, align);
     bool zeroed = false;

@@ -73,9 +73,7 @@ static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, boo
         hak_heap_purge_all();
         run = hak_large_try(pages, align_pages, zeroed);
     }
-    if (run == NULL)
-        hak_count_refusal(pages << HAK_PAGE_SHIFT);
-    return run;
+    return run != NULL ? run : hak_refuse(pages << HAK_PAGE_SHIFT);
 }
 
 hak_slab *hak_large_take(size_t pages, size_t align_pages, bool *zeroed) {
@@ -124,7 +122,5 @@ void hak_large_give(hak_heap *heap, hak_slab *run, bool zeroed) {
 
 void *hak_large_take_apart(size_t size, size_t align) {
     void *block = hak_apart_take(size, align);
-    if (block == NULL)
-        hak_count_refusal(size);
-    return block;
+    return block != NULL ? block : hak_refuse(size);
 }

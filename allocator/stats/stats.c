@@ -6,8 +6,9 @@
 
 hak_stats hak_events;
 
-void hak_count_refusal(size_t size) {
+void *hak_refuse(size_t size) {
     HAK_COUNT(refusals, 1);
     HAK_PROBE(refusal, size, HAK_COUNTED(refusals));
     errno = ENOMEM;
+    return NULL;
 }

@@ -14,8 +14,8 @@ typedef struct hak_stats {
 
 extern HAK_HIDDEN hak_stats hak_events;
 
-/* A request for so many bytes ends with NULL: sets errno to ENOMEM. */
-HAK_COLD void hak_count_refusal(size_t size);
+/* A request for so many bytes ends so: it is counted, and errno is ENOMEM. Returns NULL. */
+HAK_COLD void *hak_refuse(size_t size);
 
 #define HAK_COUNT(name, by)                                                                        \
     atomic_fetch_add_explicit(&hak_events.name, (size_t)(by), memory_order_relaxed)

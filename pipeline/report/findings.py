@@ -15,6 +15,7 @@ from pipeline.judge.usual import wider_margins
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
+from pipeline.report.beyond import beyond_the_library
 from pipeline.report.model import Comparison, Finding
 
 UNSEEN = (
@@ -37,6 +38,7 @@ def findings(
         *_margins(result),
         *_load(result),
         *_workloads(result),
+        *beyond_the_library(result),
         *_clocks(result),
         *_ends(result),
         *_counts(result),

@@ -342,6 +342,44 @@ static void *keep_nothing(void *unused) {
     return unused;
 }
 
+static void *refused_posix_memalign(size_t size) {
+    void *block = NULL;
+    errno = posix_memalign(&block, 64, size);
+    return block;
+}
+static void *refused_calloc(size_t size) {
+    return calloc(1, size);
+}
+static void *refused_product(size_t size) {
+    return calloc(size, 4);
+}
+static void *refused_array(size_t size) {
+    return reallocarray(NULL, size, 4);
+}
+static void *refused_realloc(size_t size) {
+    return realloc(NULL, size);
+}
+static void *refused_aligned(size_t size) {
+    return aligned_alloc(64, size);
+}
+
+/* Whoever asks: what no system can grant is one refusal. The guard asks twice. */
+static void each_refusal_is_counted(void) {
+    static void *(*const ask[])(size_t) = {
+        malloc,          refused_calloc, refused_product, refused_array,          refused_realloc,
+        refused_aligned, valloc,         pvalloc,         refused_posix_memalign,
+    };
+    for (size_t i = 0; i < sizeof ask / sizeof *ask; i++) {
+        look();
+        size_t before = event("refusals");
+        errno = 0;
+        CHECK_THAT(ask[i]((size_t)PTRDIFF_MAX + 1) == NULL && errno == ENOMEM, "%zu", i);
+        look();
+        size_t counted = event("refusals") - before;
+        CHECK_THAT(is_production() ? counted == 1 : counted >= 1, "%zu counts %zu", i, counted);
+    }
+}
+
 int main(void) {
     *(void **)&json = function("hak_stats_json");
     *(void **)&prometheus = function("hak_stats_prometheus");
@@ -356,5 +394,6 @@ int main(void) {
     is_cut_as_by_snprintf(json);
     is_cut_as_by_snprintf(prometheus);
     nothing_is_allocated();
+    each_refusal_is_counted();
     return 0;
 }
