@@ -62,7 +62,7 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
     names = profile_names(tree) if every else [profile or "mixed"]
     with BuildConsole(Console(stderr=True)).stage("health") as line:
         rows = [row for name in names for row in _rows(tree, name, version, every, line)]
-    _require_any(rows)
+        _require_any(rows)
     if as_json:
         click.echo(json.dumps({"schema_version": 1, "checks": rows}, indent=1))
     else:
