@@ -6,6 +6,7 @@ It alone says how long a judgement would have to go on: one question has one num
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.judge.health import compare_logs
@@ -44,32 +45,39 @@ LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""
 
 
-def advice(result: VerifyResult, profile: str) -> str:
-    """Return what to do next; ``profile`` is the name that goes into the command."""
+def advice(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
+    """Return what to do next; ``profile`` is the name that goes into the command.
+
+    ``words`` are the options of the build that was judged: a command that accepts its result has
+    them, too, so that nothing is judged anew.
+    """
     if not result.health.sound:
         return _healthy(result, profile)
     lost = regressions(result)
     if lost and not _is_worse(result):
         names = [part for name in lost for part in ("--allow-regression", name)]
-        return f"the report names what became slower; {_command(profile, *names)} accepts that"
+        return (
+            f"the report names what became slower; {_command(profile, *words, *names)} accepts that"
+        )
     if _is_worse(result):
         return "the report names what became worse, and by how much"
-    return _step(result, profile) or "the report says what could not be counted or shown"
+    return _step(result, profile, words) or "the report says what could not be counted or shown"
 
 
-def next_step(result: VerifyResult, profile: str) -> str:
+def next_step(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
     """Return the same for the report itself: "" where there is no command, but more to read."""
     if not result.health.sound:
         return _healthy(result, profile)
-    return "" if regressions(result) or _is_worse(result) else _step(result, profile)
+    return "" if regressions(result) or _is_worse(result) else _step(result, profile, words)
 
 
-def _step(result: VerifyResult, profile: str) -> str:
+def _step(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
-        return _more(result, profile) + _seeming(result, profile) + _busy(result)
+        return _more(result, profile) + _seeming(result, profile, words) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
-        return f"nothing became worse either: {_command(profile, '--allow-neutral')} publishes it"
+        neutral = _command(profile, *words, "--allow-neutral")
+        return f"nothing became worse either: {neutral} publishes it"
     return ""
 
 
@@ -108,14 +116,16 @@ def _on_border(result: VerifyResult) -> bool:
     return undecided and _seconds_in_all(result) is None
 
 
-def _seeming(result: VerifyResult, profile: str) -> str:
+def _seeming(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
     """Say what to do where more time shows the loss that it is hoped to exclude."""
     suspect = suspect_of(result.throughput)
     if suspect is None or result.throughput.alone:
         return ""
     return (
         f"; if {suspect.name} does lose as much as it seems to, no time helps: "
-        f"{_command(profile, '--allow-regression', suspect.name)} accepts that, and `--cpu any` "
+        f"{_command(profile, *words, '--allow-regression', suspect.name)} accepts that, and "
+        f"`allowance` of {suspect.name} in training/profiles/{profile}.toml does so for each "
+        "build; `--cpu any` "
         "leaves out what is for this kind of processor alone"
     )
 

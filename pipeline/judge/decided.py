@@ -25,7 +25,7 @@ def decided_by(result: VerifyResult, allow_regression: Collection[str] = ()) -> 
         *_self_check(result),
         *_slower(result, allow_regression),
         *_fatter(result),
-        *_open(result),
+        *_open(result, allow_regression),
     ]
     return "; ".join(objections or _no_gain(result))
 
@@ -61,13 +61,14 @@ def _fatter(result: VerifyResult) -> Iterator[str]:
             yield f"memory of {one.name} {in_brief(one.tuned_rss_kib / one.baseline_rss_kib)}"
 
 
-def _open(result: VerifyResult) -> Iterator[str]:
-    """Yield what leaves a loss possible."""
+def _open(result: VerifyResult, allow_regression: Collection[str]) -> Iterator[str]:
+    """Yield what leaves a loss possible, unless that is named as shown."""
     key, suspect = result.keys.throughput, suspect_of(result.throughput)
     if key.verdict is not Verdict.INCONCLUSIVE or key.not_worse:
         return
     if suspect is not None and not result.throughput.alone:
-        yield f"{suspect.name} perhaps {in_brief(suspect.ratio.value)}"
+        if suspect.name not in asked_about(result, allow_regression):
+            yield f"{suspect.name} perhaps {in_brief(suspect.ratio.value)}"
     else:
         yield from _all_together(result)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from pipeline.judge.accepted import accepting
 from pipeline.judge.gained import leaner
 from pipeline.judge.keys import percent, spread
 from pipeline.judge.known import CountedJudgement, SelfJudgement
@@ -25,6 +26,7 @@ def may_publish(
 
     ``allow_regression`` are the regressions that the user accepts, by name.
     """
+    result = accepting(result, allow_regression)
     rules = (_unhealthy, _misjudged, _worse, _too_much_memory, _not_shown_harmless, _unseen)
     objections = [reason for rule in rules if (reason := rule(result))]
     for name, sentence in asked_about(result, allow_regression).items():

@@ -10,6 +10,7 @@ from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence
 from pipeline.geometry.model import Difference
+from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
@@ -95,6 +96,7 @@ def report_model(
 ) -> ReportModel:
     """Return the report of one judged version."""
     published, reason = may_publish(result, allow_neutral, allow_regression)
+    result = accepting(result, allow_regression)
     facts, receipts = inputs.facts, inputs.receipts
     code = facts.code if facts else None
     model = ReportModel(

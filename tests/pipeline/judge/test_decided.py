@@ -50,6 +50,13 @@ def test_a_regression_that_was_accepted_decided_nothing() -> None:
     assert told(fat, "loop") == "memory of loop +50.0 %"
 
 
+def test_a_loss_that_is_shown_is_not_called_possible_as_well() -> None:
+    """It is shown to lose more than the margin, and perhaps more than its allowance."""
+    result = of(git=pairs(1.12), loop=pairs(0.946, noise=8.0))
+    assert result.keys.throughput.verdict is Verdict.INCONCLUSIVE
+    assert told(result) == "loop -5.4 %"
+
+
 def test_a_failed_health_check_stands_in_the_headline_already() -> None:
     result = result_of(throughput_of(loop=pairs(0.9)), health=health_of("failed"))
     assert told(result) == ""

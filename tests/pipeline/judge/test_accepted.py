@@ -1,0 +1,45 @@
+"""--allow-regression also accepts a possible loss, and none that is shown to be too large."""
+
+from __future__ import annotations
+
+from judge_support import pairs, result_of, throughput_of
+
+from pipeline.judge.accepted import accepting
+from pipeline.judge.advice import advice
+from pipeline.judge.publishing import may_publish
+from pipeline.judge.verdict import Verdict
+
+PERHAPS = result_of(throughput_of(fast=pairs(1.2), slow=pairs(0.94, noise=60.0)))
+SURELY = result_of(throughput_of(fast=pairs(1.2), slow=pairs(0.9)))
+
+
+def test_what_the_advice_says_is_accepted() -> None:
+    allowed, reason = may_publish(PERHAPS, False)
+    assert not allowed and "not for each workload" in reason
+    assert "--quick --allow-regression slow` accepts that" in advice(PERHAPS, "p", ("--quick",))
+    allowed, reason = may_publish(PERHAPS, False, ("slow",))
+    assert allowed
+    assert "--allow-regression slow accepts its -6.00 %" in reason
+    assert "perhaps more than it may lose (-5.0 %)" in reason
+
+
+def test_another_name_accepts_nothing() -> None:
+    assert accepting(PERHAPS, ("fast", "throughput")) is PERHAPS
+
+
+def test_a_loss_that_is_shown_beyond_the_allowance_is_lifted_by_that_alone() -> None:
+    assert SURELY.keys.throughput.verdict is Verdict.NO_GO
+    assert accepting(SURELY, ("slow",)) is SURELY
+    assert not may_publish(SURELY, False, ("slow",))[0]
+
+
+def test_the_whole_still_has_to_gain_or_not_to_lose() -> None:
+    lost = result_of(throughput_of(one=pairs(0.97, noise=9.0), slow=pairs(0.94, noise=60.0)))
+    assert not may_publish(lost, False, ("slow",))[0]
+
+
+def test_a_neutral_whole_with_a_doubt_is_harmless_without_it() -> None:
+    level = result_of(throughput_of(one=pairs(1.05), slow=pairs(0.947, noise=8.0)))
+    assert level.keys.throughput.verdict is Verdict.NEUTRAL
+    assert not level.keys.throughput.not_worse
+    assert accepting(level, ("slow",)).keys.throughput.not_worse
