@@ -241,7 +241,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     else:
         cure = (
             f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
-            "so does a change of sources, profile or lists"
+            "so does a change of sources, flags, training, lists or geometry"
         )
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 

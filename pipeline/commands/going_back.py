@@ -74,8 +74,8 @@ def rollback_command(profile: str, wish: str | None) -> None:
 def unpin_command(profile: str) -> None:
     """Let builds move `current` again to what was rolled back.
 
-    A rollback holds: a build of the same sources, profile and lists does not make current what was
-    rolled back. This lifts it; so does a build of anything else that becomes current.
+    A rollback holds: a build of the same (docs/versions.md says what that is) does not make current
+    what was rolled back. This lifts it; so does a build of anything else that becomes current.
 
     \b
     Example:
@@ -104,7 +104,11 @@ def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
     """Say what holds of a version whose rollback is lifted: a rejection of it stays."""
     refused = marks.same_as(lifted)
     if refused is None:
-        return f"{lifted.version} may come back: the next build of the same makes it current"
+        return (
+            f"{lifted.version} may come back: the next build of the same makes it current, if it "
+            f"is not worse than the version that is; `.venv/bin/pipeline rollback -p {profile} "
+            f"--to {lifted.version}` does so now"
+        )
     return (
         f"{lifted.version} is no longer rolled back, but rejected ({refused.reason}): "
         f"`.venv/bin/pipeline reject -p {profile} {refused.version} --undo` takes that back"
@@ -165,7 +169,8 @@ def _replace(dist: Path, others: list[Version]) -> str:
         point_nowhere(dist)
         return (
             f"no version is current now: {dist / 'current'} is gone. Programs that preload it say "
-            "so when they start, and use libc's malloc: leave LD_PRELOAD out"
+            "so when they start, and use libc's malloc: leave LD_PRELOAD out. `hakmem run` starts "
+            "nothing without a library"
         )
     want_again(place)
     point_current(place)

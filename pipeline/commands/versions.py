@@ -101,9 +101,12 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
 
     dist = tree.dist(profile)
     now, said = current(dist), read_marks(dist).by_version()
+    newer = now is not None
     for one in published(dist):
+        newer = newer and one != now
         *described, state = _describe(one)
-        words = "; ".join(filter(None, (state, said.get(one.name))))
+        beside = "newer than current, and not made current" if newer else ""
+        words = "; ".join(filter(None, (state, said.get(one.name, beside))))
         yield ("*" if one == now else "", profile, one.name, *described, words)
 
 

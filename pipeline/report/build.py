@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,12 +14,15 @@ from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
+from pipeline.report.circumstances import judged_before, laxer, uncommitted
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
 from pipeline.report.findings import findings
+from pipeline.report.history import Point
 from pipeline.report.model import (
     DynoStat,
+    Finding,
     Layout,
     Overlap,
     ReportModel,
@@ -69,7 +72,7 @@ class Inputs:
     gathered; ``previous`` where there is no version before this one that has a report. ``origin``
     says of a rebuild what it was made from; None for a build with its own training. ``geometry``
     is None where nobody has said it, and so are ``cut_for`` and ``source``. ``cost`` is what a
-    variant costs against production.
+    variant costs against production. ``judged`` are the judgements of which a report is kept.
     """
 
     receipts: Mapping[str, Receipt]
@@ -83,6 +86,7 @@ class Inputs:
     source: Source | None = None
     variant: str = PRODUCTION
     cost: Cost | None = None
+    judged: Sequence[Point] = ()
 
 
 def report_model(
@@ -114,7 +118,8 @@ def report_model(
         allow_neutral=allow_neutral,
         allow_regression=allow_regression,
         programs=_programs(receipts),
-        findings=findings(result, None, facts.contract if facts else None),
+        findings=(),
+        circumstances=_circumstances(result, inputs, version),
         summary=summary_rows(result),
         verify=result,
         curve=_curve(result, inputs.evidence),
@@ -130,7 +135,22 @@ def report_model(
         training=_training(receipts, facts),
         layout=_layout(receipts, inputs.evidence),
     )
-    return against(model, inputs.previous) if inputs.previous else model
+    return against(model, inputs.previous) if inputs.previous else with_findings(model)
+
+
+def with_findings(model: ReportModel) -> ReportModel:
+    """Return the report with all that its figures, and its circumstances, make worth a look."""
+    found = findings(model.verify, model.previous, model.contract)
+    return model.model_copy(update={"findings": (*found, *model.circumstances)})
+
+
+def _circumstances(result: VerifyResult, inputs: Inputs, version: str) -> tuple[Finding, ...]:
+    before = inputs.previous
+    return (
+        *judged_before(inputs.judged, result.tuned.sha256, version),
+        *(laxer(result, before.verify, before.version) if before else ()),
+        *uncommitted(inputs.source),
+    )
 
 
 def against(
@@ -138,24 +158,13 @@ def against(
 ) -> ReportModel:
     """Return the report with another version to compare with, in place of the one it has."""
     previous = compare_versions(older, model, direct)
-    return model.model_copy(
-        update={
-            "previous": previous,
-            "previous_reason": "",
-            "findings": findings(model.verify, previous, model.contract),
-        }
-    )
+    return with_findings(model.model_copy(update={"previous": previous, "previous_reason": ""}))
 
 
 def alone(model: ReportModel) -> ReportModel:
     """Return the report without a version to compare with: against the baseline only."""
-    return model.model_copy(
-        update={
-            "previous": None,
-            "previous_reason": "only the baseline was asked for",
-            "findings": findings(model.verify, None, model.contract),
-        }
-    )
+    reason = "only the baseline was asked for"
+    return with_findings(model.model_copy(update={"previous": None, "previous_reason": reason}))
 
 
 def _notes(receipts: Mapping[str, Receipt], stage: str) -> Notes:

@@ -7,9 +7,10 @@ gains over the baseline, if that is the same library in both; else only a direct
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+from pipeline.geometry.model import Difference
 from pipeline.judge.counts import ProgramCounts, RealProgram, WorkloadCounts
 from pipeline.judge.keys import LEANER, share
 from pipeline.judge.keys import compare as judge_interval
@@ -291,6 +292,24 @@ def _code_bytes(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
     )
 
 
+def _other_geometry(older: ReportModel, newer: ReportModel) -> list[str]:
+    """Return in one note what of the geometry was changed; none where it is the same or unknown."""
+    if older.geometry is None or newer.geometry is None:
+        return []
+    before, after = ({one.what: one for one in side.geometry or ()} for side in (older, newer))
+    changed = [
+        f"{what} {_setting(what, before, after)} → {_setting(what, after, before)}"
+        for what in dict.fromkeys((*before, *after))
+        if _setting(what, before, after) != _setting(what, after, before)
+    ]
+    return [f"geometry, then → now: {', '.join(changed)}"] if changed else []
+
+
+def _setting(what: str, mine: Mapping[str, Difference], others: Mapping[str, Difference]) -> str:
+    """Return the value on one side: where it is the default there, the other side knows that."""
+    return (mine[what].after if what in mine else others[what].before) or "none"
+
+
 def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     notes = []
     if older.verify.created > newer.verify.created:
@@ -299,8 +318,7 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
         notes.append(f"{older.version} was judged {older.verify.mode}, this {newer.verify.mode}")
     if older.verify.environment.cpu != newer.verify.environment.cpu:
         notes.append(f"{older.version} was judged on another processor")
-    if None not in (older.geometry, newer.geometry) and older.geometry != newer.geometry:
-        notes.append(f"{older.version} was built with another geometry")
+    notes += _other_geometry(older, newer)
     apart = workloads_apart(*_other_workloads(older.verify, newer.verify))
     if apart:
         notes.append(f"not judged by the workloads of {older.version}: {apart}")

@@ -64,7 +64,7 @@ def _measure(comparison: Comparison) -> list[str]:
     if not view.undecided(comparison):
         return []
     if comparison.measured:
-        return ["without --quick, and on a quiet machine, `--measure` decides more"]
+        return ["the machine's noise left that open: on a quiet machine `--measure` decides more"]
     return ["the same command with `--measure` judges them directly, in a minute or two of runs"]
 
 

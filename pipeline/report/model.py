@@ -278,6 +278,7 @@ class ReportModel(Record):
     what that costs against production's library; None where it was not measured.
     ``decided`` is what people decided after that. The kept file never has it. ``withheld``: the
     gate lets it pass, and it is not published because --no-publish asked for that.
+    ``circumstances`` are those of the findings that nothing measured.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
     """
@@ -291,6 +292,7 @@ class ReportModel(Record):
     allow_regression: tuple[str, ...] = ()
     programs: dict[str, str]
     findings: tuple[Finding, ...]
+    circumstances: tuple[Finding, ...] = ()
     summary: tuple[SummaryRow, ...]
     verify: VerifyResult
     curve: tuple[CurvePoint, ...]
@@ -339,7 +341,16 @@ class ReportModel(Record):
         if not self.published:
             return ""
         found = gains(self.verify)
-        return f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
+        why = f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
+        return f"{why}{self._behind}"
+
+    @property
+    def _behind(self) -> str:
+        """What is worse than in the version before, over all workloads; or ""."""
+        if self.previous is None:
+            return ""
+        worse = [row.name for row in self.previous.rows if row.judgement == "worse"]
+        return f", but worse than {self.previous.version} ({', '.join(worse)})" if worse else ""
 
     @property
     def refused_for(self) -> str:

@@ -113,8 +113,8 @@ def harmless(model: ReportModel) -> str:
     if not (worse and model.passed):
         return ""
     return (
-        "no regression kept this version from being published: the keys, the memory limit and the "
-        "health checks decide"
+        "none of these regressions stops a build (docs/verdicts.md, What is published): reject the "
+        "version if you do not want them"
     )
 
 

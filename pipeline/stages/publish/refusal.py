@@ -31,7 +31,7 @@ def refuse_rejected(dist: Path, digest: str, inputs: str) -> None:
         left = untouched(dist)
         raise GateError(
             f"{found.version} was rejected ({found.reason}), and this is built of the same; {left}",
-            hint="change sources, profile or lists; or take that back: "
+            hint="change sources, flags, training, lists or geometry; or take that back: "
             f"`.venv/bin/pipeline reject -p {dist.name} {found.version} --undo`",
         )
 

@@ -39,6 +39,7 @@ def make_report(
 ) -> ReportModel:
     """Gather what the report of a judged build says; the version before it is compared with."""
     from pipeline.report.build import Inputs, report_model
+    from pipeline.report.history import read_history
 
     older = version_before(shop.tree.dist(shop.line), version)
     previous, reason = _previous(older)
@@ -60,6 +61,7 @@ def make_report(
             cut_for=release.geometry.processor if release.geometry else ANY,
             variant=shop.options.variant,
             cost=release.cost,
+            judged=read_history(shop.tree, shop.line).points,
         ),
     )
 

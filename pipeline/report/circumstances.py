@@ -1,0 +1,59 @@
+"""What a reviewer would not guess of a build: what it was judged by, and what was judged before.
+
+None of it is measured: files that are not committed, a gate that lets more pass than that of the
+version before, an earlier judgement of the same library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.judge.keys import share
+from pipeline.judge.model import VerifyResult
+from pipeline.report import text
+from pipeline.report.model import Finding, Source
+
+if TYPE_CHECKING:
+    from pipeline.report.history import Point
+
+MOST_FILES = 4
+
+
+def uncommitted(source: Source | None) -> Iterator[Finding]:
+    """Yield that a build has files that are in no commit."""
+    if source is None or source.clean is not False:
+        return
+    more = len(source.changed) - MOST_FILES
+    names = ", ".join(source.changed[:MOST_FILES]) + (f" and {more} more" if more > 0 else "")
+    yield _doubt("built from files that are not committed", names, "reproduce")
+
+
+def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[Finding]:
+    """Yield which workloads may lose more than when the version before was judged."""
+    earlier = {one.name: one.allowance for one in before.throughput.workloads}
+    raised = [
+        f"{one.name} {share(earlier[one.name])} → {share(one.allowance)}"
+        for one in result.throughput.workloads
+        if one.allowance > earlier.get(one.name, 1.0)
+    ]
+    if raised:
+        what = f"workloads may lose more than when {version} was judged"
+        yield _doubt(what, ", ".join(raised), "keys")
+
+
+def judged_before(points: Sequence[Point], library: str, version: str) -> Iterator[Finding]:
+    """Yield what earlier judgements said of a library with the same bytes, the newest first."""
+    same = [one for one in points if one.library == library and one.version != version]
+    for one in reversed(same):
+        outcome = "published" if one.published else "not published"
+        gain = (
+            f"throughput {text.change(one.gain)} "
+            f"[{text.change(one.gain_low)}, {text.change(one.gain_high)}]"
+        )
+        what = f"the same library was judged before, {text.day(one.created)}"
+        yield _doubt(what, f"{one.version}, {outcome}: {gain}", "keys")
+
+
+def _doubt(what: str, detail: str, anchor: str) -> Finding:
+    return Finding(kind="doubt", what=what, detail=detail, anchor=anchor)

@@ -1,0 +1,83 @@
+"""What stands beside the figures: uncommitted files, a laxer gate, earlier judgements."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pipeline.report.build import Inputs, report_model
+from pipeline.report.circumstances import judged_before, laxer, uncommitted
+from pipeline.report.history import Point
+from pipeline.report.model import Source
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
+from judge_support import pairs, result_of, throughput_of
+
+RESULT = result_of(throughput_of(loop=pairs(1.03)))
+LIBRARY = RESULT.tuned.sha256
+
+
+def point(version: str, library: str, published: bool = False) -> Point:
+    unknown = dict.fromkeys(("misses", "misses_of", "instructions", "memory_mib", "text_bytes"))
+    return Point.model_validate(
+        {
+            **unknown,
+            "version": version,
+            "created": "2026-01-02T03:04:05+00:00",
+            "published": published,
+            "current": False,
+            "mode": "quick",
+            "processor": "a",
+            "baseline": "b",
+            "gain": 1.02,
+            "gain_low": 1.01,
+            "gain_high": 1.03,
+            "library": library,
+        }
+    )
+
+
+def test_files_that_are_in_no_commit_are_named() -> None:
+    files = ("a.toml", "b.toml", "c.toml", "d.toml", "e.toml")
+    source = Source(commit="c0ffee", clean=False, command=None, changed=files)
+    (found,) = uncommitted(source)
+    assert found.detail == "a.toml, b.toml, c.toml, d.toml and 1 more"
+    assert not list(uncommitted(source.model_copy(update={"clean": True})))
+    assert not list(uncommitted(None))
+
+
+def test_an_allowance_that_was_raised_is_told_and_one_that_was_lowered_is_not() -> None:
+    raised = RESULT.model_copy(
+        update={
+            "throughput": RESULT.throughput.model_copy(
+                update={
+                    "workloads": tuple(
+                        one.model_copy(update={"allowance": 0.12})
+                        for one in RESULT.throughput.workloads
+                    )
+                }
+            )
+        }
+    )
+    (found,) = laxer(raised, RESULT, "1.0")
+    assert found.detail == "loop 5.0 % → 12.0 %"
+    assert not list(laxer(RESULT, raised, "1.0"))
+
+
+def test_earlier_judgements_of_the_same_bytes_are_told_the_newest_first() -> None:
+    points = (point("1", LIBRARY), point("2", "other"), point("3", LIBRARY), point("4", LIBRARY))
+    found = list(judged_before(points, LIBRARY, "4"))
+    assert [one.detail.split(",")[0] for one in found] == ["3", "1"]
+    assert "not published: throughput +2.00 % [+1.00 %, +3.00 %]" in found[0].detail
+
+
+def test_all_of_it_stays_in_a_report_that_is_held_against_another_version() -> None:
+    older = report_model(
+        profile="p", version="1", result=RESULT, allow_neutral=False, inputs=Inputs(receipts={})
+    )
+    inputs = Inputs(receipts={}, previous=older, judged=(point("0", LIBRARY),))
+    newer = report_model(
+        profile="p", version="2", result=RESULT, allow_neutral=False, inputs=inputs
+    )
+    assert newer.previous is not None
+    assert any("judged before" in one.what for one in newer.findings)
