@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HEADINGS = (
     *("", "profile", "version", "published", "throughput", "I-cache"),
-    *("mode", "library", "all", ""),
+    *("mode", "library", "folder", ""),
 )
 
 
@@ -89,9 +89,19 @@ def _profiles_published(tree: Tree) -> list[str]:
     if not found:
         raise VersionError(
             f"nothing is published in this tree, {tree.root}",
-            hint="`.venv/bin/pipeline build` builds `mixed`",
+            hint=_judged_only(tree) or "`.venv/bin/pipeline build` builds `mixed`",
         )
     return found
+
+
+def _judged_only(tree: Tree) -> str:
+    """Return how to see what was judged and not published; "" where nothing was."""
+    from pipeline.release.version import lines_with
+    from pipeline.report.kept import kept_reports
+
+    judged = lines_with(tree.state, lambda line: kept_reports(line / "reports"))
+    shown = ", ".join(f"`.venv/bin/pipeline report last -p {name}`" for name in judged)
+    return f"what was judged and not published: {shown}" if judged else ""
 
 
 def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:

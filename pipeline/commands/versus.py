@@ -63,8 +63,9 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="Threads of COMMAND. Say 1 if it has one: both runs of a pair then share one CPU at the "
-    "same time, so noise hits both alike, and intervals are narrower.",
+    help="How many threads of all processes of COMMAND work at once; a server with one worker and "
+    "a client that waits for it are 1. With 1 both runs of a pair share one CPU at the same time, "
+    "so noise hits both alike, and intervals are narrower.",
 )
 @click.option(
     "--time-of",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SURPLUS = 1.5
 """What comes may be noisier than what was seen."""
 
+MOST_NOISE = 0.6
+"""The part of the squared width of the whole that makes a workload the one to look at."""
+
 MOST_S = 3600.0
 """Whoever would have to wait longer is told that the machine is the trouble."""
 
@@ -172,13 +175,36 @@ def _longer(result: VerifyResult, profile: str) -> str:
             f"CPUs): when the machine is quiet, {_command(profile, *quick, '--from verify')} "
             "judges again"
         )
-    minutes = max(2, math.ceil(seconds / 60))
+    minutes, counting = max(2, math.ceil(seconds / 60)), _minutes_beside(result)
     again = _command(profile, f"--verify-time {minutes}m")
     return (
-        f"{again} judges again, {_enough(result, seen > needed)}: up to {CHECKED * minutes} "
-        f"minutes in all ({minutes} of the build's runs, {(CHECKED - 1) * minutes} of the judge's "
-        f"check of itself); {_beside(result)}"
+        f"{again} judges again, {_enough(result, seen > needed)}, if the noise stays as it is: up "
+        f"to {CHECKED * minutes + counting} minutes in all ({minutes} of the build's runs, "
+        f"{(CHECKED - 1) * minutes} of the judge's check of itself, {counting} of counting); "
+        f"{_beside(result)}{_noisy(result)}"
     )
+
+
+def _minutes_beside(result: VerifyResult) -> int:
+    """Return how long a judgement takes beside its timed runs."""
+    judgements = CHECKED if result.self_check else 1
+    return math.ceil(max(0.0, result.seconds - judgements * result.throughput.seconds) / 60)
+
+
+def _noisy(result: VerifyResult) -> str:
+    """Name the workload that most of the width comes from: more time may not be the best cure."""
+    timed = result.throughput
+    widths = {one.name: (one.weight * half_width(one.ratio)) ** 2 for one in timed.workloads}
+    most = max(timed.workloads, key=lambda one: widths[one.name])
+    if timed.alone or widths[most.name] < MOST_NOISE * sum(widths.values()):
+        return ""
+    several = most.kind == "program" and most.threads != 1
+    cure = (
+        ": if no two of its threads work at once, `threads = 1` narrows its interval several times"
+        if several
+        else ""
+    )
+    return f"; most of the noise is that of {most.name}{cure}"
 
 
 def _beside(result: VerifyResult) -> str:

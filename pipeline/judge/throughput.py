@@ -146,8 +146,9 @@ class _Campaign:
     def _run_block(self, block: Block) -> None:
         name = block[0].workload
         done = sum(len(samples) for samples in self.samples.values())
-        budget = self._request.time_budget_s
-        self._progress(f"pair {done + 1}, {self.seconds:.0f} s of {budget:.0f}: {name}")
+        spent, budget = self.seconds, self._request.time_budget_s
+        of = f"of {budget:.0f}" if spent <= budget else "and the fewest pairs that will do"
+        self._progress(f"pair {done + 1}, {spent:.0f} s {of}: {name}")
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before

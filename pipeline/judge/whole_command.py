@@ -44,3 +44,10 @@ def told_in(argv: Sequence[str]) -> tuple[str, ...]:
             break
         words += [name, value]
     return tuple(words)
+
+
+def command_in(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command in a line that `whole_command` made."""
+    rest = tuple(argv[1 + len(told_in(argv)) :])
+    scratch = ("/bin/sh", "-c", IN_SCRATCH, "sh")
+    return rest[len(scratch) :] if rest[: len(scratch)] == scratch else rest[len(("--in", "")) :]

@@ -113,7 +113,7 @@ timeout_s = 300
 # role = "verify"
 # argv = [{argv}]
 # weight = 3                     # its share, beside the weights of the others
-# threads = {threads}                    # how many keep a CPU busy{whose}; leave it out if unknown
+# threads = {threads}                    # how many of all processes work at once{whose}
 {time_of}# timeout_s = 300
 
 # Its cache misses, counted in a simulation, 50 to 100 times as slow: give it a shorter input.
@@ -152,7 +152,7 @@ def render_profile(name: str, command: Sequence[str], *, server: str | None = No
         judging = _RECORDED.format(name=name, argv=argv)
         counted = _text(server) if server else "true"
         time_of = f"# time_of = {counted}          # without its client\n" if server else ""
-        threads, whose = (2, ", client and server") if server else (1, "")
+        threads, whose = (2, ", those of a client, too") if server else (1, "")
         health = _HEALTH.format(
             name=name, argv=argv, counted=counted, time_of=time_of, threads=threads, whose=whose
         )

@@ -102,8 +102,8 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
     unclear = verdicts.count(Verdict.INCONCLUSIVE)
     if unclear and not result.throughput.alone:  # of a single one the key says it
         verb = "is" if unclear == 1 else "are"
-        what = f"{unclear} of {len(workloads)} workloads {verb} undecided alone"
-        why = "the interval of a single workload is wider than that of all, and crosses a margin"
+        what = f"{unclear} of {len(workloads)} workloads {verb} not decided one by one"
+        why = "only all together count: a single workload has fewer runs, and a wider interval"
         yield _doubt(what, why, "workloads")
 
 

@@ -18,7 +18,7 @@ from pipeline.judge.model import Key
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
-from pipeline.judge.whole_command import told_in
+from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
@@ -129,7 +129,7 @@ def paired_lines(model: ReportModel) -> tuple[str, ...]:
     mine = f"{line}:{model.version}" if model.published else in_tree(model.verify.tuned.path)
     return (
         "The baseline is this library built with -O2 and no profile. It is not the malloc that you "
-        f"have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}-- YOUR-PROGRAM` "
+        f"have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}` "
         "compares with that.",
         "Speed: the baseline is 1, and more is faster. The interval is that of the pairs.",
         "Memory: both columns are medians; the ratio is the median over the pairs.",
@@ -137,10 +137,12 @@ def paired_lines(model: ReportModel) -> tuple[str, ...]:
 
 
 def _timed_alike(model: ReportModel) -> str:
-    """Return the options by which the profile's only program was timed; "" where it has more."""
+    """Return the profile's only program with the options by which it was timed, to be pasted."""
     timed = model.verify.throughput.workloads
-    programs = [told_in(one.argv) for one in timed if one.kind == "program"]
-    return "".join(f"{shlex.quote(word)} " for word in programs[0]) if len(programs) == 1 else ""
+    lines = [one.argv for one in timed if one.kind == "program"]
+    if len(lines) != 1:
+        return "-- YOUR-PROGRAM"
+    return shlex.join((*told_in(lines[0]), "--", *command_in(lines[0])))
 
 
 def opening(model: ReportModel) -> str:

@@ -36,14 +36,14 @@ def shim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_program_of_the_command_or_of_its_script_is_told(shim: Path, tmp_path: Path) -> None:
     script = tmp_path / "driver.sh"
     script.write_text("seq 9 | sort -r\n", encoding="utf-8")
-    said = [
-        f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; "
-        "write its whole path in the profile to choose"
-    ]
-    assert differing_programs(["sort", "-r"]) == said
-    assert differing_programs(["env", "LC_ALL=C", "sort"]) == said
-    assert differing_programs(["sh", "-c", "seq 9|sort -r; sort x"]) == said
-    assert differing_programs(["sh", str(script), "x" * 5000]) == said
+    said = (
+        f"sort: a build runs {BUILDS}, not {shim}, which your PATH has first; write its whole path"
+    )
+    command, in_script = [f"{said} into the {where} to choose" for where in ("command", "script")]
+    assert differing_programs(["sort", "-r"]) == [command]
+    assert differing_programs(["env", "LC_ALL=C", "sort"]) == [command]
+    assert differing_programs(["sh", "-c", "seq 9|sort -r; sort x"]) == [in_script]
+    assert differing_programs(["sh", str(script), "x" * 5000]) == [in_script]
 
 
 def test_the_environment_of_the_pipeline_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def differing_programs(argv: Sequence[str]) -> list[str]:
         if mine and theirs and _place(Path(mine)) != _place(theirs):
             told.append(
                 f"{word}: a build runs {theirs}, not {mine}, which your PATH has first; "
-                "write its whole path in the profile to choose"
+                f"write its whole path into the {'command' if word in argv else 'script'} to choose"
             )
     return told
 

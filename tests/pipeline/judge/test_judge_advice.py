@@ -235,3 +235,20 @@ def test_nothing_gained_may_be_accepted() -> None:
 def test_a_quick_run_is_told_to_run_in_full(noise: float) -> None:
     found = judged(1.0, noise, 3.0, seconds=20.0).model_copy(update={"mode": "quick"})
     assert "`.venv/bin/pipeline build --profile shop`, without --quick" in advice(found, "shop")
+
+
+def test_the_workload_that_most_of_the_noise_comes_from_is_named() -> None:
+    timed = throughput_of(("server",), server=pairs(1.0, noise=40.0), loop=pairs(1.0, noise=1.0))
+    two = tuple(one.model_copy(update={"threads": 2}) for one in timed.workloads)
+    timed = timed.model_copy(update={"workloads": two})
+    said = advice(result_of(timed, programs=[program_of("python3", 4.0, 4.0)]), "shop")
+    assert "most of the noise is that of server: " in said and "`threads = 1`" in said
+    even = throughput_of(("server",), server=pairs(1.0, noise=40.0), loop=pairs(1.0, noise=40.0))
+    said = advice(result_of(even, programs=[program_of("python3", 4.0, 4.0)]), "shop")
+    assert "most of the noise" not in said
+
+
+def test_the_minutes_in_all_are_those_of_counting_too() -> None:
+    found = judged(1.0, noise=10.0, misses=3.0).model_copy(update={"seconds": 60.0 + 150.0})
+    said = advice(found, "shop")
+    assert f"up to {3 * minutes(said) + 3} minutes in all" in said and "3 of counting" in said

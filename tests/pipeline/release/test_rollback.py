@@ -337,6 +337,13 @@ def test_list_says_when_nothing_is_published(
     done = CliRunner().invoke(cli, ["list"])
     assert isinstance(done.exception, VersionError)
     assert "nothing is published in this tree" in done.exception.message
+    assert done.exception.hint == "`.venv/bin/pipeline build` builds `mixed`"
+    report = tmp_path / "fresh/build/pipeline/shop/reports/1.0-aa/report.json"
+    report.parent.mkdir(parents=True)
+    report.write_text("{}")
+    done = CliRunner().invoke(cli, ["list"])
+    assert isinstance(done.exception, VersionError)
+    assert "`.venv/bin/pipeline report last -p shop`" in done.exception.hint
 
 
 @pytest.mark.parametrize(

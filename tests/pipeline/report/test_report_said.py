@@ -11,7 +11,7 @@ from pipeline.judge.health import summarise as summarise_health
 from pipeline.judge.model import HealthCheck
 from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import summarise
-from pipeline.judge.whole_command import whole_command
+from pipeline.judge.whole_command import command_in, whole_command
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.findings import findings
@@ -99,8 +99,18 @@ def test_the_comparison_with_libc_times_as_the_profile_does(
         verify = model.verify.model_copy(update={"throughput": throughput})
         return paired(model.model_copy(update={"verify": verify}))
 
-    assert f"versus libc mixed:1 {words}-- YOUR-PROGRAM`" in said(1)
+    assert f"versus libc mixed:1 {words}-- /s --threads 9`" in said(1)
     assert "versus libc mixed:1 -- YOUR-PROGRAM`" in said(2)
+
+
+@pytest.mark.parametrize("folder", [None, Path("/there")])
+@pytest.mark.parametrize("threads", [None, 2])
+def test_the_command_of_a_timed_line_is_found_again(
+    folder: Path | None, threads: int | None
+) -> None:
+    command = ("/bin/sh", "-c", "exit 0")
+    line = whole_command(Path("/c"), command, folder=folder, threads=threads, time_of="sh")
+    assert command_in(line) == command
 
 
 @pytest.mark.parametrize(
