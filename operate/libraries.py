@@ -51,10 +51,19 @@ class Library:
     @property
     def level(self) -> str:
         """The level of instructions that it was compiled for, such as x86-64-v3; "" if unknown."""
+        return str(self._processor.get("march") or "")
+
+    @property
+    def built_for(self) -> str:
+        """The kind of processor whose geometry it has; "any" for none, or where nobody knows."""
+        return str(self._processor.get("cut_for") or self.cpu)
+
+    @property
+    def _processor(self) -> dict[str, Any]:
         entry = self.manifest
         if self.cpu != "any":
             entry = (self.manifest.get("beside") or {}).get(self.cpu) or {}
-        return str((entry.get("processor") or {}).get("march") or "")
+        return entry.get("processor") or {}
 
     def beside(self) -> list[str]:
         """Return the kinds of processors that have a library of their own beside this one."""

@@ -71,7 +71,7 @@ def library(process: Process, path: str) -> dict[str, Any]:
         "version": known.version if known else None,
         "profile": known.profile if known else None,
         "level": known.level if known else None,
-        "cpu": known.cpu if known else None,
+        "cpu": known.built_for if known else None,
         "rejected": rejections.rejection(known) if known else None,
     }
 

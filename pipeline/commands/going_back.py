@@ -218,25 +218,24 @@ def _before(versions: list[Version], now: Version | None, profile: str) -> Versi
     from pipeline.core.errors import VersionError
     from pipeline.release.marks import read_marks
 
+    marks = read_marks(versions[0].folder.parent)
+    rejected = [one for one in versions if marks.rejection(one) is not None]
     older = versions[versions.index(now) + 1 :] if now in versions else versions
-    rejected = []
+    good = [one for one in older if one not in rejected]
+    if good:
+        return good[0]
     if older:
-        marks = read_marks(older[0].folder.parent)
-        rejected = [one.name for one in older if marks.rejection(one) is not None]
-        older = [one for one in older if one.name not in rejected]
-    if not older and rejected:
+        named = ", ".join(one.name for one in older)
         raise VersionError(
-            f"there is no older version to go back to: all were rejected ({', '.join(rejected)})",
+            f"there is no older version to go back to: all were rejected ({named})",
             hint=f"`.venv/bin/pipeline reject -p {profile} VERSION --undo` takes a rejection back",
         )
-    if not older:
-        raise VersionError(
-            f"{now.name} is the oldest version: there is none to go back to"
-            if now is not None
-            else "there is no older version to go back to",
-            hint="leave LD_PRELOAD out: programs then have the malloc of libc"
-            if len(versions) == 1
-            else f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes a newer one of "
-            f"those that `.venv/bin/pipeline list -p {profile}` shows",
-        )
-    return older[0]
+    raise VersionError(
+        f"{now.name} is the oldest version: there is none to go back to"
+        if now is not None
+        else "there is no older version to go back to",
+        hint=f"`.venv/bin/pipeline rollback -p {profile} --to VERSION` takes a newer one of "
+        f"those that `.venv/bin/pipeline list -p {profile}` shows"
+        if any(one != now and one not in rejected for one in versions)
+        else "leave LD_PRELOAD out: programs then have the malloc of libc",
+    )

@@ -60,13 +60,15 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
 
     tree = Tree.here()
     names = profile_names(tree) if every else [profile or "mixed"]
-    with BuildConsole(Console(stderr=True)).stage("health") as line:
-        rows = [row for name in names for row in _rows(tree, name, version, every, line)]
+    with BuildConsole(Console(stderr=True)).stage("health") as stage:
+        rows = [row for name in names for row in _rows(tree, name, version, every, stage)]
         _require_any(rows)
     if as_json:
         click.echo(json.dumps({"schema_version": 1, "checks": rows}, indent=1))
     else:
         click.echo(_table(rows), nl=False)
+        for decided in _marked(tree, rows):
+            click.echo(decided)
         click.echo(f"next: {_next_step(rows)}")
     failed = any(row["status"] == "failed" for row in rows)
     return ExitCode.WORKLOAD if failed else ExitCode.OK
@@ -144,6 +146,15 @@ def _table(rows: list[dict[str, Any]]) -> str:
     profiles = len({row["profile"] for row in rows if row["version"]})
     said = ", ".join(f"{counted[word]} {word}" for word in MARKS)
     return plain(table, f"{said}; profiles with a version: {profiles}")
+
+
+def _marked(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what people decided of versions: a rejected one may pass all checks."""
+    from pipeline.release.marks import read_marks
+
+    for line, version in dict.fromkeys((row["profile"], row["version"]) for row in rows):
+        if mark := read_marks(tree.dist(line)).by_version().get(version):
+            yield f"{line} {version}: {mark}"
 
 
 def _next_step(rows: list[dict[str, Any]]) -> str:

@@ -255,3 +255,19 @@ def test_a_prefix_that_is_named_is_the_only_place(tmp_path: Path, library: Path)
     assert done.returncode == 0 and str(place) in done.stdout
     done = hakmem("run", "--prefix", str(tmp_path / "none"), "--show", "--", "/bin/true")
     assert done.returncode == ExitCode.VERSION
+
+
+@pytest.mark.parametrize(
+    ("processor", "cpu", "told"),
+    [
+        ({"cut_for": "amd-zen3"}, "any", "amd-zen3"),
+        ({"cut_for": "any"}, "any", "any"),
+        ({}, "any", "any"),
+        ({}, "amd-zen4", "amd-zen4"),
+    ],
+)
+def test_a_library_says_which_processor_it_was_built_for(
+    processor: dict[str, str], cpu: str, told: str
+) -> None:
+    manifest = {"processor": processor, "beside": {"amd-zen4": {"processor": processor}}}
+    assert Library(Path("/x/libhakmem.so"), manifest, cpu).built_for == told

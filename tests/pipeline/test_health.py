@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.marks import reject
+from pipeline.release.version import Version
 
 HEALTH = """
 [[workload]]
@@ -144,3 +146,9 @@ def test_without_a_version_there_is_nothing_to_run(tree: Tree) -> None:
 @pytest.mark.usefixtures("tree")
 def test_all_and_one_exclude_each_other() -> None:
     assert "--all takes neither" in str(health("--all", "-p", "good").exception)
+
+
+def test_a_rejected_version_is_called_so_though_it_passes(tree: Tree) -> None:
+    assert "REJECTED" not in health("-p", "good").stdout
+    reject(Version(tree.dist("good") / "1.0-aa"), "no good")
+    assert "good 1.0-aa: REJECTED: no good" in health("-p", "good", "1.0-aa").stdout
