@@ -116,16 +116,16 @@ def c_tests(paths: Iterable[str]) -> dict[str, str]:
 
 def python_tests(paths: Iterable[str], root: Path) -> list[str]:
     """Return the test files and folders of pytest that the files ask for."""
-    wanted: set[str] = set()
-    for path in paths:
-        if fnmatch(path, "tests/*/test_*.py"):
-            wanted.add(path)
-        elif path.endswith(".py"):
-            wanted |= importers(path, root)
-        else:
-            wanted |= readers(path, root)
-        wanted |= {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}
-    return sorted(wanted)
+    return sorted(set().union(*(asked_by(path, root) for path in paths)))
+
+
+def asked_by(path: str, root: Path) -> set[str]:
+    """Return the test files and folders that one file asks for."""
+    if fnmatch(path, "tests/*/test_*.py"):
+        wanted = {path}
+    else:
+        wanted = importers(path, root) if path.endswith(".py") else readers(path, root)
+    return wanted | {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}
 
 
 def importers(path: str, root: Path) -> set[str]:
@@ -137,11 +137,23 @@ def importers(path: str, root: Path) -> set[str]:
 
 
 def readers(path: str, root: Path) -> set[str]:
-    """Return the test files that name a file: as one path, or part by part."""
-    spellings = path, " / ".join(f'"{part}"' for part in PurePosixPath(path).parts)
+    """Return the test files that name a file in a string of their code, whole or part by part."""
+    parts = " / ".join(f'"{part}"' for part in PurePosixPath(path).parts)
     tests = sorted((root / "tests").rglob("test_*.py"))
-    texts = ((str(test.relative_to(root)), test.read_text(encoding="utf-8")) for test in tests)
-    return {test for test, text in texts if any(spelled in text for spelled in spellings)}
+    texts = {str(test.relative_to(root)): test.read_text(encoding="utf-8") for test in tests}
+    return {
+        test
+        for test, text in texts.items()
+        if parts in text or (path in text and path in _said(text))
+    }
+
+
+def _said(text: str) -> str:
+    """Return all strings of a file's code; its docstrings are none."""
+    tree = ast.parse(text)
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return "\n".join(str(node.value) for node in strings if id(node) not in docs)
 
 
 def _imports(test: Path) -> set[str]:

@@ -61,7 +61,7 @@ def experiment_group() -> None:
 @experiment_group.command(
     "new",
     short_help="Write a commented entry NAME about SUBJECT.",
-    epilog="Example: pipeline experiment new magazines half-depth-64",
+    epilog="Example: pipeline experiment new magazines my-idea",
 )
 @click.argument("subject", callback=_known_subject, shell_complete=_complete_subject)
 @click.argument("name")

@@ -134,7 +134,7 @@ def test_command(
 
 def run_changed(since: str, console: BuildConsole) -> None:
     """Run what the changes since a commit touch; raise TestsFailed."""
-    from pipeline.commands.changed import changed_files, steps_for
+    from pipeline.commands.changed import asked_by, changed_files, steps_for
     from pipeline.core.paths import Tree
     from pipeline.report.text import many
 
@@ -143,6 +143,9 @@ def run_changed(since: str, console: BuildConsole) -> None:
     todo = steps_for(files, tree.root)
     changed = f"changed since {since}: {many(len(files), 'file')}"
     console.say(f"{changed}; suites: {', '.join(todo) or 'none'}")
+    for path in files:
+        names = sorted(Path(test).stem for test in asked_by(path, tree.root))
+        console.say(f"  {path}: {', '.join(names) or 'no test of pytest'}")
     conclude(run_all(todo, tree, console), "./bootstrap test --changed")
 
 

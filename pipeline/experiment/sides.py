@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.core.digest import digest_tree
+from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import BuildError, ChildError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
@@ -52,6 +52,11 @@ def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
     before = _fresh(room / "a")
     library = build_plain(shop, STAGE, before)
     changed = _changed(shop, entry, trial, room) if trial.compiles else library
+    if not trial.options and digest_file(changed) == digest_file(library):
+        raise UsageError(
+            f"{entry.path}: both sides are the same library, byte for byte",
+            hint="the trial gives what is the default already: give another value",
+        )
     return SideOfTwo(BEFORE, library, {}), SideOfTwo(AFTER, changed, trial.options)
 
 

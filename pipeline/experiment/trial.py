@@ -8,7 +8,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.experiment.entry import Result
 from pipeline.judge.headline import MEMORY, SPEED
-from pipeline.judge.keys import percent, spread
+from pipeline.judge.keys import with_interval
 from pipeline.release.commit import commit_of
 from pipeline.versus.model import VersusResult
 
@@ -36,8 +36,7 @@ def _verdict(found: VersusResult) -> str:
 def _figures(found: VersusResult) -> str:
     """Return the change of both keys, each with its interval, and how much was measured."""
     speed, memory = (
-        f"{percent(key.ratio.value)} {spread(key.ratio)}" if key.ratio else "unknown"
-        for key in (found.speed, found.memory)
+        with_interval(key.ratio) if key.ratio else "unknown" for key in (found.speed, found.memory)
     )
     return f"speed {speed}; peak memory {memory}; {found.throughput.pairs} pairs"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pipeline.judge.keys import percent, share, spread, throughput_key
+from pipeline.judge.keys import share, throughput_key, with_interval
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.verdict import Verdict
@@ -40,6 +40,6 @@ def accepting(result: VerifyResult, names: Collection[str]) -> VerifyResult:
 def _said(workload: WorkloadThroughput) -> str:
     ratio = workload.ratio
     return (
-        f"--allow-regression {workload.name} accepts its {percent(ratio.value)} {spread(ratio)}, "
+        f"--allow-regression {workload.name} accepts its {with_interval(ratio)}, "
         f"perhaps more than it may lose (-{share(workload.allowance)})"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pipeline.judge.keys import memory_key, percent, spread
+from pipeline.judge.keys import memory_key, with_interval
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.samples import Record
@@ -31,7 +31,7 @@ class Cost(Record):
             ("loops", self.loops),
             ("memory", self.memory),
         )
-        said = [f"{name} {percent(one.value)} {spread(one)}" for name, one in parts if one]
+        said = [f"{name} {with_interval(one)}" for name, one in parts if one]
         return f"Against production {self.version}: {', '.join(said)}."
 
 

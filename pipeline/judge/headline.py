@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from pipeline.judge.icache import uncounted
-from pipeline.judge.keys import LEANER, brief_figure, compare, holds, percent, shown, spread
+from pipeline.judge.keys import (
+    LEANER,
+    brief_figure,
+    compare,
+    holds,
+    percent,
+    shown,
+    with_interval,
+)
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.request import Kind
 from pipeline.judge.samples import WorkloadThroughput
@@ -121,7 +129,7 @@ def _subject(result: VerifyResult, kind: Kind) -> str:
 
 def _figures(result: VerifyResult, ratio: Interval, kind: Kind) -> str:
     """Return a change with its interval; of programs by both clocks, where both are measured."""
-    said = f"{percent(ratio.value)} {spread(ratio)}"
+    said = with_interval(ratio)
     return f"{said}{_by_wall(result)}" if kind == "program" else said
 
 
@@ -152,7 +160,7 @@ def _misses_in_time(result: VerifyResult) -> str:
         return f"{counted}; what they are worth in time was not measured in this build."
     return (
         f"{counted}; in this build the speed of {_subject(result, 'program')} changed by "
-        f"{percent(speed.value)} {spread(speed)}, by all causes together."
+        f"{with_interval(speed)}, by all causes together."
     )
 
 
@@ -203,7 +211,7 @@ def _memory_word(key: Key) -> str:
 
 
 def _change(key: Key) -> str:
-    return f" ({percent(key.ratio.value)} {spread(key.ratio)})" if key.ratio else ""
+    return f" ({with_interval(key.ratio)})" if key.ratio else ""
 
 
 def _programs(result: VerifyResult) -> list[str]:
@@ -226,14 +234,14 @@ def _programs(result: VerifyResult) -> list[str]:
 def _by_wall(result: VerifyResult) -> str:
     """Return the speed of programs by the time that a user waits, where it is measured, too."""
     wall = result.throughput.programs_wall
-    return f" by CPU time, {percent(wall.value)} {spread(wall)} by wall time" if wall else ""
+    return f" by CPU time, {with_interval(wall)} by wall time" if wall else ""
 
 
 def _told(word: str, workload: WorkloadThroughput, ratio: Interval) -> tuple[str, str]:
     """Return the word and the workload's name, with its figure where something is shown."""
     if word == SHOWN[Verdict.INCONCLUSIVE]:
         return word, workload.name
-    return word, f"{workload.name} {percent(ratio.value)} {spread(ratio)}"
+    return word, f"{workload.name} {with_interval(ratio)}"
 
 
 def _grouped(told: Sequence[tuple[str, str]]) -> str:

@@ -37,6 +37,11 @@ def spread(interval: Interval) -> str:
     return f"[{percent(interval.low)}, {percent(interval.high)}]"
 
 
+def with_interval(ratio: Interval) -> str:
+    """Return a change with the ends of its interval: "+2.10 % [+1.00 %, +3.20 %]"."""
+    return f"{percent(ratio.value)} {spread(ratio)}"
+
+
 def in_brief(ratio: float) -> str:
     """Return a ratio as a signed change of one digit: 1.021 becomes "+2.1 %"."""
     return f"{(ratio - 1) * 100:+.1f} %"
@@ -138,7 +143,7 @@ def worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
 def _loss(loser: WorkloadThroughput) -> str:
     clock, ratio = worse_clock(loser)
     return (
-        f"{loser.name} changes by {percent(ratio.value)} {spread(ratio)} in {clock}, "
+        f"{loser.name} changes by {with_interval(ratio)} in {clock}, "
         f"more than it may lose (-{share(loser.allowance)})"
     )
 
@@ -146,14 +151,14 @@ def _loss(loser: WorkloadThroughput) -> str:
 def _doubt(suspect: WorkloadThroughput) -> str:
     ratio = suspect.ratio
     return (
-        f"the estimate for {suspect.name}, {percent(ratio.value)} {spread(ratio)}, is more than "
+        f"the estimate for {suspect.name}, {with_interval(ratio)}, is more than "
         f"it may lose (-{share(suspect.allowance)}), but not sure"
     )
 
 
 def _sentence(verdict: Verdict, throughput: Throughput, margin: float) -> str:
     overall = throughput.overall
-    found = f"{percent(overall.value)} {spread(overall)} over {throughput.pairs} pairs"
+    found = f"{with_interval(overall)} over {throughput.pairs} pairs"
     if verdict is Verdict.INCONCLUSIVE and compare(overall, margin) is not verdict:
         return f"{found} as a whole, but not for each workload"
     match verdict:
@@ -204,7 +209,7 @@ def memory_key(throughput: Throughput, seed: int) -> Key:
         verdict=verdict,
         margin=LEANER,
         measure="peak resident memory, tuned / baseline",
-        reason=f"peak memory {percent(ratio.value)} {spread(ratio)}, {words}",
+        reason=f"peak memory {with_interval(ratio)}, {words}",
         ratio=ratio,
         not_worse=ratio.high < 1 + LEANER,
     )

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from pipeline.judge.accepted import accepting
 from pipeline.judge.gained import leaner
-from pipeline.judge.keys import percent, spread
+from pipeline.judge.keys import with_interval
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.regressions import asked_about, regressions
@@ -73,7 +73,7 @@ _UNTOLD = {
 
 def _blind(judged: SelfJudgement | CountedJudgement) -> str:
     """Say that the check failed, not the build."""
-    found = f"{percent(judged.ratio.value)} {spread(judged.ratio)}" if judged.ratio else ""
+    found = with_interval(judged.ratio) if judged.ratio else ""
     within = f" within {judged.throughput.seconds:.0f} s" if hasattr(judged, "throughput") else ""
     return (
         f"the judge's check of itself failed: {_UNTOLD[judged.name]}{within} "

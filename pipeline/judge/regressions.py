@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pipeline.judge.keys import holds, percent, share, spread, worse_clock
+from pipeline.judge.keys import holds, share, with_interval, worse_clock
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.verdict import Verdict
 
@@ -24,11 +24,11 @@ def regressions(result: VerifyResult) -> dict[str, str]:
                 (PROGRAMS, "speed of real programs", throughput.programs))  # fmt: skip
     for name, words, ratio in together:
         if ratio is not None and ratio.high < 1:
-            found[name] = f"{words} is shown to be lower: {percent(ratio.value)} {spread(ratio)}"
+            found[name] = f"{words} is shown to be lower: {with_interval(ratio)}"
     for one in throughput.workloads:
         clock, ratio = worse_clock(one)
         if ratio.high < 1 - margin and holds(ratio, throughput):
-            change = f"{percent(ratio.value)} {spread(ratio)}"
+            change = with_interval(ratio)
             found[one.name] = (
                 f"{one.name} is shown to lose more than {share(margin)}: {change} in {clock}"
             )

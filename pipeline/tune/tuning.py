@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.core.errors import PipelineError
 from pipeline.geometry.model import Geometry
-from pipeline.judge.keys import percent, spread
+from pipeline.judge.keys import percent, with_interval
 from pipeline.tune.measure import File
 from pipeline.tune.move import Move, apply
 from pipeline.tune.search import (
@@ -199,9 +199,7 @@ def describe(standing: Standing) -> str:
     """Return both keys with their intervals, as changes against the default."""
     speed, memory = standing.speed, standing.memory
     less = f"{percent(1 / memory.value)} [{percent(1 / memory.high)}, {percent(1 / memory.low)}]"
-    return (
-        f"speed {percent(speed.value)} {spread(speed)}, peak memory {less}, {standing.pairs} pairs"
-    )
+    return f"speed {with_interval(speed)}, peak memory {less}, {standing.pairs} pairs"
 
 
 def with_worth(geometry: Geometry, reason: str, worth: str) -> Geometry:

@@ -59,6 +59,7 @@ def test_a_page_asks_for_the_tests_that_read_it() -> None:
     assert "tests/pipeline/report/test_report_real.py" in python_tests(
         [".github/workflows/judge.yml"], ROOT
     )
+    assert "tests/pipeline/test_predictor.py" not in readers("docs/experiments.md", ROOT)
     assert readers("docs/no-such" + "-page.md", ROOT) == set()
 
 

@@ -110,7 +110,7 @@ def test_geometries_that_ship_are_legal_and_measured(path: Path) -> None:
     rows = differences(geometry, before)
     for row in rows:
         assert row.why
-        assert re.search(r"\d %", row.worth), row
+        assert re.search(r"\d %", row.worth), f"{row.what}: say in `worth` what was measured"
     if not rows:  # then a search says what it has tried
         worth = tomllib.loads(path.read_text(encoding="utf-8"))["search"]["worth"]
         assert len(worth) >= len(KINDS)
