@@ -4,8 +4,8 @@
 #include "front/core.h"
 #include "pages/range.h"
 #include "research/libc.h"
+#include "stats/stats.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* libc, if the block is to be freed or looked at there. */
@@ -57,10 +57,8 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
 
 HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
     size_t bytes;
-    if (!hak_product_overflows(count, size, &bytes))
-        return hak_realloc(block, bytes);
-    errno = ENOMEM;
-    return NULL;
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
 }
 
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {

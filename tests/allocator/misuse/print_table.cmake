@@ -29,7 +29,7 @@ count(by_guard guard)
 set(text "# Which build catches what
 
 **For people whose program ended with a line of hakmem, and for reviewers.** Look up here what the line means, which build finds
-which misuse of memory, and when. Then you can tell what could still be hidden.
+which misuse of memory, and when. Then you can tell what could still be hidden. The [glossary](glossary.md) explains the words.
 
 The line on stderr is `hakmem: <what>: <function>(<address>): <why>`.
 

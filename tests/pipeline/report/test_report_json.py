@@ -292,7 +292,7 @@ def test_counts_of_another_program_are_not_compared() -> None:
 
 
 def test_another_geometry_is_told_where_both_are_known() -> None:
-    said = "was built with another geometry"
+    said = "geometry, then → now: small_depth 16 → 32, class 432 none → pages 1"
     for geometry, told in (((), True), (good().geometry, False), (None, False)):
         before = older().model_copy(update={"geometry": geometry})
         notes = compare_versions(before, good()).notes

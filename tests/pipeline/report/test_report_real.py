@@ -187,7 +187,7 @@ def test_list_shows_what_a_reader_wants(built: Sandbox) -> None:
     assert code == 0
     head, *rows = said.splitlines()
     assert re.fullmatch(
-        r" +profile +version +published +throughput +I-cache +mode +library +all", head
+        r" +profile +version +published +throughput +I-cache +mode +library +folder", head
     )
     current = [row for row in rows if row.startswith("*")]
     assert len(current) == 1
