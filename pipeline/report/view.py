@@ -113,8 +113,8 @@ def harmless(model: ReportModel) -> str:
     if not (worse and model.passed):
         return ""
     return (
-        "none of these regressions stops a build (docs/verdicts.md, What is published): reject the "
-        "version if you do not want them"
+        "what got worse did not stop this build; docs/verdicts.md says what does. Reject the "
+        "version if you do not want it"
     )
 
 
