@@ -115,7 +115,7 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
     for one in published(dist):
         newer = newer and one != now
         *described, state = _describe(one)
-        beside = "newer than current, and not made current" if newer else ""
+        beside = "newer than the current one" if newer else ""
         words = "; ".join(filter(None, (state, said.get(one.name, beside))))
         yield ("*" if one == now else "", profile, one.name, *described, words)
 

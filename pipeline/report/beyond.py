@@ -22,15 +22,12 @@ def beyond_the_library(result: VerifyResult) -> Iterator[Finding]:
     for one in result.throughput.workloads:
         ratio = shown(one, result.throughput)
         if one.kind == "program" and _is_beyond(one.name, ratio, shares):
-            yield Finding(
-                kind="doubt",
-                what=f"{one.name}: the change is larger than the library's part of the program",
-                detail=(
-                    f"{text.spread(ratio)}, and the library executes "
-                    f"{shares[one.name] * 100:.1f} % of its instructions; so it comes from where "
-                    "data lies, or by chance: build again"
-                ),
-                anchor="workloads",
+            part = f"{shares[one.name] * 100:.1f} % of its instructions"
+            yield Finding.doubt(
+                f"{one.name}: the change is larger than the library's part of the program",
+                f"{text.spread(ratio)}, and the library executes {part}; so it comes from where "
+                "data lies, or by chance: build again",
+                "workloads",
             )
 
 

@@ -26,7 +26,7 @@ def uncommitted(source: Source | None) -> Iterator[Finding]:
         return
     more = len(source.changed) - MOST_FILES
     names = ", ".join(source.changed[:MOST_FILES]) + (f" and {more} more" if more > 0 else "")
-    yield _doubt("built from files that are not committed", names, "reproduce")
+    yield Finding.doubt("built from files that are not committed", names, "reproduce")
 
 
 def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[Finding]:
@@ -39,7 +39,7 @@ def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[
     ]
     if raised:
         what = f"workloads may lose more than when {version} was judged"
-        yield _doubt(what, ", ".join(raised), "keys")
+        yield Finding.doubt(what, ", ".join(raised), "keys")
 
 
 def judged_before(points: Sequence[Point], library: str, version: str) -> Iterator[Finding]:
@@ -52,8 +52,4 @@ def judged_before(points: Sequence[Point], library: str, version: str) -> Iterat
             f"[{text.change(one.gain_low)}, {text.change(one.gain_high)}]"
         )
         what = f"the same library was judged before, {text.day(one.created)}"
-        yield _doubt(what, f"{one.version}, {outcome}: {gain}", "keys")
-
-
-def _doubt(what: str, detail: str, anchor: str) -> Finding:
-    return Finding(kind="doubt", what=what, detail=detail, anchor=anchor)
+        yield Finding.doubt(what, f"{one.version}, {outcome}: {gain}", "keys")

@@ -69,9 +69,9 @@ def _keys(result: VerifyResult) -> Iterator[Finding]:
         ("I-cache", keys.icache, "key-icache"),
     ):
         if key.verdict is Verdict.NO_GO:
-            yield _regression(f"{name} is NO-GO", key.reason, anchor)
+            yield Finding.regression(f"{name} is NO-GO", key.reason, anchor)
         if key.verdict is Verdict.INCONCLUSIVE:
-            yield _doubt(f"{name} is INCONCLUSIVE", key.reason, anchor)
+            yield Finding.doubt(f"{name} is INCONCLUSIVE", key.reason, anchor)
 
 
 def _margins(result: VerifyResult) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def _margins(result: VerifyResult) -> Iterator[Finding]:
         lost = [f"{one.name} {text.change(one.ratio.value)}" for one in result.throughput.workloads
                 if 1 - one.allowance <= one.ratio.value < 1 - usual]  # fmt: skip
         seems = f"; by the usual ones too much seems lost by {', '.join(lost)}" if lost else ""
-        yield _doubt("the profile judges by wider margins than usual", wider + seems, "keys")
+        yield Finding.doubt("the profile judges by wider margins than usual", wider + seems, "keys")
 
 
 def _load(result: VerifyResult) -> Iterator[Finding]:
@@ -89,14 +89,16 @@ def _load(result: VerifyResult) -> Iterator[Finding]:
     around = result.environment
     if around.busy:
         loads = f"load {around.load_before:.0f} before, {around.load_after:.0f} after"
-        yield _doubt("the machine was busy", f"{loads}, on {around.cores} CPUs", "environment")
+        yield Finding.doubt(
+            "the machine was busy", f"{loads}, on {around.cores} CPUs", "environment"
+        )
 
 
 def _workloads(result: VerifyResult) -> Iterator[Finding]:
     for one in sorted(result.throughput.workloads, key=lambda one: one.ratio.value):
         ratio = shown(one, result.throughput)
         if compare(ratio, result.margins.throughput) is Verdict.NO_GO:
-            yield _regression(f"{one.name} is slower", text.spread(ratio), "workloads")
+            yield Finding.regression(f"{one.name} is slower", text.spread(ratio), "workloads")
     workloads = result.throughput.workloads
     verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
     unclear = verdicts.count(Verdict.INCONCLUSIVE)
@@ -104,7 +106,7 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
         verb = "is" if unclear == 1 else "are"
         what = f"{unclear} of {len(workloads)} workloads {verb} not decided one by one"
         why = "only all together count: a single workload has fewer runs, and a wider interval"
-        yield _doubt(what, why, "workloads")
+        yield Finding.doubt(what, why, "workloads")
 
 
 def _clocks(result: VerifyResult) -> Iterator[Finding]:
@@ -121,14 +123,16 @@ def _clocks(result: VerifyResult) -> Iterator[Finding]:
     for name, cpu, wall, allowance in found:
         if wall is not None and (what := _other_way(cpu, wall, allowance)):
             waits = f"{text.spread(wall)} by wall time, which is what its user waits"
-            yield _doubt(f"{name}: {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads")
+            yield Finding.doubt(
+                f"{name}: {what}", f"{waits}; {text.spread(cpu)} by CPU time", "workloads"
+            )
 
 
 def _ends(result: VerifyResult) -> Iterator[Finding]:
     for one in result.throughput.workloads:
         if one.ends_unseen:
             what = f"{one.name}: processor time ends with the last look at a process"
-            yield _doubt(what, UNSEEN, "workloads")
+            yield Finding.doubt(what, UNSEEN, "workloads")
 
 
 def _other_way(cpu: Interval, wall: Interval, allowance: float) -> str:
@@ -144,7 +148,7 @@ def _counts(result: VerifyResult) -> Iterator[Finding]:
     """Yield misses that rose, only where they press: a ratio of near-zeros says nothing."""
     for one in under_pressure(result.counting):
         if risen := _risen(one.baseline.i1_misses, one.tuned.i1_misses, result.margins.icache):
-            yield _regression(f"{one.name}: more I-cache misses", risen, "counts")
+            yield Finding.regression(f"{one.name}: more I-cache misses", risen, "counts")
 
 
 def _instructions(result: VerifyResult) -> Iterator[Finding]:
@@ -156,12 +160,12 @@ def _instructions(result: VerifyResult) -> Iterator[Finding]:
         if risen := _risen(before, after, result.margins.throughput):
             speed = speeds.get(one.name, SHOWN[Verdict.INCONCLUSIVE])
             if speed == SHOWN[Verdict.NO_GO]:
-                yield _regression(f"{one.name}: more instructions", risen, "counts")
+                yield Finding.regression(f"{one.name}: more instructions", risen, "counts")
             else:
                 others.append(f"{one.name} {text.change(text.quotient(before, after))}, {speed}")
     if others:
         what = f"more instructions in {text.many(len(others), 'workload')} not shown to be slower"
-        yield _doubt(what, "; ".join(others), "counts")
+        yield Finding.doubt(what, "; ".join(others), "counts")
 
 
 def _risen(before: Measured | None, after: Measured | None, margin: float) -> str:
@@ -177,16 +181,16 @@ def _code(result: VerifyResult) -> Iterator[Finding]:
     before, after = result.baseline.text_bytes, result.tuned.text_bytes
     if after > LARGER * before:
         detail = f"{before:,} → {after:,} bytes; size is not judged"
-        yield _doubt(f"code is {after / before:.1f} times as large", detail, "counts")
+        yield Finding.doubt(f"code is {after / before:.1f} times as large", detail, "counts")
 
 
 def _guards(result: VerifyResult) -> Iterator[Finding]:
     if not result.rss.holds:
-        yield _regression("the memory limit is broken", result.rss.reason, "keys")
+        yield Finding.regression("the memory limit is broken", result.rss.reason, "keys")
     for check in result.health.failed:
-        yield _regression(f"{check.name} fails with the library", check.detail, "health")
+        yield Finding.regression(f"{check.name} fails with the library", check.detail, "health")
     if all(check.status == "skipped" for check in result.health.checks):
-        yield _doubt("no real program was run", result.health.reason, "health")
+        yield Finding.doubt("no real program was run", result.health.reason, "health")
 
 
 def _self_check(result: VerifyResult) -> Iterator[Finding]:
@@ -194,9 +198,11 @@ def _self_check(result: VerifyResult) -> Iterator[Finding]:
         return
     for one in result.self_check.judgements:
         if one.wrong:
-            yield _regression(f"the judge is wrong about the {one.name}", one.reason, "self-check")
+            yield Finding.regression(
+                f"the judge is wrong about the {one.name}", one.reason, "self-check"
+            )
         elif not one.passed:
-            yield _doubt(f"the judge cannot tell the {one.name}", one.reason, "self-check")
+            yield Finding.doubt(f"the judge cannot tell the {one.name}", one.reason, "self-check")
 
 
 def _versions(previous: Comparison | None) -> Iterator[Finding]:
@@ -204,22 +210,16 @@ def _versions(previous: Comparison | None) -> Iterator[Finding]:
         return
     if previous.apart:
         what = f"not judged by the workloads of {previous.version}: {previous.apart}"
-        yield _doubt(what, "gains by other workloads cannot be compared", "previous")
+        yield Finding.doubt(what, "gains by other workloads cannot be compared", "previous")
     for row in previous.worse:
         change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
-        yield _regression(f"{row.name} is worse than in {previous.version}", change, "previous")
+        yield Finding.regression(
+            f"{row.name} is worse than in {previous.version}", change, "previous"
+        )
 
 
 def _contract(contract: Sequence[ContractFinding]) -> Iterator[Finding]:
     broken = [one.symbol for one in contract if one.broken]
     if broken:
         what = f"the layout contract is broken in {text.many(len(broken), 'place')}"
-        yield _doubt(what, ", ".join(dict.fromkeys(broken)), "contract")
-
-
-def _regression(what: str, detail: str, anchor: str) -> Finding:
-    return Finding(kind="regression", what=what, detail=detail, anchor=anchor)
-
-
-def _doubt(what: str, detail: str, anchor: str) -> Finding:
-    return Finding(kind="doubt", what=what, detail=detail, anchor=anchor)
+        yield Finding.doubt(what, ", ".join(dict.fromkeys(broken)), "contract")

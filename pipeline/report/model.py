@@ -195,6 +195,16 @@ class Finding(Record):
     detail: str
     anchor: str
 
+    @classmethod
+    def regression(cls, what: str, detail: str, anchor: str) -> Finding:
+        """Return that something got worse."""
+        return cls(kind="regression", what=what, detail=detail, anchor=anchor)
+
+    @classmethod
+    def doubt(cls, what: str, detail: str, anchor: str) -> Finding:
+        """Return that something could not be shown, or needs a look."""
+        return cls(kind="doubt", what=what, detail=detail, anchor=anchor)
+
 
 class ComparedRow(Record):
     """One quantity of two versions. ``low`` and ``high`` are the ends of the ratio, if it has any.
