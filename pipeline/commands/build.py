@@ -229,6 +229,20 @@ def open_workshop(
         store.tidy()
 
 
+@contextmanager
+def open_to_judge(
+    tree: Tree, profile: Profile, options: Options, console: BuildConsole
+) -> Iterator[Workshop]:
+    """Do the same for a judgement of which nothing is kept: an interrupt says so."""
+    from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
+
+    try:
+        with open_workshop(tree, profile, options, console, wait=True) as shop:
+            yield shop
+    except BuildInterrupted as interrupt:
+        raise JudgementInterrupted from interrupt
+
+
 def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
     """Say why ``current`` has not moved, and what would move it."""
     name, profile = published.folder.name, published.folder.parent.name

@@ -184,7 +184,7 @@ def _conclusion(found: VersusResult) -> str:
 
 
 def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:
-    from pipeline.commands.build import open_workshop
+    from pipeline.commands.build import open_to_judge
     from pipeline.experiment.sides import build_sides, require_trial
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
@@ -192,7 +192,7 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
 
     trial = require_trial(entry)
     profile = load_profile(tree, trial.profile)
-    with open_workshop(tree, profile, Options(), console, wait=True) as shop:
+    with open_to_judge(tree, profile, Options(), console) as shop:
         with console.stage("experiment") as line:
             line.step("compiling both sides")
             sides = build_sides(shop, entry)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.build import open_workshop
+from pipeline.commands.build import open_to_judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,6 @@ def published_version(subject: Subject, profile: str, wish: str | None) -> Versi
 
 
 def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[Change]) -> Worth:
-    from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
     from pipeline.layout.groups import grouped
     from pipeline.profile.load import load_profile
     from pipeline.release.contents import LISTS
@@ -59,11 +58,8 @@ def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[C
     options = Options(cpu=made_for, variant=version.variant)
     files = {name: (subject.lists_folder / name).read_text("utf-8").splitlines() for name in LISTS}
     loaded = load_profile(subject.tree, profile)
-    try:
-        with open_workshop(subject.tree, loaded, options, _console(), wait=True) as shop:
-            return weigh_changes(shop, version, files, grouped(changes))
-    except BuildInterrupted as interrupt:
-        raise JudgementInterrupted from interrupt
+    with open_to_judge(subject.tree, loaded, options, _console()) as shop:
+        return weigh_changes(shop, version, files, grouped(changes))
 
 
 def _console() -> BuildConsole:

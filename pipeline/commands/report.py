@@ -222,9 +222,8 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     """Judge two libraries against each other; progress goes to stderr."""
     from rich.console import Console
 
-    from pipeline.commands.build import open_workshop
+    from pipeline.commands.build import open_to_judge
     from pipeline.core.console import BuildConsole
-    from pipeline.core.errors import BuildInterrupted, JudgementInterrupted
     from pipeline.core.paths import Tree
     from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
@@ -235,11 +234,8 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     console = BuildConsole(Console(stderr=True))
     options = Options(quick=quick)
     work = load_profile(tree, split_line(profile)[0])
-    try:
-        with open_workshop(tree, work, options, console, wait=True) as shop:
-            return judge_directly(shop, older, newer)
-    except BuildInterrupted as interrupt:
-        raise JudgementInterrupted from interrupt
+    with open_to_judge(tree, work, options, console) as shop:
+        return judge_directly(shop, older, newer)
 
 
 def folder_of(profile: str, wish: str | None) -> Path:
