@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pipeline.judge.keys import share, throughput_key, with_interval
+from pipeline.judge.keys import share, suspects_of, throughput_key, with_interval
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.judge.verdict import Verdict
@@ -22,8 +22,7 @@ def accepting(result: VerifyResult, names: Collection[str]) -> VerifyResult:
     It changes where one of them seems to have, and none is shown to: the key is judged again by the
     others, and its reason says what is accepted.
     """
-    doubts = [one for one in result.throughput.workloads
-              if one.name in names and one.ratio.value < 1 - one.allowance]  # fmt: skip
+    doubts = [one for one in suspects_of(result.throughput) if one.name in names]
     if result.keys.throughput.verdict is Verdict.NO_GO or not doubts:
         return result
     workloads = tuple(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.judge.health import compare_logs
-from pipeline.judge.keys import suspect_of
+from pipeline.judge.keys import suspects_of
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
 from pipeline.judge.selfcheck import LOSS
@@ -121,14 +121,15 @@ def _on_border(result: VerifyResult) -> bool:
 
 def _seeming(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
     """Say what to do where more time shows the loss that it is hoped to exclude."""
-    suspect = suspect_of(result.throughput)
-    if suspect is None or result.throughput.alone:
+    names = [one.name for one in suspects_of(result.throughput)]
+    if not names or result.throughput.alone:
         return ""
+    accepted = [part for name in names for part in ("--allow-regression", name)]
+    verb, they = ("does", "it seems") if len(names) == 1 else ("do", "they seem")
     return (
-        f"; if {suspect.name} does lose as much as it seems to, no time helps: "
-        f"{_command(profile, *words, '--allow-regression', suspect.name)} accepts that, and "
-        f"`allowance` of {suspect.name} in training/profiles/{profile}.toml does so for each "
-        "build; `--cpu any` "
+        f"; if {' and '.join(names)} {verb} lose as much as {they} to, no time helps: "
+        f"{_command(profile, *words, *accepted)} accepts that, and `allowance` in "
+        f"training/profiles/{profile}.toml does so for each build; `--cpu any` "
         "leaves out what is for this kind of processor alone"
     )
 

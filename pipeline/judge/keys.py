@@ -119,10 +119,15 @@ def shown(workload: WorkloadThroughput, throughput: Throughput) -> Interval:
     return throughput.overall if throughput.alone else workload.ratio
 
 
+def suspects_of(throughput: Throughput) -> list[WorkloadThroughput]:
+    """Return the workloads that seem to lose more than their allowance, the worst first."""
+    found = [one for one in throughput.workloads if one.ratio.value < _border(one)]
+    return sorted(found, key=lambda one: one.ratio.value)
+
+
 def suspect_of(throughput: Throughput) -> WorkloadThroughput | None:
-    """Return the workload that seems to lose most beyond its allowance, shown or not."""
-    suspects = [one for one in throughput.workloads if one.ratio.value < _border(one)]
-    return min(suspects, key=lambda one: one.ratio.value, default=None)
+    """Return the worst of them."""
+    return next(iter(suspects_of(throughput)), None)
 
 
 def _border(workload: WorkloadThroughput) -> float:

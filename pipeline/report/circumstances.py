@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pipeline.judge.accepted import WHOLE
 from pipeline.judge.keys import share
 from pipeline.judge.model import VerifyResult
 from pipeline.report import text
@@ -33,7 +34,8 @@ def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[
     """Yield which workloads may lose more than when the version before was judged."""
     earlier = {one.name: one.allowance for one in before.throughput.workloads}
     raised = [
-        f"{one.name} {share(earlier[one.name])} → {share(one.allowance)}"
+        f"{one.name} {share(earlier[one.name])} → "
+        f"{share(one.allowance) if one.allowance < WHOLE else 'as much as it may have lost'}"
         for one in result.throughput.workloads
         if one.allowance > earlier.get(one.name, 1.0)
     ]

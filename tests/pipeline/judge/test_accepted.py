@@ -43,3 +43,13 @@ def test_a_neutral_whole_with_a_doubt_is_harmless_without_it() -> None:
     assert level.keys.throughput.verdict is Verdict.NEUTRAL
     assert not level.keys.throughput.not_worse
     assert accepting(level, ("slow",)).keys.throughput.not_worse
+
+
+def test_the_advice_names_all_that_would_have_to_be_accepted() -> None:
+    slow = {name: pairs(0.94, noise=60.0) for name in ("slow", "slower")}
+    two = result_of(throughput_of(fast=pairs(1.3), **slow))
+    words = "--allow-regression slow --allow-regression slower"
+    assert f"{words}` accepts that" in advice(two, "p") and "slow and slower do lose" in advice(
+        two, "p"
+    )
+    assert may_publish(two, False, ("slow", "slower"))[0]
