@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from pipeline.commands.suites import QUICK_TESTS, Step, clang, jobs, llvm, quiet
@@ -119,13 +120,15 @@ def python_tests(paths: Iterable[str], root: Path) -> list[str]:
     return sorted(set().union(*(asked_by(path, root) for path in paths)))
 
 
-def asked_by(path: str, root: Path) -> set[str]:
-    """Return the test files and folders that one file asks for."""
+@cache
+def asked_by(path: str, root: Path) -> frozenset[str]:
+    """Return the test files and folders that one file asks for; a command reads them once."""
     if fnmatch(path, "tests/*/test_*.py"):
         wanted = {path}
     else:
         wanted = importers(path, root) if path.endswith(".py") else readers(path, root)
-    return wanted | {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}
+    by_table = {tests for pattern, tests in PYTHON_TESTS if fnmatch(path, pattern)}
+    return frozenset(wanted | by_table)
 
 
 def importers(path: str, root: Path) -> set[str]:

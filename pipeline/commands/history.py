@@ -59,10 +59,10 @@ def _with_reports() -> str:
     """Return the names of the profiles that have a report here, or "none"."""
     from pipeline.core.paths import Tree
     from pipeline.release.version import lines_with, published
+    from pipeline.report.kept import lines_judged
 
     tree = Tree.here()
-    judged = lines_with(tree.state, lambda line: any((line / "reports").glob("*/report.json")))
-    return ", ".join(sorted({*judged, *lines_with(tree.dists, published)})) or "none"
+    return ", ".join(sorted({*lines_judged(tree), *lines_with(tree.dists, published)})) or "none"
 
 
 def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[Path, str]]:

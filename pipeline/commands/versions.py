@@ -96,12 +96,10 @@ def _profiles_published(tree: Tree) -> list[str]:
 
 def _judged_only(tree: Tree) -> str:
     """Return how to see what was judged and not published; "" where nothing was."""
-    from pipeline.release.version import lines_with
-    from pipeline.report.kept import kept_reports
+    from pipeline.report.kept import lines_judged
 
-    judged = lines_with(tree.state, lambda line: kept_reports(line / "reports"))
-    shown = ", ".join(f"`.venv/bin/pipeline report last -p {name}`" for name in judged)
-    return f"what was judged and not published: {shown}" if judged else ""
+    shown = ", ".join(f"`.venv/bin/pipeline report last -p {name}`" for name in lines_judged(tree))
+    return shown and f"what was judged and not published: {shown}"
 
 
 def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:

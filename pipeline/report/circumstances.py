@@ -37,7 +37,7 @@ def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[
         f"{one.name} {share(earlier[one.name])} → "
         f"{share(one.allowance) if one.allowance < WHOLE else 'as much as it may have lost'}"
         for one in result.throughput.workloads
-        if one.allowance > earlier.get(one.name, 1.0)
+        if one.allowance > earlier.get(one.name, WHOLE)
     ]
     if raised:
         what = f"workloads may lose more than when {version} was judged"
@@ -49,9 +49,6 @@ def judged_before(points: Sequence[Point], library: str, version: str) -> Iterat
     same = [one for one in points if one.library == library and one.version != version]
     for one in reversed(same):
         outcome = "published" if one.published else "not published"
-        gain = (
-            f"throughput {text.change(one.gain)} "
-            f"[{text.change(one.gain_low)}, {text.change(one.gain_high)}]"
-        )
+        gain = f"throughput {text.change(one.gain)} {text.between(one.gain_low, one.gain_high)}"
         what = f"the same library was judged before, {text.day(one.created)}"
         yield Finding.doubt(what, f"{one.version}, {outcome}: {gain}", "keys")

@@ -60,7 +60,7 @@ def _cells(point: Point, sign: str) -> tuple[str, ...]:
     interval = (
         text.UNKNOWN
         if point.gain_low is None or point.gain_high is None
-        else f"[{text.change(point.gain_low)}, {text.change(point.gain_high)}]"
+        else text.between(point.gain_low, point.gain_high)
     )
     return (
         ("*" if point.current else "") + sign,

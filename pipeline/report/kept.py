@@ -15,6 +15,11 @@ def kept_reports(reports: Path) -> list[Path]:
     return [folder for folder in folders if not folder.is_symlink()]
 
 
+def lines_judged(tree: Tree) -> list[str]:
+    """Return the names of the profiles, and their variants, of which a report is kept here."""
+    return lines_with(tree.state, lambda line: kept_reports(line / "reports"))
+
+
 def find_report(tree: Tree, profile: str, wish: str) -> Path | None:
     """Return the folder of the report that ``wish`` names, as `pipeline history` does; or None.
 

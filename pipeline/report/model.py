@@ -246,6 +246,11 @@ class Comparison(Record):
         return workloads_apart(self.dropped, self.added)
 
     @property
+    def worse_overall(self) -> tuple[ComparedRow, ...]:
+        """The quantities over all workloads that got worse."""
+        return tuple(row for row in self.rows if row.judgement == "worse")
+
+    @property
     def worse(self) -> tuple[ComparedRow, ...]:
         """The quantities that got worse."""
         return tuple(row for row in (*self.rows, *self.workloads) if row.judgement == "worse")
@@ -359,7 +364,7 @@ class ReportModel(Record):
         """What is worse than in the version before, over all workloads; or ""."""
         if self.previous is None:
             return ""
-        worse = [row.name for row in self.previous.rows if row.judgement == "worse"]
+        worse = [row.name for row in self.previous.worse_overall]
         return f", but worse than {self.previous.version} ({', '.join(worse)})" if worse else ""
 
     @property

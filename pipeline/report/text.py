@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the judge's numpy would take a second of every command that
     from pipeline.judge.statistics import Interval
 
 UNKNOWN = "unknown"
+ONCE = "counted once"
 MOST_DIGITS = 6
 """Behind the point: less than that is next to nothing."""
 
@@ -56,13 +57,16 @@ def change(value: float | None) -> str:
     return UNKNOWN if value is None else f"{(value - 1) * 100:+.2f} %"
 
 
+def between(low: float | None, high: float | None) -> str:
+    """Return the ends of an interval as changes."""
+    return f"[{change(low)}, {change(high)}]"
+
+
 def ends(interval: Interval | None) -> str:
     """Return the ends of an interval as changes, "counted once" without spread, or "unknown"."""
     if interval is None:
         return UNKNOWN
-    if interval.low == interval.high:
-        return "counted once"
-    return f"[{change(interval.low)}, {change(interval.high)}]"
+    return ONCE if interval.low == interval.high else between(interval.low, interval.high)
 
 
 def judged(word: str) -> str:
@@ -75,7 +79,7 @@ def spread(interval: Interval | None) -> str:
     if interval is None:
         return "-"
     known = ends(interval)
-    return f"{change(interval.value)} {known if known.startswith('[') else f'({known})'}"
+    return f"{change(interval.value)} {known if known != ONCE else f'({ONCE})'}"
 
 
 def measured(value: Measured | None, digits: int = 3) -> str:

@@ -30,6 +30,7 @@ _FILTERS = (
     text.rounded,
     text.ratio,
     text.change,
+    text.between,
     text.ends,
     text.judged,
     text.spread,

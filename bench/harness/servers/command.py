@@ -75,9 +75,10 @@ def check_programs(kinds: Sequence[Kind]) -> None:
     needed = {what: package for kind in kinds for what, package in kind.programs.items()}
     lacking = sorted({package for what, package in needed.items() if not present(what)})
     if lacking:
+        names = " ".join(lacking)
         raise click.ClickException(
-            f"these packages are missing: {' '.join(lacking)}. "
-            f"`apt-get install -y --no-install-recommends {' '.join(lacking)}` installs them"
+            f"these packages are missing: {names}. "
+            f"`apt-get install -y --no-install-recommends {names}` installs them"
         )
 
 

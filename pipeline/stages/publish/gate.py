@@ -31,11 +31,9 @@ def may_pass(shop: Workshop, result: VerifyResult) -> tuple[bool, str]:
 
 def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path) -> None:
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
-    from pipeline.judge.accepted import accepting
     from pipeline.judge.advice import advice
     from pipeline.report.terminal import show_verdict
 
-    result = accepting(verdict.result(), shop.options.allow_regression)
     allowed, _ = passes(shop, verdict)
     if not allowed:
         left = untouched(shop.tree.dist(shop.line))
@@ -43,6 +41,6 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
         why = model.refused_for or ": the last line above that begins so says why"
         raise GateError(
             f"not published{why}; {left}",
-            hint=advice(result, shop.profile.name, shop.options.words),
+            hint=advice(model.verify, shop.profile.name, shop.options.words),
             log=report / HTML,
         )

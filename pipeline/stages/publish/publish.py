@@ -148,12 +148,8 @@ def _move_current(shop: Workshop, version: Version, model: ReportModel) -> str |
 
 def _worse_than_current(model: ReportModel) -> tuple[str, ...]:
     """Return what got worse against the current version over all workloads, a sentence each."""
-    rows = model.previous.rows if model.previous else ()
-    return tuple(
-        f"{row.name} {percent(row.ratio)}" if row.ratio else row.name
-        for row in rows
-        if row.judgement == "worse"
-    )
+    rows = model.previous.worse_overall if model.previous else ()
+    return tuple(f"{row.name} {percent(row.ratio)}" if row.ratio else row.name for row in rows)
 
 
 def _version(shop: Workshop, release: Release) -> str:
