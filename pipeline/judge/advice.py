@@ -56,25 +56,28 @@ def advice(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str
     """
     if not result.health.sound:
         return _healthy(result, profile)
-    lost = regressions(result)
+    lost = [name for name in regressions(result) if name not in words]
     if lost and not _is_worse(result):
-        names = [part for name in lost for part in ("--allow-regression", name)]
-        return (
-            f"the report names what became slower; {_command(profile, *words, *names)} accepts that"
-        )
+        accepting = _command(profile, *words, *_accepted(lost))
+        return f"the report names what became slower; {accepting} accepts that"
     if _is_worse(result):
         return "the report names what became worse, and by how much"
     return _step(result, profile, words) or "the report says what could not be counted or shown"
 
 
-def next_step(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
+def next_step(result: VerifyResult, profile: str) -> str:
     """Return the same for the report itself: "" where there is no command, but more to read."""
     if not result.health.sound:
         return _healthy(result, profile)
-    return "" if regressions(result) or _is_worse(result) else _step(result, profile, words)
+    return "" if regressions(result) or _is_worse(result) else _step(result, profile)
 
 
-def _step(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
+def _accepted(names: Sequence[str]) -> list[str]:
+    """Return the words that accept these losses."""
+    return [word for name in names for word in ("--allow-regression", name)]
+
+
+def _step(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
         return _more(result, profile) + _seeming(result, profile, words) + _busy(result)
@@ -124,11 +127,10 @@ def _seeming(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
     names = [one.name for one in suspects_of(result.throughput)]
     if not names or result.throughput.alone:
         return ""
-    accepted = [part for name in names for part in ("--allow-regression", name)]
     verb, they = ("does", "it seems") if len(names) == 1 else ("do", "they seem")
     return (
         f"; if {' and '.join(names)} {verb} lose as much as {they} to, no time helps: "
-        f"{_command(profile, *words, *accepted)} accepts that, and `allowance` in "
+        f"{_command(profile, *words, *_accepted(names))} accepts that, and `allowance` in "
         f"training/profiles/{profile}.toml does so for each build; `--cpu any` "
         "leaves out what is for this kind of processor alone"
     )

@@ -53,3 +53,10 @@ def test_the_advice_names_all_that_would_have_to_be_accepted() -> None:
         two, "p"
     )
     assert may_publish(two, False, ("slow", "slower"))[0]
+
+
+def test_what_is_accepted_already_is_not_asked_for_again() -> None:
+    lost = result_of(throughput_of(fast=pairs(1.2), slow=pairs(0.98), slower=pairs(0.97)))
+    words = ("--quick", "--allow-regression", "slow")
+    said = advice(lost, "p", words)
+    assert "--quick --allow-regression slow --allow-regression slower` accepts that" in said
