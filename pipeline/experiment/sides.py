@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import BuildError, ChildError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
+from pipeline.core.store import Notes
 from pipeline.experiment.entry import Entry, Trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE
 from pipeline.geometry.load import changed_geometry
 from pipeline.geometry.tables import default_geometry
-from pipeline.stages.build.compile import build_plain, library_sources
+from pipeline.stages.build.compile import LIBRARY, build_plain, library_sources
 from pipeline.stages.build.workshop import Workshop
+from pipeline.toolchain.flags import COMPILE, LINK, spelled
 from pipeline.versus.side import SideOfTwo
+
+if TYPE_CHECKING:
+    from pipeline.geometry.model import Geometry
 
 STAGE = "experiment"
 BEFORE, AFTER = "as it is", "with the change"
@@ -45,13 +52,15 @@ def require_trial(entry: Entry) -> Trial:
 
 
 def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
-    """Return both sides, compiled plainly; BuildError with the log if a compiler refuses."""
+    """Return both sides, compiled plainly; BuildError with the log if a compiler refuses.
+
+    A side that was compiled before is taken from the store.
+    """
     trial = require_trial(entry)
-    room = shop.tree.state / "experiments" / entry.name
-    shutil.rmtree(room, ignore_errors=True)
-    before = _fresh(room / "a")
-    library = build_plain(shop, STAGE, before)
-    changed = _changed(shop, entry, trial, room) if trial.compiles else library
+    source = _patched(shop, entry, trial) if trial.patch else shop
+    geometry = _geometry(source, entry, trial)  # before the minute of compiling: it may be refused
+    library = _compiled(shop, shop)
+    changed = _compiled(shop, source, geometry, trial.cmake) if trial.compiles else library
     if not trial.options and digest_file(changed) == digest_file(library):
         raise UsageError(
             f"{entry.path}: both sides are the same library, byte for byte",
@@ -60,24 +69,41 @@ def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
     return SideOfTwo(BEFORE, library, {}), SideOfTwo(AFTER, changed, trial.options)
 
 
-def _changed(shop: Workshop, entry: Entry, trial: Trial, room: Path) -> Path:
-    """Compile side B."""
-    source = _patched(shop, entry, trial, room / "sources") if trial.patch else shop
-    geometry = None
-    if trial.constants or trial.depths:
-        default = default_geometry(source.tree)
-        why = entry.content.title
-        geometry = changed_geometry(default, entry.path, trial.constants, trial.depths, why)
-    return build_plain(source, STAGE, _fresh(room / "b"), geometry, options=trial.cmake)
+def _geometry(source: Workshop, entry: Entry, trial: Trial) -> Geometry | None:
+    """Return how side B is cut; None: as the default. ProfileError if there is no such class."""
+    if not (trial.constants or trial.depths):
+        return None
+    default, why = default_geometry(source.tree), entry.content.title
+    return changed_geometry(default, entry.path, trial.constants, trial.depths, why)
 
 
-def _fresh(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    return folder
+def _compiled(
+    shop: Workshop,
+    source: Workshop,
+    geometry: Geometry | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Path:
+    """Return the library of the sources of ``source``, out of the store of ``shop``."""
+    parts = {
+        "sources": digest_tree(source.tree.root, library_sources(source)),
+        "geometry": geometry and geometry.model_dump(mode="json"),
+        "options": dict(options or {}),
+        "flags": spelled(COMPILE, LINK),
+        "tools": shop.tool_keys,
+    }
+
+    def work(room: Path) -> Notes:
+        build_plain(source, STAGE, room, geometry, options=options)
+        return {}
+
+    made = shop.store.find(STAGE, parts) or shop.store.make(STAGE, parts, work)
+    return made.path(LIBRARY)
 
 
-def _patched(shop: Workshop, entry: Entry, trial: Trial, copy: Path) -> Workshop:
+def _patched(shop: Workshop, entry: Entry, trial: Trial) -> Workshop:
     """Return a workshop whose tree is a copy of the library's sources, with the patch applied."""
+    copy = shop.tree.state / "experiments" / entry.name
+    shutil.rmtree(copy, ignore_errors=True)
     patch = entry.path.parent / trial.patch
     if not patch.is_file():
         raise UsageError(f"there is no patch {patch}", hint=f"`git diff > {patch}` writes one")

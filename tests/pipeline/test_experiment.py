@@ -216,19 +216,44 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
     code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
     assert code == 0, output
-    libraries = [
-        fresh.root / "build" / "pipeline" / "experiments" / "all" / side / "libhakmem.so"
-        for side in "ab"
-    ]
-    plain, changed = (one.read_bytes() for one in libraries)
-    assert version.encode() in plain
-    assert b"9.9.9" in changed
+    libraries = [one.read_bytes() for one in _sides(fresh)]
+    assert sorted(b"9.9.9" in one for one in libraries) == [False, True]
+    assert all(version.encode() in one for one in libraries if b"9.9.9" not in one)
     found = tomllib.loads((folder / "all.toml").read_text(encoding="utf-8"))["result"]
     assert [set(one) >= {"date", "processor", "verdict", "figures"} for one in found] == [True]
     assert found[0]["verdict"].startswith("slower")
     assert re.search(r"speed [+-]\d.*; peak memory [+-]\d.*; \d+ pairs", found[0]["figures"])
     code, output = fresh.run("experiment", "list", "--json")
     assert json.loads(output)["experiments"][0]["verdict"] == found[0]["verdict"]
+
+
+def _sides(fresh: Sandbox) -> list[Path]:
+    return sorted((fresh.root / "build" / "pipeline").glob("*/experiment/*/libhakmem.so"))
+
+
+def test_a_side_that_was_compiled_is_not_compiled_again(fresh: Sandbox) -> None:
+    folder = fresh.root / "docs" / "experiments" / "magazines"
+    folder.mkdir(parents=True)
+    text = TRIAL.format().replace('patch = "all.patch"', "")
+    (folder / "all.toml").write_text(text, encoding="utf-8")
+    made = []
+    for _ in range(2):
+        code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
+        assert code == 0, output
+        made.append({one: one.stat().st_mtime_ns for one in _sides(fresh)})
+    assert made[0] == made[1]
+    assert len(made[0]) == 2
+
+
+def test_a_class_that_is_not_there_is_refused_before_anything_is_compiled(fresh: Sandbox) -> None:
+    folder = fresh.root / "docs" / "experiments" / "magazines"
+    folder.mkdir(parents=True)
+    text = TRIAL.format().replace('patch = "all.patch"', "").replace("{ 64 =", "{ 65 =")
+    (folder / "all.toml").write_text(text, encoding="utf-8")
+    code, output = fresh.run("experiment", "run", "all")
+    assert code == 3, output
+    assert "65" in output
+    assert _sides(fresh) == []
 
 
 def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
