@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.versus.model import VersusResult
 
 
-# It moves the stack by up to a page, and is of no use to a reader; logs have the whole line.
+# It moves the stack by up to a page. Whoever pastes a line does without; logs have all of it.
 _PADDING = re.compile(r"JUDGE_PADDING=\S* ")
 
 
@@ -174,7 +174,7 @@ def _compare(
     sides = parse_side(tree, name, a), parse_side(tree, name, b)
     console = BuildConsole(Console(stderr=True))
     if verbose:
-        process.echo = lambda line: console.child(_PADDING.sub("JUDGE_PADDING=... ", line))
+        process.echo = lambda line: console.child(_PADDING.sub("", line))
     timed = replace(timed, command=whole_path(timed.command))
     logs = Path(tempfile.mkdtemp(prefix="hakmem-versus-"))  # kept after a failure: it is named
     request = _request(tree, timed, name, budget_s, logs, console)

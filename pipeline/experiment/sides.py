@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.closure import closure_digest
 from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import BuildError, ChildError, UsageError
 from pipeline.core.paths import Tree
@@ -90,6 +91,7 @@ def _compiled(
         "options": dict(options or {}),
         "flags": spelled(COMPILE, LINK),
         "tools": shop.tool_keys,
+        "recipe": closure_digest(build_plain.__module__),
     }
 
     def work(room: Path) -> Notes:
