@@ -260,6 +260,16 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
     console.say(f"`current` stays as it is: {published.stays}; {cure}")
 
 
+def _tell_mended(console: BuildConsole, published: Published) -> None:
+    """Say which files a damaged version has again, and that nothing else of it is new."""
+    console.say(
+        f"{published.folder.name} is whole again: {', '.join(published.mended)} had been damaged; "
+        "its report and its date are as they were"
+    )
+    if published.stays is not None:
+        console.say(f"`current` stays as it is: {published.stays}")
+
+
 def _show(console: BuildConsole, report: ReportModel) -> None:
     """Print the verdict table. Where nothing was done there is none, and its modules stay away."""
     from pipeline.report.terminal import show_verdict
@@ -280,10 +290,12 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
             f"report: {published.judged}; {next_command(published.report)}"
         )
         return
-    if published.stays is not None:
+    if published.mended:
+        _tell_mended(console, published)
+    elif published.stays is not None:
         _conclude_beside(console, published, seconds)
         return
-    if published.report is not None:
+    elif published.report is not None:
         _show(console, published.report)
         console.say(f"published in {seconds:.1f} s: {published.folder}")
     else:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     help="Go to this version, not the one before.",
 )
 def rollback_command(profile: str, wish: str | None) -> None:
-    """Make an older published version current again, and keep it so.
+    """Make an older published version current again.
 
-    A build of the same does not bring back what was rolled back, until `pipeline unpin`. It does
-    not wait for a build that runs.
+    It stays current until a build of something else passes, or `pipeline unpin`: a build of the
+    same does not bring back what was rolled back. It does not wait for a build that runs.
 
     \b
     Examples:
@@ -95,7 +95,7 @@ def unpin_command(profile: str) -> None:
     for one in lifted:
         click.echo(_after_lifting(one, marks, profile))
     if not lifted:
-        click.echo(f"nothing of profile {profile!r} was rolled back")
+        click.echo(f"no version of profile {profile!r} is set aside")
         for name in lines_with(tree.dists, lambda line: read_marks(line).aside):
             click.echo(f"of another one there was: `.venv/bin/pipeline unpin -p {name}`")
 
@@ -161,7 +161,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
 
 def _replace(dist: Path, others: list[Version]) -> str:
     """Make the newest of ``others`` without damage current, or none; return what became of it."""
-    from pipeline.release.marks import want_again
+    from pipeline.release.marks import read_marks, want_again
     from pipeline.release.version import point_current, point_nowhere
 
     place = next((one for one in others if one.is_whole()), None)
@@ -172,9 +172,11 @@ def _replace(dist: Path, others: list[Version]) -> str:
             "so when they start, and use libc's malloc: leave LD_PRELOAD out. `hakmem run` starts "
             "nothing without a library"
         )
+    aside = read_marks(dist).rolled_back(place)
     want_again(place)
     point_current(place)
-    return f"current is now {place.name}"
+    lifted = ", which a rollback had set aside until now" if aside else ""
+    return f"current is now {place.name}{lifted}"
 
 
 def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:

@@ -149,12 +149,16 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def _marked(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what people decided of versions: a rejected one may pass all checks."""
+    """Yield what holds of versions beside their checks: a rejected or damaged one may pass all."""
     from pipeline.release.marks import read_marks
+    from pipeline.release.version import Version, how_to_mend
 
     for line, version in dict.fromkeys((row["profile"], row["version"]) for row in rows):
         if mark := read_marks(tree.dist(line)).by_version().get(version):
             yield f"{line} {version}: {mark}"
+        found = Version(tree.dist(line) / (version or ""))
+        if version and (damage := found.damage()):
+            yield f"{line} {version}: DAMAGED: {damage}; {how_to_mend(found)}"
 
 
 def _next_step(rows: list[dict[str, Any]]) -> str:

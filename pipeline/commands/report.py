@@ -110,6 +110,8 @@ def report_command(
     text = _rendered(model, chosen)
     if chosen in MARKED_FORMS and model.decided is not None:
         text = f"{model.decided.said}\n\n{text}"
+    if chosen in MARKED_FORMS and (damage := _damage(profile, version)):
+        text = f"DAMAGED: {damage}\n\n{text}"
     if output is not None:
         replace_text(output, text)
         click.echo(f"wrote {output}", err=True)
@@ -161,6 +163,10 @@ def diff_command(
     direct = _measured(profile, older, newer, quick) if measure else None
     comparison = compare_versions(before, after, direct)
     click.echo(render_diff(comparison, after.version, form), nl=False)
+    for model, wish in ((before, older), (after, newer)):
+        decided = _decided(profile, wish)
+        if decided is not None and form != "json":
+            click.echo(f"{model.version}: {decided.said}")
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
 
 
@@ -196,6 +202,14 @@ def _decided(profile: str, wish: str | None) -> Decision | None:
         reason=mark.reason,
         said=f"{marks.since(version)}{_undone(profile, version) if refused else ''}",
     )
+
+
+def _damage(profile: str, wish: str | None) -> str:
+    """Return what is wrong with the files of a published version; "" for nothing."""
+    from pipeline.release.version import MANIFEST, Version
+
+    version = Version(folder_of(profile, wish))
+    return version.damage() if (version.folder / MANIFEST).is_file() else ""
 
 
 def _undone(line: str, version: Version) -> str:
@@ -242,9 +256,9 @@ def folder_of(profile: str, wish: str | None) -> Path:
     """Return the folder with the report that ``wish`` names; VersionError if there is none."""
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
+    from pipeline.release.last import LAST
     from pipeline.release.version import lines_with, resolve
     from pipeline.report.kept import find_report
-    from pipeline.stages.publish.reporting import LAST
 
     tree = Tree.here()
     if wish == LAST:

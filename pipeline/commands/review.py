@@ -43,7 +43,8 @@ def review_command(
     on HEAD and what `pipeline layout check` says of it. In a job on GitHub the remarks become
     annotations.
 
-    Ends with exit code 16 if HEAD is worse than BASE, refused, or breaks the layout contract.
+    Ends with exit code 16 if HEAD is worse than BASE, fails the gate, was rejected, or breaks the
+    layout contract.
 
     \b
     Examples:

@@ -31,7 +31,7 @@ def verify_command(profile: str, path: str | None) -> int:
     """
     from pipeline.core.errors import ExitCode
 
-    place, checks, mark_of_version = _checks(profile, path)
+    place, checks, further = _checks(profile, path)
     click.echo(place)
     for check in checks:
         mark = click.style("✓", fg="green") if check.holds else click.style("✗", fg="red")
@@ -39,28 +39,31 @@ def verify_command(profile: str, path: str | None) -> int:
     failed = sum(not check.holds for check in checks)
     total = len(checks)
     click.echo(f"{failed} of {total} checks failed" if failed else f"all {total} checks passed")
-    if mark_of_version:
-        click.echo(f"but: {mark_of_version}")
+    for line in further:
+        click.echo(line)
     return ExitCode.ARTIFACT if failed else ExitCode.OK
 
 
-def _checks(profile: str, path: str | None) -> tuple[str, list[Check], str]:
-    """Return what was checked, how, and what people decided of that version; "" for nothing."""
+def _checks(profile: str, path: str | None) -> tuple[str, list[Check], list[str]]:
+    """Return what was checked, how, and further lines: what people decided, and how to mend it."""
     from pathlib import Path
 
     from pipeline.core.errors import ArtifactError
     from pipeline.core.paths import Tree
     from pipeline.release.check_version import check_library_file, check_version
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import MANIFEST, resolve
+    from pipeline.release.version import MANIFEST, how_to_mend, resolve
 
     tree = Tree.here()
     if path and Path(path).is_file() and Path(path).name != MANIFEST:
         try:
-            return path, check_library_file(tree, Path(path)), ""
+            return path, check_library_file(tree, Path(path)), []
         except ArtifactError as error:
             error.hint = "name a libhakmem.so, or the folder of a version"
             raise
     version = resolve(tree, profile, path)
-    marks = read_marks(version.folder.parent).by_version()
-    return str(version.folder), check_version(tree, version), marks.get(version.name, "")
+    decided = read_marks(version.folder.parent).by_version().get(version.name)
+    further = [f"but: {decided}"] if decided else []
+    if not version.is_whole():
+        further.append(f"what to do: {how_to_mend(version)}")
+    return str(version.folder), check_version(tree, version), further

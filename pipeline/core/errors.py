@@ -48,8 +48,8 @@ class ExitCode(IntEnum):
     PYTHON = 13, "bootstrap: no Python 3.11 or newer with venv", "install python3 and python3-venv"
     ARTIFACT = (
         14,
-        "a tool said success but made something unfit",
-        "give the same command again; report it if that does not help",
+        "a tool made something unfit, or a version's files are damaged",
+        "do what the message says; without advice, give the command again, then report it",
     )
     VERSION = (
         15,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipeline.judge.health import compare_logs
+from pipeline.judge.health import PLAIN_RUNS, compare_logs
 from pipeline.judge.keys import suspects_of
 from pipeline.judge.known import SelfJudgement
 from pipeline.judge.regressions import regressions
@@ -93,8 +93,8 @@ def _healthy(result: VerifyResult, profile: str) -> str:
     if failed:
         logs = f"build/pipeline/{profile}/logs/verify/health"
         return (
-            f"{compare_logs(failed, logs)}. Without the library it does the same each time. "
-            "Where that rightly depends on malloc, "
+            f"{compare_logs(failed, logs)}. Without the library it does the same in {PLAIN_RUNS} "
+            "runs. Where that rightly depends on malloc, or on which of two processes prints first, "
             f"mend the check in training/profiles/{profile}.toml; where it crashed, run it with "
             "the guard build (docs/guard.md)"
         )

@@ -298,7 +298,10 @@ class Profile(Strict):
         both = {w.essence() for w in self.training} & {w.essence() for w in self.verifying}
         shared = [w.name for w in self.workload if w.essence() in both]
         if shared:
-            raise ValueError(f"the same workload both trains and verifies: {', '.join(shared)}")
+            raise ValueError(
+                f"the same workload both trains and verifies: {', '.join(shared)}; give one of "
+                "them another input, such as another file or number"
+            )
         if not self.training:
             raise ValueError("at least one workload needs role = 'train'")
         if all(w.kind == "command" and not w.timed for w in self.verifying):

@@ -50,8 +50,8 @@ def require_good(tree: Tree, version: Version) -> None:
 
 
 def _checksums(version: Version) -> Iterator[Check]:
-    damaged, unlisted = version.damaged_files(), version.unlisted_files()
-    yield Check(f"files have the digests of {SUMS}", not damaged, ", ".join(damaged))
+    damage, unlisted = version.damage(), version.unlisted_files()
+    yield Check(f"files have the digests of {SUMS}", not damage, damage)
     yield Check("no file is there that is not listed", not unlisted, ", ".join(unlisted))
 
 

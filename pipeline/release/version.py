@@ -92,7 +92,7 @@ class Version:
 
     def damaged_files(self) -> list[str]:
         """Return the files that do not have the digest in SHA256SUMS, or are gone."""
-        listed = self._sums()
+        listed = self.sums()
         if listed is None:
             return [SUMS]
         files = {name: self.folder / name for name in listed}
@@ -102,13 +102,27 @@ class Version:
             if not path.is_file() or digest_file(path) != listed[name]
         ]
 
+    def damage(self) -> str:
+        """Name the damaged files, each with what is wrong with it; "" for none."""
+        named = ((name, (self.folder / name).is_file()) for name in self.damaged_files())
+        return ", ".join(f"{name} ({'changed' if there else 'missing'})" for name, there in named)
+
+    @property
+    def commit(self) -> str:
+        """The commit that it was built at, in short; "" where the manifest does not say."""
+        try:
+            return str((self.manifest.get("git") or {}).get("commit") or "")[:12]
+        except ArtifactError:
+            return ""
+
     def unlisted_files(self) -> list[str]:
         """Return the files that SHA256SUMS does not know."""
         files = (p for p in self.folder.rglob("*") if not p.is_dir())
         names = {str(path.relative_to(self.folder)) for path in files}
-        return sorted(names - {SUMS, *(self._sums() or {})})
+        return sorted(names - {SUMS, *(self.sums() or {})})
 
-    def _sums(self) -> dict[str, str] | None:
+    def sums(self) -> dict[str, str] | None:
+        """Return the digests that its files were published with; None if nobody can read them."""
         try:
             lines = (self.folder / SUMS).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
@@ -260,13 +274,20 @@ def require_published(dist: Path, profile: str) -> list[Version]:
 
 def require_undamaged(version: Version) -> None:
     """Raise ArtifactError if a file of a published version is not as its manifest lists it."""
-    damaged = version.damaged_files()
-    if damaged:
-        line = version.folder.parent.name
-        raise ArtifactError(
-            f"{version.name} is damaged: {', '.join(damaged)}",
-            hint=f"take another one, or build again: `.venv/bin/pipeline list -p {line}` shows all",
-        )
+    damage = version.damage()
+    if damage:
+        raise ArtifactError(f"{version.name} is damaged: {damage}", hint=how_to_mend(version))
+
+
+def how_to_mend(version: Version) -> str:
+    """Return what gives a damaged version its files back."""
+    line, at = version.folder.parent.name, version.commit
+    sources = f"its sources (commit {at})" if at else "its sources"
+    return (
+        f"a build of {sources} with its geometry and lists makes it whole, and so does "
+        f"`.venv/bin/pipeline bundle import` of its bundle; `.venv/bin/pipeline list -p {line}` "
+        "shows other versions"
+    )
 
 
 def check_folder(dist: Path) -> None:

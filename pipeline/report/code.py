@@ -13,6 +13,7 @@ from pipeline.report.model import (
     MapSection,
     Place,
 )
+from pipeline.toolchain.link_script import NEVER
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, TextMap
 
@@ -145,6 +146,8 @@ def _reason(function: MapFunction, hot: list[str]) -> str:
         return "cold.txt"
     if function.count is None:
         return "not listed"
+    if function.count and function.section == NEVER:
+        return "not listed; what ran in training is its inlined copies, this copy never did"
     return (
         "not listed; ran in training: by heat, behind hot.txt"
         if function.count

@@ -55,7 +55,7 @@ def compare_versions(
         workloads=workloads,
         functions=function_rows(older.code[1], newer.code[1]) if older.code and newer.code else (),
         code=older.code[1] if older.code else None,
-        notes=_notes(older, newer) if direct is None else uncounted_notes((direct,)),
+        notes=_notes(older, newer) if direct is None else _direct_notes(older, newer, direct),
         dropped=dropped,
         added=added,
     )
@@ -292,7 +292,7 @@ def _code_bytes(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
     )
 
 
-def _other_geometry(older: ReportModel, newer: ReportModel) -> list[str]:
+def other_geometry(older: ReportModel, newer: ReportModel) -> list[str]:
     """Return in one note what of the geometry was changed; none where it is the same or unknown."""
     if older.geometry is None or newer.geometry is None:
         return []
@@ -310,6 +310,10 @@ def _setting(what: str, mine: Mapping[str, Difference], others: Mapping[str, Dif
     return (mine[what].after if what in mine else others[what].before) or "none"
 
 
+def _direct_notes(older: ReportModel, newer: ReportModel, direct: VerifyResult) -> tuple[str, ...]:
+    return (*other_geometry(older, newer), *uncounted_notes((direct,)))
+
+
 def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     notes = []
     if older.verify.created > newer.verify.created:
@@ -318,7 +322,7 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
         notes.append(f"{older.version} was judged {older.verify.mode}, this {newer.verify.mode}")
     if older.verify.environment.cpu != newer.verify.environment.cpu:
         notes.append(f"{older.version} was judged on another processor")
-    notes += _other_geometry(older, newer)
+    notes += other_geometry(older, newer)
     apart = workloads_apart(*_other_workloads(older.verify, newer.verify))
     if apart:
         notes.append(f"not judged by the workloads of {older.version}: {apart}")

@@ -64,7 +64,10 @@ def _measure(comparison: Comparison) -> list[str]:
     if not view.undecided(comparison):
         return []
     if comparison.measured:
-        return ["the machine's noise left that open: on a quiet machine `--measure` decides more"]
+        return [
+            "the noise of the machine left that open: `--measure` decides more on a quiet machine, "
+            "and without --quick"
+        ]
     return ["the same command with `--measure` judges them directly, in a minute or two of runs"]
 
 

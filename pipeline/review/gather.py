@@ -11,8 +11,9 @@ from pipeline.core.paths import Tree
 from pipeline.core.variant import split_line
 from pipeline.judge.model import VerifyResult
 from pipeline.profile.load import load_profile
+from pipeline.release.marks import read_marks
 from pipeline.release.version import Version
-from pipeline.report.compare import compare_versions
+from pipeline.report.compare import compare_versions, other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
 from pipeline.review.model import Lists, Review
@@ -62,7 +63,18 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
         lists=_lists(tree, split_line(line)[0]),
         same=same,
+        made_of=(_made_of(base.report), _made_of(head.report)),
+        other_geometry=tuple(other_geometry(base.report, head.report)),
+        decided=read_marks(tree.dist(line)).since(Version(tree.dist(line) / head.report.version)),
     )
+
+
+def _made_of(report: ReportModel) -> str:
+    """Return the commit of a build, in short; "" where its report does not know it."""
+    source = report.source
+    if source is None or source.commit is None:
+        return ""
+    return f"commit {source.commit[:12]}{'' if source.clean else ' with files not committed'}"
 
 
 def _lists(tree: Tree, profile: str) -> Lists:

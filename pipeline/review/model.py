@@ -14,6 +14,7 @@ Level = Literal["error", "warning", "note"]
 
 RULES: Mapping[str, str] = {
     "worse": "The build is not worse than the version before it in what was measured.",
+    "rejected": "Nobody has rejected the build, and no rollback has set it aside.",
     "refused": "The judge does not refuse the build.",
     "layout": "The library is as layouts/ and the marks in the source promise.",
     "regression": "Nothing is worse than in the plain build of the same sources.",
@@ -54,7 +55,9 @@ class Review:
     """``head`` is the build under review, ``comparison`` what it is against the version before.
 
     ``base`` is that version, ``base_mode`` the mode that it was built in. ``same``: both have the
-    same library, so that there is nothing to compare.
+    same library, so that there is nothing to compare. ``made_of`` are the commits of BASE and HEAD,
+    ``other_geometry`` how HEAD is cut otherwise. ``decided`` is what people decided of HEAD after
+    it was judged; "" for nothing.
     """
 
     base: str
@@ -64,6 +67,9 @@ class Review:
     profile_file: str
     lists: Lists
     same: bool = False
+    made_of: tuple[str, str] = ("", "")
+    other_geometry: tuple[str, ...] = ()
+    decided: str = ""
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -85,6 +91,8 @@ class Review:
     def sentence(self) -> str:
         """The outcome in one sentence."""
         worse = [row.name for row in self.comparison.worse]
+        if self.decided:
+            return f"{self.head.version} is not fit to land: {self.decided}."
         if worse:
             return f"{self.head.version} is worse than {self.base} in {', '.join(worse)}."
         if self.errors:
@@ -95,7 +103,16 @@ class Review:
         gain = f", and better in {', '.join(better)}" if better else ""
         return f"{self.head.version} is not shown to be worse than {self.base}{gain}."
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What stands behind the two names, as far as the reports know it: a sentence each."""
+        names = (f"{self.base} (BASE)", f"{self.head.version} (this change)")
+        made = [f"{name} is of {of}." for name, of in zip(names, self.made_of, strict=True) if of]
+        return (*made, *(text.sentence(one) for one in self.other_geometry))
+
     def _remarks(self) -> Iterator[Remark]:
+        if self.decided:
+            yield Remark("error", "rejected", self.head.version, self.decided, self.profile_file)
         for row in self.comparison.worse:
             change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why
             what = f"{row.name} is worse than in {self.base}"
@@ -108,8 +125,13 @@ class Review:
         for one in self.head.findings:
             if one.kind == "doubt":
                 yield Remark("note", "doubt", one.what, one.detail, self.profile_file)
-            elif self.base not in one.what:  # that is in the comparison
+            elif not self._of_a_version(one.what):
                 yield Remark("warning", "regression", one.what, one.detail, self.profile_file)
+
+    def _of_a_version(self, what: str) -> bool:
+        """Tell whether a finding is beside a version: the comparison alone speaks of those."""
+        known = (self.base, self.head.previous.version if self.head.previous else self.base)
+        return any(name in what for name in known)
 
     def _contract(self) -> Iterator[Remark]:
         for one in self.head.contract or ():

@@ -30,7 +30,8 @@ _MOST_NOTES = 10
 def markdown(review: Review) -> str:
     """Return the comment for a pull request."""
     table = [NOTHING] if review.same else _table(review)
-    lines = [MARKER, f"### {review.sentence}", "", *table]
+    about = [" ".join(review.about), ""] if review.about else []
+    lines = [MARKER, f"### {review.sentence}", "", *about, *table]
     lines += _remarks([one for one in review.remarks if one.rule not in OWN])
     own = _remarks([one for one in review.remarks if one.rule in OWN])
     lines += ["", OWN_TITLE, *own] if own else []

@@ -132,7 +132,8 @@ def test_a_library_whose_file_was_replaced_still_serves(
     assert (code, found["serves_malloc"], known["replaced_since"]) == (0, True, True)
     assert known["build_id"] == read(library).build_id
     assert known["version"] == ("1.0-old" if then == "same again" else None)
-    assert "yes, by a file since replaced, " in said and "1.0-new" not in said
+    gone = "removed" if then == "uninstall" else "replaced"
+    assert f"yes, by a file since {gone}, " in said and "1.0-new" not in said
 
 
 def test_a_replaced_file_that_may_not_be_read_is_unknown_and_never_no(

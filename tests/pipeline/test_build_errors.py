@@ -308,10 +308,12 @@ def test_rollback_and_list(built: Sandbox) -> None:
     code, output = built.run("rollback", "--profile", "tiny", "--to", "nowhere")
     assert code == ExitCode.VERSION
     assert "no published version nowhere" in output
-    (built.root / "dist" / "tiny" / new / "lib" / "libhakmem.so").write_bytes(b"spoilt")
+    folder = built.root / "dist" / "tiny" / new
+    records = [(folder / name).read_bytes() for name in ("manifest.json", "report.json")]
+    (folder / "lib" / "libhakmem.so").write_bytes(b"spoilt")
     code, output = built.run("rollback", "--profile", "tiny", "--to", new)
     assert code == ExitCode.ARTIFACT
-    assert "is damaged: lib/libhakmem.so" in output
+    assert "is damaged: lib/libhakmem.so (changed)" in output
     assert published(built) == old
     code, output = built.build()
     assert code == 0, output
@@ -321,6 +323,9 @@ def test_rollback_and_list(built: Sandbox) -> None:
     code, output = built.build()
     assert code == 0, output
     assert published(built) == new
+    assert f"{new} is whole again: lib/libhakmem.so had been damaged" in output
+    assert built.run("verify", "--profile", "tiny", new)[0] == 0
+    assert records == [(folder / name).read_bytes() for name in ("manifest.json", "report.json")]
 
 
 def test_a_published_folder_is_not_written_again(built: Sandbox) -> None:
@@ -355,12 +360,19 @@ def spared(built: Sandbox, tmp_path: Path) -> Iterator[Sandbox]:
 def test_a_build_that_was_rejected_is_refused(spared: Sandbox) -> None:
     rejected = published(spared)
     assert spared.build("--quick")[0] == 0
+    last = spared.root / "build" / "pipeline" / "tiny" / "reports" / "last"
+    last.unlink()
+    last.symlink_to("another")
     command = ("reject", rejected, "--profile", "tiny", "--reason", "it is slow")
     assert spared.run(*command)[0] == 0
     code, output = spared.build()
     assert code == ExitCode.GATE
     assert f"{rejected} was rejected (it is slow)" in output
     assert "train: unchanged" in output and "merge: " not in output  # nothing more is done in vain
+    assert last.resolve().name == rejected, "a review went by the build that was before"
+    code, output = spared.run("report", "last", "-p", "tiny", "--check")
+    assert code == ExitCode.GATE
+    assert output.startswith("REJECTED on ")
 
 
 def test_a_dry_run_says_what_a_build_would_do_first_and_does_nothing(built: Sandbox) -> None:

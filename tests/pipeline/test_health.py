@@ -88,6 +88,7 @@ def tree(tmp_path: Path, shouting: Path, monkeypatch: pytest.MonkeyPatch) -> Tre
             (folder / "lib").mkdir(parents=True)
             (folder / "lib" / "libhakmem.so").write_bytes(shouting.read_bytes())
             (folder / "manifest.json").write_text("{}", encoding="utf-8")
+            (folder / "SHA256SUMS").touch()
             (tree.dist(name) / "current").symlink_to("1.0-aa")
     monkeypatch.setattr(Tree, "here", classmethod(lambda _: tree))
     return tree

@@ -14,9 +14,13 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
+from pipeline.geometry.model import Difference
 from pipeline.layout.check import Finding
+from pipeline.release.marks import reject
+from pipeline.release.version import Version
 from pipeline.report.files import write_reports
-from pipeline.report.model import ReportModel
+from pipeline.report.model import Finding as Doubt
+from pipeline.report.model import ReportModel, Source
 from pipeline.review.render import OWN_TITLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -198,6 +202,46 @@ def test_what_is_not_there_is_named(tree: Tree, base: Path, tmp_path: Path) -> N
     (tree.root / f"{HEAD}.so").unlink()
     with pytest.raises(ArtifactError, match=f"the library of {HEAD} is gone"):
         review(base, "--no-measure")
+
+
+def test_a_build_that_was_rejected_is_not_fit_to_land(tree: Tree, base: Path) -> None:
+    good = report_support.good().model_copy(update={"findings": (), "contract": ()})
+    keep(tree, good, HEAD, published=False)
+    assert review(base, "--no-measure")[0] == ExitCode.OK
+    folder = keep(tree, good, HEAD, published=True)
+    reject(Version(folder), "uses more memory")
+    code, said = review(base, "--no-measure")
+    assert code == ExitCode.REGRESSION
+    heading = next(line for line in said.splitlines() if line.startswith("### "))
+    assert f"{HEAD} is not fit to land: REJECTED on " in heading
+    assert ": uses more memory" in heading
+
+
+def test_what_is_said_beside_another_version_is_left_out(tree: Tree, base: Path) -> None:
+    """A finding beside the version before stood below "its own baseline"."""
+    good = report_support.good()
+    assert good.previous is not None
+    before = good.previous.version
+    beside = [
+        Doubt(kind="regression", what=f"memory is worse than in {name}", detail="", anchor="")
+        for name in (before, "the baseline")
+    ]
+    keep(tree, good.model_copy(update={"findings": tuple(beside)}), HEAD, published=False)
+    _, said = review(base, "--no-measure")
+    assert "memory is worse than in the baseline" in said
+    assert f"memory is worse than in {before}" not in said
+
+
+def test_a_comment_says_what_the_builds_are_made_of(tree: Tree, base: Path) -> None:
+    good = report_support.good()
+    source = Source(commit="0123456789abcdef", clean=False, command=None, changed=("VERSION",))
+    depth = Difference(what="small_depth", before="32", after="8", why="", worth="")
+    keep(Tree(base.parents[2]), good.model_copy(update={"geometry": ()}), BASE, published=False)
+    changed = good.model_copy(update={"source": source, "geometry": (depth,)})
+    keep(tree, changed, HEAD, published=False)
+    _, said = review(base.parents[2], "--no-measure")
+    assert f"{HEAD} (this change) is of commit 0123456789ab with files not committed." in said
+    assert "Geometry, then → now: small_depth 32 → 8." in said
 
 
 def test_the_script_says_what_it_does() -> None:

@@ -1,4 +1,8 @@
-"""The folder of a version: made under another name, forced to disk, and renamed."""
+"""The folder of a version: made under another name, forced to disk, and renamed.
+
+A damaged one is made whole by a build of the same. It gets back the bytes that it had: its manifest
+and report, with their dates and what they compare with, stay as they were.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 import shutil
 from pathlib import Path
 
+from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError
 from pipeline.core.files import sync
 from pipeline.core.store import Receipt, sync_tree
@@ -28,17 +33,50 @@ def write_version(
     room = folder.with_name(f".tmp-{folder.name}")
     shutil.rmtree(room, ignore_errors=True)
     try:
-        room.mkdir()
-        write_contents(room, shop.tree.root, product(shop, release), shop.tree.version)
-        _write_factors(room, release)
-        shutil.copyfile(release.verdict.artifact.path(VERDICT), room / VERDICT)
-        for name in REPORTS:
-            shutil.copyfile(report / name, room / name)
+        _fill(shop, room, release, report)
         write_manifest(shop, room, folder.name, release, receipts)
         write_sums(room)
         _finish(room, folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
+
+
+def mend_version(shop: Workshop, folder: Path, release: Release, report: Path) -> list[str]:
+    """Give a published version back the files that are damaged, and return their names.
+
+    [] if it has none, or if they cannot be made with the bytes that they had: nothing is changed
+    then. ``report`` is the folder of its kept report.
+    """
+    listed = Version(folder).sums() or {}
+    damaged = Version(folder).damaged_files()
+    room = folder.with_name(f".tmp-{folder.name}")
+    shutil.rmtree(room, ignore_errors=True)
+    try:
+        _fill(shop, room, release, report)
+        if not all(_is(room / name, listed.get(name)) for name in damaged):
+            return []
+        for name in damaged:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (room / name).replace(folder / name)
+        sync_tree(folder)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+    return damaged
+
+
+def _is(path: Path, digest: str | None) -> bool:
+    return path.is_file() and digest_file(path) == digest
+
+
+def _fill(shop: Workshop, room: Path, release: Release, report: Path) -> None:
+    """Write all files of a version but its manifest and sums; reports as far as there are any."""
+    room.mkdir()
+    write_contents(room, shop.tree.root, product(shop, release), shop.tree.version)
+    _write_factors(room, release)
+    shutil.copyfile(release.verdict.artifact.path(VERDICT), room / VERDICT)
+    for name in REPORTS:
+        if (report / name).is_file():
+            shutil.copyfile(report / name, room / name)
 
 
 def _write_factors(room: Path, release: Release) -> None:
@@ -54,6 +92,6 @@ def _finish(room: Path, folder: Path) -> None:
             hint="check the disk of this machine",
         )
     sync_tree(room)
-    shutil.rmtree(folder, ignore_errors=True)  # damaged: what is whole is never written again
+    shutil.rmtree(folder, ignore_errors=True)  # damaged beyond mending: else it stays as it is
     room.rename(folder)
     sync(folder.parent)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import SpaceError
 from pipeline.core.lock import marks_lock
+from pipeline.release.last import point_last
 from pipeline.release.marks import lift, read_marks, why_current_stays
 from pipeline.release.version import (
     CURRENT,
@@ -25,12 +26,12 @@ from pipeline.release.version import (
 from pipeline.report.text import change as percent
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import VERDICT
-from pipeline.stages.publish.folder import write_version
+from pipeline.stages.publish.folder import mend_version, write_version
 from pipeline.stages.publish.gate import pass_gate
 from pipeline.stages.publish.product import STAGE, inputs_of
 from pipeline.stages.publish.refusal import known_by, refuse_rejected
 from pipeline.stages.publish.release import Release
-from pipeline.stages.publish.reporting import keep_report, make_report
+from pipeline.stages.publish.reporting import keep_report, make_report, reports_folder
 
 if TYPE_CHECKING:
     from pipeline.report.model import ReportModel
@@ -41,13 +42,15 @@ class Published:
     """A version under dist/. ``report`` is None when it was there already and nothing was judged.
 
     ``stays`` says why ``current`` has not moved to it; None: it is current. ``judged`` is where
-    the report lies if nothing was to be published: then there is no such version.
+    the report lies if nothing was to be published: then there is no such version. ``mended`` are
+    the files that were damaged, of a version that was there already.
     """
 
     folder: Path
     report: ReportModel | None
     stays: str | None = None
     judged: Path | None = None
+    mended: tuple[str, ...] = ()
 
     @property
     def library(self) -> Path:
@@ -86,13 +89,15 @@ def publish(shop: Workshop, release: Release) -> Published:
     folder = dist / version
     digest = release.candidate.library.digest
     inputs = inputs_of(shop, release.geometry, release.inputs)
-    refuse_rejected(dist, digest, inputs)
+    refuse_rejected(shop, digest, inputs)
     if STAGE not in shop.options.redo and _is_current(folder):
         shop.console.reused(STAGE, f"{version} is current")
-        return Published(folder, None)
+        return _again(shop, Published(folder, None))
     if held := _held(dist, digest, inputs):
         shop.console.reused(STAGE, str(held.stays))
-        return held
+        return _again(shop, held)
+    if mended := _mended(shop, release, folder):
+        return _again(shop, mended)
     receipts = [artifact.receipt for artifact in shop.store.used]
     from pipeline.release.check_version import require_good
 
@@ -106,16 +111,40 @@ def publish(shop: Workshop, release: Release) -> Published:
             return Published(folder, model, judged=report)
         line.step("writing the version")
         with marks_lock(shop.tree.state):
-            refuse_rejected(dist, digest, inputs)  # since the build began
+            refuse_rejected(shop, digest, inputs)  # since the build began
             if held := _held(dist, digest, inputs):
                 line.done(str(held.stays))
-                return held
+                return _again(shop, held)
             if not Version(folder).is_whole():
                 write_version(shop, folder, release, receipts, report)
             require_good(shop.tree, Version(folder))
             stays = _move_current(shop, Version(folder), model)
         line.done(f"{version}, not current" if stays else version)
     return Published(folder, model, stays)
+
+
+def _again(shop: Workshop, published: Published) -> Published:
+    """Return what was published before: `report last` and reviews are about it from now on."""
+    point_last(shop.tree, shop.line, published.folder.name)
+    return published
+
+
+def _mended(shop: Workshop, release: Release, folder: Path) -> Published | None:
+    """Make a damaged version whole that this build is of; None where there is nothing to mend."""
+    if shop.options.no_publish or not folder.is_dir() or Version(folder).is_whole():
+        return None
+    from pipeline.release.check_version import require_good
+    from pipeline.report.files import read_report
+
+    with shop.console.stage(STAGE) as line, marks_lock(shop.tree.state):
+        mended = mend_version(shop, folder, release, reports_folder(shop) / folder.name)
+        if not mended:
+            line.done(f"{folder.name} is damaged beyond mending, and is published anew")
+            return None
+        require_good(shop.tree, Version(folder))
+        stays = _move_current(shop, Version(folder), read_report(folder))
+        line.done(f"{folder.name} was damaged ({', '.join(mended)}), and is whole again")
+    return Published(folder, None, stays, mended=tuple(mended))
 
 
 def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:

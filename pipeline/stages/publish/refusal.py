@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import GateError
+from pipeline.release.last import point_last
 from pipeline.release.marks import Mark, read_marks
 from pipeline.release.version import untouched
 from pipeline.stages.publish.product import inputs_of
@@ -21,13 +21,18 @@ def refuse_rejected_inputs(shop: Workshop, geometry: Geometry | None) -> None:
 
     To be called when the training is done.
     """
-    refuse_rejected(shop.tree.dist(shop.line), "", inputs_of(shop, geometry))
+    refuse_rejected(shop, "", inputs_of(shop, geometry))
 
 
-def refuse_rejected(dist: Path, digest: str, inputs: str) -> None:
-    """Raise GateError if a library with that digest, or one of the same inputs, was rejected."""
+def refuse_rejected(shop: Workshop, digest: str, inputs: str) -> None:
+    """Raise GateError if a library with that digest, or one of the same inputs, was rejected.
+
+    `report last` and reviews are then about the version that was.
+    """
+    dist = shop.tree.dist(shop.line)
     found = known_by(read_marks(dist).rejected, digest, inputs)
     if found is not None:
+        point_last(shop.tree, shop.line, found.version)
         left = untouched(dist)
         raise GateError(
             f"{found.version} was rejected ({found.reason}), and this is built of the same; {left}",

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
-from pipeline.core.files import replacing
 from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.difference import differences
@@ -16,6 +15,7 @@ from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
 from pipeline.release.commit import commit_of
 from pipeline.release.contents import PROFDATA
+from pipeline.release.last import point_last
 from pipeline.release.version import Version, current, published
 from pipeline.stages.build.baseline import STAGE as BASELINE
 from pipeline.stages.build.compile import LIBRARY
@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # the judge's numpy and scipy come with it, and pyelftools
     from pipeline.report.model import ReportModel, Source
 
 STAGE = "publish"
-LAST = "last"
 
 
 def make_report(
@@ -95,8 +94,7 @@ def keep_report(shop: Workshop, model: ReportModel) -> Path:
 
     folder = reports_folder(shop) / model.version
     write_reports(folder, model)
-    with replacing(folder.with_name(LAST)) as fresh:
-        fresh.symlink_to(folder.name)
+    point_last(shop.tree, shop.line, model.version)
     return folder
 
 

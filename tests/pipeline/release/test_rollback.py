@@ -78,7 +78,7 @@ def test_a_rollback_is_remembered_until_it_is_lifted(tree: Tree) -> None:
     assert "set aside" in type_("list")
     assert f"{BAD} may come back" in type_("unpin")
     assert read_marks(tree.dist("p")).aside == ()
-    assert "nothing of profile 'p' was rolled back" in type_("unpin")
+    assert "no version of profile 'p' is set aside" in type_("unpin")
 
 
 def test_unpin_promises_nothing_of_what_is_rejected(tree: Tree) -> None:
@@ -95,7 +95,7 @@ def test_unpin_promises_nothing_of_what_is_rejected(tree: Tree) -> None:
 def test_unpin_names_the_profile_of_which_something_was_rolled_back() -> None:
     type_("rollback")
     said = CliRunner().invoke(cli, ["unpin"]).output
-    assert "nothing of profile 'mixed' was rolled back" in said
+    assert "no version of profile 'mixed' is set aside" in said
     assert "`.venv/bin/pipeline unpin -p p`" in said
 
 
