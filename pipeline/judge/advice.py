@@ -94,9 +94,9 @@ def _healthy(result: VerifyResult, profile: str) -> str:
         logs = f"build/pipeline/{profile}/logs/verify/health"
         return (
             f"{compare_logs(failed, logs)}. Without the library it does the same in {PLAIN_RUNS} "
-            "runs. Where that rightly depends on malloc, or on which of two processes prints first, "
-            f"mend the check in training/profiles/{profile}.toml; where it crashed, run it with "
-            "the guard build (docs/guard.md)"
+            "runs. Where that rightly depends on malloc, or on which of two processes prints "
+            f"first, mend the check in training/profiles/{profile}.toml; where it crashed, run it "
+            "with the guard build (docs/guard.md)"
         )
     return (
         f"training/profiles/{profile}.toml needs a health check that runs here: "
