@@ -25,6 +25,8 @@ RECEIPT = "receipt.json"
 ROOM_PREFIX = ".tmp-"
 # Artifacts of other keys that stay per stage, so that switching back and forth costs nothing.
 KEPT_PER_STAGE = 4
+MOST_NAMED = 3
+"""Changed files or tools that a reason names."""
 
 # With less than this left on the disk, in bytes, that is what made a stage fail.
 NO_SPACE_BELOW = 8 << 20
@@ -180,13 +182,24 @@ def by_stage(receipts: Iterable[Receipt]) -> dict[str, Receipt]:
 def changed_parts(old: Parts, new: Parts) -> list[str]:
     """Return the names of the key parts that differ, for people who ask why something is done.
 
-    They are compared as keys are: a receipt that was read has lists where a stage has tuples.
+    They are compared as keys are: a receipt that was read has lists where a stage has tuples. Of a
+    part that has names itself, such as those of tools or files, it says which.
     """
-    return sorted(
-        name
-        for name in old.keys() | new.keys()
-        if digest_value(old.get(name)) != digest_value(new.get(name))
-    )
+    return [f"{name}{_which(old.get(name), new.get(name))}" for name in _differing(old, new)]
+
+
+def _differing(old: Parts, new: Parts) -> list[str]:
+    names = sorted(old.keys() | new.keys())
+    return [one for one in names if digest_value(old.get(one)) != digest_value(new.get(one))]
+
+
+def _which(old: object, new: object) -> str:
+    """Return in brackets what differs in two parts that are tables; "" for other ones."""
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return ""
+    found = _differing(old, new)
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return f" ({', '.join(found[:MOST_NAMED])}{more})"
 
 
 def sync_tree(folder: Path) -> None:

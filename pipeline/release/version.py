@@ -233,6 +233,12 @@ def of_another(wish: str, profile: str, owners: Sequence[str]) -> VersionError:
 
 def _none(wish: str, profile: str, dist: Path) -> VersionError:
     """Return the error for a wish that names no version of the profile."""
+    named, colon, version = wish.rpartition(":")
+    if colon and (dist.parent / named).is_dir():
+        return VersionError(
+            f"{wish} is no version of profile {profile!r}",
+            hint=f"only `versus` takes it so; here it is: -p {named} {version}",
+        )
     if "/" in wish and not Path(wish).exists():
         return VersionError(
             f"there is no file or folder {wish}",

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.console import JustifyMethod
 from rich.table import Table
 
 from pipeline.report import text
 from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, Point
 from pipeline.report.svg.series import LEAST_SPAN
-from pipeline.report.terminal import plain
+from pipeline.report.terminal import plain, terminal_width
 
 HEADINGS = (
     *("", "version", "judged", "mode", "throughput", "interval"),
     *("I-cache misses", "instructions/op", "peak MiB", "text bytes", ""),
 )
 FIRST_FIGURE = 4  # of the headings
+SPARED = ("text bytes", "instructions/op", "mode", "peak MiB", "judged", "interval")
+"""Columns that a narrow terminal does without, the first one first."""
+BETWEEN = 2
+"""Characters between two columns."""
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"
 
@@ -23,20 +28,19 @@ GAP = "·"
 def render_history(history: History) -> str:
     """Return a row for each version, the newest last, and a line of bars for each quantity.
 
-    On a narrow terminal figures are cut, but neither the mark of the current version nor a name.
-    What became of a version stands below, for a reason may be long.
+    On a narrow terminal whole columns are left out, and named below; no figure is cut. What became
+    of a version stands below, too, for a reason may be long.
     """
+    cells = [HEADINGS, *rows(history)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
+    out = _left_out(widths, terminal_width())
     table = Table(box=None, pad_edge=False, header_style="bold")
-    names = max((len(one.version) for one in history.points), default=1)
-    for number, heading in enumerate(HEADINGS[:-1]):
-        table.add_column(
-            heading,
-            justify="right" if number >= FIRST_FIGURE else "left",
-            no_wrap=True,
-            min_width={0: 2, 1: names}.get(number),
-        )
-    for row in rows(history):
-        table.add_row(*row[:-1])
+    kept = [number for number, heading in enumerate(HEADINGS[:-1]) if heading not in out]
+    for number in kept:
+        side: JustifyMethod = "right" if number >= FIRST_FIGURE else "left"
+        table.add_column(HEADINGS[number], justify=side, no_wrap=True, min_width=widths[number])
+    for row in cells[1:]:
+        table.add_row(*(row[number] for number in kept))
     said = [f"{one.version}: {what}" for one in history.points if (what := remark(one))]
     bars = Table(box=None, pad_edge=False, show_header=False)
     for quantity in QUANTITIES:
@@ -44,7 +48,21 @@ def render_history(history: History) -> str:
         better = "more is better" if quantity.more_is_better else "less is better"
         line = sparkline(values, history.breaks(quantity.field))
         bars.add_row(quantity.heading, line, better)
-    return plain(table, *said, "", bars, *(f"note: {one}" for one in notes(history)))
+    narrow = [f"not shown, for the terminal is too narrow: {', '.join(out)}"] if out else []
+    further = (f"note: {one}" for one in (*narrow, *notes(history)))
+    return plain(table, *said, "", bars, *further)
+
+
+def _left_out(widths: Sequence[int], room: int) -> list[str]:
+    """Return the headings of columns to leave out, so that the others have room."""
+    out: list[str] = []
+    needed = sum(widths) + BETWEEN * (len(widths) - 1)
+    for heading in SPARED:
+        if needed <= room:
+            break
+        out.append(heading)
+        needed -= widths[HEADINGS.index(heading)] + BETWEEN
+    return out
 
 
 def rows(history: History) -> list[tuple[str, ...]]:

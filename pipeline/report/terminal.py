@@ -164,6 +164,11 @@ def plain(*parts: RenderableType) -> str:
     return _text(console)
 
 
+def terminal_width() -> int:
+    """Return how many characters a line of ``plain`` has; where it is no terminal, 160."""
+    return _console().width
+
+
 def _console() -> Console:
     """Return a console that keeps its output, with the looks of the real one."""
     real = Console()

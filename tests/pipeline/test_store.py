@@ -134,6 +134,10 @@ def test_tidy_keeps_the_newest(tmp_path: Path) -> None:
 
 def test_changed_parts_are_named() -> None:
     assert changed_parts({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 9, "d": 3}) == ["b", "c", "d"]
+    old, new = ({"commands": {"load": one, "sh": 1, "gcc": 1}, "tools": {}} for one in (1, 2))
+    assert changed_parts(old, new) == ["commands (load)"]
+    many = {name: 1 for name in "abcde"}
+    assert changed_parts({"tools": many}, {"tools": {}}) == ["tools (a, b, c and 2 more)"]
 
 
 def test_a_part_that_was_read_back_is_not_called_changed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -10,11 +11,13 @@ from pathlib import Path
 import pytest
 import report_support
 from click.testing import CliRunner
+from rich.console import Console
 
 from pipeline.cli import cli
 from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import MARKS
+from pipeline.report import terminal
 from pipeline.report.files import write_reports
 from pipeline.report.history import (
     OTHER,
@@ -83,6 +86,20 @@ def test_a_long_reason_cuts_neither_names_nor_the_mark_of_the_current(tree: Tree
     rows = render_history(read_history(tree, "p")).splitlines()
     assert {word for row in rows for word in row.split()[:2]} >= {FIRST, "*", THIRD}
     assert any(row.startswith("* ") and SECOND in row for row in rows)
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_a_narrow_terminal_leaves_columns_out_and_cuts_no_figure(
+    width: int, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 80 characters a throughput was cut to "+1...", and the mark of the current was gone."""
+    monkeypatch.setattr(terminal, "_console", lambda: Console(file=io.StringIO(), width=width))
+    said = render_history(read_history(tree, "p"))
+    rows = said.splitlines()
+    assert "…" not in said
+    assert any(row.startswith("* ") and SECOND in row for row in rows)
+    assert ("too narrow" in said) is (width < 200)
+    assert "%" in rows[1]
 
 
 def test_a_small_swing_is_no_full_height() -> None:
