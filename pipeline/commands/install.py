@@ -108,7 +108,8 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant
         _tell(plan)
     else:
         carry_out(plan, None, click.echo)
-        click.echo(f"removed {len(plan.remove)} files below {plan.place.root}")
+        files = [name for name in plan.remove if name != plan.place.record]
+        click.echo(f"removed {len(files)} files below {plan.place.root}")
 
 
 def _tell(plan: Plan) -> None:

@@ -40,7 +40,8 @@ Each message says what happened, and the line below it what to do. Where none is
 prints the cure of its exit code ([exit-codes.md](exit-codes.md)), or the message says it itself.
 This page is made from the sources by
 `.venv/bin/python -m pipeline.core.messages > docs/messages.md`. With the name of a command
-it prints all that the command can say.
+it prints all that the command can say. What a verdict and a report say is not among them:
+[verdicts.md](verdicts.md) explains that.
 """
 _OTHERS = {"operate": "`hakmem`", "bench/harness": "Programs of `bench/`"}
 """Folders whose commands have sections of their own: they share no rooms with the pipeline."""

@@ -38,7 +38,7 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     if not allowed:
         left = untouched(shop.tree.dist(shop.line))
         show_verdict(shop.console, model)
-        why = model.refused_for or ": the last line above that begins so says why"
+        why = model.refused_for or f": {model.reason}"
         raise GateError(
             f"not published{why}; {left}",
             hint=advice(model.verify, shop.profile.name, shop.options.words),
