@@ -27,7 +27,7 @@ C_TESTS = (
     ("allocator/guard/*", "guard", "^misuse[.]"),
     ("allocator/research/*", "research", "^research[.]"),
     ("allocator/*.[chd]*", "clang", "^unit[.]|^interface[.]|^boxes[.]{folder}_|^boxes[.]reclaim_"),
-    ("tests/allocator/misuse/*", "clang", "^(misuse|docs)[.]"),
+    ("tests/allocator/misuse/*", "clang hardened guard", "^(misuse|docs)[.]"),
     ("tests/allocator/*.c", "clang", "^{folder}[.]{name}$"),
     ("tests/model/*", "clang", "^model[.]"),
     ("tests/fuzz/*", "clang", "^fuzz[.](replay|freely)$"),
@@ -35,7 +35,7 @@ C_TESTS = (
     ("training/*.[ch]", "clang", "^training[.]"),
     ("*CMakeLists.txt", "clang", "^unit[.]"),
 )
-"""Pattern of a path, preset, pattern of test names; {folder} and {name} are the file's.
+"""Pattern of a path, presets, pattern of test names; {folder} and {name} are the file's.
 
 ctest takes 31 groups in a pattern, and a change may touch each folder: so that row has none.
 Giving memory back needs all folders of the allocator, so a change of any asks for its tests.
@@ -111,7 +111,8 @@ def c_tests(paths: Iterable[str]) -> dict[str, str]:
         row = next((row for row in C_TESTS if fnmatch(path, row[0])), None)
         if row is not None:
             names = row[2].format(folder=file.parent.name, name=file.stem)
-            wanted.setdefault(row[1], set()).add(names)
+            for preset in row[1].split():
+                wanted.setdefault(preset, set()).add(names)
     return {preset: "|".join(sorted(names)) for preset, names in wanted.items()}
 
 

@@ -170,7 +170,8 @@ def run_command(name: str, budget_s: float, verbose: bool) -> None:
     click.echo(render(found, "term"), nl=False)
     click.echo(f"noted in {entry.path}")
     longer = f"`.venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s`"
-    click.echo(next_step(found, longer) or f"next: {_conclusion(found)}")
+    step = next_step(found, longer, f"`threads = 1` in {entry.path.name}")
+    click.echo(step or f"next: {_conclusion(found)}, and commit the entry with docs/experiments.md")
 
 
 def _conclusion(found: VersusResult) -> str:

@@ -145,7 +145,7 @@ def versus_command(
     result = _compare(a, b, timed, profile, effort, budget_s, verbose)
     _show(result, form, output)
     more = f"--pairs {LONGER * pairs}" if pairs else f"--budget {LONGER * budget_s:.0f}s"
-    if step := next_step(result, f"the same command with `{more}`"):
+    if step := next_step(result, f"the same command with `{more}`", "`--threads 1`"):
         click.echo(step, err=form is not None)
     return ExitCode.REGRESSION if result.worse else ExitCode.OK
 

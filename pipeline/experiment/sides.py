@@ -117,21 +117,38 @@ def _patched(shop: Workshop, entry: Entry, trial: Trial) -> Workshop:
     return replace(shop, tree=Tree(copy), hashed={})
 
 
+def _git_apply(folder: Path, log: Path | None, *words: str | Path) -> None:
+    run(
+        ["git", "apply", *words],
+        cwd=folder,
+        # `folder` lies in a checkout: git must take it for what it is, a folder of its own.
+        env={"GIT_CEILING_DIRECTORIES": str(folder.parent.resolve())},
+        log=log,
+        timeout_s=PATCH_LIMIT_S,
+    )
+
+
+def _fits(patch: Path, folder: Path, *words: str) -> bool:
+    try:
+        _git_apply(folder, None, "--check", *words, patch)
+    except ChildError:
+        return False
+    return True
+
+
 def _apply(patch: Path, folder: Path, log: Path) -> None:
     """Change the sources in ``folder``; BuildError if the patch does not fit."""
     before = digest_tree(folder, (".",))
     try:
-        run(
-            ["git", "apply", patch],
-            cwd=folder,
-            # `folder` lies in a checkout: git must take it for what it is, a folder of its own.
-            env={"GIT_CEILING_DIRECTORIES": str(folder.parent.resolve())},
-            log=log,
-            timeout_s=PATCH_LIMIT_S,
-        )
+        _git_apply(folder, log, patch)
     except ChildError as error:
+        if _fits(patch, folder, "--reverse"):
+            raise UsageError(
+                f"the tree has the change of {patch} already, and it is to be side A",
+                hint=f"take the change out of the tree: `git apply -R {patch}`",
+            ) from error
         raise BuildError(
-            f"{patch} does not fit the sources any more",
+            f"{patch} does not fit the sources",
             hint="mend the patch, or make the entry a record",
             log=error.log,
         ) from error

@@ -7,7 +7,7 @@ import os
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.experiment.entry import Result
-from pipeline.judge.headline import MEMORY, SPEED
+from pipeline.judge.headline import loses_in_one, memory_word, speed_word
 from pipeline.judge.keys import with_interval
 from pipeline.release.commit import commit_of
 from pipeline.versus.model import VersusResult
@@ -28,9 +28,11 @@ def result_of(tree: Tree, found: VersusResult) -> Result:
 
 
 def _verdict(found: VersusResult) -> str:
-    """Return what is shown of speed and memory, and which workload breaks the memory limit."""
-    words = [SPEED[found.speed.verdict], MEMORY[found.memory.verdict]]
-    return "; ".join([*words, *(() if found.guard.holds else (found.guard.reason,))])
+    """Return what is shown of speed and memory, and which workload breaks a limit of its own."""
+    words = [speed_word(found.speed), memory_word(found.memory)]
+    words += [] if found.guard.holds else [found.guard.reason]
+    words += [found.speed.reason] if loses_in_one(found.speed) else []
+    return "; ".join(words)
 
 
 def _figures(found: VersusResult) -> str:

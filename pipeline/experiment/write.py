@@ -22,12 +22,13 @@ hypothesis = "{hypothesis}"
 [trial]
 # options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
 # constants = {{ deep_times = 4 }}       # constants of the geometry (docs/geometry.md)
-# depths = {{ 64 = 512 }}                # the usual depth of single size classes, by their size
+# depths = {{ 64 = 512 }}                # the usual depth of single size classes, by their size;
+#                                       # from 288 bytes on it also bounds the greatest depth
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
 # patch = "{name}.patch"  # a patch beside this file, as `git diff` writes it
 profile = "mixed"                       # run the verify workloads of a profile,
 # run = ["python3", "-c", "print(1)"]   # or a command,
-# threads = 1                           # and say how many threads it has
+# threads = 1                           # threads of that command, where you know them
 
 # `pipeline experiment run {name}` adds a [[result]] each time.
 """

@@ -61,7 +61,7 @@ def sentences(result: VerifyResult) -> list[str]:
     keys = result.keys
     parts = [_speeds(result, partial(_figures, result))]
     if keys.memory is not None:
-        parts.append(f"{_memory_word(keys.memory)}{_change(keys.memory)}")
+        parts.append(f"{memory_word(keys.memory)}{_change(keys.memory)}")
     against = f"Against the baseline: {'; '.join(parts)}."
     return [against, *_programs(result), *_loops(result), *remarks(result)]
 
@@ -86,7 +86,7 @@ def brief(result: VerifyResult) -> str:
     parts.append(f"{_speeds(result, lambda ratio, _: brief_figure(ratio, margin))}{timed}")
     if keys.memory is not None:
         change = f" ({brief_figure(keys.memory.ratio, margin)})" if keys.memory.ratio else ""
-        parts.append(f"{_memory_word(keys.memory)}{change}")
+        parts.append(f"{memory_word(keys.memory)}{change}")
     misses = keys.icache.ratio
     fewer = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
     return "; ".join([*parts, f"I-cache misses {fewer}"])
@@ -105,7 +105,7 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
 
     def told(kind: Kind, ratio: Interval) -> str:
         part = key.model_copy(update={"verdict": compare(ratio, key.margin), "ratio": ratio})
-        return f"{_subject(result, kind)} {_speed_word(part)} ({figure(ratio, kind)})"
+        return f"{_subject(result, kind)} {speed_word(part)} ({figure(ratio, kind)})"
 
     said = ", ".join(told(kind, ratio) for kind, ratio in parts)
     whole = compare(timed.overall, key.margin)
@@ -202,11 +202,20 @@ def by_less(key: Key, above: str, below: str) -> str | None:
     return f"{below}, {less}" if 1 - key.margin <= key.ratio.high < 1 else None
 
 
-def _speed_word(key: Key) -> str:
+def loses_in_one(key: Key) -> bool:
+    """Tell whether a NO-GO is that of a single workload: then the reason has its figures."""
+    return (
+        key.verdict is Verdict.NO_GO and key.ratio is not None and key.ratio.high >= 1 - key.margin
+    )
+
+
+def speed_word(key: Key) -> str:
+    """Return what is shown of the speed: "faster", or "slower, perhaps by less than 1 %"."""
     return by_less(key, above="faster", below="slower") or SPEED[key.verdict]
 
 
-def _memory_word(key: Key) -> str:
+def memory_word(key: Key) -> str:
+    """Return what is shown of the memory, in the same way."""
     return by_less(key, above="fatter", below="leaner") or MEMORY[key.verdict]
 
 

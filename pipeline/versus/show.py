@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from rich.table import Table
 
-from pipeline.judge.headline import by_less
-from pipeline.judge.keys import shown, spread
+from pipeline.judge.headline import by_less, loses_in_one
+from pipeline.judge.keys import shown, spread, with_interval
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
@@ -126,7 +126,8 @@ def _title(side: Compared) -> str:
 
 def _keys(result: VersusResult) -> list[str]:
     def line(name: str, key: Key) -> str:
-        return f"{name} {key.verdict.value}: {key.reason}"
+        whole = f"; in all {with_interval(key.ratio)}" if loses_in_one(key) and key.ratio else ""
+        return f"{name} {key.verdict.value}: {key.reason}{whole}"
 
     return [line("throughput", result.speed), line("memory", result.memory), *_notes(result)]
 
@@ -139,7 +140,7 @@ def _notes(result: VersusResult) -> list[str]:
 def _busy(result: VersusResult) -> list[str]:
     """Say how to see what the noise does alone, where much else ran beside."""
     around = result.environment
-    if not around.busy:
+    if not around.busy or (result.a.sha256, result.a.env) == (result.b.sha256, result.b.env):
         return []
     load = max(around.load_before, around.load_after)
     return [
@@ -162,8 +163,9 @@ def _short(result: VersusResult) -> list[str]:
     if result.command is None or max(times) >= SHORT_S:
         return []
     return [
-        f"a run takes {duration(max(times))}: much of that is its start. For what a program gains "
-        "that runs long, give it work for a second or more"
+        f"a run takes {duration(max(times))}, and to start a process with a library up to a "
+        "millisecond of that. For what a program gains that runs long, give it work for a second "
+        "or more"
     ]
 
 
@@ -179,16 +181,17 @@ def _small(result: VersusResult) -> list[str]:
     ]
 
 
-def next_step(result: VersusResult, longer: str) -> str:
+def next_step(result: VersusResult, longer: str, one_thread: str) -> str:
     """Return what to do where the speed is not decided; "" where it is.
 
-    ``longer`` is what measures LONGER times as much.
+    ``longer`` is what measures LONGER times as much, ``one_thread`` what says that the program has
+    one thread.
     """
     key = result.speed
     if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
         return ""
     in_turn = result.command and all(one.threads is None for one in result.throughput.workloads)
-    alone = "; `--threads 1` does more, if the program has one thread" if in_turn else ""
+    alone = f"; {one_thread} does more, if the program has one thread" if in_turn else ""
     return (
         f"next: {longer} measures {LONGER} times as much, and makes the interval about half as "
         f"wide{alone}; a change of speed outside of {spread(key.ratio)} is excluded already"

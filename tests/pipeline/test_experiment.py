@@ -263,7 +263,21 @@ def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
     (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
     code, output = fresh.run("experiment", "run", "all")
     assert code == 5
-    assert "all.patch does not fit the sources any more" in output
+    assert "all.patch does not fit the sources" in output
+
+
+def test_a_patch_that_is_in_the_tree_already_is_told_so(fresh: Sandbox) -> None:
+    """Who tries a change first has it there, and was told to mend the patch."""
+    folder = fresh.root / "docs" / "experiments" / "magazines"
+    folder.mkdir(parents=True)
+    version = (fresh.root / "VERSION").read_text(encoding="utf-8").strip()
+    (folder / "all.patch").write_text(PATCH.format(version=version), encoding="utf-8")
+    (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
+    (fresh.root / "VERSION").write_text("9.9.9\n", encoding="utf-8")
+    code, output = fresh.run("experiment", "run", "all")
+    assert code == 2, output
+    assert "the tree has the change of" in output
+    assert "git apply -R" in output
 
 
 def test_a_result_says_whether_what_is_compiled_was_as_committed(
