@@ -37,6 +37,7 @@ def publish(tree: Tree, name: str) -> Version:
     folder = tree.dist("mixed") / name
     write_reports(folder, report_support.good().model_copy(update={"version": name}))
     (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    (folder / "SHA256SUMS").touch()
     return Version(folder)
 
 
