@@ -14,7 +14,7 @@
 typedef struct hak_heap hak_heap;
 typedef struct hak_seat hak_seat;
 
-/* An address in a carrier of a remote chain (bin/drain.h), written into a freed block itself. */
+/* An address in a carrier of a remote chain (remote/link.h), written into a freed block itself. */
 typedef struct hak_link {
     struct hak_link *next;
 } hak_link;
@@ -72,8 +72,8 @@ typedef struct hak_run_cache {
     hak_slab *runs[HAK_CACHED_PAGES]; /* the newest last; */
     uint32_t count;                   /* how many they are, ... */
     uint32_t most;                    /* ... how many pages they may have together, ... */
-    uint32_t room;                    /* ... and how many more than they do */
-    uint32_t missed;                  /* the length that none of them had last */
+    uint32_t room;                    /* ... and how many of these are left */
+    uint32_t missed;                  /* the length that was last asked for in vain */
 } hak_run_cache;
 
 /* Which of its mallocs are picked: sampling/sampling.h. */

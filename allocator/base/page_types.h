@@ -84,10 +84,10 @@ struct hak_slab {
         uint64_t summary;  /* slab */
         size_t large_size; /* large: bytes that were asked for */
     };
-    uint32_t pages;    /* length of the run; large: may be many thousands */
-    uint16_t tail;     /* pages between this one and the head of its slab; 0 elsewhere */
-    uint16_t used;     /* blocks out: in the program, in a magazine or in a remote chain */
-    uint16_t carved;   /* blocks ever handed out; those beyond were never touched */
+    uint32_t pages;  /* length of the run; large: may be many thousands */
+    uint16_t tail;   /* pages between this one and the head of its slab; 0 elsewhere */
+    uint16_t used;   /* blocks out: in the program, in a magazine, a chain or the transfer cache */
+    uint16_t carved; /* blocks ever handed out; those beyond were never touched */
     uint16_t low_mark; /* when `used` sinks to it, the owner has something to do: slab/slab.c */
     uint8_t cls;       /* of a slab; HAK_CLASS_NONE elsewhere */
     uint8_t kind;      /* enum hak_run_kind */
@@ -142,7 +142,7 @@ struct hak_range {
     size_t segments_ready;  /* tables exist up to here; limit = 32 * this */
     size_t segments_usable; /* mapped up to here */
     size_t segments_fresh;  /* handed out once, up to here */
-    size_t stale_room;      /* a node of level 1 that waits, plus 1; 0: none. pages/room.c */
+    size_t stale_room;      /* 1 + the node of level 1 to compute anew; 0: none. pages/room.c */
     bool is_reserved;       /* hak_os_reserve, not hak_os_plan */
     struct {
         uintptr_t start, mapped; /* from where on, and up to where it is mapped */

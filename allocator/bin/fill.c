@@ -21,7 +21,7 @@ static void take_from_slabs(hak_heap *heap, unsigned cls, size_t want) {
     }
 }
 
-/* As many as the first time in any case, or half of the magazine. */
+/* A share of the magazine, but no less than the first batch, if that is half of it at most. */
 static unsigned most_at_once(unsigned depth) {
     unsigned share = depth / HAK_BATCH_SHARE, least = (depth + 1) / 2;
     least = least < HAK_FIRST_BATCH ? least : HAK_FIRST_BATCH;

@@ -4,8 +4,8 @@
 
 #include "base/types.h"
 
-/* Blocks of one slab in a row, or so far apart on one page, that are cheap to give back together.
- */
+/* How many blocks of one slab have to follow each other, or to lie how near on one page, so that to
+ * give them back together is cheap. */
 enum { HAK_LONG_RUN = 4 };
 
 typedef struct hak_given {

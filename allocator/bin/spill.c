@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* A magazine may grow to this share of what the slab of its newest block has handed out; and to all
- * of it for blocks that come home. */
+/* A full magazine may grow to half of the blocks that the slab of its newest block ever handed out;
+ * for blocks that come home, to all of them. */
 enum { TO_ROOM = 2 };
 
 /* ---- depth ---- */

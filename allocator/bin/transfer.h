@@ -15,7 +15,7 @@
 #include "base/types.h"
 #include "os/lock.h"
 
-/* Innermost of all locks, and only tried. */
+/* Only tried: who finds it held goes on without. No other lock is taken under it. */
 extern HAK_HIDDEN hak_lock hak_transfer_lock;
 
 /* Leaves the first of `count` blocks, as many as there is room for, and returns how many. It leaves

@@ -1,9 +1,14 @@
 /* The door behind malloc, as retire.h is the one behind free.
  *
- *   malloc -> magazine empty -> hak_refill:  remote chains of this heap
+ *   malloc -> magazine empty -> hak_refill:  a block of a coarser class, while few are wanted
+ *                                            remote chains of this heap
+ *                                            blocks in the transfer cache
  *                                            free blocks of the heap's partial slabs
  *                                            a slab of an ended thread
- *                                            a new slab: pages of a segment, else of the system
+ *                                            a new slab: a run in the cache, pages of a segment,
+ *                                            else of the system
+ *
+ * docs/block-paths.md has each step with its file.
  *
  * Odd cases (first call of a thread, sizes without a class, an armed or ended thread) come through
  * the same door, because their magazine is empty. */

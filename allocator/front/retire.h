@@ -1,9 +1,12 @@
 /* The door behind free, as refill.h is the one behind malloc.
  *
- *   free -> magazine full -> hak_retire:  it grows, or half of it goes back: to the slabs of this
- *                                         heap, or in chains to the threads that own them
- *                                         pages of an empty slab go back to their segment, and
- *                                         later to the system
+ *   free -> magazine full -> hak_retire:  it grows, or older blocks of it go back: to the slabs of
+ *                                         this heap, in chains to the threads that own them, or to
+ *                                         the transfer cache
+ *                                         pages of an empty slab go to the run cache, or to their
+ *                                         segment, and later to the system
+ *
+ * docs/block-paths.md has each step with its file.
  *
  * Odd cases (NULL, large blocks, foreign pointers, an armed or ended thread) come through the same
  * door, because their magazine is full. */

@@ -77,13 +77,14 @@ void hak_disarm(hak_heap *heap, unsigned cls) {
     heap->end[cls] = hak_magazine_end(heap, cls);
 }
 
-static bool time_to_look(hak_heap *heap) {
+/* Counts a hit; true: it is one that looks at the clock. */
+static bool count_hit(hak_heap *heap) {
     return ++heap->arming.hits % HITS_PER_LOOK == 0;
 }
 
 void *hak_armed_pop(hak_heap *heap, unsigned cls) {
     void *block = hak_is_armed(heap, cls) ? *heap->bins[cls].held_top : NULL;
-    if (block == NULL || heap->bins[cls].mode == HAK_SHEDDING || time_to_look(heap))
+    if (block == NULL || heap->bins[cls].mode == HAK_SHEDDING || count_hit(heap))
         return NULL;
     heap->bins[cls].held_top--;
     HAK_TALLY(heap, cls, pop);
@@ -92,7 +93,7 @@ void *hak_armed_pop(hak_heap *heap, unsigned cls) {
 
 bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
     if (!hak_is_armed(heap, cls) || heap->bins[cls].held_top == hak_magazine_end(heap, cls) ||
-        *heap->bins[cls].held_top == block || time_to_look(heap))
+        *heap->bins[cls].held_top == block || count_hit(heap))
         return false;
     *++heap->bins[cls].held_top = block;
     HAK_TALLY(heap, cls, push);
@@ -104,7 +105,8 @@ static void arm_all(hak_heap *heap) {
         hak_arm_class(heap, cls);
 }
 
-static bool was_hit_often(hak_heap *heap, unsigned cls, uint16_t tick) {
+/* Notes in which tick the class was hit; true: it was hit often in this one. */
+static bool note_hit(hak_heap *heap, unsigned cls, uint16_t tick) {
     if (heap->bins[cls].hit_at != tick) {
         heap->bins[cls].hit_at = tick;
         heap->bins[cls].hits = heap->bins[cls].malloc_hits = 0;
@@ -119,7 +121,7 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
     if (now - heap->arming.at_ms >= HAK_MOMENT_MS) {
         heap->arming.at_ms = now;
         arm_all(heap);
-    } else if (cls != HAK_CLASS_NONE && !was_hit_often(heap, cls, (uint16_t)now)) {
+    } else if (cls != HAK_CLASS_NONE && !note_hit(heap, cls, (uint16_t)now)) {
         hak_arm_class(heap, cls);
     }
 }

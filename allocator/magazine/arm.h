@@ -2,8 +2,8 @@
  *
  * A program may come to mallocs and frees that its magazines serve alone. It then never visits a
  * slow path, and dirty pages would wait for ever. So magazines are armed: an armed magazine looks
- * empty to malloc and full to free. The next operation on its class comes to the slow path, which
- * puts the real magazine back:
+ * empty to malloc and full to free. The next operations on its class come to the slow path. The
+ * held magazine serves them, and the one that looks at the clock puts it back:
  *
  *   top, end -> | NULL |      hand: | no block | 0 |      held_top -> the real top; the block that
  *                                                         was in hand is written to its slot

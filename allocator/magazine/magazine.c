@@ -107,7 +107,7 @@ static size_t deep_bytes_beside(const hak_heap *heap, unsigned but) {
     return bytes;
 }
 
-/* True when the magazine can become so deep and all deep ones hold no more than a megabyte. */
+/* True when the magazine can become so deep and all deep ones hold HAK_DEEP_BYTES at most. */
 static bool is_worth_it(const hak_heap *heap, unsigned cls, unsigned more) {
     return more > heap->bins[cls].depth &&
            deep_bytes_beside(heap, cls) + (size_t)more * hak_classes[cls].size <= HAK_DEEP_BYTES;

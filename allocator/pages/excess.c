@@ -26,10 +26,11 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* Whether this teardown is rare. A teardown goes on while the pages that somebody has become fewer.
- * It is rare if neither another one nor the start of the process lies within a purge delay before
- * it. After one that is not rare the program may soon build up again, and would miss its pages. */
-static bool is_rare(void) {
+/* Notes a teardown, and returns whether it is rare. A teardown goes on while the pages that
+ * somebody has become fewer. It is rare if neither another one nor the start of the process lies
+ * within a purge delay before it. After one that is not rare the program may soon build up again,
+ * and would miss its pages. */
+static bool note_teardown(void) {
     static size_t held_before;
     static bool rare;
     uint64_t now = hak_os_now_ms();
@@ -68,7 +69,7 @@ size_t hak_excess_pages(void) {
         return hak_quota_with(0) - hak_limit.lowest;
     if (dirty <= allowed(used) || !hak_lock_try(&lock))
         return 0;
-    bool rare = is_rare();
+    bool rare = note_teardown();
     hak_lock_give(&lock);
     return rare ? dirty - allowed(used) / 2 : 0;
 }
@@ -121,9 +122,10 @@ uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
 }
 
-/* Whether this happened within the last purge delay, too. A program that frees huge blocks and asks
- * for them in turn keeps their pages: else it would fault all of them in each time. */
-static bool is_in_turn(uint64_t *last_ms) {
+/* Notes that it happens now, and returns whether it did within the last purge delay, too. A program
+ * that frees huge blocks and asks for them in turn keeps their pages: else it would fault all of
+ * them in each time. */
+static bool note_turn(uint64_t *last_ms) {
     uint64_t now = hak_os_now_ms();
     hak_lock_take(&lock);
     bool in_turn = *last_ms != 0 && now - *last_ms <= hak_policy_now()->purge_delay_ms;
@@ -136,7 +138,7 @@ static bool is_in_turn(uint64_t *last_ms) {
  * read one large file may never call the library again. */
 static enum hak_freed dense(size_t pages) {
     static uint64_t freed_ms;
-    bool stays = is_in_turn(&freed_ms) || pages <= allowed(hak_pages_used());
+    bool stays = note_turn(&freed_ms) || pages <= allowed(hak_pages_used());
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
@@ -170,7 +172,7 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
 
 bool hak_excess_tail(size_t pages) {
     static uint64_t left_ms;
-    return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used() && !is_in_turn(&left_ms);
+    return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used() && !note_turn(&left_ms);
 }
 
 /* ---- spare runs ---- */

@@ -5,7 +5,8 @@
 #include "base/types.h"
 #include "os/lock.h"
 
-/* Guards ranges, segments, their rooms and the dirty list. The innermost lock. */
+/* Guards ranges, segments, their rooms and the dirty list. The innermost of the locks that
+ * anybody waits for. */
 extern HAK_HIDDEN hak_lock hak_segment_lock;
 
 /* Under the lock: marks pages as in use, or as free. Claimed pages keep what they hold; returns how

@@ -41,8 +41,8 @@ static bool is_quiet(uint64_t now, uint64_t delay) {
  * threads in turn wants their heaps again. All ends since the last thread began count as one
  * teardown; its first end decides. Each end reads the time of the last one before it notes its
  * own. So several at once find the same. */
-static bool is_rare(uint64_t now, uint64_t delay) {
-    static _Atomic uint64_t ended_ms, teardown; /* twice when it began, one more: it is rare */
+static bool note_end(uint64_t now, uint64_t delay) {
+    static _Atomic uint64_t ended_ms, teardown; /* when it began, shifted; bit 0: it is rare */
     uint64_t last = atomic_load(&ended_ms), noted = atomic_load(&teardown);
     uint64_t began = hak_heap_obtained_ms();
     if (last == 0)
@@ -56,7 +56,7 @@ static bool is_rare(uint64_t now, uint64_t delay) {
 static bool is_shutdown(void) {
     uint64_t now = hak_os_now_ms(), delay = hak_policy_now()->purge_delay_ms;
     return hak_seat_idle_count() >= HAK_FEW_SEATS && hak_policy_purges() &&
-           (is_quiet(now, delay) || is_rare(now, delay));
+           (is_quiet(now, delay) || note_end(now, delay));
 }
 
 /* Warm blocks and empty slabs stay with the heap for the next thread, if one may come. If none

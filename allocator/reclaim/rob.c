@@ -40,17 +40,17 @@ static void add(hak_robbed *robbed, hak_heap *heap) {
 /* Those that are busy, and all where there is no barrier, stay their owners'. False: there is none.
  */
 static bool keep(hak_robbed *robbed) {
-    bool none = !hak_os_barrier();
+    bool all_stay = !hak_os_barrier();
     size_t count = robbed->count;
     robbed->count = 0;
     for (size_t i = 0; i < count; i++) {
         hak_heap *heap = robbed->heaps[i];
-        if (none || atomic_load_explicit(&heap->busy, memory_order_acquire))
+        if (all_stay || atomic_load_explicit(&heap->busy, memory_order_acquire))
             let_go(heap);
         else
             add(robbed, heap);
     }
-    return !none;
+    return !all_stay;
 }
 
 hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted *is_wanted,

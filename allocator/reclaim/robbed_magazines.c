@@ -48,7 +48,7 @@
  * exchanged, and what was exchanged has not been popped: NULL, and s = t: v is ours, too. B1 may
  * have found the owner amid the push of v to s: it was in the magazine as soon as t = s.
  *
- * tests/allocator/boxes/cold_reclaim_model.c tries all interleavings of small cases. */
+ * tests/allocator/boxes/reclaim_model.c tries all interleavings of small cases. */
 #include "reclaim/robbed_magazines.h"
 
 #include "bin/give.h"

@@ -1,4 +1,4 @@
-/* Many blocks given back at once: what a magazine does when it is full. */
+/* Many blocks given back at once: by a full magazine, a drained chain, or an ended thread. */
 #include "base/classes.h"
 #include "pages/range.h"
 #include "slab/slab.h"

@@ -24,7 +24,8 @@ size_t hak_slab_take(hak_heap *heap, hak_slab *slab, void **slots, size_t want);
  * HAK_WARM_SLABS slabs of its class have room. */
 HAK_DOOR void hak_slab_sink(hak_heap *heap, hak_slab *slab);
 
-/* Ends the program: `block` is no block of the slab that is in use; NULL: it is not ours at all. */
+/* Ends the program: `block` is no block of the slab that is in use; NULL: it is a free one
+ * whose link was written over. */
 _Noreturn HAK_COLD void hak_slab_refuse(const hak_slab *slab, const void *block);
 
 /* Takes the block at this offset of a slab back. One that is free already or that is no block of

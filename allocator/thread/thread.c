@@ -29,7 +29,8 @@ const hak_heap hak_no_heap = {.top = {HAK_NOTHING}, .end = {HAK_NOTHING}};
 #define WITHOUT_HEAP ((hak_heap *)&hak_no_heap)
 HAK_TLS hak_thread hak_this_thread = {.heap = WITHOUT_HEAP};
 
-/* Lock order: borrow, purge, registry, segment. While start_lock is held, libc's functions run. */
+/* Lock order: borrow, purge, reclaim, registry, segment. While start_lock is held, libc's functions
+ * run. */
 static hak_lock borrow_lock;
 static HAK_EARLY hak_lock start_lock;
 static hak_heap *borrowed;

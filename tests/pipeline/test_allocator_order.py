@@ -11,7 +11,8 @@ import pytest
 
 from pipeline.core.paths import Tree
 
-ALLOCATOR = Tree.here().root / "allocator"
+ROOT = Tree.here().root
+ALLOCATOR = ROOT / "allocator"
 ORDER = (
     *("base", "os", "stats", "policy", "limits", "pages", "slab", "magazine", "sampling", "trap"),
     *("leaks", "heap", "remote", "bin", "reclaim", "thread", "large", "report", "hot", "front"),
@@ -211,3 +212,23 @@ def test_a_call_against_the_order_would_be_found_without_an_include(tmp_path: Pa
     calls = calls_of(tmp_path)
     assert calls == {"base/low": {"slab/high"}, "slab/high": set(), "slab/one": {"base/low"}}
     assert against_the_order(calls) == ["base/low needs slab/high"]
+
+
+NAMED_FILE = re.compile(
+    r"(?<![\w./<>-])((?:[a-z_0-9]+/)+[a-z_0-9-]+\.(?:c|h|def|py|cmake|md|toml))\b"
+)
+SEEN_FROM = (ROOT, ALLOCATOR, ROOT / "tests", ROOT / "docs")
+
+
+@pytest.mark.parametrize("folder", [ALLOCATOR, ROOT / "tests" / "allocator"], ids=lambda f: f.name)
+def test_the_files_that_sources_name_are_there(folder: Path) -> None:
+    """A proof sent its readers to the old name of the test that holds it."""
+    sources = [path for path in sorted(folder.rglob("*")) if path.suffix in (".c", ".h", ".def")]
+    named = {(path, name) for path in sources for name in NAMED_FILE.findall(path.read_text())}
+    gone = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, name in sorted(named)
+        if not any((place / name).exists() for place in (*SEEN_FROM, *path.parents[:2]))
+    ]
+    assert len(named) > 100
+    assert not gone
