@@ -15,19 +15,19 @@ from operate.elf import Elf, NotElf, read
 from pipeline.core.errors import UsageError
 
 _AT_SECURE = 23
-GONE = " (deleted)"
+_GONE = " (deleted)"
 _MOST_LINKS = 40  # as many as Linux follows
 PRELOAD_FILE = "etc/ld.so.preload"
 
 
 def is_gone(path: str) -> bool:
     """Tell whether a mapped file was replaced or removed since."""
-    return path.endswith(GONE)
+    return path.endswith(_GONE)
 
 
 def file_name(path: str) -> str:
     """Return the name that a mapped file has or had."""
-    return Path(path.removesuffix(GONE)).name
+    return Path(path.removesuffix(_GONE)).name
 
 
 def who_may(owner: int | None, user: int) -> str:
@@ -124,7 +124,7 @@ class Process:
 
     def place(self, path: str) -> Path:
         """Return where a file of its own root can be read, also if it is a container's."""
-        return self.folder / "root" / path.removesuffix(GONE).lstrip("/")
+        return self.folder / "root" / path.removesuffix(_GONE).lstrip("/")
 
     def has_file(self, path: str) -> bool:
         """Tell whether a path leads to a file in its own root, also through links.

@@ -10,7 +10,7 @@ from typing import Any
 
 from operate import allocators, libraries, rejections, system
 from operate.libraries import Library
-from operate.processes import GONE, Process, file_name, is_gone, number
+from operate.processes import Process, file_name, is_gone, number
 from pipeline.core.errors import ExitCode
 
 _EXAMPLES = """\
@@ -67,6 +67,7 @@ def library(process: Process, path: str) -> dict[str, Any]:
     return {
         "path": path,
         "replaced_since": is_gone(path),
+        "removed_since": is_gone(path) and not process.place(path).exists(),
         "build_id": elf.build_id if elf else None,
         "version": known.version if known else None,
         "profile": known.profile if known else None,
@@ -180,7 +181,7 @@ def _serves(found: dict[str, Any]) -> str:
         return "unknown: its file was replaced since, and root alone may read it"
     if found["serves_malloc"] and known and known["replaced_since"]:
         named = known["version"] or "version unknown"
-        if not Path(known["path"].removesuffix(GONE)).exists():
+        if known["removed_since"]:
             return f"yes, by a file since removed, {named}; after a restart it has libc's malloc"
         return f"yes, by a file since replaced, {named}; restart it to get the new one"
     serves = "yes" if found["serves_malloc"] else "NO"

@@ -200,20 +200,30 @@ title = "All at once"
 [trial]
 options = {{ HAKMEM_PURGE_DELAY = "100" }}
 constants = {{ small_depth = 24 }}
-depths = {{ 64 = 512 }}
+depths = {depths}
 patch = "all.patch"
 profile = "tiny"
 run = ['sh', '-c', 'test -z "$HAKMEM_PURGE_DELAY" || seq 1000000 >/dev/null']
 """
 
 
-def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None:
-    """Its option makes the command slower by far, so that the first look decides."""
+def write_trial(fresh: Sandbox, patch_of: str = "", depths: str = "{ 64 = 512 }") -> Path:
+    """Write the entry ``all`` and return its folder; with a patch of the version ``patch_of``."""
     folder = fresh.root / "docs" / "experiments" / "magazines"
     folder.mkdir(parents=True)
+    text = TRIAL.format(depths=depths)
+    if patch_of:
+        (folder / "all.patch").write_text(PATCH.format(version=patch_of), encoding="utf-8")
+    else:
+        text = text.replace('patch = "all.patch"', "")
+    (folder / "all.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None:
+    """Its option makes the command slower by far, so that the first look decides."""
     version = (fresh.root / "VERSION").read_text(encoding="utf-8").strip()
-    (folder / "all.patch").write_text(PATCH.format(version=version), encoding="utf-8")
-    (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
+    folder = write_trial(fresh, patch_of=version)
     code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
     assert code == 0, output
     libraries = [one.read_bytes() for one in _sides(fresh)]
@@ -232,10 +242,7 @@ def _sides(fresh: Sandbox) -> list[Path]:
 
 
 def test_a_side_that_was_compiled_is_not_compiled_again(fresh: Sandbox) -> None:
-    folder = fresh.root / "docs" / "experiments" / "magazines"
-    folder.mkdir(parents=True)
-    text = TRIAL.format().replace('patch = "all.patch"', "")
-    (folder / "all.toml").write_text(text, encoding="utf-8")
+    write_trial(fresh)
     made = []
     for _ in range(2):
         code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
@@ -246,10 +253,7 @@ def test_a_side_that_was_compiled_is_not_compiled_again(fresh: Sandbox) -> None:
 
 
 def test_a_class_that_is_not_there_is_refused_before_anything_is_compiled(fresh: Sandbox) -> None:
-    folder = fresh.root / "docs" / "experiments" / "magazines"
-    folder.mkdir(parents=True)
-    text = TRIAL.format().replace('patch = "all.patch"', "").replace("{ 64 =", "{ 65 =")
-    (folder / "all.toml").write_text(text, encoding="utf-8")
+    write_trial(fresh, depths="{ 65 = 512 }")
     code, output = fresh.run("experiment", "run", "all")
     assert code == 3, output
     assert "65" in output
@@ -257,10 +261,7 @@ def test_a_class_that_is_not_there_is_refused_before_anything_is_compiled(fresh:
 
 
 def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
-    folder = fresh.root / "docs" / "experiments" / "magazines"
-    folder.mkdir(parents=True)
-    (folder / "all.patch").write_text(PATCH.format(version="never"), encoding="utf-8")
-    (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
+    write_trial(fresh, patch_of="never")
     code, output = fresh.run("experiment", "run", "all")
     assert code == 5
     assert "all.patch does not fit the sources" in output
@@ -268,11 +269,7 @@ def test_a_patch_that_does_not_fit_says_so(fresh: Sandbox) -> None:
 
 def test_a_patch_that_is_in_the_tree_already_is_told_so(fresh: Sandbox) -> None:
     """Who tries a change first has it there, and was told to mend the patch."""
-    folder = fresh.root / "docs" / "experiments" / "magazines"
-    folder.mkdir(parents=True)
-    version = (fresh.root / "VERSION").read_text(encoding="utf-8").strip()
-    (folder / "all.patch").write_text(PATCH.format(version=version), encoding="utf-8")
-    (folder / "all.toml").write_text(TRIAL.format(), encoding="utf-8")
+    write_trial(fresh, patch_of=(fresh.root / "VERSION").read_text(encoding="utf-8").strip())
     (fresh.root / "VERSION").write_text("9.9.9\n", encoding="utf-8")
     code, output = fresh.run("experiment", "run", "all")
     assert code == 2, output
