@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pipeline.core.paths import Tree
     from pipeline.judge.model import HealthCheck
     from pipeline.profile.schema import Command
+    from pipeline.release.version import Version
 
 HEADINGS = ("profile", "version", "program", "status", "detail", "log")
 MARKS = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
@@ -69,7 +70,8 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
         click.echo(_table(rows), nl=False)
         for decided in _marked(tree, rows):
             click.echo(decided)
-        click.echo(f"next: {_next_step(rows)}")
+        damaged = any(found.damage() for found in _versions(tree, rows))
+        click.echo(f"next: {'mend the damaged version' if damaged else _next_step(rows)}")
     failed = any(row["status"] == "failed" for row in rows)
     return ExitCode.WORKLOAD if failed else ExitCode.OK
 
@@ -151,14 +153,23 @@ def _table(rows: list[dict[str, Any]]) -> str:
 def _marked(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what holds of versions beside their checks: a rejected or damaged one may pass all."""
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import Version, how_to_mend
+    from pipeline.release.version import how_to_mend
 
     for line, version in dict.fromkeys((row["profile"], row["version"]) for row in rows):
         if mark := read_marks(tree.dist(line)).by_version().get(version):
             yield f"{line} {version}: {mark}"
-        found = Version(tree.dist(line) / (version or ""))
-        if version and (damage := found.damage()):
-            yield f"{line} {version}: DAMAGED: {damage}; {how_to_mend(found)}"
+    for found in _versions(tree, rows):
+        if damage := found.damage():
+            name = f"{found.folder.parent.name} {found.name}"
+            yield f"{name}: DAMAGED: {damage}; {how_to_mend(found)}"
+
+
+def _versions(tree: Tree, rows: list[dict[str, Any]]) -> list[Version]:
+    """Return the published versions that were checked, each once."""
+    from pipeline.release.version import Version
+
+    names = dict.fromkeys((row["profile"], row["version"]) for row in rows if row["version"])
+    return [Version(tree.dist(line) / version) for line, version in names]
 
 
 def _next_step(rows: list[dict[str, Any]]) -> str:

@@ -43,8 +43,8 @@ def review_command(
     on HEAD and what `pipeline layout check` says of it. In a job on GitHub the remarks become
     annotations.
 
-    Ends with exit code 16 if HEAD is worse than BASE, fails the gate, was rejected, or breaks the
-    layout contract.
+    Ends with exit code 16 if HEAD is worse than BASE, is shown to be bad in one of the keys, was
+    rejected or rolled back, or breaks the layout contract.
 
     \b
     Examples:

@@ -106,9 +106,9 @@ def disk_bytes(folder: Path) -> int:
 
 def _reasons(dist: Path) -> dict[str, str]:
     """Return the versions that must stay whatever their age, and why."""
+    lifted = f"`.venv/bin/pipeline unpin -p {dist.name}` lifts that"
     found = {
-        one.version: "it is set aside by a rollback (`.venv/bin/pipeline unpin` lifts that)"
-        for one in read_marks(dist).aside
+        one.version: f"it is set aside by a rollback ({lifted})" for one in read_marks(dist).aside
     }
     for root in _roots(dist):
         version = _installed(root, split_line(dist.name)[1])

@@ -49,6 +49,11 @@ class Receipt(Protocol):
         ...
 
     @property
+    def parts(self) -> Mapping[str, Any]:
+        """What its key was made of."""
+        ...
+
+    @property
     def outputs(self) -> Mapping[str, str]:
         """The files that the stage made, with their digests."""
         ...
@@ -176,13 +181,15 @@ def _curve(result: VerifyResult, evidence: Evidence | None) -> tuple[CurvePoint,
 
 
 def _programs(receipts: Mapping[str, Receipt]) -> dict[str, str]:
-    """Return the digests of the bench programs, by name."""
+    """Return the digests of the bench programs by name, and of the files that commands name."""
     outputs = receipts["baseline"].outputs if "baseline" in receipts else {}
-    return {
+    files = receipts["verify"].parts.get("commands", {}) if "verify" in receipts else {}
+    bench = {
         name.removeprefix(BENCH): digest
         for name, digest in sorted(outputs.items())
         if name.startswith(BENCH)
     }
+    return {**files, **bench}
 
 
 def _stages(receipts: Mapping[str, Receipt]) -> tuple[StageRow, ...]:

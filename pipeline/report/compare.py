@@ -80,7 +80,7 @@ def _recorded(older: ReportModel, newer: ReportModel) -> tuple[Rows, Rows]:
     rows = (
         _gain(before, after),
         *count_rows((before, after), pairs, reason, _same_programs(before, after)),
-        _memory(before.throughput, after.throughput),
+        _memory(before.throughput, after.throughput, other_programs(older, newer)),
     )
     return rows, workload_rows(pairs, margins)
 
@@ -211,13 +211,19 @@ def _identity(one: WorkloadCounts) -> tuple[object, ...]:
     return one.name, _program(one), one.argv[1:], env, str(one.geometry)
 
 
-def _same_runs(before: Throughput, after: Throughput) -> set[str]:
+def _same_runs(before: Throughput, after: Throughput, changed: set[str]) -> set[str]:
     """Return the names of the workloads that both timed, by the same recordings and as long.
 
     With other input a program needs other memory, whatever library it has.
     """
     known = {(one.name, *_input(one.argv)) for one in before.workloads}
-    return {one.name for one in after.workloads if (one.name, *_input(one.argv)) in known}
+    found = (one for one in after.workloads if not _runs_one_of(one.argv, changed))
+    return {one.name for one in found if (one.name, *_input(one.argv)) in known}
+
+
+def _runs_one_of(argv: Sequence[str], changed: set[str]) -> bool:
+    """Tell whether a command line names one of these programs or files, in whatever folder."""
+    return bool({PurePath(one).name for one in argv} & {PurePath(one).name for one in changed})
 
 
 def _input(argv: Sequence[str]) -> tuple[tuple[str, ...], str | None]:
@@ -233,8 +239,10 @@ def _no_counts(before: Sequence[WorkloadCounts], after: Sequence[WorkloadCounts]
     return _ANEW if anew else "no workload was counted in the same way in both"
 
 
-def _no_runs(before: Throughput, after: Throughput) -> str:
+def _no_runs(before: Throughput, after: Throughput, changed: set[str]) -> str:
     """Say why no memory can be compared, if it cannot: of a name in both the input is another."""
+    if any(_runs_one_of(one.argv, changed) for one in after.workloads):
+        return "other programs or files were run: only a direct judgement can tell"
     plays = {one.name: played_by(one.argv) for one in before.workloads}
     both = [one for one in after.workloads if one.name in plays]
     if not both:
@@ -250,11 +258,14 @@ def _names(throughput: Throughput) -> set[str]:
     return {one.name for one in throughput.workloads}
 
 
-def _memory(before: Throughput, after: Throughput) -> ComparedRow:
-    """Return the peak over the workloads that both ran, which is another mean than over all."""
-    names = _same_runs(before, after)
+def _memory(before: Throughput, after: Throughput, changed: set[str]) -> ComparedRow:
+    """Return the peak over the workloads that both ran, which is another mean than over all.
+
+    Those that run one of the ``changed`` programs or files are not the same in both.
+    """
+    names = _same_runs(before, after, changed)
     peaks = [peak_mib(one, names) for one in (before, after)]
-    row = fewer("peak memory", peaks[0], peaks[1], LEANER, _no_runs(before, after))
+    row = fewer("peak memory", peaks[0], peaks[1], LEANER, _no_runs(before, after, changed))
     most = max(len(_names(before)), len(_names(after)))
     part = f"; over the {len(names)} of {most} workloads that both ran alike"
     why = f"{row.why}{part}" if names and len(names) < most else row.why
@@ -329,7 +340,7 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     changed = other_programs(older, newer)
     if changed:
         names = ", ".join(sorted(changed))
-        notes.append(f"not the same programs, so their counts are not compared: {names}")
+        notes.append(f"not the same programs, so their figures are not compared: {names}")
     if older.code is None:
         notes.append(f"{older.version} has no text map: {older.code_reason}")
     return (*notes, *uncounted_notes((older.verify, newer.verify)))

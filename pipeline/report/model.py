@@ -283,10 +283,11 @@ class ReportModel(Record):
 
     ``code`` has the maps before (the baseline) and after (this version). ``previous`` is None
     where there is no version to compare with; ``previous_reason`` says why. ``programs`` are the
-    digests of the bench programs by name; none where the build does not know them. ``curve`` has
-    the misses per operation by size of the instruction cache, the smallest first; none where
-    nothing was counted. ``contract`` is what `pipeline layout check` says of this version; None
-    where its code could not be read. ``origin`` says of a rebuild what it was made from.
+    digests of the bench programs by name, and of the files that timed commands name; none where the
+    build does not know them. ``curve`` has the misses per operation by size of the instruction
+    cache, the smallest first; none where nothing was counted. ``contract`` is what
+    `pipeline layout check` says of this version; None where its code could not be read. ``origin``
+    says of a rebuild what it was made from.
     ``geometry`` has what is cut otherwise than the default: none where all is as there, None where
     the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
     where it holds for all. ``variant`` is production or what is published beside it, and ``cost``

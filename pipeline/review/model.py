@@ -121,6 +121,9 @@ class Review:
             yield Remark(
                 "error", "refused", "the judge refuses it", self.head.reason, self.profile_file
             )
+        elif not (self.head.published or self.head.withheld):
+            what = "it would not be published as it is"
+            yield Remark("warning", "doubt", what, self.head.reason, self.profile_file)
         yield from self._contract()
         for one in self.head.findings:
             if one.kind == "doubt":

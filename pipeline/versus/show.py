@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shlex
 from collections.abc import Callable
 
 from rich.table import Table
@@ -144,17 +143,10 @@ def _busy(result: VersusResult) -> list[str]:
         return []
     load = max(around.load_before, around.load_after)
     return [
-        f"the machine was busy (load {load:.0f} on {around.cores} CPUs): give A as B, too "
-        f"({_with_itself(result)}), to see how far that alone goes, or repeat it when the machine "
-        "is quiet"
+        f"the machine was busy (load {load:.0f} on {around.cores} CPUs): the same command with A "
+        f"as both libraries ({result.a.library}) shows how far that alone goes; or repeat it when "
+        "the machine is quiet"
     ]
-
-
-def _with_itself(result: VersusResult) -> str:
-    """Return the command that compares A with itself by the same runs."""
-    a = _title(result.a.model_copy(update={"name": result.a.library}))
-    on = ("-p", result.profile) if result.command is None else ("--", *result.command)
-    return f"`{shlex.join(['pipeline', 'versus', a, a, *(word for word in on if word)])}`"
 
 
 def _short(result: VersusResult) -> list[str]:

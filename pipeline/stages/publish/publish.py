@@ -7,7 +7,7 @@ disk, renamed; only then the symbolic link ``current`` is replaced, which is one
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,15 +89,10 @@ def publish(shop: Workshop, release: Release) -> Published:
     folder = dist / version
     digest = release.candidate.library.digest
     inputs = inputs_of(shop, release.geometry, release.inputs)
+    mended = _mended(shop, release, folder)  # first: what was refused may be whole all the same
     refuse_rejected(shop, digest, inputs)
-    if STAGE not in shop.options.redo and _is_current(folder):
-        shop.console.reused(STAGE, f"{version} is current")
-        return _again(shop, Published(folder, None))
-    if held := _held(dist, digest, inputs):
-        shop.console.reused(STAGE, str(held.stays))
-        return _again(shop, held)
-    if mended := _mended(shop, release, folder):
-        return _again(shop, mended)
+    if known := _known(shop, folder, digest, inputs, mended):
+        return _again(shop, known)
     receipts = [artifact.receipt for artifact in shop.store.used]
     from pipeline.release.check_version import require_good
 
@@ -123,6 +118,25 @@ def publish(shop: Workshop, release: Release) -> Published:
     return Published(folder, model, stays)
 
 
+def _known(
+    shop: Workshop, folder: Path, digest: str, inputs: str, mended: Published | None
+) -> Published | None:
+    """Return what holds where nothing is to be published: it is there, or was rolled back."""
+    if _is_current(folder) and (mended or STAGE not in shop.options.redo):
+        if not mended:
+            shop.console.reused(STAGE, f"{folder.name} is current")
+        return mended or Published(folder, None)
+    if held := _held(folder.parent, digest, inputs):
+        shop.console.reused(STAGE, str(held.stays))
+        return held
+    if mended is None:
+        return None
+    from pipeline.report.files import read_report
+
+    with marks_lock(shop.tree.state):
+        return replace(mended, stays=_move_current(shop, Version(folder), read_report(folder)))
+
+
 def _again(shop: Workshop, published: Published) -> Published:
     """Return what was published before: `report last` and reviews are about it from now on."""
     point_last(shop.tree, shop.line, published.folder.name)
@@ -134,7 +148,6 @@ def _mended(shop: Workshop, release: Release, folder: Path) -> Published | None:
     if shop.options.no_publish or not folder.is_dir() or Version(folder).is_whole():
         return None
     from pipeline.release.check_version import require_good
-    from pipeline.report.files import read_report
 
     with shop.console.stage(STAGE) as line, marks_lock(shop.tree.state):
         mended = mend_version(shop, folder, release, reports_folder(shop) / folder.name)
@@ -142,9 +155,8 @@ def _mended(shop: Workshop, release: Release, folder: Path) -> Published | None:
             line.done(f"{folder.name} is damaged beyond mending, and is published anew")
             return None
         require_good(shop.tree, Version(folder))
-        stays = _move_current(shop, Version(folder), read_report(folder))
         line.done(f"{folder.name} was damaged ({', '.join(mended)}), and is whole again")
-    return Published(folder, None, stays, mended=tuple(mended))
+    return Published(folder, None, mended=tuple(mended))
 
 
 def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.errors import GateError
 from pipeline.release.last import point_last
 from pipeline.release.marks import Mark, read_marks
-from pipeline.release.version import untouched
+from pipeline.release.version import Version, untouched
 from pipeline.stages.publish.product import inputs_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 def refuse_rejected_inputs(shop: Workshop, geometry: Geometry | None) -> None:
     """Raise GateError if a build of the same inputs was rejected: what follows would be in vain.
 
-    To be called when the training is done.
+    To be called when the training is done. Not where a rejected version is damaged: the build goes
+    on, to mend it.
     """
+    dist = shop.tree.dist(shop.line)
+    marked = (Version(dist / one.version) for one in read_marks(dist).rejected)
+    if any(one.folder.is_dir() and one.damage() for one in marked):
+        return
     refuse_rejected(shop, "", inputs_of(shop, geometry))
 
 

@@ -71,6 +71,7 @@ class FakeReceipt:
     seconds: float
     outputs: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, Any] = field(default_factory=dict)
 
 
 RECEIPTS = {
