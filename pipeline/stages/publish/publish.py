@@ -152,7 +152,7 @@ def _mended(shop: Workshop, release: Release, folder: Path) -> Published | None:
     with shop.console.stage(STAGE) as line, marks_lock(shop.tree.state):
         mended = mend_version(shop, folder, release, reports_folder(shop) / folder.name)
         if not mended:
-            line.done(f"{folder.name} is damaged beyond mending, and is published anew")
+            line.done(f"{folder.name} is damaged in its records, which no build can make again")
             return None
         require_good(shop.tree, Version(folder))
         line.done(f"{folder.name} was damaged ({', '.join(mended)}), and is whole again")
