@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pipeline.core.paths import Tree
     from pipeline.judge.model import HealthCheck
     from pipeline.profile.schema import Command
-    from pipeline.release.version import Version
 
 HEADINGS = ("profile", "version", "program", "status", "detail", "log")
 MARKS = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
@@ -68,9 +67,9 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
         click.echo(json.dumps({"schema_version": 1, "checks": rows}, indent=1))
     else:
         click.echo(_table(rows), nl=False)
-        for decided in _marked(tree, rows):
-            click.echo(decided)
-        damaged = any(found.damage() for found in _versions(tree, rows))
+        damaged = list(_damaged(tree, rows))
+        for line in (*_marked(tree, rows), *damaged):
+            click.echo(line)
         click.echo(f"next: {'mend the damaged version' if damaged else _next_step(rows)}")
     failed = any(row["status"] == "failed" for row in rows)
     return ExitCode.WORKLOAD if failed else ExitCode.OK
@@ -151,25 +150,27 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def _marked(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what holds of versions beside their checks: a rejected or damaged one may pass all."""
+    """Yield what people decided of versions: a rejected one may pass all checks."""
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import how_to_mend
 
-    for line, version in dict.fromkeys((row["profile"], row["version"]) for row in rows):
+    for line, version in _versions(rows):
         if mark := read_marks(tree.dist(line)).by_version().get(version):
             yield f"{line} {version}: {mark}"
-    for found in _versions(tree, rows):
+
+
+def _damaged(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield which versions are damaged: such a one may pass all checks, too."""
+    from pipeline.release.version import Version, how_to_mend
+
+    for line, version in _versions(rows):
+        found = Version(tree.dist(line) / version)
         if damage := found.damage():
-            name = f"{found.folder.parent.name} {found.name}"
-            yield f"{name}: DAMAGED: {damage}; {how_to_mend(found)}"
+            yield f"{line} {version}: DAMAGED: {damage}; {how_to_mend(found)}"
 
 
-def _versions(tree: Tree, rows: list[dict[str, Any]]) -> list[Version]:
-    """Return the published versions that were checked, each once."""
-    from pipeline.release.version import Version
-
-    names = dict.fromkeys((row["profile"], row["version"]) for row in rows if row["version"])
-    return [Version(tree.dist(line) / version) for line, version in names]
+def _versions(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the published versions that were checked, each once with its profile."""
+    return list(dict.fromkeys((row["profile"], row["version"]) for row in rows if row["version"]))
 
 
 def _next_step(rows: list[dict[str, Any]]) -> str:

@@ -88,11 +88,12 @@ def _base(tree: Tree, profile: str, wish: str) -> Build:
     """Return the build that ``wish`` names; VersionError if there is none."""
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
+    from pipeline.release.last import LAST
     from pipeline.release.version import resolve
     from pipeline.review.gather import read_build
 
     other = Tree(Path(wish).resolve())
-    last = other.reports(profile) / "last"
+    last = other.reports(profile) / LAST
     if last.is_dir():
         return read_build(other, profile, last)
     if "/" in wish and not (Path(wish) / "manifest.json").is_file():

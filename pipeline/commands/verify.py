@@ -50,7 +50,7 @@ def _checks(profile: str, path: str | None) -> tuple[str, list[Check], list[str]
 
     from pipeline.core.errors import ArtifactError
     from pipeline.core.paths import Tree
-    from pipeline.release.check_version import check_library_file, check_version
+    from pipeline.release.check_version import DIGESTS, check_library_file, check_version
     from pipeline.release.marks import read_marks
     from pipeline.release.version import MANIFEST, how_to_mend, resolve
 
@@ -64,6 +64,7 @@ def _checks(profile: str, path: str | None) -> tuple[str, list[Check], list[str]
     version = resolve(tree, profile, path)
     decided = read_marks(version.folder.parent).by_version().get(version.name)
     further = [f"but: {decided}"] if decided else []
-    if not version.is_whole():
+    checks = check_version(tree, version)
+    if any(check.rule == DIGESTS and not check.holds for check in checks):
         further.append(f"what to do: {how_to_mend(version)}")
-    return str(version.folder), check_version(tree, version), further
+    return str(version.folder), checks, further

@@ -17,6 +17,8 @@ from pipeline.toolchain.elf_file import UNREADABLE
 from pipeline.toolchain.text_map import find_debug_file, read_text_map
 
 NEWEST_MANIFEST = 2
+DIGESTS = f"files have the digests of {SUMS}"
+"""The rule that a damaged version breaks."""
 _AR_MAGIC = b"!<arch>\n"
 
 
@@ -51,7 +53,7 @@ def require_good(tree: Tree, version: Version) -> None:
 
 def _checksums(version: Version) -> Iterator[Check]:
     damage, unlisted = version.damage(), version.unlisted_files()
-    yield Check(f"files have the digests of {SUMS}", not damage, damage)
+    yield Check(DIGESTS, not damage, damage)
     yield Check("no file is there that is not listed", not unlisted, ", ".join(unlisted))
 
 

@@ -7,7 +7,7 @@ disk, renamed; only then the symbolic link ``current`` is replaced, which is one
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,22 +119,24 @@ def publish(shop: Workshop, release: Release) -> Published:
 
 
 def _known(
-    shop: Workshop, folder: Path, digest: str, inputs: str, mended: Published | None
+    shop: Workshop, folder: Path, digest: str, inputs: str, mended: tuple[str, ...] | None
 ) -> Published | None:
     """Return what holds where nothing is to be published: it is there, or was rolled back."""
-    if _is_current(folder) and (mended or STAGE not in shop.options.redo):
+    is_current = mended is not None and current(folder.parent) == Version(folder)
+    if is_current and (mended or STAGE not in shop.options.redo):
         if not mended:
             shop.console.reused(STAGE, f"{folder.name} is current")
-        return mended or Published(folder, None)
+        return Published(folder, None, mended=mended or ())
     if held := _held(folder.parent, digest, inputs):
         shop.console.reused(STAGE, str(held.stays))
         return held
-    if mended is None:
+    if not mended:
         return None
     from pipeline.report.files import read_report
 
     with marks_lock(shop.tree.state):
-        return replace(mended, stays=_move_current(shop, Version(folder), read_report(folder)))
+        stays = _move_current(shop, Version(folder), read_report(folder))
+    return Published(folder, None, stays, mended=mended)
 
 
 def _again(shop: Workshop, published: Published) -> Published:
@@ -143,9 +145,16 @@ def _again(shop: Workshop, published: Published) -> Published:
     return published
 
 
-def _mended(shop: Workshop, release: Release, folder: Path) -> Published | None:
-    """Make a damaged version whole that this build is of; None where there is nothing to mend."""
-    if shop.options.no_publish or not folder.is_dir() or Version(folder).is_whole():
+def _mended(shop: Workshop, release: Release, folder: Path) -> tuple[str, ...] | None:
+    """Make a damaged version whole that this build is of, and return which files were damaged.
+
+    (): it was whole. None: there is no such version, or it is damaged still.
+    """
+    if not folder.is_dir():
+        return None
+    if Version(folder).is_whole():
+        return ()
+    if shop.options.no_publish:
         return None
     from pipeline.release.check_version import require_good
 
@@ -156,7 +165,7 @@ def _mended(shop: Workshop, release: Release, folder: Path) -> Published | None:
             return None
         require_good(shop.tree, Version(folder))
         line.done(f"{folder.name} was damaged ({', '.join(mended)}), and is whole again")
-    return Published(folder, None, mended=tuple(mended))
+    return tuple(mended)
 
 
 def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:
@@ -203,8 +212,3 @@ def _version(shop: Workshop, release: Release) -> str:
         ]
     )
     return f"{shop.tree.version}-{key[:12]}"
-
-
-def _is_current(folder: Path) -> bool:
-    now = current(folder.parent)
-    return now == Version(folder) and now.is_whole()
