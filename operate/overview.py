@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,14 +27,30 @@ def size(value: float | None) -> str:
     raise AssertionError("the last unit takes all")
 
 
-def page(now: Document, before: Document | None, seconds: float, rows: int) -> list[str]:
-    """Return the lines of the page; ``before`` is what was seen so many seconds ago."""
+def page(
+    now: Document,
+    before: Document | None,
+    seconds: float,
+    rows: int | None = None,
+    screen: os.terminal_size | None = None,
+) -> list[str]:
+    """Return the lines of the page; ``before`` is what was seen so many seconds ago.
+
+    It has so many rows of size classes, else what a screen has place for, else all.
+    """
+    head, classes = _head(now, before, seconds), now["classes"]
+    if rows is None and screen is not None:
+        rows = _place(head, len(classes), screen)
+    shown = sorted(classes, key=lambda c: c["live_blocks"] * c["size"], reverse=True)[:rows]
+    return [*head, *_table(shown), *_left_out(len(classes) - len(shown), now["pid"])]
+
+
+def _head(now: Document, before: Document | None, seconds: float) -> list[str]:
     return [
         f"process {now['pid']}{_program(now)}   hakmem {_library(now)}{_rejected(now)}",
         *_summary(now),
         _changes(now, before, seconds),
         "",
-        *_classes(now["classes"], rows),
     ]
 
 
@@ -96,10 +113,23 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
-def _classes(classes: Sequence[Document], rows: int) -> list[str]:
-    """Return the classes with the most live bytes, as a table."""
-    largest = sorted(classes, key=lambda c: c["live_blocks"] * c["size"], reverse=True)[:rows]
-    table = [COLUMNS, *(_row(c) for c in largest)]
+def _place(head: Sequence[str], classes: int, screen: os.terminal_size) -> int:
+    """Return how many classes fit below the head, the names of columns and above the cursor."""
+    taken = sum(max(1, -(-len(line) // screen.columns)) for line in head)
+    place = screen.lines - taken - 2
+    return classes if classes <= place else max(1, place - 1)
+
+
+def _left_out(count: int, pid: int) -> list[str]:
+    if count == 0:
+        return []
+    return [
+        f"and {count} more class{'es' if count > 1 else ''}: `hakmem top --once {pid}` shows all"
+    ]
+
+
+def _table(classes: Sequence[Document]) -> list[str]:
+    table = [COLUMNS, *(_row(c) for c in classes)]
     widths = [max(len(row[i]) for row in table) for i in range(len(COLUMNS))]
     return ["  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in table]
 

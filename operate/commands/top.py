@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import time
 
 from operate import overview, rejections, statistics
 from operate.commands import check
+from operate.overview import Document
 from operate.processes import Process, number
 from pipeline.core.errors import ExitCode
 
@@ -30,7 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="look once and end")
     parser.add_argument("--json", action="store_true", help="all figures, one line for each look")
     parser.add_argument("--interval", type=_seconds, default=1.0, help="seconds (default 1)")
-    parser.add_argument("--rows", type=int, default=15, help="size classes (default 15)")
+    parser.add_argument(
+        "--rows",
+        type=_rows,
+        metavar="N",
+        help="so many size classes (default: what fits the terminal; with --once, all)",
+    )
     parser.epilog = _EXAMPLES
 
 
@@ -38,6 +45,13 @@ def _seconds(word: str) -> float:
     value = float(word)
     if not 0.1 <= value <= 3600:
         raise argparse.ArgumentTypeError("it must be from 0.1 to 3600")
+    return value
+
+
+def _rows(word: str) -> int:
+    value = int(word)
+    if value < 1:
+        raise argparse.ArgumentTypeError("it must be 1 or more")
     return value
 
 
@@ -49,14 +63,14 @@ def run(args: argparse.Namespace) -> int:
     before, seen = None, time.monotonic()
     while True:
         now, at = {**statistics.look(process), **known}, time.monotonic()
-        _show(args, overview.page(now, before, at - seen, args.rows), now)
+        _show(args, now, before, at - seen)
         if args.once:
             return ExitCode.OK
         before, seen = now, at
         time.sleep(args.interval)
 
 
-def _known(process: Process) -> statistics.Document:
+def _known(process: Process) -> Document:
     """Return its name, the published version that it runs, and why that was rejected, if it was."""
     library, name = check.published(process), process.command()
     if library is None:
@@ -65,9 +79,11 @@ def _known(process: Process) -> statistics.Document:
     return {"program": name, "published": library.version, "rejected": rejected}
 
 
-def _show(args: argparse.Namespace, page: list[str], now: statistics.Document) -> None:
+def _show(args: argparse.Namespace, now: Document, before: Document | None, seconds: float) -> None:
+    redrawn = not args.once and sys.stdout.isatty()
     if args.json:
         print(json.dumps(now), flush=True)
         return
-    redrawn = not args.once and sys.stdout.isatty()
+    screen = shutil.get_terminal_size() if redrawn else None
+    page = overview.page(now, before, seconds, args.rows, screen)
     print(_CLEAR if redrawn else "", "\n".join(page), sep="", flush=True)

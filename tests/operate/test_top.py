@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import socket
 import threading
@@ -132,6 +133,37 @@ def test_changes_are_told_by_the_second() -> None:
     page = "\n".join(overview.page(now, before, 2.0, 5))
     assert "purged 3.0 MiB; 1.0 MiB/s, 150 page faults/s" in page
     assert "process ?" in page
+
+
+@pytest.mark.parametrize(
+    ("lines", "classes", "shown", "left"),
+    [(24, 11, 11, None), (24, 20, 13, 7), (24, 15, 13, 2), (2, 20, 1, 19), (60, 20, 20, None)],
+)
+def test_the_page_fits_the_screen(lines: int, classes: int, shown: int, left: int | None) -> None:
+    now = document(1) | {"pid": 7, "system": dict.fromkeys(statistics._ROLLUP, 1024)}
+    now["classes"] *= classes
+    page = overview.page(now, None, 1.0, screen=os.terminal_size((200, lines)))
+    last = page[-1]
+    assert len(page) < lines or shown == 1
+    assert last.startswith("and ") == (left is not None)
+    if left is not None:
+        assert last == f"and {left} more classes: `hakmem top --once 7` shows all"
+    assert sum(line.split()[:1] == ["64"] for line in page) == shown
+    narrow = overview.page(now, None, 1.0, screen=os.terminal_size((40, lines)))
+    assert len(narrow) < len(page) or shown in (1, classes)
+
+
+def test_without_a_screen_all_classes_are_shown(tmp_path: Path, echo: Path) -> None:
+    with running(echo, **{VARIABLE: f"{tmp_path}/s"}) as pid:
+        found = document(pid)
+        found["classes"] *= 40
+        with answering(tmp_path / "s", json.dumps(found)):
+            whole = hakmem("top", "--once", str(pid)).stdout
+            two = hakmem("top", "--once", "--rows", "39", str(pid)).stdout
+            none = hakmem("top", "--rows", "0", str(pid))
+    assert whole.count("50 %") == 40 and "more class" not in whole
+    assert two.splitlines()[-1].startswith("and 1 more class: ")
+    assert none.returncode == 2 and "1 or more" in none.stderr
 
 
 def test_each_line_and_column_is_explained() -> None:
