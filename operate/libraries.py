@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from operate import unfound
+from operate.unfound import DEFAULT_PROFILE, MANIFEST
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.home import is_tree
 from pipeline.core.processor import nearest
-from pipeline.core.variant import PRODUCTION, VARIANTS, line_of, share_folder, shared_name
+from pipeline.core.variant import PRODUCTION, VARIANTS, share_folder, shared_name
 
-MANIFEST, DEFAULT_PROFILE = "manifest.json", "mixed"
 PREFIXES = ("/usr/local", "/usr", "/opt/hakmem")
 _FOLDERS = ("lib", "lib/*-linux-gnu", "lib/*-linux-musl", "lib64")
 
@@ -89,9 +89,10 @@ def find(
     fitting = [one for one in found if profile in (None, one.profile)]
     fitting.sort(key=lambda one: profile is None and one.profile != DEFAULT_PROFILE)
     if not fitting or (profile is None and fitting[0].profile != DEFAULT_PROFILE):
-        withdrawn = _none_current(profile, roots, variant, found)
-        if withdrawn or not fitting:
-            raise withdrawn or _nothing(profile, found, variant)
+        others = sorted({one.profile for one in found})
+        why = unfound.why(profile, roots, variant, others)
+        if why or not fitting:
+            raise why or unfound.nothing(profile, others, variant)
     return choose(fitting[0], cpu, this_cpu)
 
 
@@ -185,44 +186,3 @@ def _libraries(root: Path, manifest: Path, variant: str) -> Iterator[Library]:
         for folder in sorted(root.glob(pattern)):
             if (folder / shared_name(variant)).is_file():
                 yield Library((folder / shared_name(variant)).absolute(), said)
-
-
-def _none_current(
-    profile: str | None, roots: Sequence[Path], variant: str, found: Sequence[Library]
-) -> VersionError | None:
-    """Return the error where versions of a profile are published and none is current.
-
-    Who names no profile does not get another one in its place without a word.
-    """
-    line = line_of(profile or DEFAULT_PROFILE, variant)
-    tree = next((one for one in roots if any(one.glob(f"dist/{line}/*/{MANIFEST}"))), None)
-    if tree is None or (tree / "dist" / line / "current").exists():
-        return None
-    name = shlex.quote(line)
-    others = ", ".join(sorted({one.profile for one in found} - {line}))
-    other = f"; --profile takes another profile's library: {others}" if others else ""
-    return VersionError(
-        f"no version of profile {line!r} is current in {tree}",
-        hint=f"`.venv/bin/pipeline list -p {name}` shows why; "
-        f"`.venv/bin/pipeline rollback -p {name} --to VERSION` makes one current, or, of one that "
-        f"was rejected, `.venv/bin/pipeline reject -p {name} VERSION --undo`{other}",
-    )
-
-
-def _nothing(profile: str | None, found: Sequence[Library], variant: str) -> VersionError:
-    others = ", ".join(sorted({one.profile for one in found}))
-    there = f"; there is: {others}" if others else ""
-    which = f"for profile {profile!r} " if profile else ""
-    kind = "" if variant == PRODUCTION else f"{variant} "
-    options = _options(profile, variant)
-    return VersionError(
-        f"no {kind}library {which}is published here or installed{there}",
-        hint=f"`.venv/bin/pipeline build{options}`, `.venv/bin/pipeline install{options}`, "
-        "or name a file by --library",
-    )
-
-
-def _options(profile: str | None, variant: str) -> str:
-    """Return the options of a command that makes what was asked for."""
-    by_profile = f" --profile {shlex.quote(profile)}" if profile else ""
-    return by_profile + ("" if variant == PRODUCTION else f" --variant {variant}")

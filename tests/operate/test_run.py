@@ -202,6 +202,34 @@ def test_in_place_of_what_was_rejected_no_other_profile_is_taken_without_a_word(
     assert libraries.find(None, None, "other", [tmp_path]).profile == "kv"
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("{", "it is not JSON"), ("[]", "it is not a manifest"), (None, "No such file or directory")],
+)
+def test_a_manifest_that_cannot_be_read_is_named(
+    tmp_path: Path, library: Path, text: str | None, reason: str
+) -> None:
+    publish(tmp_path / "dist", library, "kv", "x86-64")
+    manifest = publish(tmp_path / "dist", library, "mixed", "x86-64") / "manifest.json"
+    manifest.unlink()
+    if text is not None:
+        manifest.write_text(text, encoding="utf-8")
+    said = f"the manifest of version 1.0-aa cannot be read: {manifest}: {reason}"
+    for profile in (None, "mixed"):
+        with pytest.raises(VersionError) as refused:
+            libraries.find(profile, None, "other", [tmp_path])
+        assert refused.value.message == said
+        assert "`.venv/bin/pipeline rollback -p mixed`" in str(refused.value.hint)
+    assert libraries.find("kv", None, "other", [tmp_path]).profile == "kv"
+
+
+def test_an_installed_manifest_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "share/hakmem").mkdir(parents=True)
+    (tmp_path / "share/hakmem/manifest.json").write_text("{", encoding="utf-8")
+    with pytest.raises(VersionError, match=r"installed version, cannot be read: it is not JSON"):
+        libraries.find(None, None, "other", [tmp_path])
+
+
 def test_the_variant_chooses_among_trees_and_prefixes(tmp_path: Path, library: Path) -> None:
     publish(tmp_path / "dist", library, "mixed", "x86-64")
     with pytest.raises(VersionError, match="no hardened library") as refused:
