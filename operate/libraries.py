@@ -11,6 +11,7 @@ lib/libhakmem-hardened.so with share/hakmem-hardened/manifest.json.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -130,6 +131,18 @@ def around(path: Path) -> Iterator[Library]:
                 for general in _libraries(folder, manifest, variant):
                     yield general
                     yield from (general.for_cpu(kind) for kind in general.beside())
+
+
+def manifest_of(file: Path) -> Library | None:
+    """Return the published library of the same bytes that lies in the same version or prefix."""
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        found = [one for one in around(file) if one.path.samefile(file)]
+    except OSError:
+        return None
+    return next(
+        (one for one in found if digest in (one.manifest.get("files") or {}).values()), None
+    )
 
 
 def by_digest(path: Path, digest: str) -> Library | None:

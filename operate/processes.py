@@ -15,19 +15,19 @@ from operate.elf import Elf, NotElf, read
 from pipeline.core.errors import UsageError
 
 _AT_SECURE = 23
-_GONE = " (deleted)"
+GONE = " (deleted)"
 _MOST_LINKS = 40  # as many as Linux follows
 PRELOAD_FILE = "etc/ld.so.preload"
 
 
 def is_gone(path: str) -> bool:
     """Tell whether a mapped file was replaced or removed since."""
-    return path.endswith(_GONE)
+    return path.endswith(GONE)
 
 
 def file_name(path: str) -> str:
     """Return the name that a mapped file has or had."""
-    return Path(path.removesuffix(_GONE)).name
+    return Path(path.removesuffix(GONE)).name
 
 
 def who_may(owner: int | None, user: int) -> str:
@@ -124,10 +124,14 @@ class Process:
 
     def place(self, path: str) -> Path:
         """Return where a file of its own root can be read, also if it is a container's."""
-        return self.folder / "root" / path.removesuffix(_GONE).lstrip("/")
+        return self.folder / "root" / path.removesuffix(GONE).lstrip("/")
 
     def has_file(self, path: str) -> bool:
-        """Tell whether a path leads to a file in its own root, also through links.
+        """Tell whether a path leads to a file in its own root, also through links."""
+        return self.leads_to(path) is not None
+
+    def leads_to(self, path: str) -> Path | None:
+        """Return where the file can be read that a path leads to in its own root; None for none.
 
         The system would follow an absolute link into our root, not into that of the process. A
         relative path begins where it works just now.
@@ -135,10 +139,10 @@ class Process:
         at = self.folder / "cwd" / path if not path.startswith("/") else self.place(path)
         for _ in range(_MOST_LINKS):
             if not at.is_symlink():
-                return at.exists()
+                return at if at.exists() else None
             target = str(at.readlink())
             at = self.place(target) if target.startswith("/") else at.parent / target
-        return False
+        return None
 
     def mapped(self, path: str) -> Path:
         """Return where the very file that is mapped can be read, also if it was replaced since.

@@ -21,9 +21,13 @@ def warning(library: Library) -> str | None:
     return None if reason is None else sentence(library.version, reason)
 
 
-def sentence(version: str | None, reason: str) -> str:
+def sentence(version: str | None, reason: str, restart_helps: bool = False) -> str:
     """Return what is told of a rejected version, and what to do about it."""
-    cure = "install another version, and start the program anew"
+    cure = "start the program anew"
+    if restart_helps:
+        cure += ": it then gets another version"
+    else:
+        cure = f"install another version, and {cure}"
     return f"version {version} was rejected: {reason}; {cure}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from operate import allocators, libraries, rejections, system
 from operate.libraries import Library
-from operate.processes import Process, file_name, is_gone, number
+from operate.processes import GONE, Process, file_name, is_gone, number
 from pipeline.core.errors import ExitCode
 
 _EXAMPLES = """\
@@ -74,7 +74,23 @@ def library(process: Process, path: str) -> dict[str, Any]:
         "level": known.level if known else None,
         "cpu": known.built_for if known else None,
         "rejected": rejections.rejection(known) if known else None,
+        "restart_gives_another": restart_gives_another(process, path, known),
     }
+
+
+def restart_gives_another(process: Process, path: str, now: Library | None) -> bool:
+    """Tell whether a process would get another version than now, one that is not rejected.
+
+    ``path`` is the file that it has mapped. That of its LD_PRELOAD may lead elsewhere since.
+    """
+    named = [one for one in process.preloads() if allocators.is_ours(one) and "/" in one]
+    file = process.leads_to((named or [path])[0].removesuffix(GONE))
+    if file is None or (not is_gone(path) and file.samefile(process.place(path))):
+        return False
+    then = libraries.manifest_of(file)
+    if then is None:
+        return True
+    return rejections.rejection(then) is None and (now is None or then.version != now.version)
 
 
 def ours_in(mapped: list[str]) -> str | None:
@@ -96,24 +112,12 @@ def _is_hidden(process: Process, ours: str | None) -> bool:
 def _published(process: Process, path: str) -> Library | None:
     """Return the published library that has the bytes of a mapped file."""
     if not is_gone(path):
-        return manifest_of(process.place(path))
+        return libraries.manifest_of(process.place(path))
     try:
         digest = hashlib.sha256(process.mapped(path).read_bytes()).hexdigest()
     except OSError:
         return None
     return libraries.by_digest(process.place(path), digest)
-
-
-def manifest_of(file: Path) -> Library | None:
-    """Return the published library of the same bytes that lies in the same version or prefix."""
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        found = [one for one in libraries.around(file) if one.path.samefile(file)]
-    except OSError:
-        return None
-    return next(
-        (one for one in found if digest in (one.manifest.get("files") or {}).values()), None
-    )
 
 
 def _is_linked_in(process: Process, server: str) -> bool:
@@ -209,7 +213,8 @@ def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
 def _rejection_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
     if known["rejected"] is None:
         return []
-    return [("warning", rejections.sentence(known["version"], known["rejected"]))]
+    restarts = known["restart_gives_another"]
+    return [("warning", rejections.sentence(known["version"], known["rejected"], restarts))]
 
 
 def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:

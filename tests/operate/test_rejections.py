@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from made import Compile, compile_c, hakmem, library, publish
 from test_check_process import ECHO, facts, running
 
 from operate import rejections
+from operate.commands import check
 from operate.libraries import Library
+from operate.processes import Process
 from pipeline.core.errors import ExitCode
 from pipeline.release.marks import accept, reject
 from pipeline.release.version import Version
@@ -21,6 +24,10 @@ __all__ = ["compile_c", "library"]
 SAID = (
     "version 1.0-aa was rejected: redis needs more memory; install another version, and start the "
     "program anew"
+)
+RESTART = (
+    "version 1.0-aa was rejected: redis needs more memory; start the program anew: it then gets "
+    "another version\n"
 )
 
 
@@ -34,6 +41,13 @@ def version(tmp_path: Path, library: Path) -> Version:
     said["files"] = {"lib/libhakmem.so": digest}
     manifest.write_text(json.dumps(said), encoding="utf-8")
     return Version(folder)
+
+
+def named(folder: Path, version: str) -> None:
+    """Give a version another name in its manifest."""
+    manifest = folder / "manifest.json"
+    said = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**said, "version": version}), encoding="utf-8")
 
 
 def test_check_tells_it_of_a_process_that_runs(version: Version, compile_c: Compile) -> None:
@@ -51,6 +65,42 @@ def test_check_tells_it_of_a_process_that_runs(version: Version, compile_c: Comp
     assert code == ExitCode.OK
     assert f"warning             {SAID}\n" in told
     assert "rejected" not in again
+
+
+@pytest.mark.parametrize("place", ["1.0-aa", "current"])
+def test_after_another_version_is_current_a_restart_is_advised(
+    version: Version, compile_c: Compile, place: str
+) -> None:
+    """Where the process names `current`; one that names the old version would get that again."""
+    path = version.folder.parent / place / "lib/libhakmem.so"
+    reject(version, "redis needs more memory")
+    with running(compile_c(ECHO), LD_PRELOAD=str(path)) as pid:
+        before = hakmem("check", str(pid)).stdout
+        shutil.copytree(version.folder, version.folder.with_name("1.0-bb"))
+        named(version.folder.with_name("1.0-bb"), "1.0-bb")
+        version.folder.with_name("current").unlink()
+        version.folder.with_name("current").symlink_to("1.0-bb")
+        after = hakmem("check", str(pid)).stdout
+        seen = facts(pid)[1]["library"]
+    helps = place == "current"
+    assert isinstance(seen, dict) and seen["restart_gives_another"] == helps
+    assert SAID in before
+    assert (RESTART in after, SAID in after) == (helps, not helps)
+
+
+@pytest.mark.parametrize(("name", "helps"), [("1.0-bb", True), ("1.0-aa", False)])
+def test_after_an_install_over_it_a_restart_is_advised(
+    version: Version, compile_c: Compile, name: str, helps: bool
+) -> None:
+    reject(version, "redis needs more memory")
+    mine = Library(version.library, version.manifest)
+    with running(compile_c(ECHO), LD_PRELOAD=str(version.library)) as pid:
+        (gone,) = (one for one in Process(pid).files() if "libhakmem" in one)
+        new = version.library.with_name("new")
+        shutil.copy2(version.library, new)
+        new.rename(version.library)
+        named(version.folder, name)
+        assert check.restart_gives_another(Process(pid), f"{gone} (deleted)", mine) == helps
 
 
 @pytest.mark.parametrize("place", ["1.0-aa", "current"])
