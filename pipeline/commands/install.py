@@ -10,6 +10,7 @@ import click
 
 from pipeline.commands.options import alone_variant_option, line_option
 from pipeline.commands.versions import complete_version
+from pipeline.core.variant import shared_name
 
 if TYPE_CHECKING:
     from pipeline.release.install import Plan
@@ -92,7 +93,8 @@ def install_command(
 def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant: str) -> None:
     """Remove what `pipeline install` has installed, and say what.
 
-    Files that were changed since are kept and named.
+    Files that were changed since are kept and named. First take the library's path out of what
+    preloads it, as LD_PRELOAD in systemd units and container files, and /etc/ld.so.preload.
 
     \b
     Examples:
@@ -104,12 +106,27 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant
     plan = plan_removal(Place(prefix, destdir.absolute() if destdir else None, variant))
     for name in plan.keep:
         click.echo(f"kept, because it was changed: {plan.place.root / name}")
+    _tell_who_preloads(plan)
     if dry_run:
         _tell(plan)
     else:
         carry_out(plan, None, click.echo)
         files = [name for name in plan.remove if name != plan.place.record]
         click.echo(f"removed {len(files)} files below {plan.place.root}")
+
+
+def _tell_who_preloads(plan: Plan) -> None:
+    """Say where the path of the library may still stand; programs there say an error at each start.
+
+    What lies below a --destdir is not where programs look for it.
+    """
+    library = f"lib/{shared_name(plan.place.variant)}"
+    if library in plan.remove and plan.place.destdir is None:
+        click.echo(
+            f"what still preloads {plan.place.prefix / library} warns at each start once it is "
+            "gone: take the path out of LD_PRELOAD in systemd units and container files, and out "
+            "of /etc/ld.so.preload"
+        )
 
 
 def _tell(plan: Plan) -> None:

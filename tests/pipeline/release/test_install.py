@@ -48,7 +48,12 @@ def test_installed_version_serves_projects_and_goes_without_a_trace(
     assert run([folder / "c-hakmem"]).stdout == f"{Tree(ROOT).version}\n"
     code, output = built.run("uninstall", "--prefix", str(prefix))
     assert code == 0, output
-    assert f"remove {prefix}/{LIBRARY}" in output
+    first, removed = (
+        output.index(f"still preloads {prefix}/{LIBRARY} "),
+        f"remove {prefix}/{LIBRARY}",
+    )
+    assert first < output.index(removed)
+    assert "/etc/ld.so.preload" in output
     assert list(prefix.iterdir()) == []
 
 
@@ -61,6 +66,7 @@ def test_dry_run_writes_nothing(built: Sandbox, tmp_path: Path) -> None:
     before = names(tmp_path / "p")
     code, output = built.run("uninstall", "--prefix", str(tmp_path / "p"), "--dry-run")
     assert code == 0 and f"would remove {tmp_path}/p/{LIBRARY}" in output
+    assert f"still preloads {tmp_path}/p/{LIBRARY} " in output
     assert names(tmp_path / "p") == before
 
 
