@@ -35,7 +35,9 @@ Exit codes: those of the program; 126 and 127 as a shell has them; else docs/exi
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.usage = "hakmem run [options] [--] [NAME=VALUE ...] [--] PROGRAM [ARGUMENT ...]"
-    parser.add_argument("--profile", help="of what is published, the library for this workload")
+    parser.add_argument(
+        "--profile", "-p", help="of what is published, the library for this workload"
+    )
     parser.add_argument("--cpu", help='for this kind of processor, or "any"; default: this one')
     parser.add_argument("--variant", choices=VARIANTS, default=PRODUCTION, help="which build of it")
     parser.add_argument("--prefix", type=Path, metavar="DIR", help="what is installed below DIR")

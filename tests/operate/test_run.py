@@ -154,6 +154,11 @@ def test_the_profile_and_the_processor_choose(tmp_path: Path, library: Path) -> 
         found("mixed", "amd-zen4", "amd-zen4")
 
 
+def test_the_profile_has_a_short_form_as_in_the_pipeline(tmp_path: Path) -> None:
+    done = hakmem("run", "--prefix", str(tmp_path), "-p", "shop", "--", "true")
+    assert "no library for profile 'shop' is published" in done.stderr
+
+
 def test_an_installed_library_is_found(tmp_path: Path, library: Path) -> None:
     for name in ("share/hakmem", "lib/x86_64-linux-gnu"):
         (tmp_path / name).mkdir(parents=True)
