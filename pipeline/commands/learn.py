@@ -90,8 +90,8 @@ def learn_command(
     figures. Its library runs against today's on the verify workloads of the profile, by the judge's
     rules; what pays is put together and judged again by fresh runs. Only what passes that is
     written, and only with `--write`, to layouts/NAME/geometry-CPU.toml (with `--cpu any` to
-    geometry.toml). The library itself learns nothing: `pipeline build` makes a new one, and its
-    gate judges that as any other.
+    geometry.toml, for all processors). The library itself learns nothing: `pipeline build` makes a
+    new one, and its gate judges that as any other.
     """
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree

@@ -190,8 +190,8 @@ cpu_or_all_option = click.option(
     metavar="NAME",
     callback=_known_processor_or_all,
     shell_complete=complete_processor,
-    help="Kind of processor that it is for, such as amd-zen3; `any` for what holds for all; `all` "
-    "for both, side by side, and with --scheduler also for the kinds that its workers have. This "
+    help="Kind of processor that it is for, such as amd-zen3; `any` for all processors; `all` for "
+    "both, side by side, and with --scheduler also for the kinds that its workers have. This "
     "machine's is the default.",
 )
 cpu_option = click.option(
@@ -199,7 +199,7 @@ cpu_option = click.option(
     metavar="NAME",
     callback=_known_processor,
     shell_complete=complete_processor,
-    help="Kind of processor that it is for, such as amd-zen3; `any` for what holds for all. "
+    help="Kind of processor that it is for, such as amd-zen3; `any` for all processors. "
     "This machine's is the default.",
 )
 wait_option = click.option(

@@ -56,9 +56,9 @@ def tune_command(
     come from what the workloads allocate; each is compiled and measured against the default in
     interleaved pairs of runs, the best are combined, and the combination is confirmed by fresh
     runs. What pays is written to layouts/NAME/geometry-CPU.toml, for the kind of processor that
-    measured (with `--cpu any` to geometry.toml, for all), which `pipeline build` reads; if nothing
-    does, and there is no such file, it says so. A run that was stopped loses nothing: the same
-    command goes on. The first change of each kind is tried however short the time is.
+    measured (with `--cpu any` to geometry.toml, for all processors), which `pipeline build` reads;
+    if nothing does, and there is no such file, it says so. A run that was stopped loses nothing:
+    the same command goes on. The first change of each kind is tried however short the time is.
     """
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree

@@ -133,7 +133,7 @@ def require_level(geometry: Geometry | None) -> None:
         raise ProfileError(
             f"the geometry asks for {level}, and this machine ({machine().name}) has no "
             f"{', '.join(missing)}: no library for it can be trained or judged here",
-            hint="build on a machine that has it, or take what holds for all with `--cpu any`",
+            hint="build on a machine that has it, or build for all processors with `--cpu any`",
         )
 
 
