@@ -107,6 +107,7 @@ timeout_s = 300
 # "#" and change the input: a build refuses the very command of the training here. Its time is that
 # of all its processes, a client's too, which hides what its server gains. For `sh DRIVER`,
 # `time_of` has the name of your server: then it alone is timed.
+# One worker that is asked over one connection means `threads = 1`, which narrows the intervals.
 # [[workload]]
 # name = "{name}-whole"
 # kind = "command"
