@@ -22,7 +22,7 @@ hypothesis = "{hypothesis}"
 [trial]
 # options = {{ HAKMEM_PURGE_DELAY = "100" }} # variables for the runs of side B
 # constants = {{ deep_times = 4 }}       # constants of the geometry (docs/geometry.md)
-# depths = {{ 64 = 512 }}                # the usual depth of single size classes, by their size;
+# depths = {{ 64 = 512 }}                # the usual depth of single size classes, or of `all`;
 #                                       # from 288 bytes on it also bounds the greatest depth
 # cmake = {{ HAKMEM_SLOWDOWN = "ON" }}   # options for CMake
 # patch = "{name}.patch"  # a patch beside this file, as `git diff` writes it

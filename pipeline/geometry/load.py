@@ -15,7 +15,7 @@ from pipeline.core.processor import ANY, nearest
 from pipeline.core.spelling import did_you_mean
 from pipeline.geometry.code import CHOICES
 from pipeline.geometry.known_files import require_known_files
-from pipeline.geometry.model import Geometry, Record, SizeClass
+from pipeline.geometry.model import ALL_CLASSES, Geometry, Record, SizeClass, Which
 from pipeline.geometry.rules import require_legal, usual_class
 from pipeline.geometry.tables import default_geometry
 from pipeline.profile.load import read_as
@@ -57,7 +57,7 @@ class _Row(Record):
 
 
 class _Change(Record):
-    """What one class has otherwise than before: what is left out stays."""
+    """What one class, or each, has otherwise than before: what is left out stays."""
 
     pages: int | None = None
     depth: int | None = None
@@ -87,7 +87,7 @@ class _File(Record):
     constants: dict[str, _Value] = Field(default_factory=dict)
     code: dict[str, _Setting] = Field(default_factory=dict)
     classes: _Table | None = None
-    changes: dict[int, _Change] = Field(default_factory=dict, alias="class")
+    changes: dict[Which, _Change] = Field(default_factory=dict, alias="class")
 
 
 def load_geometry(tree: Tree, profile: str, cpu: str = ANY) -> Geometry | None:
@@ -140,7 +140,11 @@ def parse_geometry(path: Path, default: Geometry) -> Geometry:
 
 
 def changed_geometry(
-    default: Geometry, path: Path, constants: Mapping[str, int], depths: Mapping[int, int], why: str
+    default: Geometry,
+    path: Path,
+    constants: Mapping[str, int],
+    depths: Mapping[Which, int],
+    why: str,
 ) -> Geometry:
     """Return ``default`` with some constants and depths of classes otherwise, as ``path`` asks.
 
@@ -189,10 +193,10 @@ def _with_table(geometry: Geometry, table: _Table) -> Geometry:
     return geometry.with_classes(classes, table.why, table.worth)
 
 
-def _with_changes(path: Path, geometry: Geometry, changes: dict[int, _Change]) -> Geometry:
+def _with_changes(path: Path, geometry: Geometry, changes: dict[Which, _Change]) -> Geometry:
     sizes = [one.size for one in geometry.classes]
     for size in changes:
-        if size not in sizes:
+        if size != ALL_CLASSES and size not in sizes:
             near = sorted(sorted(sizes, key=lambda one: abs(one - size))[:2])
             raise ProfileError(
                 f"{path}: class, {size}: there is no class of {size} bytes; "
@@ -200,17 +204,18 @@ def _with_changes(path: Path, geometry: Geometry, changes: dict[int, _Change]) -
                 hint="a row changes a class that is there; a new one needs the whole table, "
                 "[classes] in docs/geometry.md",
             )
-    classes = (
-        one.model_copy(update=_update(changes, one.size)) if one.size in changes else one
-        for one in geometry.classes
-    )
+    classes = (one.model_copy(update=_update(changes, one.size)) for one in geometry.classes)
     return geometry.with_classes(classes, geometry.classes_why, geometry.classes_worth)
 
 
-def _update(changes: dict[int, _Change], size: int) -> dict[str, object]:
-    """Return what a row changes; one that says "as 512" is worth what the row of 512 says."""
-    update = changes[size].model_dump(exclude_none=True)
-    first = re.fullmatch(r"as (\d+)", changes[size].why)
+def _update(changes: dict[Which, _Change], size: int) -> dict[str, object]:
+    """Return what a class changes: what the row of all says, and then its own.
+
+    One that says "as 512" is worth what the row of 512 says.
+    """
+    rows = [changes[key] for key in (ALL_CLASSES, size) if key in changes]
+    update = {key: said for row in rows for key, said in row.model_dump(exclude_none=True).items()}
+    first = re.fullmatch(r"as (\d+)", str(update.get("why", "")))
     if first and int(first[1]) in changes:
         update["worth"] = changes[int(first[1])].worth
     return update

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from pipeline.core.digest import digest_value
 from pipeline.core.processor import ANY
 from pipeline.geometry.code import CHOICES
+
+ALL_CLASSES: Final = "all"
+
+
+def _which(word: object) -> object:
+    if word == ALL_CLASSES or str(word).isdecimal():
+        return word
+    raise ValueError(f"must be the bytes of a size class, or {ALL_CLASSES}")
+
+
+Which = Annotated[int | Literal["all"], BeforeValidator(_which)]
+"""Of files: which classes an entry is about, one by its size or all of them."""
 
 
 class Record(BaseModel):

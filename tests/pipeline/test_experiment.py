@@ -27,6 +27,8 @@ from pipeline.experiment.entry import (
 from pipeline.experiment.page import MARK, page_of, render
 from pipeline.experiment.sides import require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
+from pipeline.geometry.load import changed_geometry
+from pipeline.geometry.tables import default_geometry
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = Tree(ROOT)
@@ -97,6 +99,19 @@ def test_a_template_that_nobody_has_filled_in_is_not_run(tmp_path: Path) -> None
     path.write_text(written, encoding="utf-8")
     assert "half.toml" in render(MARK, [load_entry(path)])
     assert require_trial(load_entry(path)).depths == {64: 512}
+
+
+def test_a_depth_may_be_that_of_all_classes(tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "shallow")
+    path.parent.mkdir(parents=True)
+    path.write_text(TRIAL.format(depths="{ all = 16, 64 = 512 }"), encoding="utf-8")
+    asked = require_trial(load_entry(path)).depths
+    assert asked == {"all": 16, 64: 512}
+    default = default_geometry(Tree(ROOT))
+    changed = changed_geometry(default, path, {}, asked, "why")
+    depths = {one.size: one.depth for one in changed.classes}
+    assert depths.pop(64) == 512
+    assert set(depths.values()) == {16}
 
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:

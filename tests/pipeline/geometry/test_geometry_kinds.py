@@ -183,6 +183,21 @@ def test_halving_the_depth_of_one_magazine_is_one_line(tmp_path: Path) -> None:
     ]
 
 
+def test_one_row_names_all_classes_and_a_row_of_one_adds_to_it(tmp_path: Path) -> None:
+    lines = (
+        "class.all = { depth = 48, why = 'a' }\nclass.64 = { pages = 2, why = 'b' }\n"
+        "class.512 = { depth = 64, why = 'c' }\n"
+    )
+    geometry = parse(tmp_path, HEAD + lines)
+    own = {64: (2, 48), 512: (1, 64)}
+    expected = [(one.size, *own.get(one.size, (one.pages, 48))) for one in DEFAULT.classes]
+    assert [one.values for one in geometry.classes] == expected
+    why = {one.size: one.why for one in geometry.classes}
+    assert (why[16], why[64], why[512]) == ("a", "b", "c")
+    again = parse(tmp_path, render_toml(geometry, DEFAULT))
+    assert again.digest == geometry.digest
+
+
 def test_rows_are_applied_to_the_table_of_the_file(tmp_path: Path) -> None:
     table = "[classes]\nwhy = 'x'\ntable = [{ size = 16 }, { size = 65536 }]\n"
     geometry = parse(tmp_path, f"{HEAD}class.65536 = {{ pages = 8, why = 'y' }}\n{table}")
@@ -196,6 +211,8 @@ def test_rows_are_applied_to_the_table_of_the_file(tmp_path: Path) -> None:
         ("class.500 = { depth = 4, why = 'x' }", "class, 500: there is no class of 500 bytes; the "
          "nearest ones have 480 and 512"),
         ("class.512 = { depth = 4 }", "class, 512, why: is missing"),
+        ("class.every = { depth = 4, why = 'x' }", "must be the bytes of a size class, or all"),
+        ("class.all = { depth = 1, why = 'x' }", "(512 bytes): "),
         ("class.512 = { depth = 1, why = 'x' }", "(512 bytes): "),
         ("class.512 = { deep = 1, why = 'x' }", "deep: unknown key; did you mean depth?"),
         ("class.big = { depth = 4, why = 'x' }", "class, big"),
