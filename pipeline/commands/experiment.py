@@ -108,6 +108,8 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
         for one in row["results"] or [{"date": "not run yet"}]:
             where = one.get("processor") or "processor not noted"
             click.echo(f"{'':19}{one['date']}, {where}: {one.get('verdict', '')}")
+            if one.get("ran"):
+                click.echo(f"{'':19}ran {one['ran']}")
 
 
 def _row(entry: Entry) -> dict[str, Any]:

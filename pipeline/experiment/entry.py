@@ -49,13 +49,17 @@ class _Record(BaseModel):
 
 
 class Result(_Record):
-    """What came out once. ``figures`` are those that matter, ``verdict`` is what became of it."""
+    """What came out once. ``figures`` are those that matter, ``verdict`` is what became of it.
+
+    ``ran`` is what was measured: the workloads of a profile or a command, with their threads.
+    """
 
     date: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\d$")]
     processor: str = ""
     commit: str = ""
     verdict: Words
     figures: str = ""
+    ran: str = ""
 
     @property
     def kind(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
@@ -24,6 +25,7 @@ def result_of(tree: Tree, found: VersusResult) -> Result:
         commit=_commit(tree),
         verdict=_verdict(found),
         figures=_figures(found),
+        ran=_ran(found),
     )
 
 
@@ -41,6 +43,24 @@ def _figures(found: VersusResult) -> str:
         with_interval(key.ratio) if key.ratio else "unknown" for key in (found.speed, found.memory)
     )
     return f"speed {speed}; peak memory {memory}; {found.throughput.pairs} pairs"
+
+
+def _ran(found: VersusResult) -> str:
+    """Return what ran: the workloads of a profile by their numbers of threads, or a command."""
+    timed = found.throughput.workloads
+    if found.command is not None:
+        return f"{shlex.join(found.command)}, {_threads(timed[0].threads)}"
+    names: dict[int | None, list[str]] = {}
+    for one in timed:
+        names.setdefault(one.threads, []).append(one.name)
+    said = (f"{_threads(count)}: {', '.join(some)}" for count, some in names.items())
+    return f"profile {found.profile}; {'; '.join(said)}"
+
+
+def _threads(count: int | None) -> str:
+    if count is None:
+        return "threads unknown"
+    return f"{count} thread{'' if count == 1 else 's'}"
 
 
 def _processor() -> str:

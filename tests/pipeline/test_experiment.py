@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import Sandbox
 from prose import LONGEST_CELL, LONGEST_SENTENCE
+from test_versus import result_of as versus_of
 
 from pipeline.core.errors import ProfileError, UsageError
 from pipeline.core.paths import Tree
@@ -29,6 +30,7 @@ from pipeline.experiment.sides import require_trial
 from pipeline.experiment.write import HYPOTHESIS, TITLE, add_result, write_template
 from pipeline.geometry.load import changed_geometry
 from pipeline.geometry.tables import default_geometry
+from pipeline.versus.model import VersusResult
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = Tree(ROOT)
@@ -247,6 +249,7 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     found = tomllib.loads((folder / "all.toml").read_text(encoding="utf-8"))["result"]
     assert [set(one) >= {"date", "processor", "verdict", "figures"} for one in found] == [True]
     assert found[0]["verdict"].startswith("slower")
+    assert found[0]["ran"].endswith("seq 1000000 >/dev/null', threads unknown")
     assert re.search(r"speed [+-]\d.*; peak memory [+-]\d.*; \d+ pairs", found[0]["figures"])
     code, output = fresh.run("experiment", "list", "--json")
     assert json.loads(output)["experiments"][0]["verdict"] == found[0]["verdict"]
@@ -290,6 +293,30 @@ def test_a_patch_that_is_in_the_tree_already_is_told_so(fresh: Sandbox) -> None:
     assert code == 2, output
     assert "the tree has the change of" in output
     assert "git apply -R" in output
+
+
+def _ran(*timed: tuple[str, int | None], command: tuple[str, ...] | None = None) -> VersusResult:
+    """Return a comparison in which workloads of such names and threads ran."""
+    found = versus_of(1.0)
+    one = found.throughput.workloads[0]
+    some = tuple(one.model_copy(update={"name": n, "threads": count}) for n, count in timed)
+    throughput = found.throughput.model_copy(update={"workloads": some})
+    said = {"command": command, "profile": None if command else "mixed", "throughput": throughput}
+    return found.model_copy(update=said)
+
+
+def test_a_result_says_which_workloads_and_threads_ran(tmp_path: Path) -> None:
+    mixed = _ran(("strings", 1), ("server", 2), ("redis", None), ("tree", 1))
+    said = "profile mixed; 1 thread: strings, tree; 2 threads: server; threads unknown: redis"
+    assert trial.result_of(Tree(tmp_path), mixed).ran == said
+    command = _ran(("sh", 2), command=("sh", "-c", "a b"))
+    result = trial.result_of(Tree(tmp_path), command)
+    assert result.ran == "sh -c 'a b', 2 threads"
+    path = new_place(Tree(tmp_path), "magazines", "half")
+    write_template(path)
+    add_result(path, result)
+    assert load_entry(path).content.result == (result,)
+    assert "\nran = " in path.read_text(encoding="utf-8")
 
 
 def test_a_result_says_whether_what_is_compiled_was_as_committed(
