@@ -59,8 +59,17 @@ def test_a_page_asks_for_the_tests_that_read_it() -> None:
     assert "tests/pipeline/report/test_report_real.py" in python_tests(
         [".github/workflows/judge.yml"], ROOT
     )
-    assert "tests/pipeline/test_predictor.py" not in readers("docs/experiments.md", ROOT)
+    assert "tests/pipeline/test_predictor.py" not in readers("docs/experiments" + ".md", ROOT)
     assert readers("docs/no-such" + "-page.md", ROOT) == set()
+
+
+def test_an_entry_of_the_ledger_asks_for_the_tests_of_the_ledger_alone() -> None:
+    folder = "docs/experiments"
+    entry, page = f"{folder}/magazines/half-depth-64.toml", f"{folder}.md"
+    ledger, pages = "tests/pipeline/test_ledger.py", ("test_docs.py", "test_jargon.py")
+    assert python_tests([entry], ROOT) == [ledger]
+    assert python_tests([page], ROOT) == sorted([ledger, *(f"tests/pipeline/{x}" for x in pages)])
+    assert (ROOT / entry).exists() and (ROOT / page).exists()
 
 
 def test_nothing_changed_needs_nothing() -> None:
