@@ -2,22 +2,23 @@
 
 /* Where each magazine begins: an enumerator's value is one more than its predecessor's, which is
  * the last slot of the magazine before it. */
-#define HAK_CLASS(id, size, pages, depth)                                                          \
-    FIRST_SLOT_##id,                                                                               \
-        LAST_SLOT_##id = FIRST_SLOT_##id + HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS - 1,
+#define HAK_CLASS(size, pages, depth)                                                              \
+    HAK_ROW(FIRST_SLOT_),                                                                          \
+        HAK_ROW(LAST_SLOT_) =                                                                      \
+            HAK_ROW(FIRST_SLOT_) + HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS - 1,
 enum {
     FIRST_SLOT_NONE,
 #include HAK_CLASS_TABLE
 };
 #undef HAK_CLASS
 
-#define HAK_CLASS(id, size_, pages_, depth_)                                                       \
+#define HAK_CLASS(size_, pages_, depth_)                                                           \
     {.size = (size_),                                                                              \
      .pages = (pages_),                                                                            \
      .depth = (depth_),                                                                            \
      .deepest = HAK_DEEPEST(size_, depth_),                                                        \
      .capacity = (uint16_t)((pages_) * HAK_PAGE_SIZE / (size_)),                                   \
-     .first_slot = FIRST_SLOT_##id,                                                                \
+     .first_slot = HAK_ROW(FIRST_SLOT_),                                                           \
      .reciprocal = UINT64_MAX / (size_) + 1},
 
 /* With larger pages the smallest classes would have more blocks than a bitmap has bits. */

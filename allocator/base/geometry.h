@@ -60,7 +60,12 @@ enum {
 /* Guard and research builds keep all blocks of a size together. */
 #define HAK_HINTS (HAK_GUARD + HAK_RESEARCH == 0)
 
-#define HAK_CLASS(id, size, pages, depth) HAK_CLASS_##id,
+/* Rows of the table have no numbers: what is named after one has its line in the name. */
+#define HAK_JOIN(name, line) name##line
+#define HAK_JOINED(name, line) HAK_JOIN(name, line)
+#define HAK_ROW(name) HAK_JOINED(name, __LINE__)
+
+#define HAK_CLASS(size, pages, depth) HAK_ROW(HAK_CLASS_),
 #define HAK_COLD_CLASS(size, pages, depth) HAK_COLD_CLASS_##size,
 enum {
     HAK_CLASS_NONE, /* not a size class: large, free or foreign */
@@ -91,7 +96,7 @@ enum {
 /* Below the first slot of each magazine, these stay empty. */
 #define HAK_EMPTY_SLOTS (HAK_HAND ? 2 : 1)
 /* Slots of the places in which they begin; that of HAK_CLASS_NONE is never used. */
-#define HAK_CLASS(id, size, pages, depth)                                                          \
+#define HAK_CLASS(size, pages, depth)                                                              \
     +((depth) < HAK_SMALL_DEPTH ? (depth) : HAK_SMALL_DEPTH) + HAK_EMPTY_SLOTS
 enum {
     HAK_SMALL_SLOTS = HAK_EMPTY_SLOTS
@@ -101,9 +106,8 @@ enum {
 /* Slots of the places in which the magazines of a thread grow up to their usual depth, at most
  * (magazine/magazine.h): each place is four times as large as the one before it, or more than half
  * of the usual depth and the last one. */
-#define HAK_CLASS(id, size, pages, depth)                                                          \
-    +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES *HAK_EMPTY_SLOTS
-#define HAK_COLD_CLASS(size, pages, depth) HAK_CLASS(0, size, pages, depth)
+#define HAK_CLASS(size, pages, depth) +(depth) + (depth) * 2 / 3 + HAK_GROWN_PLACES *HAK_EMPTY_SLOTS
+#define HAK_COLD_CLASS(size, pages, depth) HAK_CLASS(size, pages, depth)
 enum {
     HAK_GROWN_PLACES = 6,
     HAK_GROWN_SLOTS = 0
@@ -114,7 +118,7 @@ enum {
 #undef HAK_CLASS
 /* Slots of all deep magazines of a thread: the deepest of each, and those below that stay empty.
  * Those of cold classes stay at their usual depth. */
-#define HAK_CLASS(id, size, pages, depth) +HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS
+#define HAK_CLASS(size, pages, depth) +HAK_DEEPEST(size, depth) + HAK_EMPTY_SLOTS
 enum {
     HAK_MAGAZINE_SLOTS = 1
 #include HAK_CLASS_TABLE
@@ -126,7 +130,7 @@ enum {
 _Static_assert(HAK_CLASSES <= HAK_CLASS_LIMIT - 1,
                "there may be at most 254 classes, cold ones included");
 /* An enumerator's value is one more than its predecessor's: the least size that may follow. */
-#define HAK_CLASS(id, size, pages, depth) HAK_LEAST_##id, HAK_SIZE_##id = (size),
+#define HAK_CLASS(size, pages, depth) HAK_ROW(HAK_LEAST_), HAK_ROW(HAK_SIZE_) = (size),
 enum {
     HAK_SIZE_NONE,
 #include HAK_CLASS_TABLE
@@ -134,18 +138,20 @@ enum {
 };
 #undef HAK_CLASS
 _Static_assert(HAK_LEAST_BEYOND == HAK_MEDIUM_MAX + 1, "the last class must be of 65536 bytes");
-#define HAK_CLASS(id, size, pages, depth)                                                          \
-    _Static_assert(HAK_CLASS_##id == (id), "class " #id ": ids must count 1, 2, 3 ...");           \
-    _Static_assert((size) >= HAK_LEAST_##id,                                                       \
-                   "class " #id ": sizes must rise from class to class");                          \
-    _Static_assert((size) % HAK_MIN_ALIGN == 0, "class " #id ": size must be a multiple of 16");   \
-    _Static_assert((size) <= HAK_MEDIUM_MAX, "class " #id ": size must be at most 65536");         \
+#define HAK_CLASS(size, pages, depth)                                                              \
+    _Static_assert((size) >= HAK_ROW(HAK_LEAST_),                                                  \
+                   "class of " #size " bytes: sizes must rise from class to class");               \
+    _Static_assert((size) % HAK_MIN_ALIGN == 0,                                                    \
+                   "class of " #size " bytes: size must be a multiple of 16");                     \
+    _Static_assert((size) <= HAK_MEDIUM_MAX,                                                       \
+                   "class of " #size " bytes: size must be at most 65536");                        \
     _Static_assert((size) <= HAK_SMALL_MAX || (size) % (1 << HAK_MEDIUM_STEP_SHIFT) == 0,          \
-                   "class " #id ": sizes above 2048 must be multiples of 256");                    \
+                   "class of " #size " bytes: sizes above 2048 must be multiples of 256");         \
     _Static_assert((pages) >= 1 && (pages) <= HAK_PAGES_PER_SEGMENT,                               \
-                   "class " #id ": a slab must fit into one segment");                             \
+                   "class of " #size " bytes: a slab must fit into one segment");                  \
     _Static_assert((pages) * HAK_PAGE_SIZE / (size) <= HAK_SLAB_MAX_BLOCKS,                        \
-                   "class " #id ": at most 4096 blocks in a slab");                                \
-    _Static_assert((depth) >= 2 && (depth) <= 1024, "class " #id ": depth must be 2 to 1024");
+                   "class of " #size " bytes: at most 4096 blocks in a slab");                     \
+    _Static_assert((depth) >= 2 && (depth) <= 1024,                                                \
+                   "class of " #size " bytes: depth must be 2 to 1024");
 #include HAK_CLASS_TABLE
 #undef HAK_CLASS

@@ -11,7 +11,7 @@ from pipeline.geometry.model import Constant, Geometry, SizeClass
 
 CLASSES, CONSTANTS = "classes.def", "constants.def"
 PREFIX = "HAK_"
-_CLASS = re.compile(r"^HAK_CLASS\((\d+), (\d+), (\d+), (\d+)\)$", re.M)
+_CLASS = re.compile(r"^HAK_CLASS\((\d+), (\d+), (\d+)\)$", re.M)
 _CONSTANT = re.compile(r'^HAK_CONSTANT\((\w+), (\d+), (\d+), (\d+),\s*((?:"[^"]*"\s*)+)\)$', re.M)
 
 
@@ -27,10 +27,9 @@ def read_classes(path: Path) -> tuple[SizeClass, ...]:
     """Return the classes of a table; ProfileError if it has none."""
     rows = _CLASS.findall(path.read_text(encoding="utf-8"))
     if not rows:
-        raise ProfileError(f"{path}: there is no line HAK_CLASS(id, size, pages, depth)")
+        raise ProfileError(f"{path}: there is no line HAK_CLASS(size, pages, depth)")
     return tuple(
-        SizeClass(size=int(size), pages=int(pages), depth=int(depth))
-        for _, size, pages, depth in rows
+        SizeClass(size=int(size), pages=int(pages), depth=int(depth)) for size, pages, depth in rows
     )
 
 
@@ -59,10 +58,7 @@ def generate(geometry: Geometry, folder: Path) -> None:
 
 
 def _classes_text(geometry: Geometry) -> str:
-    lines = (
-        f"HAK_CLASS({number}, {one.size}, {one.pages}, {one.depth})\n"
-        for number, one in enumerate(geometry.classes, start=1)
-    )
+    lines = (f"HAK_CLASS({one.size}, {one.pages}, {one.depth})\n" for one in geometry.classes)
     return "/* Made from a geometry.toml. */\n" + "".join(lines)
 
 

@@ -28,15 +28,8 @@ set(cut_limits HAK_CLASS_TABLE="${CMAKE_CURRENT_SOURCE_DIR}/support/limits_class
     HAK_CONSTANT_TABLE="${folder}/limits_constants.def")
 
 file(STRINGS ${library_folder}/base/classes.def class_rows REGEX "^HAK_CLASS")
-set(wide_rows "")
-set(wide 0)
-foreach(row IN LISTS class_rows)
-  if(wide GREATER 0) # the class of 16 bytes is left out, and all ids move down by one
-    string(REGEX REPLACE "^HAK_CLASS\\([0-9]+" "HAK_CLASS(${wide}" row "${row}")
-    string(APPEND wide_rows "${row}\n")
-  endif()
-  math(EXPR wide "${wide} + 1")
-endforeach()
+list(POP_FRONT class_rows) # the class of 16 bytes is left out
+list(JOIN class_rows "\n" wide_rows)
 file(CONFIGURE OUTPUT ${folder}/wide_classes.def CONTENT "${wide_rows}" @ONLY)
 set_constants(${folder}/wide_constants.def HAK_PAGE_SHIFT=17 HAK_HAND=1)
 set(cut_wide HAK_CLASS_TABLE="${folder}/wide_classes.def"
