@@ -55,7 +55,8 @@ def _of_version(folder: Path, reason: str) -> VersionError:
     name = shlex.quote(folder.parent.name)
     return VersionError(
         f"the manifest of version {folder.name} cannot be read: {folder / MANIFEST}: {reason}",
-        hint="mend the rights of the file, or build the version's sources again; meanwhile "
+        hint="mend its rights if they forbid it, else build the version's sources again, which "
+        "writes it anew; meanwhile "
         f"`.venv/bin/pipeline rollback -p {name}` makes an older version current, if there is one",
     )
 

@@ -208,6 +208,7 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     assert re.search(r"speed [+-]\d.*; peak memory [+-]\d.*; \d+ pairs", found[0]["figures"])
     code, output = fresh.run("experiment", "list", "--json")
     assert json.loads(output)["experiments"][0]["verdict"] == found[0]["verdict"]
+    assert f"ran {found[0]['ran']}\n" in fresh.run("experiment", "list")[1]
 
 
 def _sides(fresh: Sandbox) -> list[Path]:
