@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BASELINE = "baseline"
 MARKED_FORMS = ("term", "md")
-"""Forms that get a first line with what was decided later; the others have a place for it."""
+"""Forms that get a first line with what became of it; the others have a place for it."""
 FORMS = {".html": "html", ".md": "md", ".json": "json", ".txt": "term"}
 """The format that the end of a file's name stands for."""
 
@@ -75,7 +75,9 @@ def _kept(context: click.Context) -> list[str]:
 )
 @output_option("Write to this file; .html, .md, .json and .txt choose the format.")
 @click.option(
-    "--check", is_flag=True, help="End with exit code 8 if it was not published, or is rejected."
+    "--check",
+    is_flag=True,
+    help="End with exit code 8 if it was not published or is rejected, 14 if it is damaged.",
 )
 def report_command(
     profile: str,
@@ -92,7 +94,7 @@ def report_command(
     Without it, the current one. Against the
     baseline, and against the version that was current before it, unless --against says otherwise.
     With --check, a build that was not published, that the judge refuses or that somebody rejected
-    ends with exit code 8.
+    ends with exit code 8, and a version whose files are damaged with 14.
 
     \b
     Examples:
@@ -103,23 +105,37 @@ def report_command(
     """
     from pipeline.core.errors import ExitCode
     from pipeline.core.files import replace_text
-    from pipeline.report.findings import refused
 
     chosen = _form_of(form, output)
     model = _model(profile, version, against)
     text = _rendered(model, chosen)
-    if chosen in MARKED_FORMS and model.decided is not None:
-        text = f"{model.decided.said}\n\n{text}"
-    if chosen in MARKED_FORMS and (damage := _damage(profile, version)):
-        text = f"DAMAGED: {damage}\n\n{text}"
+    if chosen in MARKED_FORMS:
+        text = f"{_first_lines(model)}{text}"
     if output is not None:
         replace_text(output, text)
         click.echo(f"wrote {output}", err=True)
     else:
         click.echo(text, nl=False)
+    return _checked(model) if check else ExitCode.OK
+
+
+def _checked(model: ReportModel) -> int:
+    """Return the exit code of --check: damage comes first, for it makes all else doubtful."""
+    from pipeline.core.errors import ExitCode
+    from pipeline.report.findings import refused
+
+    if model.damage:
+        return ExitCode.ARTIFACT
     rejected = model.decided is not None and model.decided.what == "rejected"
     failed = rejected or not model.published or refused(model.verify)
-    return ExitCode.GATE if check and failed else ExitCode.OK
+    return ExitCode.GATE if failed else ExitCode.OK
+
+
+def _first_lines(model: ReportModel) -> str:
+    """Return what has become of a version since it was judged, to stand above its report."""
+    damage = f"DAMAGED: {model.damage}" if model.damage else ""
+    decided = model.decided.said if model.decided else ""
+    return "".join(f"{said}\n\n" for said in (damage, decided) if said)
 
 
 @click.command("diff")
@@ -152,6 +168,7 @@ def diff_command(
       pipeline diff 0.1.0-77b1 0.1.0-3f2a --measure
     """
     from pipeline.core.errors import ExitCode
+    from pipeline.release.version import Version
     from pipeline.report.compare import compare_versions
     from pipeline.report.diff import render_diff
 
@@ -164,7 +181,7 @@ def diff_command(
     comparison = compare_versions(before, after, direct)
     click.echo(render_diff(comparison, after.version, form), nl=False)
     for model, wish in ((before, older), (after, newer)):
-        decided = _decided(profile, wish)
+        decided = _decided(profile, Version(folder_of(profile, wish)))
         if decided is not None and form != "json":
             click.echo(f"{model.version}: {decided.said}")
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
@@ -172,26 +189,27 @@ def diff_command(
 
 def _model(profile: str, version: str | None, against: str | None) -> ReportModel:
     """Return the report of a version, held against what was asked for."""
+    from pipeline.release.version import Version
     from pipeline.report.build import against as held_against
     from pipeline.report.build import alone
+    from pipeline.report.files import read_report
 
-    model = _read(profile, version)
-    model = model.model_copy(update={"decided": _decided(profile, version)})
+    found = Version(folder_of(profile, version))
+    since = {"decided": _decided(profile, found), "damage": _damage(found)}
+    model = read_report(found.folder).model_copy(update=since)
     if against == BASELINE:
         return alone(model)
     return held_against(model, _read(profile, against)) if against else model
 
 
-def _decided(profile: str, wish: str | None) -> Decision | None:
+def _decided(profile: str, version: Version) -> Decision | None:
     """Return what people decided of a version after it was judged; None if nothing."""
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks
-    from pipeline.release.version import MANIFEST, Version
     from pipeline.report.model import Decision
 
-    version = Version(folder_of(profile, wish))
-    is_published = (version.folder / MANIFEST).is_file()
-    marks = read_marks(version.folder.parent if is_published else Tree.here().dist(profile))
+    dist = version.folder.parent if version.is_published else Tree.here().dist(profile)
+    marks = read_marks(dist)
     refused = marks.rejection(version)
     mark = refused or marks.rolled_back(version)
     if mark is None:
@@ -204,12 +222,12 @@ def _decided(profile: str, wish: str | None) -> Decision | None:
     )
 
 
-def _damage(profile: str, wish: str | None) -> str:
-    """Return what is wrong with the files of a published version; "" for nothing."""
-    from pipeline.release.version import MANIFEST, Version
+def _damage(version: Version) -> str:
+    """Return what is wrong with the files of a published version, and the cure; "" for nothing."""
+    from pipeline.release.version import how_to_mend
 
-    version = Version(folder_of(profile, wish))
-    return version.damage() if (version.folder / MANIFEST).is_file() else ""
+    damage = version.damage() if version.is_published else ""
+    return damage and f"{damage}; {how_to_mend(version)}"
 
 
 def _undone(line: str, version: Version) -> str:

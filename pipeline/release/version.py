@@ -47,6 +47,11 @@ class Version:
         return library_place(self.variant)
 
     @property
+    def is_published(self) -> bool:
+        """Tell whether it is the folder of a published version, and not of a judged build."""
+        return (self.folder / MANIFEST).is_file()
+
+    @property
     def variant(self) -> str:
         """Production, or what is published beside it: as its library is called."""
         there = (one for one in VARIANTS if (self.folder / library_place(one)).is_file())
@@ -147,7 +152,8 @@ def current(dist: Path) -> Version | None:
     """Return the version that ``current`` points to, or None."""
     link = dist / CURRENT
     folder = link.parent / link.readlink() if link.is_symlink() else link
-    return Version(folder) if (folder / MANIFEST).is_file() else None
+    found = Version(folder)
+    return found if found.is_published else None
 
 
 def untouched(dist: Path) -> str:
@@ -178,7 +184,7 @@ def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     path of a version's folder.
     VersionError if there is no such version.
     """
-    if wish and (Path(wish) / MANIFEST).is_file():
+    if wish and Version(Path(wish)).is_published:
         return Version(Path(wish).resolve())
     dist = tree.dist(profile)
     if not wish or wish == CURRENT:

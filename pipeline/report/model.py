@@ -292,7 +292,8 @@ class ReportModel(Record):
     the report does not know. ``cut_for`` is the kind of processor that this was chosen for, "any"
     where it holds for all. ``variant`` is production or what is published beside it, and ``cost``
     what that costs against production's library; None where it was not measured.
-    ``decided`` is what people decided after that. The kept file never has it. ``withheld``: the
+    ``decided`` is what people decided after that, ``damage`` which of its files are not as they
+    were published; "" for none. The kept file never has these two. ``withheld``: the
     gate lets it pass, and it is not published because --no-publish asked for that.
     ``circumstances`` are those of the findings that nothing measured.
 
@@ -326,6 +327,7 @@ class ReportModel(Record):
     cost: Cost | None = None
     times: tuple[WorkloadTimes, ...] = ()
     decided: Decision | None = None
+    damage: str = ""
     withheld: bool = False
     previous: Comparison | None
     previous_reason: str
@@ -350,6 +352,12 @@ class ReportModel(Record):
         if self.withheld:
             return "Not published, as asked"
         return "Published" if self.published else "Not published"
+
+    @property
+    def since(self) -> str:
+        """What has become of the version since, to stand behind the outcome; or ""."""
+        then = f", then {self.decided.what}" if self.decided else ""
+        return f"{then}, now DAMAGED" if self.damage else then
 
     @property
     def published_for(self) -> str:

@@ -18,6 +18,7 @@ from rich.console import Console
 
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode
+from pipeline.release.contents import write_sums
 from pipeline.report import text as wording
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import write_reports
@@ -268,6 +269,7 @@ def test_the_speed_of_programs_goes_the_same_way_as_its_ratio() -> None:
 def as_version(folder: Path, model: ReportModel) -> Path:
     write_reports(folder, model)
     (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    write_sums(folder)
     return folder
 
 

@@ -16,6 +16,7 @@ from pipeline.cli import cli
 from pipeline.commands.report import complete_wish, report_command
 from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.contents import write_sums
 from pipeline.release.marks import MARKS, lift, reject, set_aside
 from pipeline.release.version import Version, point_current
 from pipeline.report.files import write_reports
@@ -213,3 +214,41 @@ def test_completion_names_judged_builds_as_well(tree: Tree) -> None:
     context.params = {"profile": "mixed"}
     assert complete_wish(context, argument, "1.0") == ["1.0-aa11", "1.0-cc33"]
     assert complete_wish(context, argument, "l") == ["last"]
+
+
+@pytest.mark.parametrize(
+    ("form", "head"),
+    [
+        ("term", "DAMAGED: report.html (changed); "),
+        ("md", "DAMAGED: report.html (changed); "),
+        ("md", "# hakmem 1.0-aa11, profile mixed: published, now DAMAGED"),
+        ("html", "<title>hakmem 1.0-aa11: published, now DAMAGED</title>"),
+        ("html", "<h1>Published, now DAMAGED</h1>"),
+        ("html", 'id="damaged" role="alert"><b>DAMAGED: report.html (changed); '),
+    ],
+)
+def test_damage_is_said_at_the_top_of_each_form(tree: Tree, form: str, head: str) -> None:
+    damaged = damage(publish(tree, "1.0-aa11"))
+    text = shown(damaged.name, "--format", form)
+    assert head in text.partition("<nav" if form == "html" else "\n\n**")[0]
+
+
+def damage(version: Version) -> Version:
+    """Write sums of a published version, and change its page after that."""
+    (version.folder / "SHA256SUMS").unlink()
+    write_sums(version.folder)
+    (version.folder / "report.html").write_text("lost", encoding="utf-8")
+    return version
+
+
+def test_check_fails_on_a_damaged_version_as_verify_does(tree: Tree) -> None:
+    whole, damaged = publish(tree, "1.0-aa11"), damage(publish(tree, "1.0-bb22"))
+
+    def code(version: Version) -> int:
+        words = ["report", version.name, "--check"]
+        return int(CliRunner().invoke(cli, words, standalone_mode=False).return_value)
+
+    assert code(whole) == ExitCode.OK
+    assert code(damaged) == ExitCode.ARTIFACT
+    reject(damaged, "redis grows")
+    assert code(damaged) == ExitCode.ARTIFACT
