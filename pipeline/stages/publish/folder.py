@@ -1,13 +1,15 @@
 """The folder of a version: made under another name, forced to disk, and renamed.
 
 A damaged one is made whole by a build of the same. It gets back the bytes that it had: its manifest
-and report, with their dates and what they compare with, stay as they were.
+and report, with their dates and what they compare with, stay as they were. Where these are damaged
+it is written anew, with the date that it had.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.core.digest import digest_file
@@ -15,7 +17,7 @@ from pipeline.core.errors import ArtifactError
 from pipeline.core.files import sync
 from pipeline.core.store import Receipt, sync_tree
 from pipeline.release.contents import FACTORS, write_contents, write_sums
-from pipeline.release.version import Version
+from pipeline.release.version import MANIFEST, Version
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import VERDICT
 from pipeline.stages.publish.gate import HTML
@@ -34,11 +36,24 @@ def write_version(
     shutil.rmtree(room, ignore_errors=True)
     try:
         _fill(shop, room, release, report)
-        write_manifest(shop, room, folder.name, release, receipts)
+        created = published_on(Version(folder), release.verdict.result().created)
+        write_manifest(shop, room, folder.name, release, receipts, created)
         write_sums(room)
         _finish(room, folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
+
+
+def published_on(version: Version, judged: str) -> str:
+    """Return the date for a manifest: now, or that of the damaged version that is written anew.
+
+    Where its manifest is damaged as well, it is the moment at which it was judged: that stands in
+    verdict.json, and the same verdict has the same moment.
+    """
+    if not version.folder.is_dir():
+        return datetime.now(UTC).isoformat(timespec="seconds")
+    is_intact = MANIFEST not in version.damaged_files()
+    return (version.created if is_intact else "") or judged
 
 
 def mend_version(shop: Workshop, folder: Path, release: Release, report: Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +25,21 @@ MANIFEST_VERSION = 2
 
 
 def write_manifest(
-    shop: Workshop, room: Path, version: str, release: Release, receipts: list[Receipt]
+    shop: Workshop,
+    room: Path,
+    version: str,
+    release: Release,
+    receipts: list[Receipt],
+    created: str,
 ) -> None:
-    """Write the manifest of what lies in ``room``."""
+    """Write the manifest of what lies in ``room``, with the date of its publishing."""
     manifest = {
         "schema_version": MANIFEST_VERSION,
         "profile": shop.profile.name,
         "variant": shop.options.variant,
         "version": version,
         "library_version": shop.tree.version,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": created,
         "quick": shop.options.quick,
         "tools": shop.tools.versions,
         "files": file_digests(room),
