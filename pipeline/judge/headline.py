@@ -86,7 +86,7 @@ def brief(result: VerifyResult) -> str:
     parts.append(f"{_speeds(result, lambda ratio, _: brief_figure(ratio, margin))}{timed}")
     if keys.memory is not None:
         change = f" ({brief_figure(keys.memory.ratio, margin)})" if keys.memory.ratio else ""
-        parts.append(f"{memory_word(keys.memory)}{change}")
+        parts.append(f"{memory_word(keys.memory, 'the plain build')}{change}")
     misses = keys.icache.ratio
     fewer = f"{(misses.value - 1) * 100:+.0f} %" if misses else "unknown"
     return "; ".join([*parts, f"I-cache misses {fewer}"])
@@ -104,8 +104,8 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
         parts += [("loop", timed.loops)] if timed.loops is not None else []
 
     def told(kind: Kind, ratio: Interval) -> str:
-        part = key.model_copy(update={"verdict": compare(ratio, key.margin), "ratio": ratio})
-        return f"{_subject(result, kind)} {speed_word(part)} ({figure(ratio, kind)})"
+        word = speed_word(_part(key, ratio))
+        return f"{_subject(result, kind)} {word} ({figure(ratio, kind)})"
 
     said = ", ".join(told(kind, ratio) for kind, ratio in parts)
     whole = compare(timed.overall, key.margin)
@@ -117,6 +117,11 @@ def _speeds(result: VerifyResult, figure: Callable[[Interval, Kind], str]) -> st
         return said
     loses = "loses" if key.verdict is Verdict.NO_GO else "seems to lose"
     return f"{said}, but a workload {loses} too much"
+
+
+def _part(key: Key, ratio: Interval) -> Key:
+    """Return the key as if one interval alone decided it."""
+    return key.model_copy(update={"verdict": compare(ratio, key.margin), "ratio": ratio})
 
 
 def _subject(result: VerifyResult, kind: Kind) -> str:
@@ -165,10 +170,17 @@ def _misses_in_time(result: VerifyResult) -> str:
 
 
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
-    """Return in a word or two what is shown of one workload's speed."""
-    if not result.throughput.alone and not holds(workload.ratio, result.throughput):
+    """Return in a word or two what is shown of one workload's speed.
+
+    Of a workload that is all that was timed it is what the headline says.
+    """
+    ratio = shown(workload, result.throughput)
+    if result.throughput.alone:
+        part = _part(result.keys.throughput, ratio)
+        return by_less(part, above="faster", below="slower") or SHOWN[part.verdict]
+    if not holds(ratio, result.throughput):
         return SHOWN[Verdict.INCONCLUSIVE]
-    return SHOWN[compare(shown(workload, result.throughput), result.margins.throughput)]
+    return SHOWN[compare(ratio, result.margins.throughput)]
 
 
 def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
@@ -178,8 +190,8 @@ def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
     """
     ratio, key = workload.rss, result.keys.memory
     if result.throughput.alone and key is not None:
-        decided = key.verdict is not Verdict.INCONCLUSIVE
-        return MEMORY[key.verdict] if decided else SHOWN[key.verdict]
+        decided = key.verdict is not Verdict.INCONCLUSIVE or by_less(key, "fatter", "leaner")
+        return memory_word(key) if decided else SHOWN[key.verdict]
     if ratio is None:
         return None
     if ratio.high <= 1 - LEANER:
@@ -214,9 +226,13 @@ def speed_word(key: Key) -> str:
     return by_less(key, above="faster", below="slower") or SPEED[key.verdict]
 
 
-def memory_word(key: Key) -> str:
-    """Return what is shown of the memory, in the same way."""
-    return by_less(key, above="fatter", below="leaner") or MEMORY[key.verdict]
+def memory_word(key: Key, other: str = "") -> str:
+    """Return what is shown of the memory, in the same way; than that of ``other``, if given."""
+    than = f" than {other}" if other else ""
+    if less := by_less(key, above=f"fatter{than}", below=f"leaner{than}"):
+        return less
+    alike = f" as {other}" if other else ""
+    return f"{MEMORY[key.verdict]}{alike if key.verdict is Verdict.NEUTRAL else than}"
 
 
 def _change(key: Key) -> str:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +20,8 @@ from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
 from pipeline.report.view import harmless, next_command, paired_lines, slowest_first, untabled
 
+SAID, WORDS = ("is", "memory"), 13
+"""The columns of words, and how many characters wide they get: "less than 1 %" has room."""
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
 
@@ -92,19 +94,24 @@ def _finding(finding: Finding) -> Text:
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:
     """Return a row for each workload, programs first: its rate, what is shown, and its memory.
 
-    In 80 columns only a long name goes on in the next line, broken behind a hyphen.
+    In 80 columns only a long name goes on in the next line, broken behind a hyphen, and so does
+    what is said of a single workload in more than a word.
     """
     programs = any(one.kind == "program" for one in workloads)
     headings = ("tuned", "speed", "interval", "is", "memory")
     rows = [_figures(one, verify) for one in workloads]
-    beside = sum(2 + max(map(len, column)) for column in zip(headings, *rows, strict=True))
+    widths = {
+        column[0]: min(max(map(len, column)), WORDS if column[0] in SAID else UNWRAPPED)
+        for column in zip(headings, *rows, strict=True)
+    }
+    beside = sum(2 + width for width in widths.values())
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(
         "program, then loop or replay" if programs else "loop or replay", overflow="fold"
     )
     for heading in headings:
-        right = heading not in ("is", "memory")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+        side: JustifyMethod = "left" if heading in SAID else "right"
+        table.add_column(heading, justify=side, width=widths[heading], no_wrap=heading not in SAID)
     for one, row in zip(workloads, rows, strict=True):
         table.add_row(text.hyphenated(one.name, room - beside), *row)
     return table

@@ -18,7 +18,7 @@ from judge_support import (
     workload_counts,
 )
 
-from pipeline.judge.headline import brief, by_less, headline
+from pipeline.judge.headline import brief, by_less, headline, memory_of, speed_of
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, memory_key, rss_guard, throughput_key
 from pipeline.judge.model import Key
@@ -310,6 +310,38 @@ def test_a_gain_below_the_margin_is_told_as_one() -> None:
     assert result.keys.throughput.verdict is INCONCLUSIVE
     told = "Against the baseline: loops and replays faster, perhaps by less than 1 % (+"
     assert headline(result).startswith(told)
+    (single,) = result.throughput.workloads
+    assert speed_of(single, result) == "faster, perhaps by less than 1 %"
+
+
+def test_a_single_workloads_memory_has_the_words_of_its_key() -> None:
+    noisy = pairs(1.0)
+    result = result_of(throughput_of(a=noisy))
+    (single,), key = result.throughput.workloads, result.keys.memory
+    assert key is not None
+    ratio = interval(0.96, 0.99)
+    less = key.model_copy(update={"verdict": INCONCLUSIVE, "ratio": ratio})
+    told = result.model_copy(
+        update={"keys": result.keys.model_copy(update={"memory": less})},
+    )
+    assert memory_of(single, told) == "leaner, perhaps by less than 3 %"
+    assert "; leaner than the plain build, perhaps by less than 3 % (" in brief(told)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "says"),
+    [
+        (GO, "leaner than the plain build"),
+        (NEUTRAL, "as lean as the plain build"),
+        (INCONCLUSIVE, "not shown to be leaner or fatter than the plain build"),
+    ],
+)
+def test_the_headline_says_what_memory_is_compared_with(verdict: Verdict, says: str) -> None:
+    result = result_of(throughput_of(a=pairs(1.0)))
+    assert result.keys.memory is not None
+    memory = result.keys.memory.model_copy(update={"verdict": verdict, "ratio": None})
+    keys = result.keys.model_copy(update={"memory": memory})
+    assert f"; {says}; I-cache" in brief(result.model_copy(update={"keys": keys}))
 
 
 @pytest.mark.parametrize(
@@ -358,19 +390,19 @@ def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
 @pytest.mark.parametrize(
     ("programs", "ratios", "says"),
     [
-        ((), {"a": 1.04}, "loops and replays faster (+4.0 %), no whole program timed; as lean"),
-        (("git", "gcc"), {"git": 1.02, "gcc": 1.02}, "programs faster (+2.0 %); as lean"),
-        (("git",), {"git": 1.02}, "program git faster (+2.0 %); as lean"),
+        ((), {"a": 1.04}, "loops and replays faster (+4.0 %), no whole program timed"),
+        (("git", "gcc"), {"git": 1.02, "gcc": 1.02}, "programs faster (+2.0 %)"),
+        (("git",), {"git": 1.02}, "program git faster (+2.0 %)"),
         (
             ("git", "gcc"),
             {"git": 1.0, "gcc": 1.0, "a": 1.2},
-            "programs as fast (+0.0 %), loops and replays faster (+20.0 %); as lean",
+            "programs as fast (+0.0 %), loops and replays faster (+20.0 %)",
         ),
         (
             ("git",),
             {"git": 0.9, "a": 1.2},
             "program git slower (-10.0 %), loops and replays faster (+20.0 %), "
-            "but a workload loses too much; as lean",
+            "but a workload loses too much",
         ),
     ],
 )
@@ -378,7 +410,7 @@ def test_the_short_headline_says_of_what_a_gain_is(
     programs: tuple[str, ...], ratios: dict[str, float], says: str
 ) -> None:
     found = throughput_of(programs, **{name: pairs(ratio) for name, ratio in ratios.items()})
-    assert brief(result_of(found)).startswith(f"{says} (+0.0 %); I-cache misses ")
+    assert brief(result_of(found)).startswith(f"{says}; as lean as the plain build (+0.0 %); ")
 
 
 def test_a_gain_of_replays_is_none_of_programs_that_is_not_shown() -> None:

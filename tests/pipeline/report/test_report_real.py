@@ -14,6 +14,7 @@ from conftest import Sandbox
 
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode
+from pipeline.release.contents import write_sums
 from pipeline.report.files import FILES, JSON, read_report, render_json
 from pipeline.report.model import Comparison
 
@@ -179,6 +180,8 @@ def test_check_fails_on_what_is_refused(built: Sandbox, tmp_path: Path) -> None:
         folder = tmp_path / model.version
         shutil.copytree(version(built), folder, symlinks=True)
         (folder / JSON).write_text(render_json(model), encoding="utf-8")
+        (folder / "SHA256SUMS").unlink()
+        write_sums(folder)
         assert report(built, "report", str(folder), "--check")[0] == code
 
 
