@@ -257,7 +257,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
             f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
             "so does a change of sources, flags, training, lists or geometry"
         )
-    console.say(f"`current` stays as it is: {published.stays}; {cure}")
+    console.say(f"{_where_it_stays(published)}; {cure}")
 
 
 def _tell_mended(console: BuildConsole, published: Published) -> None:
@@ -267,7 +267,23 @@ def _tell_mended(console: BuildConsole, published: Published) -> None:
         "its report and its date are as they were"
     )
     if published.stays is not None:
-        console.say(f"`current` stays as it is: {published.stays}")
+        console.say(_where_it_stays(published))
+
+
+def _where_it_stays(published: Published) -> str:
+    """Say which version is current still, and why."""
+    now = published.before.name if published.before else "no version"
+    return f"`current` is still {now}: {published.stays}"
+
+
+def _where_it_is(published: Published) -> str:
+    """Say which version is current now, and which one was before."""
+    now, before = published.folder.name, published.before
+    if before is None:
+        return f"`current` is now {now}; no version was current before"
+    if before.name == now:
+        return f"`current` is {now}, as before"
+    return f"`current` is now {now}; it was {before.name} before"
 
 
 def _show(console: BuildConsole, report: ReportModel) -> None:
@@ -303,6 +319,8 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
             "nothing to do: sources, profile, layout, flags and tools are those of "
             f"{published.folder.name} (checked in {seconds:.1f} s)"
         )
+    if published.stays is None:
+        console.say(_where_it_is(published))
     for library in published.beside:
         console.say(f"on {library.parent.name}:  LD_PRELOAD={library} your-program")
     console.say(f"use it:  LD_PRELOAD={published.library} your-program")

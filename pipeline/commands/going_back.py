@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     "wish",
     metavar="VERSION",
     shell_complete=complete_version,
-    help="Go to this version, not the one before.",
+    help="Go to this version, older or newer, not to the one before.",
 )
 def rollback_command(profile: str, wish: str | None) -> None:
-    """Make an older published version current again.
+    """Go back to an older published version, or forward to one.
+
+    Without --to it goes to the version before the current one; --to takes any, also a newer one.
 
     It stays current until a build of something else passes, or `pipeline unpin`: a build of the
     same does not bring back what was rolled back. It does not wait for a build that runs.
@@ -59,14 +61,22 @@ def rollback_command(profile: str, wish: str | None) -> None:
         if now is not None and now != target:
             set_aside(now, target)
         point_current(target)
-    word = "already" if now == target else "now"
-    click.echo(f"current is {word} {target.name}")
+    click.echo(_gone_to(target, now, versions))
     if now is not None and now != target:
         click.echo(
             f"{now.name} is set aside: a build of the same does not bring it back "
             f"until `.venv/bin/pipeline unpin -p {profile}`"
         )
         _tell_installed(now)
+
+
+def _gone_to(target: Version, now: Version | None, versions: list[Version]) -> str:
+    """Say where `current` has gone; ``versions`` has the newest first."""
+    if now == target:
+        return f"current is already {target.name}"
+    if now in versions and versions.index(target) < versions.index(now):
+        return f"went forward to {target.name}: it is current now"
+    return f"current is now {target.name}"
 
 
 @click.command("unpin")

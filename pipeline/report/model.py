@@ -295,6 +295,7 @@ class ReportModel(Record):
     ``decided`` is what people decided after that, ``damage`` which of its files are not as they
     were published; "" for none. The kept file never has these two. ``withheld``: the
     gate lets it pass, and it is not published because --no-publish asked for that.
+    ``stays`` says of a published version why it was not made current; None where it was.
     ``circumstances`` are those of the findings that nothing measured.
 
     A field that is added gets a default that says unknown: older reports can still be read then.
@@ -329,6 +330,7 @@ class ReportModel(Record):
     decided: Decision | None = None
     damage: str = ""
     withheld: bool = False
+    stays: str | None = None
     previous: Comparison | None
     previous_reason: str
     stages: tuple[StageRow, ...]
@@ -366,7 +368,12 @@ class ReportModel(Record):
             return ""
         found = gains(self.verify)
         why = f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
-        return f"{why}{self._behind}"
+        return f"{why}{self._behind}{self.beside}"
+
+    @property
+    def beside(self) -> str:
+        """That a published version was not made current; or ""."""
+        return ", but not made current" if self.stays else ""
 
     @property
     def _behind(self) -> str:

@@ -18,7 +18,14 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.model import Finding, ReportModel, SummaryRow
-from pipeline.report.view import harmless, next_command, paired_lines, slowest_first, untabled
+from pipeline.report.view import (
+    harmless,
+    next_command,
+    not_current,
+    paired_lines,
+    slowest_first,
+    untabled,
+)
 
 SAID, WORDS = ("is", "memory"), 13
 """The columns of words, and how many characters wide they get: "less than 1 %" has room."""
@@ -141,6 +148,8 @@ def as_text(model: ReportModel) -> str:
     console = _console()
     console.print(head, markup=False, highlight=False)
     render_terminal(model, console)
+    if stays := not_current(model):
+        console.print(stays, markup=False, highlight=False)
     if step := next_command(model):
         console.print(f"next: {step}", markup=False, highlight=False)
     if model.geometry == ():

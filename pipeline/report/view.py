@@ -98,7 +98,19 @@ def values(model: ReportModel) -> dict[str, Any]:
         "example": example_line(model),
         "commands": commands(model),
         "next_step": next_command(model),
+        "not_current": not_current(model),
     }
+
+
+def not_current(model: ReportModel) -> str:
+    """Return why a version was not made current when it was published, and what does it; or ""."""
+    if not model.stays:
+        return ""
+    line = line_of(model.profile, model.variant)
+    return (
+        f"not made current when it was published: {model.stays}; "
+        f"`.venv/bin/pipeline rollback -p {line} --to {model.version}` makes it current"
+    )
 
 
 def next_command(model: ReportModel) -> str:

@@ -318,7 +318,7 @@ def test_rollback_and_list(built: Sandbox) -> None:
     code, output = built.build()
     assert code == 0, output
     assert f"{new} was damaged (lib/libhakmem.so), and is whole again" in output
-    assert f"`current` stays as it is: {new} was rolled back" in output
+    assert f"`current` is still {old}: {new} was rolled back" in output
     assert new in built.run("unpin", "--profile", "tiny")[1], "mending has lifted the mark"
     assert published(built) == old
     code, output = built.build()

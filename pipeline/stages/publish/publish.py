@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 class Published:
     """A version under dist/. ``report`` is None when it was there already and nothing was judged.
 
-    ``stays`` says why ``current`` has not moved to it; None: it is current. ``judged`` is where
-    the report lies if nothing was to be published: then there is no such version. ``mended`` are
-    the files that were damaged, of a version that was there already.
+    ``stays`` says why ``current`` has not moved to it; None: it is current. ``before`` is what was
+    current until then; None: nothing. ``judged`` is where the report lies if nothing was to be
+    published: then there is no such version. ``mended`` are the files that were damaged, of a
+    version that was there already.
     """
 
     folder: Path
@@ -51,6 +52,7 @@ class Published:
     stays: str | None = None
     judged: Path | None = None
     mended: tuple[str, ...] = ()
+    before: Version | None = None
 
     @property
     def library(self) -> Path:
@@ -99,6 +101,7 @@ def publish(shop: Workshop, release: Release) -> Published:
     with shop.console.stage(STAGE) as line:
         line.step("writing the report")
         model = _as_asked(shop, make_report(shop, release, version, receipts))
+        model = model.model_copy(update={"stays": _why_it_stays(shop, Version(folder), model)})
         report = keep_report(shop, model)
         pass_gate(shop, model, release.verdict, report)
         if shop.options.no_publish:
@@ -113,9 +116,10 @@ def publish(shop: Workshop, release: Release) -> Published:
             if not Version(folder).is_whole():
                 write_version(shop, folder, release, receipts, report)
             require_good(shop.tree, Version(folder))
+            before = current(dist)
             stays = _move_current(shop, Version(folder), model)
         line.done(f"{version}, not current" if stays else version)
-    return Published(folder, model, stays)
+    return Published(folder, model, stays, before=before)
 
 
 def _known(
@@ -126,7 +130,7 @@ def _known(
     if is_current and (mended or STAGE not in shop.options.redo):
         if not mended:
             shop.console.reused(STAGE, f"{folder.name} is current")
-        return Published(folder, None, mended=mended or ())
+        return Published(folder, None, mended=mended or (), before=Version(folder))
     if held := _held(folder.parent, digest, inputs):
         shop.console.reused(STAGE, str(held.stays))
         return held
@@ -135,8 +139,9 @@ def _known(
     from pipeline.report.files import read_report
 
     with marks_lock(shop.tree.state):
+        before = current(folder.parent)
         stays = _move_current(shop, Version(folder), read_report(folder))
-    return Published(folder, None, stays, mended=mended)
+    return Published(folder, None, stays, mended=mended, before=before)
 
 
 def _again(shop: Workshop, published: Published) -> Published:
@@ -182,18 +187,23 @@ def _held(dist: Path, digest: str, inputs: str) -> Published | None:
     if aside is None or current(dist) is None:
         return None
     held = f"{aside.version} was rolled back, and this is built of the same"
-    return Published(dist / aside.version, None, held)
+    return Published(dist / aside.version, None, held, before=current(dist))
 
 
 def _move_current(shop: Workshop, version: Version, model: ReportModel) -> str | None:
     """Make a version current, or return why ``current`` stays."""
-    dist = version.folder.parent
-    worse = _worse_than_current(model)
-    stays = why_current_stays(current(dist), version, shop.options.mode, worse)
+    stays = _why_it_stays(shop, version, model)
     if stays is None:
         point_current(version)
-        lift(dist)
+        lift(version.folder.parent)
     return stays
+
+
+def _why_it_stays(shop: Workshop, version: Version, model: ReportModel) -> str | None:
+    if not model.published:
+        return None
+    now, worse = current(version.folder.parent), _worse_than_current(model)
+    return why_current_stays(now, version, shop.options.mode, worse)
 
 
 def _worse_than_current(model: ReportModel) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.commands.build import conclude
 from pipeline.core import lock
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, GateError, UsageError, VersionError
@@ -118,9 +119,9 @@ def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
 ) -> None:
     """The command comes while the report is written, after the build's first look at the marks."""
 
-    def while_reporting(*_: object) -> SimpleNamespace:
+    def while_reporting(*_: object) -> ReportModel:
         type_(*words)
-        return SimpleNamespace(previous=None)
+        return ReportModel.model_construct(published=True, previous=None)
 
     monkeypatch.setattr(publish, "make_report", while_reporting)
     for name in ("keep_report", "pass_gate"):
@@ -169,6 +170,53 @@ def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
     assert not kept[0].published and kept[0].reason.endswith("throughput is GO")
     assert kept[0].outcome == "Not published, as asked" and kept[0].passed
     assert "without `--no-publish` and `--from` publishes it" in next_command(kept[0])
+
+
+def test_what_is_published_beside_the_current_one_says_so_in_its_report(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = ReportModel.model_construct(published=True, reason="GO", previous=None)
+    kept: list[ReportModel] = []
+    monkeypatch.setattr(publish, "make_report", lambda *_: judged)
+    monkeypatch.setattr(publish, "keep_report", lambda _, model: kept.append(model))
+    monkeypatch.setattr(publish, "pass_gate", lambda *_: None)
+    monkeypatch.setattr(publish, "_version", lambda *_: "1.0-cc33")
+    monkeypatch.setattr(publish, "inputs_of", lambda *_: "others")
+    monkeypatch.setattr(publish, "write_version", lambda *_: make(tree, "1.0-cc33", "2026-01-03"))
+    monkeypatch.setattr(check_version, "require_good", lambda *_: None)
+    shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
+    shop.options.redo, shop.options.no_publish, shop.options.mode = set(), False, "quick"
+    found = publish.publish(shop, cast("Any", MagicMock()))
+    why = f"{BAD} was judged in mode default, this one in mode quick alone"
+    assert found.stays == kept[0].stays == why
+    assert found.before == version(tree, BAD)
+
+
+@pytest.mark.parametrize(
+    ("before", "stays", "says"),
+    [
+        (None, None, f"`current` is now {BAD}; no version was current before"),
+        (OLD, None, f"`current` is now {BAD}; it was {OLD} before"),
+        (BAD, None, f"`current` is {BAD}, as before"),
+        (OLD, "why", f"`current` is still {OLD}: why"),
+    ],
+)
+def test_a_build_ends_with_what_is_current(
+    tree: Tree, before: str | None, stays: str | None, says: str
+) -> None:
+    console = MagicMock()
+    was = version(tree, before) if before else None
+    found = publish.Published(version(tree, BAD).folder, None, stays, before=was)
+    conclude(console, found, 1.0)
+    assert says in "\n".join(call.args[0] for call in console.say.call_args_list)
+
+
+def test_to_a_newer_version_it_goes_forward(tree: Tree) -> None:
+    assert type_("rollback").startswith(f"current is now {OLD}\n")
+    said = type_("rollback", "--to", BAD)
+    assert said.startswith(f"went forward to {BAD}: it is current now\n")
+    assert current(tree.dist("p")) == version(tree, BAD)
+    assert type_("rollback", "--to", OLD).startswith(f"current is now {OLD}\n")
 
 
 def test_what_is_gone_back_to_is_no_longer_set_aside(tree: Tree) -> None:

@@ -241,6 +241,23 @@ def damage(version: Version) -> Version:
     return version
 
 
+@pytest.mark.parametrize(
+    ("form", "head"),
+    [
+        ("term", "but not made current: "),
+        ("term", "not made current when it was published: why; `.venv/bin/pipeline rollback "),
+        ("md", ", profile mixed: published, but not made current\n"),
+        ("md", "Not made current when it was published: why; `.venv/bin/pipeline rollback "),
+        ("html", 'id="not-current">Not made current when it was published: why; <code>'),
+    ],
+)
+def test_a_version_that_was_not_made_current_says_so(tree: Tree, form: str, head: str) -> None:
+    beside = publish(tree, "1.0-aa11")
+    model = report_support.good().model_copy(update={"version": beside.name, "stays": "why"})
+    write_reports(beside.folder, model)
+    assert head in shown(beside.name, "--format", form)
+
+
 def test_check_fails_on_a_damaged_version_as_verify_does(tree: Tree) -> None:
     whole, damaged = publish(tree, "1.0-aa11"), damage(publish(tree, "1.0-bb22"))
 
