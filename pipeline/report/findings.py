@@ -110,7 +110,7 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
 
 
 def _clocks(result: VerifyResult) -> Iterator[Finding]:
-    """Yield what goes another way by wall time than by CPU time, for sure or as it seems.
+    """Yield what is shown to go another way by wall time than by CPU time.
 
     A single thread has nobody to wait for: its wall time tells of other programs alone.
     """
@@ -140,8 +140,8 @@ def _other_way(cpu: Interval, wall: Interval, allowance: float) -> str:
     apart = cpu.low > wall.high or cpu.high < wall.low
     if apart and (cpu.value - 1) * (wall.value - 1) < 0:
         return "another way by wall time than by CPU time"
-    loses = wall.value < 1 - allowance <= cpu.value
-    return "slower by wall time alone, as it seems" if loses else ""
+    loses = wall.high < 1 and wall.value < 1 - allowance <= cpu.value
+    return "slower by wall time alone" if loses else ""
 
 
 def _counts(result: VerifyResult) -> Iterator[Finding]:
