@@ -20,6 +20,11 @@ HEADINGS = (
     *("", "profile", "version", "published", "throughput", "I-cache"),
     *("mode", "library", "folder", ""),
 )
+VERSION = HEADINGS.index("version")
+SPARED = ("folder", "library", "mode", "I-cache", "throughput")
+"""Columns that a narrow terminal does without, the first one first."""
+UNLIMITED = 1 << 20
+"""Characters of a line that goes into a file or a pipe."""
 
 
 def complete_version(
@@ -62,10 +67,35 @@ def list_command(profile: str | None) -> None:
     for name in names:
         require_published(tree.dist(name), name)
         rows += _rows(tree, name)
+    for line in _table(rows, _room()):
+        click.echo(line)
+
+
+def _room() -> int:
+    """Return how many characters a line has."""
+    import shutil
+    import sys
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else UNLIMITED
+
+
+def _table(rows: list[tuple[str, ...]], room: int) -> Iterator[str]:
+    """Yield the lines of the table, as far as there is room for its columns.
+
+    What is said of a version stands behind its row, or below the table where it has no room there.
+    """
+    from pipeline.report.columns import left_out, narrow
+
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    out = left_out(HEADINGS, widths[:-1], SPARED, room)
+    kept = [number for number, name in enumerate(HEADINGS[:-1]) if name not in out]
+    below = []
     for row in rows:
-        widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+        line = "  ".join(row[number].ljust(widths[number]) for number in kept)
+        fits = not row[-1] or len(line) + 2 + len(row[-1]) <= room
+        yield f"{line}  {row[-1] if fits else ''}".rstrip()
+        below += [] if fits else [f"{row[VERSION]}: {row[-1]}"]
+    yield from (*below, *narrow(out))
 
 
 def _lines_of(tree: Tree, profile: str) -> list[str]:

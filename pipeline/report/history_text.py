@@ -8,6 +8,7 @@ from rich.console import JustifyMethod
 from rich.table import Table
 
 from pipeline.report import text
+from pipeline.report.columns import left_out, narrow
 from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, Point
 from pipeline.report.svg.series import LEAST_SPAN
 from pipeline.report.terminal import plain, terminal_width
@@ -19,8 +20,6 @@ HEADINGS = (
 FIRST_FIGURE = 4  # of the headings
 SPARED = ("text bytes", "instructions/op", "mode", "peak MiB", "judged", "interval")
 """Columns that a narrow terminal does without, the first one first."""
-BETWEEN = 2
-"""Characters between two columns."""
 LEVELS = "▁▂▃▄▅▆▇█"
 GAP = "·"
 
@@ -33,7 +32,7 @@ def render_history(history: History) -> str:
     """
     cells = [HEADINGS, *rows(history)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
-    out = _left_out(widths, terminal_width())
+    out = left_out(HEADINGS, widths, SPARED, terminal_width())
     table = Table(box=None, pad_edge=False, header_style="bold")
     kept = [number for number, heading in enumerate(HEADINGS[:-1]) if heading not in out]
     for number in kept:
@@ -48,21 +47,8 @@ def render_history(history: History) -> str:
         better = "more is better" if quantity.more_is_better else "less is better"
         line = sparkline(values, history.breaks(quantity.field))
         bars.add_row(quantity.heading, line, better)
-    narrow = [f"not shown, for the terminal is too narrow: {', '.join(out)}"] if out else []
-    further = (f"note: {one}" for one in (*narrow, *notes(history)))
-    return plain(table, *said, "", bars, *further)
-
-
-def _left_out(widths: Sequence[int], room: int) -> list[str]:
-    """Return the headings of columns to leave out, so that the others have room."""
-    out: list[str] = []
-    needed = sum(widths) + BETWEEN * (len(widths) - 1)
-    for heading in SPARED:
-        if needed <= room:
-            break
-        out.append(heading)
-        needed -= widths[HEADINGS.index(heading)] + BETWEEN
-    return out
+    further = (f"note: {one}" for one in notes(history))
+    return plain(table, *said, "", bars, *narrow(out), *further)
 
 
 def rows(history: History) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.commands import versions
 from pipeline.commands.build import conclude
 from pipeline.core import lock
 from pipeline.core.digest import digest_file
@@ -376,6 +377,20 @@ def test_list_shows_all_profiles_unless_one_is_named(tree: Tree) -> None:
     assert [line for line in said if line.startswith("*")] == [line for line in said if BAD in line]
     alone = CliRunner().invoke(cli, ["list", "-p", "q"]).output
     assert "2.0-dd44" in alone and OLD not in alone
+
+
+def test_list_leaves_out_whole_columns_on_a_narrow_terminal(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reject(version(tree, OLD), "redis uses eight per cent more memory with it, and starts later")
+    wide = CliRunner().invoke(cli, ["list"]).output
+    assert "folder" in wide and "not shown" not in wide
+    for room in (80, 60):
+        monkeypatch.setattr(versions, "_room", lambda room=room: room)
+        head, *rows, below, note = CliRunner().invoke(cli, ["list"]).output.splitlines()
+        assert all(len(line) <= room for line in (head, *rows)) and "published" in head
+        assert below.startswith(f"{OLD}: REJECTED: redis uses eight per cent more")
+        assert note.startswith("note: not shown, for the terminal is too narrow: folder")
 
 
 def test_list_says_when_nothing_is_published(
