@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from pipeline.commands.options import line_option
+
+if TYPE_CHECKING:
+    from pipeline.release.prune import Pruning
 
 
 @click.command("prune")
@@ -16,7 +21,7 @@ from pipeline.commands.options import line_option
     metavar="N",
     help="How many of the newest versions stay.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed; wait for no build.")
 def prune_command(profile: str, keep: int, dry_run: bool) -> None:
     """Remove old published versions, all but the N newest.
 
@@ -34,20 +39,32 @@ def prune_command(profile: str, keep: int, dry_run: bool) -> None:
     from pipeline.core.paths import Tree
     from pipeline.release.prune import carry_out, clear_leftovers, plan_pruning
     from pipeline.release.version import require_published
-    from pipeline.report.text import kib, many
 
     tree = Tree.here()
     dist = tree.dist(profile)
     require_published(dist, profile)
+    if dry_run:
+        plan = plan_pruning(dist, keep)
+        _tell(plan, "would remove")
+        _tell_size(plan.size, plan, "would free")
+        return
     with tree_lock(tree.state, wait=True, say=click.echo), marks_lock(tree.state):
         plan = plan_pruning(dist, keep)
-        for version, why in plan.stay:
-            click.echo(f"keeps {version.name}: {why}")
-        for version in plan.go:
-            click.echo(f"{'would remove' if dry_run else 'removes'} {version.name}")
+        _tell(plan, "removes")
         size = plan.size
-        if not dry_run:
-            clear_leftovers(dist)
-            carry_out(plan)
-    verb = "would free" if dry_run else "freed"
+        clear_leftovers(dist)
+        carry_out(plan)
+    _tell_size(size, plan, "freed")
+
+
+def _tell(plan: Pruning, verb: str) -> None:
+    for version, why in plan.stay:
+        click.echo(f"keeps {version.name}: {why}")
+    for version in plan.go:
+        click.echo(f"{verb} {version.name}")
+
+
+def _tell_size(size: int, plan: Pruning, verb: str) -> None:
+    from pipeline.report.text import kib, many
+
     click.echo(f"{verb} {kib(size)} ({size:,} bytes): {many(len(plan.go), 'version')}")

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.core import lock
 from pipeline.core.errors import ArtifactError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.install import Place, carry_out, plan_install
@@ -62,6 +63,16 @@ def test_a_dry_run_changes_nothing(tree: Tree) -> None:
     said = prune("--keep", "1", "--dry-run")
     assert names(tree) == NAMES
     assert f"would remove {NAMES[0]}" in said and "would free" in said
+
+
+def test_a_dry_run_waits_for_nobody(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits(*_: object, **_words: object) -> None:
+        raise AssertionError("it waits for a lock")
+
+    for name in ("tree_lock", "marks_lock"):
+        monkeypatch.setattr(lock, name, waits)
+    assert f"would remove {NAMES[0]}" in prune("--keep", "1", "--dry-run")
+    assert names(tree) == NAMES
 
 
 def test_what_somebody_uses_stays(tree: Tree, tmp_path: Path) -> None:
