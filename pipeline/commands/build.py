@@ -258,6 +258,7 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
             "so does a change of sources, flags, training, lists or geometry"
         )
     console.say(f"{_where_it_stays(published)}; {cure}")
+    _tell_next(console, published.report)
 
 
 def _tell_mended(console: BuildConsole, published: Published) -> None:
@@ -293,6 +294,16 @@ def _show(console: BuildConsole, report: ReportModel) -> None:
     show_verdict(console, report)
 
 
+def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
+    """Say which command would decide what is undecided in a build that was published."""
+    if report is None:
+        return
+    from pipeline.report.view import next_command
+
+    if step := next_command(report):
+        console.say(f"next: {step}")
+
+
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
     if published.judged is not None and published.report is not None:
@@ -321,6 +332,7 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         )
     if published.stays is None:
         console.say(_where_it_is(published))
+    _tell_next(console, published.report)
     for library in published.beside:
         console.say(f"on {library.parent.name}:  LD_PRELOAD={library} your-program")
     console.say(f"use it:  LD_PRELOAD={published.library} your-program")

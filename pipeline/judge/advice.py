@@ -72,6 +72,23 @@ def next_step(result: VerifyResult, profile: str) -> str:
     return "" if regressions(result) or _is_worse(result) else _step(result, profile)
 
 
+def to_decide(result: VerifyResult, profile: str) -> str:
+    """Return what decides the speed of a published build; "" if it is decided, or on a border."""
+    timed = result.throughput
+    if result.keys.throughput.verdict is not Verdict.INCONCLUSIVE:
+        return ""
+    if result.mode == "quick" and timed.seconds < USUAL_S:
+        return f"its speed is undecided: {_command(profile)}, without --quick, judges for longer"
+    seconds = SURPLUS * (timed.seconds_to_decide or math.inf)
+    if seconds > MOST_S:
+        return ""
+    minutes = max(2, math.ceil(seconds / 60))
+    return (
+        f"its speed is undecided: {_command(profile, f'--verify-time {minutes}m')} judges again, "
+        "enough to decide it if the noise stays as it is"
+    )
+
+
 def _accepted(names: Sequence[str]) -> list[str]:
     """Return the words that accept these losses."""
     return [word for name in names for word in ("--allow-regression", name)]

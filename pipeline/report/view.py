@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.variant import PRODUCTION, line_of
-from pipeline.judge.advice import next_step
+from pipeline.judge.advice import next_step, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import brief, memory_of, remarks, sentences, speed_of
 from pipeline.judge.keys import compare, percent, shown
@@ -114,10 +114,10 @@ def not_current(model: ReportModel) -> str:
 
 
 def next_command(model: ReportModel) -> str:
-    """Return what to do about a build that was not published; "" where the report says all."""
+    """Return what to do about a build that is not published or decided; "" for nothing."""
     if model.withheld:
         return "the same command without `--no-publish` and `--from` publishes it as it was judged"
-    return "" if model.published else next_step(model.verify, model.profile)
+    return (to_decide if model.published else next_step)(model.verify, model.profile)
 
 
 def harmless(model: ReportModel) -> str:

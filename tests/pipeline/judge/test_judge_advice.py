@@ -13,7 +13,7 @@ from judge_support import (
     throughput_of,
 )
 
-from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step
+from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step, to_decide
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
@@ -252,3 +252,18 @@ def test_the_minutes_in_all_are_those_of_counting_too() -> None:
     found = judged(1.0, noise=10.0, misses=3.0).model_copy(update={"seconds": 60.0 + 150.0})
     said = advice(found, "shop")
     assert f"up to {3 * minutes(said) + 3} minutes in all" in said and "3 of counting" in said
+
+
+def test_a_published_build_names_what_decides_its_speed() -> None:
+    undecided = judged(1.0, 8.0, 3.0)
+    assert undecided.keys.throughput.verdict is Verdict.INCONCLUSIVE
+    said = to_decide(undecided, "shop")
+    assert said.startswith(f"its speed is undecided: {AGAIN} ")
+    short = judged(1.0, 8.0, 3.0, seconds=20.0).model_copy(update={"mode": "quick"})
+    quick = to_decide(short, "shop")
+    assert "`.venv/bin/pipeline build --profile shop`, without --quick" in quick
+    border = undecided.throughput.model_copy(update={"seconds_to_decide": None})
+    assert to_decide(undecided.model_copy(update={"throughput": border}), "shop") == ""
+    long = undecided.throughput.model_copy(update={"seconds_to_decide": MOST_S})
+    assert to_decide(undecided.model_copy(update={"throughput": long}), "shop") == ""
+    assert to_decide(judged(1.1, 1.0, 3.0), "shop") == ""
