@@ -11,6 +11,7 @@ from pipeline.experiment.entry import Result
 from pipeline.judge.headline import loses_in_one, memory_word, speed_word
 from pipeline.judge.keys import with_interval
 from pipeline.release.commit import commit_of
+from pipeline.release.version import in_short
 from pipeline.versus.model import VersusResult
 
 COMPILED = ("allocator/", "cmake/", "CMakeLists.txt", "VERSION", "bench/", "training/")
@@ -74,4 +75,4 @@ def _commit(tree: Tree) -> str:
     if known is None:
         return ""
     changed = any(path.startswith(COMPILED) for path in known["changed"])
-    return str(known["commit"])[:12] + ("+" if changed else "")
+    return in_short(known["commit"]) + ("+" if changed else "")

@@ -116,7 +116,7 @@ class Version:
     def commit(self) -> str:
         """The commit that it was built at, in short; "" where the manifest does not say."""
         try:
-            return str((self.manifest.get("git") or {}).get("commit") or "")[:12]
+            return in_short((self.manifest.get("git") or {}).get("commit"))
         except ArtifactError:
             return ""
 
@@ -134,6 +134,11 @@ class Version:
             return None
         pairs = [line.partition("  ") for line in lines]
         return {name: digest for digest, _, name in pairs}
+
+
+def in_short(commit: object) -> str:
+    """Return as much of a commit's name as people read; "" for None."""
+    return str(commit or "")[:12]
 
 
 def library_place(variant: str) -> str:

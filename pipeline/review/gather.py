@@ -12,7 +12,7 @@ from pipeline.core.variant import split_line
 from pipeline.judge.model import VerifyResult
 from pipeline.profile.load import load_profile
 from pipeline.release.marks import read_marks
-from pipeline.release.version import Version
+from pipeline.release.version import Version, in_short
 from pipeline.report.compare import compare_versions, other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
@@ -24,10 +24,11 @@ Judge = Callable[[Path, Path], VerifyResult]
 
 @dataclass(frozen=True)
 class Build:
-    """One side of a review: its report and its library, published or not."""
+    """One side of a review: its report, with the folder it lies in, and its library."""
 
     report: ReportModel
     library: Path
+    folder: Path
 
 
 def read_build(tree: Tree, line: str, folder: Path) -> Build:
@@ -44,7 +45,7 @@ def read_build(tree: Tree, line: str, folder: Path) -> Build:
             f"the library of {report.version} is gone",
             hint=f"`.venv/bin/pipeline build --profile {line}` makes it again",
         )
-    return Build(report, library)
+    return Build(report, library, folder)
 
 
 def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None) -> Review:
@@ -63,18 +64,19 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
         lists=_lists(tree, split_line(line)[0]),
         same=same,
-        made_of=(_made_of(base.report), _made_of(head.report)),
+        made_of=(_made_of(base), _made_of(head)),
         other_geometry=tuple(other_geometry(base.report, head.report)),
         decided=read_marks(tree.dist(line)).since(Version(tree.dist(line) / head.report.version)),
     )
 
 
-def _made_of(report: ReportModel) -> str:
-    """Return the commit of a build, in short; "" where its report does not know it."""
-    source = report.source
+def _made_of(build: Build) -> str:
+    """Return the commit of a build, in short; "" where neither report nor manifest know it."""
+    source = build.report.source
     if source is None or source.commit is None:
-        return ""
-    return f"commit {source.commit[:12]}{'' if source.clean else ' with files not committed'}"
+        known = Version(build.folder).commit
+        return f"commit {known}" if known else ""
+    return f"commit {in_short(source.commit)}{'' if source.clean else ' with files not committed'}"
 
 
 def _lists(tree: Tree, profile: str) -> Lists:

@@ -105,9 +105,11 @@ class Review:
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What stands behind the two names, as far as the reports know it: a sentence each."""
-        names = (f"{self.base} (BASE)", f"{self.head.version} (this change)")
-        made = [f"{name} is of {of}." for name, of in zip(names, self.made_of, strict=True) if of]
+        """What stands behind the two sides, as far as the reports know it: a sentence each."""
+        sides = (f"BASE is version {self.base}", f"This change is version {self.head.version}")
+        made = [
+            f"{side}{of and f', of {of}'}." for side, of in zip(sides, self.made_of, strict=True)
+        ]
         return (*made, *(text.sentence(one) for one in self.other_geometry))
 
     def _remarks(self) -> Iterator[Remark]:

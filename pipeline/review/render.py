@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from pipeline.report import text
+from pipeline.report.model import ComparedRow
 from pipeline.review.model import RULES, Remark, Review
 
 MARKER = "<!-- hakmem review -->"
@@ -59,14 +60,21 @@ def _table(review: Review) -> list[str]:
     rows = [
         f"| {text.cell(row.name)}{f' ({row.unit})' if row.unit else ''} "
         f"| {text.quantity(row.before, row.unit)} | {text.quantity(row.after, row.unit)} "
-        f"| {text.change(row.ratio)} | {text.judged(row.judgement)} |"
+        f"| {text.change(row.ratio)} | {_interval(row)} | {text.judged(row.judgement)} |"
         for row in review.rows
     ]
-    return [f"| | {review.base} | this change | change | is |", "|---|---:|---:|---:|---|", *rows]
+    head = "| | BASE | this change | change | interval | is |"
+    return [head, "|---|---:|---:|---:|---:|---|", *rows]
+
+
+def _interval(row: ComparedRow) -> str:
+    """Return the ends of a change; "-" where it has none, as a count has not."""
+    known = row.low is not None and row.high is not None
+    return text.between(row.low, row.high) if known else "-"
 
 
 def junit(review: Review) -> str:
-    """Return a test case for each quantity that was judged, and for each rule of a review."""
+    """Return a test case for each quantity that was judged, and for each rule that can fail."""
     suite = ET.Element("testsuite", name=f"hakmem {review.head.profile}")
     for row in review.rows:
         case = ET.SubElement(suite, "testcase", classname="compared", name=row.name)
@@ -87,7 +95,7 @@ def junit(review: Review) -> str:
 
 
 def _rule_case(suite: ET.Element, rule: str, sentence: str, broken: list[Remark]) -> None:
-    if rule == "worse":  # each quantity has a case of its own
+    if rule == "worse" or rule in OWN:  # a quantity has its own case; no remark of OWN fails
         return
     case = ET.SubElement(suite, "testcase", classname="review", name=sentence)
     if broken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -16,11 +17,14 @@ from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
 from pipeline.geometry.model import Difference
 from pipeline.layout.check import Finding
+from pipeline.release.contents import write_sums
 from pipeline.release.marks import reject
 from pipeline.release.version import Version
-from pipeline.report.files import write_reports
+from pipeline.report.files import read_report, write_reports
 from pipeline.report.model import Finding as Doubt
 from pipeline.report.model import ReportModel, Source
+from pipeline.review import known
+from pipeline.review.model import RULES
 from pipeline.review.render import OWN_TITLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,6 +165,8 @@ def test_junit_counts_what_fails(base: Path, tmp_path: Path) -> None:
     assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), str(len(failed)))
     broken = next(case for case in failed if "layouts/" in (case.get("name") or ""))
     assert "layouts/mixed/hot.txt:3: hak_free" in (broken[0].text or "")
+    never = {"What was measured is decided.", RULES["regression"]}
+    assert not never & {case.get("name") for case in cases}
 
 
 def test_annotations_are_printed_in_a_job_alone(
@@ -240,8 +246,43 @@ def test_a_comment_says_what_the_builds_are_made_of(tree: Tree, base: Path) -> N
     changed = good.model_copy(update={"source": source, "geometry": (depth,)})
     keep(tree, changed, HEAD, published=False)
     _, said = review(base.parents[2], "--no-measure")
-    assert f"{HEAD} (this change) is of commit 0123456789ab with files not committed." in said
+    assert f"BASE is version {BASE}, of commit 0123abcd. This change" in said
+    assert f"version {HEAD}, of commit 0123456789ab with files not committed." in said
     assert "Geometry, then → now: small_depth 32 → 8." in said
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_commit_of_a_side_may_stand_in_its_manifest_alone(base: Path) -> None:
+    write_reports(base, read_report(base).model_copy(update={"source": None}))
+    text = json.dumps({"git": {"commit": "fedcba9876543210"}})
+    (base / "manifest.json").write_text(text, encoding="utf-8")
+    said = review(base, "--no-measure")[1]
+    assert f"BASE is version {BASE}, of commit fedcba987654. This change is" in said
+
+
+def test_the_table_has_intervals(base: Path) -> None:
+    said = review(base, "--no-measure")[1]
+    assert "| | BASE | this change | change | interval | is |" in said
+    rows = [line.split(" | ") for line in said.splitlines() if line.startswith("| ")][1:]
+    assert all(len(row) == 6 for row in rows)
+    assert any(re.fullmatch(r"\[[+-].+ %, [+-].+ %\]", row[4]) for row in rows)
+
+
+def test_a_published_version_of_the_commit_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mixed" / "1.0-aa11"
+    folder.mkdir(parents=True)
+    git = {"commit": "0123", "clean": True}
+    text = json.dumps({"git": git, "verdict": {"mode": "quick"}})
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    write_sums(folder)
+    known.main(str(folder.parent), "0123", "quick")
+    assert f"`.ci/review {folder} mixed`" in capsys.readouterr().out
+    for commit, mode in (("4567", "quick"), ("0123", "default")):
+        assert known.built_at(folder.parent, commit, mode) is None
+    (folder / "manifest.json").write_text(f"{text} ", encoding="utf-8")
+    assert known.built_at(folder.parent, "0123", "quick") is None
 
 
 def test_the_script_says_what_it_does() -> None:

@@ -1,0 +1,42 @@
+"""Which published version of a tree is what `.ci/review` is about to build as BASE.
+
+    python -m pipeline.review.known DIST COMMIT MODE
+
+It is only named, not taken: nobody knows whether the compilers are still those of then.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pipeline.core.errors import ArtifactError
+from pipeline.release.version import Version, published
+
+
+def built_at(dist: Path, commit: str, mode: str) -> Version | None:
+    """Return the newest whole version that was built at a commit, as committed, in this mode."""
+    return next((one for one in published(dist) if _is_of(one, commit, mode)), None)
+
+
+def _is_of(version: Version, commit: str, mode: str) -> bool:
+    try:
+        git, verdict = version.manifest.get("git") or {}, version.manifest.get("verdict") or {}
+    except ArtifactError:
+        return False
+    same = git.get("commit") == commit and verdict.get("mode") == mode
+    return same and bool(git.get("clean")) and version.is_whole()
+
+
+def main(dist: str, commit: str, mode: str) -> None:
+    """Print how to save the build, if there is such a version."""
+    if (found := built_at(Path(dist), commit, mode)) is not None:
+        print(
+            f"{found.folder} was published at this commit. As BASE it saves this build: "
+            f"`.ci/review {found.folder} {found.folder.parent.name}`, if the compilers are still "
+            "those of then."
+        )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
