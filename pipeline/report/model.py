@@ -373,7 +373,7 @@ class ReportModel(Record):
     @property
     def beside(self) -> str:
         """That a published version was not made current; or ""."""
-        return ", but not made current" if self.stays else ""
+        return ", not made current" if self.stays else ""
 
     @property
     def _behind(self) -> str:

@@ -244,9 +244,9 @@ def damage(version: Version) -> Version:
 @pytest.mark.parametrize(
     ("form", "head"),
     [
-        ("term", "but not made current: "),
+        ("term", ", not made current: "),
         ("term", "not made current when it was published: why; `.venv/bin/pipeline rollback "),
-        ("md", ", profile mixed: published, but not made current\n"),
+        ("md", ", profile mixed: published, not made current\n"),
         ("md", "Not made current when it was published: why; `.venv/bin/pipeline rollback "),
         ("html", 'id="not-current">Not made current when it was published: why; <code>'),
     ],
