@@ -117,7 +117,9 @@ def next_command(model: ReportModel) -> str:
     """Return what to do about a build that is not published or decided; "" for nothing."""
     if model.withheld:
         return "the same command without `--no-publish` and `--from` publishes it as it was judged"
-    return (to_decide if model.published else next_step)(model.verify, model.profile)
+    if model.published:
+        return to_decide(model.verify, line_of(model.profile, model.variant))
+    return next_step(model.verify, model.profile)
 
 
 def harmless(model: ReportModel) -> str:

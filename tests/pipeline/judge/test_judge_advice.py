@@ -20,6 +20,8 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
+from pipeline.report.model import ReportModel
+from pipeline.report.view import next_command
 
 AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"
 
@@ -267,3 +269,10 @@ def test_a_published_build_names_what_decides_its_speed() -> None:
     long = undecided.throughput.model_copy(update={"seconds_to_decide": MOST_S})
     assert to_decide(undecided.model_copy(update={"throughput": long}), "shop") == ""
     assert to_decide(judged(1.1, 1.0, 3.0), "shop") == ""
+
+
+def test_the_report_of_a_variant_names_the_build_of_the_variant() -> None:
+    model = ReportModel.model_construct(
+        published=True, profile="shop", variant="hardened", verify=judged(1.0, 8.0, 3.0)
+    )
+    assert "build --profile shop+hardened --verify-time" in next_command(model)
