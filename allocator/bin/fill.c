@@ -145,7 +145,7 @@ static void *take_from_oldest(hak_heap *heap, unsigned cls) {
 
 void *hak_bin_take(hak_heap *heap, unsigned cls) {
     void *block = NULL;
-    if (hak_mode_sheds_for_malloc(heap, cls))
+    if (hak_mode_note_malloc(heap, cls))
         block = take_from_oldest(heap, cls);
     else if (hak_magazine_newest(heap, cls) == NULL)
         block = take_coarser(heap, cls);

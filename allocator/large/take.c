@@ -33,7 +33,7 @@ static hak_slab *take_huge_run(size_t pages, size_t align_pages, bool *zeroed) {
     if (run != NULL)
         run->faults = hak_excess_faults();
     size_t left = run != NULL && run->before > pages ? run->before - pages : 0;
-    if (hak_excess_tail(left) && hak_policy_may_purge_now())
+    if (hak_excess_note_tail(left) && hak_policy_may_purge_now())
         hak_dirty_purge_behind(run, left);
     return run;
 }

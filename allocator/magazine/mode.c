@@ -68,7 +68,7 @@ bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks) {
     return !shed && bin->mode == HAK_SHEDDING;
 }
 
-bool hak_mode_sheds_for_malloc(hak_heap *heap, unsigned cls) {
+bool hak_mode_note_malloc(hak_heap *heap, unsigned cls) {
     hak_bin *bin = &heap->bins[cls];
     bool balanced = bin->mode == HAK_SHEDDING && bin->shed_left-- == 0;
     hak_mode_note(heap, cls, balanced ? HAK_BALANCED : HAK_MALLOC_CAME);

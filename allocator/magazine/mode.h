@@ -51,4 +51,4 @@ bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks);
 
 /* Notes that malloc came by. True: the class sheds, and the block is to come from its oldest slab.
  */
-bool hak_mode_sheds_for_malloc(hak_heap *heap, unsigned cls);
+bool hak_mode_note_malloc(hak_heap *heap, unsigned cls);

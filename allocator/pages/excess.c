@@ -170,7 +170,7 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
     return is_dense ? dense(pages) : HAK_FREED_SPARSE;
 }
 
-bool hak_excess_tail(size_t pages) {
+bool hak_excess_note_tail(size_t pages) {
     static uint64_t left_ms;
     return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used() && !note_turn(&left_ms);
 }

@@ -48,9 +48,10 @@ uint64_t hak_excess_faults_of(size_t pages);
 enum hak_freed { HAK_FREED_SPARSE, HAK_FREED_DENSE, HAK_FREED_RARELY };
 enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults);
 
-/* A new block lies where a longer one lay, and leaves `pages` free pages behind it. True: they
- * should go at once, because more pages are dirty than in use, and none did so for a while. */
-bool hak_excess_tail(size_t pages);
+/* Notes that a new block lies where a longer one lay, and leaves `pages` free pages behind it.
+ * True: they should go at once, because more pages are dirty than in use, and none did so for a
+ * while. */
+bool hak_excess_note_tail(size_t pages);
 
 /* One more spare run came. True: what all of them hold should go now. `faults` as above. */
 bool hak_excess_spare(uint64_t faults);
