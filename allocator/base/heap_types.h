@@ -120,7 +120,7 @@ struct hak_heap {
     uint8_t home;   /* of its large blocks; 0: none yet */
     hak_run_cache cache;
     uint8_t looks_left, look_every; /* at the clock: large/large.c */
-    const hak_range *large_range;   /* NULL, or that of its home: large/take.c */
+    const hak_range *large_range;   /* that of its home, at first the first: large/take.c */
     _Atomic bool busy;              /* its owner is on a slow path */
     _Atomic uint8_t claim;          /* enum hak_claim; both: heap/owner.h */
     bool robbed;                    /* a reclaimer has it for itself: reclaim/reclaim.h */

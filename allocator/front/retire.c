@@ -56,20 +56,14 @@ static inline void retire(hak_heap *heap, unsigned cls, void *block) {
         hak_arm_malloc(heap, cls);
 }
 
-/* NULL: no large block begins here, or it lies elsewhere. The class is asked first, so that nobody
- * reads the entries of another thread's slabs. */
+/* NULL: no large block begins here, or it lies in another range. The class is asked first, so that
+ * nobody reads the entries of another thread's slabs. */
 HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     size_t page = hak_page_index(r, block);
     if (page >= HAK_READ_GROWING(r->limit) || r->classes[page] != HAK_CLASS_NONE)
         return NULL;
     hak_slab *run = &r->slabs[page];
     return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
-}
-
-/* In the first range, or at the home of the thread. */
-HAK_INLINE hak_slab *large_run_of(const hak_heap *heap, const void *block) {
-    hak_slab *run = large_run(&hak_ranges[0], block);
-    return run == NULL && heap->large_range != NULL ? large_run(heap->large_range, block) : run;
 }
 
 /* Where large blocks are rare each free looks at the clock, elsewhere one of many does. malloc need
@@ -109,7 +103,7 @@ static HAK_DOOR void retire_elsewhere(void *block) {
 void hak_retire(void *block) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL)) {
-        hak_slab *run = large_run_of(heap, block);
+        hak_slab *run = large_run(heap->large_range, block);
         if (run != NULL && hak_owner_tries(heap)) {
             if (HAK_LIKELY(hak_run_cache_put(heap, run))) {
                 leave(heap);

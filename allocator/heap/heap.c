@@ -9,6 +9,7 @@
 #include "os/secret.h"
 #include "pages/heap_room.h"
 #include "pages/mark.h"
+#include "pages/range.h"
 #include "slab/slab.h"
 #include "stats/stats.h"
 #include "stats/tallies.h"
@@ -34,6 +35,7 @@ static enum hak_commit make_heap(hak_seat *seat) {
     if (done != HAK_COMMITTED)
         return done;
     heap->seat = seat;
+    heap->large_range = &hak_ranges[0];
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
     hak_magazines_lay_out(heap);
     HAK_COUNT(heaps_made, 1);

@@ -74,7 +74,7 @@ hak_slab *hak_run_cache_fill(hak_heap *heap, unsigned home, size_t pages, bool *
     hak_slab *first = hak_run_take_row(home, pages, &count, zeroed);
     if (first != NULL)
         while (--count > 0)
-            hak_run_cache_add(heap, first + count * pages);
+            hak_run_cache_add(heap, first + count * pages, (uint32_t)pages);
     return first;
 }
 

@@ -46,11 +46,11 @@ hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages);
 /* The same; they go back to their segments when none has. By the owner. */
 hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages);
 
-/* There is room for it, and it is marked. By the owner. */
-HAK_INLINE void hak_run_cache_add(hak_heap *heap, hak_slab *run) {
+/* There is room for its `pages` pages, and it is marked. By the owner. */
+HAK_INLINE void hak_run_cache_add(hak_heap *heap, hak_slab *run, uint32_t pages) {
     uint32_t count = heap->cache.count;
     atomic_signal_fence(memory_order_seq_cst);
-    heap->cache.room -= run->pages;
+    heap->cache.room -= pages;
     heap->cache.runs[count] = run;
     atomic_signal_fence(memory_order_seq_cst);
     heap->cache.count = count + 1;
@@ -58,10 +58,11 @@ HAK_INLINE void hak_run_cache_add(hak_heap *heap, hak_slab *run) {
 
 /* False: there is no room for it. By the owner. */
 HAK_INLINE bool hak_run_cache_put(hak_heap *heap, hak_slab *run) {
-    if (HAK_GUARD || run->pages > heap->cache.room)
+    uint32_t pages = run->pages;
+    if (HAK_GUARD || pages > heap->cache.room)
         return false;
     run->kind = HAK_RUN_CACHED;
-    hak_run_cache_add(heap, run);
+    hak_run_cache_add(heap, run, pages);
     return true;
 }
 
