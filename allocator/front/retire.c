@@ -66,6 +66,13 @@ HAK_INLINE hak_slab *large_run(const hak_range *r, const void *block) {
     return run->kind == HAK_RUN_LARGE && run->start == (uintptr_t)block ? run : NULL;
 }
 
+/* At the thread's home; else in the first range, the home of the thread that asked first. Blocks
+ * that this one made for others stay in their caches, as the first blocks of servers do. */
+HAK_INLINE hak_slab *large_run_of(const hak_heap *heap, const void *block) {
+    hak_slab *run = large_run(heap->large_range, block);
+    return run != NULL ? run : large_run(&hak_ranges[0], block);
+}
+
 /* Where large blocks are rare each free looks at the clock, elsewhere one of many does. malloc need
  * not look, because a free has put in whatever it takes out of a cache. */
 HAK_INLINE void leave(hak_heap *heap) {
@@ -103,7 +110,7 @@ static HAK_DOOR void retire_elsewhere(void *block) {
 void hak_retire(void *block) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL)) {
-        hak_slab *run = large_run(heap->large_range, block);
+        hak_slab *run = large_run_of(heap, block);
         if (run != NULL && hak_owner_tries(heap)) {
             if (HAK_LIKELY(hak_run_cache_put(heap, run))) {
                 leave(heap);
