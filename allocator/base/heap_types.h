@@ -61,10 +61,10 @@ typedef struct hak_arming {
 
 /* How far its trim has come: reclaim/trim.c. */
 typedef struct hak_trim {
-    _Atomic uint32_t epoch; /* the purge epoch for which the heap was trimmed last, ... */
-    uint8_t cls;            /* ... or is being trimmed: this class comes next, or 0, */
-    bool more;              /* something that was seen may go later, */
-    hak_slab *next;         /* and this is the class's next slab */
+    _Atomic uint32_t epoch; /* the purge epoch of the trim that runs, or ran last */
+    uint8_t cls;            /* the class that it has come to; 0: none runs */
+    bool more;              /* it left something that may go in a later epoch */
+    hak_slab *next;         /* the slab of that class to look at next */
 } hak_trim;
 
 /* The runs that it freed last: pages/run_cache.h. */
@@ -120,7 +120,7 @@ struct hak_heap {
     uint8_t home;   /* of its large blocks; 0: none yet */
     hak_run_cache cache;
     uint8_t looks_left, look_every; /* at the clock: large/large.c */
-    const hak_range *large_range;   /* that of its home, at first the first: large/take.c */
+    const hak_range *large_range;   /* of its last large run, mostly its home */
     _Atomic bool busy;              /* its owner is on a slow path */
     _Atomic uint8_t claim;          /* enum hak_claim; both: heap/owner.h */
     bool robbed;                    /* a reclaimer has it for itself: reclaim/reclaim.h */
@@ -167,7 +167,7 @@ struct hak_seat {
     HAK_LINE_ALIGNED hak_heap *heap;    /* constant */
     hak_seat *registry_next;            /* constant: all seats, never removed */
     hak_seat *idle_next, *idle_prev;    /* those in the state IDLE, or those in the state BARE */
-    _Atomic(enum hak_heap_state) state; /* changed under the registry lock */
+    _Atomic(enum hak_heap_state) state; /* who changes it: heap/seat.h */
     _Atomic bool settled;               /* idle, and the last trim left nothing to do */
     _Atomic bool usable;                /* the heap has memory: pages/heap_room.h; ... */
     bool deep_usable;                   /* ... and has it for its deep magazines */

@@ -32,9 +32,10 @@ static inline bool is_at_home(const hak_owners *owners, void *block, uintptr_t e
 }
 
 /* Moves the blocks in the carrier's words into the magazine: those that are still its heap's, as
- * long as there is room. Returns how many. The lower half of each product is small where a block
- * begins (hak_divide), so one look at the end tells whether all of them begin a block, the carrier
- * too. In slabs of several pages each block is looked at by itself. */
+ * long as there is room. Returns how many. The lower half of each product is below 2^23 where a
+ * block begins, and at least the reciprocal elsewhere (hak_divide). So they may be or-ed, and one
+ * look at the end tells whether all of them begin a block, the carrier too. In slabs of several
+ * pages each block is looked at by itself. */
 static inline size_t take_home(hak_heap *heap, uintptr_t expected, const hak_link *carrier,
                                size_t count, uintptr_t key) {
     const hak_owners owners = hak_owners_now();

@@ -63,6 +63,7 @@ void hak_bin_flush(hak_heap *heap, unsigned cls) {
  * hardly needs it: it only gathers blocks for the way home. */
 static void keep_few(hak_heap *heap, unsigned cls) {
     hak_bin_flush(heap, cls);
+    hak_magazine_shrink(heap, cls, 0);
     hak_magazine_set_depth(heap, cls, few_of(cls));
 }
 
@@ -121,7 +122,8 @@ static void spill(hak_heap *heap, unsigned cls) {
     hak_given given = hak_give_back(heap, cls, from + left, blocks - left);
     memmove(from, from + blocks, newest * sizeof *from);
     hak_magazine_set_top(heap, cls, hak_magazine_top(heap, cls) - blocks);
-    note_spill(heap, cls, blocks - left, given);
+    if (left < blocks)
+        note_spill(heap, cls, blocks - left, given);
 }
 
 /* A cold class's magazine has no slots until the first block comes. */

@@ -55,7 +55,7 @@ static void *move(void *block, size_t size, size_t room) {
 }
 
 static HAK_DOOR void *move_small(void *block, size_t size, size_t room) {
-    if (size <= room && hak_classes[hak_class_of(block) - 1].size < size)
+    if (size <= room && hak_size_below(hak_class_of(block)) < size)
         return block; /* no smaller class holds it */
     return move(block, size, room);
 }
@@ -65,7 +65,7 @@ static bool fits_with_canary(const void *block, size_t room, size_t size) {
     if (size > room - hak_canary_bytes())
         return false;
     size_t whole = size + hak_canary_bytes();
-    return fits(room, whole) || hak_classes[hak_class_of(block) - 1].size < whole;
+    return fits(room, whole) || hak_size_below(hak_class_of(block)) < whole;
 }
 
 /* The block has a canary, or no block begins here. What grows gets room to grow again, and still

@@ -25,7 +25,10 @@ static HAK_COLD void retire_without_heap(unsigned cls, void *block) {
     }
     if (HAK_HARDENED)
         hak_mark_back_anywhere(block);
-    hak_chains_add(&chain, hak_owner_of(block), block);
+    uintptr_t owner = hak_owner_of(block);
+    if (HAK_UNLIKELY(hak_class_of_owner(owner) != cls))
+        hak_slab_refuse(hak_run_of(block), block);
+    hak_chains_add(&chain, owner, block);
     hak_chains_send(&chain);
 }
 

@@ -3,6 +3,7 @@
 #include "heap/owner.h"
 #include "heap/seat.h"
 #include "os/lock.h"
+#include "pages/excess.h"
 #include "pages/range.h"
 #include "pages/run_cache.h"
 #include "slab/slab.h"
@@ -37,12 +38,17 @@ static void freeze(hak_seat *seat) {
     hak_seat_set_state(seat, HAK_HEAP_FROZEN);
 }
 
+static size_t cached_by(const hak_heap *heap) {
+    return heap != NULL ? heap->cache.most : 0;
+}
+
 void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (is_of_another_thread(seat, own, borrowed))
             freeze(seat);
         else if (hak_seat_has_heap(seat))
             hak_owner_outlives_reclaimer(seat->heap);
+    hak_excess_borrows(cached_by(own) + cached_by(borrowed));
     hak_seat_after_fork_in_child();
     hak_lock_inherit(&frozen_lock);
     hak_heap_is_forked = true;

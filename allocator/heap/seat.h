@@ -1,5 +1,7 @@
 /* The registry: the seats of all heaps, and which of them nobody sits on. Seats are never removed,
- * so whoever looks at all of them needs no lock; who changes a state does it under the lock. */
+ * so whoever looks at all of them needs no lock. A state becomes IDLE or BARE, and something else
+ * again, under the registry lock. Who has a VISITED heap makes it ACTIVE without; a reclaimer makes
+ * an ACTIVE one VISITED, or FROZEN, under its own lock. */
 #pragma once
 
 #include "base/types.h"

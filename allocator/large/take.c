@@ -102,8 +102,8 @@ static uint64_t faults_of(const hak_slab *run) {
 static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = faults_of(run); /* read first: once given, the run may be somebody else's */
     enum hak_freed how = hak_excess_huge(run, faults);
-    if (how == HAK_FREED_SPARSE) {
-        bool was_huge = hak_dense_leave_run(run); /* it holds more than the count of faults says */
+    bool goes = zeroed || how != HAK_FREED_DENSE, was_huge = goes && hak_dense_leave_run(run);
+    if (how == HAK_FREED_SPARSE) { /* on huge pages it holds more than the count of faults says */
         hak_spare_give(run, zeroed || (was_huge && purge(run)));
         hak_purge_expect_spare(faults);
     } else {

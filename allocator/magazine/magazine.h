@@ -32,8 +32,8 @@ void hak_magazine_set_depth(hak_heap *heap, unsigned cls, unsigned depth);
  * blocks of this heap back: those would be wanted now. Not armed. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls);
 
-/* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must be
- * empty. Then gives the memory of the slots beyond back. */
+/* Makes a magazine that is deeper than usual less deep, but at least as deep as usual; it must hold
+ * no more blocks than that. Then gives the memory of the slots beyond back. */
 HAK_DOOR void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
 
 /* Gives the memory of grown magazines back to the system; all magazines must be empty. They read as

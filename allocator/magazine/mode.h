@@ -28,7 +28,7 @@
 
 enum hak_event {
     HAK_MALLOC_CAME, /* to the slow path */
-    HAK_GAVE_BACK,   /* the magazine was full, and blocks of its heap went to their slabs */
+    HAK_GAVE_BACK,   /* the magazine was full, and blocks went to slabs, most of its own heap */
     HAK_PASSED_ON,   /* it was full, and most of them belong to other heaps */
     HAK_BALANCED,    /* as much of a class that sheds is allocated as is freed */
     HAK_RAN_EMPTY,   /* the magazine, to be refilled; or a new thread takes the heap */

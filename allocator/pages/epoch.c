@@ -32,7 +32,8 @@ static void set_end(uint64_t ms) {
     atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
 }
 
-/* The delay may change meanwhile, and be followed before we set the old one. */
+/* Another thread may set a shorter delay, and move the end (hak_epoch_hasten), between our look at
+ * the delay and our store, which undoes that. So we look again. */
 static void set_end_after(uint64_t now) {
     uint64_t delay;
     do {

@@ -63,10 +63,15 @@ void hak_excess_give_back(size_t pages) {
         atomic_fetch_sub(&borrowed, pages);
 }
 
+void hak_excess_borrows(size_t pages) {
+    atomic_store(&borrowed, pages);
+}
+
 size_t hak_excess_pages(void) {
     size_t dirty = hak_pages_dirty() + hak_excess_borrowed(), used = hak_pages_used();
-    if (hak_quota_is_near(0))
-        return hak_quota_with(0) - hak_limit.lowest;
+    size_t beyond = hak_quota_beyond();
+    if (beyond != 0)
+        return beyond;
     if (dirty <= allowed(used) || !hak_lock_try(&lock))
         return 0;
     bool rare = note_teardown();
@@ -102,6 +107,13 @@ uint64_t hak_excess_faults(void) {
     return atomic_load_explicit(&faults_seen, memory_order_relaxed);
 }
 
+/* Faults since the count was so many, which may lie before the first of all. Another thread may
+ * have written an older count meanwhile. */
+static uint64_t faults_since(uint64_t faults) {
+    int64_t since = (int64_t)(hak_excess_faults() - faults);
+    return since > 0 ? (uint64_t)since : 0;
+}
+
 /* The system call costs as much as some page faults, so it is made once in a while. */
 void hak_excess_look(void) {
     uint64_t now = hak_os_now_us();
@@ -126,8 +138,8 @@ uint64_t hak_excess_faults_of(size_t pages) {
  * that frees huge blocks and asks for them in turn keeps their pages: else it would fault all of
  * them in each time. */
 static bool note_turn(uint64_t *last_ms) {
-    uint64_t now = hak_os_now_ms();
     hak_lock_take(&lock);
+    uint64_t now = hak_os_now_ms();
     bool in_turn = *last_ms != 0 && now - *last_ms <= hak_policy_now()->purge_delay_ms;
     *last_ms = now;
     hak_lock_give(&lock);
@@ -164,7 +176,7 @@ static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
 enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
     hak_excess_look();
     size_t pages = run->pages;
-    uint64_t since = hak_excess_faults() - faults;
+    uint64_t since = faults_since(faults);
     bool is_dense = since >= hak_excess_faults_of(pages - pages / HAK_SLACK_SHARE) ||
                     is_full_in_the_middle(run, since);
     return is_dense ? dense(pages) : HAK_FREED_SPARSE;
@@ -186,15 +198,16 @@ uint64_t hak_excess_spare_since(void) {
 bool hak_excess_spare(uint64_t faults) {
     if ((int64_t)(faults - hak_excess_spare_since()) < 0)
         atomic_store_explicit(&spare_since, faults, memory_order_relaxed);
-    uint64_t held = hak_excess_faults() - hak_excess_spare_since();
-    return held * bytes_per_fault() > hak_policy_now()->huge_keep_kib * 1024;
+    return faults_since(hak_excess_spare_since()) * bytes_per_fault() >
+           hak_policy_now()->huge_keep_kib * 1024;
 }
 
 void hak_excess_spare_purged(void) {
     atomic_store_explicit(&spare_since, hak_excess_faults(), memory_order_relaxed);
 }
 
-/* All numbers here are estimates, so the child may go on with old ones. Only the lock is mended. */
+/* But for the borrowed pages, which hak_excess_borrows sets anew, all numbers here are estimates,
+ * so the child may go on with old ones. Only the lock is mended. */
 void hak_excess_after_fork_in_child(void) {
     hak_lock_inherit(&lock);
 }

@@ -34,6 +34,8 @@ size_t hak_excess_growth(void);
 bool hak_excess_borrow(size_t pages);
 void hak_excess_give_back(size_t pages);
 size_t hak_excess_borrowed(void);
+/* In a forked child: the caches of the heaps that stay hold so many. */
+void hak_excess_borrows(size_t pages);
 
 /* Looks at the process's count of page faults, unless it did so a moment ago. Whenever a huge block
  * is taken or given. */

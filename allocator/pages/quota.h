@@ -15,6 +15,13 @@ HAK_INLINE bool hak_quota_is_near(size_t pages) {
     return HAK_UNLIKELY(lowest != SIZE_MAX) && hak_quota_with(pages) > lowest;
 }
 
+/* Pages that count now and are more than a limit. */
+HAK_INLINE size_t hak_quota_beyond(void) {
+    size_t lowest = atomic_load_explicit(&hak_limit.lowest, memory_order_relaxed);
+    size_t now = HAK_UNLIKELY(lowest != SIZE_MAX) ? hak_quota_with(0) : 0;
+    return now > lowest ? now - lowest : 0;
+}
+
 /* Under the segment lock: whether the hard limit forbids to take these free pages. Those of them
  * that memory stands behind count already. */
 HAK_COLD bool hak_quota_forbids(const hak_range *r, size_t first, size_t count);

@@ -162,8 +162,8 @@ bool hak_range_can_grow(hak_range *r, size_t pages) {
     return missing(r, pages) <= r->segments_most - r->segments_fresh;
 }
 
-/* One that comes because all are full is as long as all of them: a few have room for all addresses
- * that there are. */
+/* A range that is added because all are full gets as many addresses as all have together. So a few
+ * of them reach all addresses that there are. */
 static hak_range *range_with_room(size_t pages) {
     size_t ranges = hak_range_count();
     for (size_t i = 0; i < ranges; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/geometry.h"
 #include "os/os.h"
+#include "pages/excess.h"
 #include "pages/note.h"
 #include "pages/range.h"
 #include "pages/run.h"
@@ -93,7 +94,8 @@ static spare keep(spare s) {
     return gone;
 }
 
-/* While the system takes the memory away a run is nobody's. */
+/* While the system takes the memory away a run is nobody's. A child that is forked just before or
+ * after that loses the addresses of the run. */
 static bool clear(const hak_slab *run) {
     const hak_range *r = hak_range_of((void *)run->start);
     size_t note = hak_note_pages(r, (size_t)(run - r->slabs), 0);
@@ -127,6 +129,7 @@ static spare pop(bool dirty) {
 
 bool hak_spare_release(void) {
     bool any = false;
+    hak_excess_spare_purged();
     for (spare s = pop(false); s.run != NULL; s = pop(false)) {
         hak_run_give(s.run, s.zeroed || clear(s.run));
         any = true;

@@ -33,7 +33,7 @@ static void flush_most(hak_heap *heap) {
 /* Threads end, and none has begun for a while: the next ones will not come soon. Until the epoch
  * each of many heaps would keep an empty slab of each size that its thread used. */
 static bool is_quiet(uint64_t now, uint64_t delay) {
-    return now - hak_heap_obtained_ms() > delay;
+    return now > hak_heap_obtained_ms() + delay;
 }
 
 /* Threads end although some began lately. That is rare, and heaps go back, unless threads also

@@ -73,8 +73,9 @@ static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     return !goes_on;
 }
 
-/* First the heaps without a thread, whose slabs become dirty pages, then those. True: all is done.
- * Under the purge lock. */
+/* First come the heaps: those without a thread, and those of threads that sleep. Their empty slabs
+ * become dirty pages. Then come the spare runs, and last all dirty pages. True: all is done. Under
+ * the purge lock. */
 static bool end_some(uint64_t now, size_t steps) {
     static size_t left; /* dirty segments that this epoch still has to visit */
     bool at_once = hak_policy_now()->purge_delay_ms == 0;

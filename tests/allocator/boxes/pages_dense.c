@@ -106,6 +106,24 @@ static void a_sparse_one_keeps_nothing(void) {
     CHECK(hak_usage_is_valid());
 }
 
+/* The first full one for a while, and more than may wait: it goes to the system at once. */
+static void a_full_one_that_goes_leaves_small_pages(void) {
+    char *blocks[MOST] = {NULL}, **last = come_huge(blocks), *block = *last;
+    const hak_slab *run = hak_run_of(block);
+    for (size_t at = 0; at < SIZE_MIB * MIB; at += 2 * MIB)
+        block[at] = 1;
+    *last = NULL;
+    free_all(blocks);
+    CHECK(hak_policy_set("purge_delay", "1") == 0);
+    usleep(10000);
+    hak_free(block);
+    CHECK(hak_policy_set("purge_delay", "500") == 0);
+    CHECK(!hak_dense_holds(run));
+    size_t left = resident_bytes((const void *)run->start, SIZE_MIB * MIB);
+    CHECK_THAT(left == 0, "%zu bytes", left);
+    CHECK(hak_usage_is_valid());
+}
+
 static void grows_in_place(void) {
     char *blocks[MOST] = {NULL}, **block = come_huge(blocks);
     for (size_t mib = SIZE_MIB; mib <= (size_t)6 * SIZE_MIB; mib += 40) {
@@ -140,6 +158,7 @@ int main(void) {
     one_in_nine_is_the_probe();
     a_much_longer_block_is_a_probe();
     a_sparse_one_keeps_nothing();
+    a_full_one_that_goes_leaves_small_pages();
     grows_in_place();
     goes_on_in_a_child();
     CHECK(hak_usage_is_valid());

@@ -267,6 +267,25 @@ static void a_child_has_it_back(void) {
     end_it(other);
 }
 
+/* Another thread has given back what its cache may hold, and not noted it in its heap yet. */
+static void a_child_counts_anew_what_caches_hold(void) {
+    pthread_t other = other_thread();
+    size_t pages = hak_excess_borrowed() - hak_this_thread.owned->cache.most;
+    CHECK_THAT(pages >= MIB / HAK_PAGE_SIZE, "%zu pages", pages);
+    hak_excess_give_back(pages);
+    pid_t child = fork();
+    if (child == 0) {
+        size_t all = hak_excess_borrowed(), own = hak_this_thread.owned->cache.most;
+        CHECK_THAT(all == own, "%zu pages, %zu of them this thread's", all, own);
+        hak_purge();
+        CHECK(hak_excess_borrowed() == 0);
+        _exit(0);
+    }
+    child_must_succeed(child);
+    CHECK(hak_excess_borrow(pages));
+    end_it(other);
+}
+
 /* The epoch that runs ends soon; the next one never does. */
 static void without_the_clock(void) {
     enum { LONG_MS = 600000 };
@@ -300,6 +319,7 @@ int main(void) {
     goes_by_trim();
     goes_at_the_end_of_its_thread();
     a_child_has_it_back();
+    a_child_counts_anew_what_caches_hold();
     CHECK(hak_validate());
     return 0;
 }

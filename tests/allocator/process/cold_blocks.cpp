@@ -245,6 +245,15 @@ void out_of_memory() {
 
 } // namespace
 
+// A block stays where no shorter class would hold it, cold or not.
+void shrinks_in_place() {
+    void *cold = operator new(16, coldest), *plain = operator new(16);
+    CHECK(realloc(plain, 5) == plain);
+    CHECK(realloc(cold, 5) == cold);
+    operator delete(plain);
+    operator delete(cold);
+}
+
 int main() {
     hang_limit();
     for (slot &at : all)
@@ -260,6 +269,7 @@ int main() {
     operator delete(cold, 40);
     longer_ones_are_like_others();
     realloc_keeps_what_is_in_them();
+    shrinks_in_place();
     out_of_memory();
     invariants_hold();
     return 0;

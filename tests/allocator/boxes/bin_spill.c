@@ -1,0 +1,103 @@
+/* What a full magazine that gives blocks to other threads keeps: few slots, and no memory of those
+ * it had before; and nothing is noted of blocks that wait in the transfer cache. */
+#include "bin/transfer.h"
+
+#include "base/classes.h"
+#include "include/hakmem.h"
+#include "magazine/magazine.h"
+#include "os/os.h"
+#include "pages/range.h"
+#include "thread/thread.h"
+
+#include "../support/check.h"
+#include "../support/memory.h"
+#include "../support/threads.h"
+
+enum { SMALL = 16, MEDIUM = 4096, SHARE = 4096, MOST = 1 << 18 };
+static void *blocks[MOST];
+
+static void take(size_t size, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        CHECK((blocks[i] = hak_malloc(size)) != NULL);
+}
+
+static void give(size_t count) {
+    for (size_t i = 0; i < count; i++)
+        hak_free(blocks[i]);
+}
+
+static void *take_all_small(void *unused) {
+    take(SMALL, MOST);
+    return unused;
+}
+
+/* Freed in the order of no slab: such blocks are wanted again one by one. */
+static void shuffle(void) {
+    for (size_t i = 0; i < MOST; i++) {
+        size_t other = i * 2654435761u % MOST;
+        void *block = blocks[i];
+        blocks[i] = blocks[other];
+        blocks[other] = block;
+    }
+}
+
+static unsigned make_deep(hak_heap *heap) {
+    unsigned cls = heap->class_of_small[1];
+    for (int round = 0; round < 8; round++) {
+        take(SMALL, MOST);
+        shuffle();
+        give(MOST);
+    }
+    unsigned depth = heap->bins[cls].depth, usual = hak_classes[cls].depth;
+    CHECK_THAT(depth > 2 * usual, "%u slots, usually %u", depth, usual);
+    return cls;
+}
+
+static size_t slots_resident(const hak_heap *heap, unsigned cls) {
+    size_t unit = hak_os_page_size();
+    uintptr_t place = (uintptr_t)heap->bins[cls].bottom;
+    uintptr_t from = (place + (hak_classes[cls].depth + 2) * sizeof(void *) + unit - 1) & -unit;
+    uintptr_t to = (place + (hak_classes[cls].deepest + 1) * sizeof(void *)) & -unit;
+    return resident_bytes((const void *)from, to - from);
+}
+
+static void who_passes_on_keeps_few_slots(hak_heap *heap) {
+    unsigned cls = make_deep(heap);
+    CHECK(slots_resident(heap, cls) != 0);
+    thread_join(thread_start(take_all_small, NULL));
+    give(MOST);
+    CHECK(heap->bins[cls].depth < hak_classes[cls].depth);
+    size_t left = slots_resident(heap, cls);
+    CHECK_THAT(left == 0, "%zu bytes of slots", left);
+}
+
+static void *take_half(void *unused) {
+    for (size_t i = 0; i < SHARE; i += 2)
+        CHECK((blocks[i] = hak_malloc(MEDIUM)) != NULL);
+    return unused;
+}
+
+/* Some are this thread's, some another one's: for whoever runs out of them. */
+static void what_waits_for_others_is_not_given_back(const hak_heap *heap) {
+    thread_join(thread_start(take_half, NULL));
+    for (size_t i = 1; i < SHARE; i += 2)
+        CHECK((blocks[i] = hak_malloc(MEDIUM)) != NULL);
+    unsigned cls = hak_class_of(blocks[0]);
+    size_t next = 0;
+    while (next < SHARE && hak_transfer_count(cls) == 0)
+        hak_free(blocks[next++]);
+    CHECK_THAT(hak_transfer_count(cls) != 0, "no block of %zu", next);
+    CHECK_THAT(heap->bins[cls].mode == HAK_CALM, "mode %d", heap->bins[cls].mode);
+    while (next < SHARE)
+        hak_free(blocks[next++]);
+}
+
+int main(void) {
+    hang_limit();
+    hak_heap *heap = hak_heap_self();
+    CHECK(heap != NULL);
+    who_passes_on_keeps_few_slots(heap);
+    what_waits_for_others_is_not_given_back(heap);
+    CHECK(hak_validate());
+    return 0;
+}
