@@ -21,6 +21,13 @@ HAK_INLINE size_t hak_round_down(size_t x, size_t unit) {
     return x & ~(unit - 1);
 }
 
+HAK_INLINE size_t hak_least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+HAK_INLINE size_t hak_most(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
 /* Index of the lowest / highest set bit; x is not zero. */
 HAK_INLINE unsigned hak_lowest_bit(uint64_t x) {
     return (unsigned)__builtin_ctzll(x);
@@ -35,6 +42,22 @@ HAK_INLINE unsigned hak_count_bits(uint64_t x) {
 /* A mask of `count` ones from bit `first`; 1 <= count, first + count <= 32. */
 HAK_INLINE uint32_t hak_mask32(unsigned first, unsigned count) {
     return (uint32_t)(((uint64_t)1 << count) - 1) << first;
+}
+
+/* The next random number; *state is not 0. Source: Vigna, "An experimental exploration of
+ * Marsaglia's xorshift generators, scrambled" (2016): xorshift64*. */
+HAK_INLINE uint64_t hak_random(uint64_t *state) {
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return x * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/* A random number from 0 to below - 1; below < 2^32. */
+HAK_INLINE size_t hak_random_up_to(uint64_t *state, size_t below) {
+    return (size_t)((hak_random(state) >> 32) * below >> 32);
 }
 
 /* True when a * b does not fit into size_t; otherwise *product is set. */

@@ -52,7 +52,7 @@ static bool take_from_others(hak_heap *heap, unsigned cls) {
 static bool fill(hak_heap *heap, unsigned cls) {
     if (hak_mode_has_spilled(heap, cls))
         hak_magazine_deepen(heap, cls);
-    hak_mode_note(heap, cls, HAK_RAN_EMPTY);
+    hak_mode_note(heap, cls, HAK_BEGAN_ANEW);
     if (take_from_others(heap, cls))
         return true;
     if (hak_heap_slab(heap, cls) == NULL)

@@ -77,7 +77,7 @@ static void begin_to_shed(hak_heap *heap, unsigned cls) {
 
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.remote > blocks / 2) {
-        hak_mode_note(heap, cls, HAK_PASSED_ON);
+        hak_mode_note(heap, cls, HAK_BEGAN_ANEW);
         keep_few(heap, cls);
     } else {
         heap->bins[cls].in_runs = given.runs * HAK_LONG_RUN < blocks;

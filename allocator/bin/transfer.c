@@ -1,5 +1,6 @@
 #include "bin/transfer.h"
 
+#include "base/bits.h"
 #include "base/classes.h"
 #include "bin/give.h"
 #include "pages/epoch.h"
@@ -15,10 +16,6 @@ hak_lock hak_transfer_lock;
  * by themselves: a process whose threads hand nothing over touches none of the rest. */
 static _Atomic uint32_t counts[HAK_CLASSES];
 static void *shelves[HAK_CLASSES][MOST_BLOCKS];
-
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 size_t hak_transfer_count(unsigned cls) {
     return atomic_load_explicit(&counts[cls], memory_order_relaxed);
@@ -37,7 +34,7 @@ size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count) {
     size_t room = room_for(cls);
     if (hak_transfer_count(cls) >= room || !hak_lock_try(&hak_transfer_lock))
         return 0;
-    size_t there = hak_transfer_count(cls), put = there < room ? least(count, room - there) : 0;
+    size_t there = hak_transfer_count(cls), put = there < room ? hak_least(count, room - there) : 0;
     memcpy(shelves[cls] + there, blocks, put * sizeof *blocks);
     set_count(cls, there + put);
     hak_lock_give(&hak_transfer_lock);
@@ -48,7 +45,7 @@ size_t hak_transfer_put(unsigned cls, void *const *blocks, size_t count) {
 size_t hak_transfer_take(unsigned cls, void **blocks, size_t want) {
     if (hak_transfer_count(cls) == 0 || !hak_lock_try(&hak_transfer_lock))
         return 0;
-    size_t there = hak_transfer_count(cls), taken = least(want, there);
+    size_t there = hak_transfer_count(cls), taken = hak_least(want, there);
     memcpy(blocks, shelves[cls] + there - taken, taken * sizeof *blocks);
     set_count(cls, there - taken);
     hak_lock_give(&hak_transfer_lock);

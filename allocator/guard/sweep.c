@@ -1,4 +1,5 @@
 /* A look at all blocks, at the program's end or when it is asked for. */
+#include "base/bits.h"
 #include "base/classes.h"
 #include "guard/alive.h"
 #include "guard/fence.h"
@@ -62,15 +63,11 @@ void hak_guard_sweep(void) {
     HAK_RACING_READS_END();
 }
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 void hak_guard_discount(hak_snapshot *s) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         s->classes[cls].guarded = hak_waiting_of(cls);
-    s->large_guarded = least(hak_waiting_of(HAK_CLASS_NONE), s->large_blocks);
-    s->large_guarded_bytes = least(hak_waiting_large_bytes(), s->large_bytes);
+    s->large_guarded = hak_least(hak_waiting_of(HAK_CLASS_NONE), s->large_blocks);
+    s->large_guarded_bytes = hak_least(hak_waiting_large_bytes(), s->large_bytes);
 }
 
 /* A signal handler that calls exit may have interrupted this thread while it held a lock. */

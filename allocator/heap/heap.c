@@ -52,12 +52,12 @@ static void forget(hak_heap *heap) {
             heap->bins[cls].batch = HAK_COARSE_BLOCKS;
         if (heap->bins[cls].depth > hak_classes[cls].depth)
             hak_magazine_shrink(heap, cls, 0);
-        hak_mode_note(heap, cls, HAK_RAN_EMPTY);
+        hak_mode_note(heap, cls, HAK_BEGAN_ANEW);
     }
 }
 
 static hak_seat *take_seat(bool *bare) {
-    hak_seat *seat = hak_seat_take(bare);
+    hak_seat *seat = hak_seat_take(NULL, bare);
     if (seat == NULL) {
         *bare = true;
         return make_seat();
@@ -163,7 +163,7 @@ static bool needs_visit(const hak_seat *seat) {
 /* False: it has nothing to do, or no memory, or somebody else has it. */
 static bool begin_visit(hak_seat *seat) {
     bool bare;
-    if (!needs_visit(seat) || !hak_seat_visit(seat, &bare))
+    if (!needs_visit(seat) || hak_seat_take(seat, &bare) == NULL)
         return false;
     enum hak_commit done = bare ? make_heap(seat) : HAK_COMMITTED;
     if (done == HAK_REFUSED)

@@ -16,10 +16,9 @@
 
 /* What a reclaimer wants of a heap, and what it has left behind until its owner comes by. */
 enum hak_claim {
-    HAK_CLAIM_ROBBED = 1,    /* keep off */
-    HAK_CLAIM_HOLES = 2,     /* there are empty slots below the tops of magazines */
-    HAK_CLAIM_SETTLED = 4,   /* there was nothing left to do */
-    HAK_CLAIM_UNFINISHED = 8 /* there was */
+    HAK_CLAIM_ROBBED = 1, /* keep off */
+    HAK_CLAIM_HOLES = 2,  /* there are empty slots below the tops of magazines */
+    HAK_CLAIM_SETTLED = 4 /* there was nothing left to do */
 };
 
 /* One reclaimer at a time. Behind the purge lock and in front of the registry's; owners that wait

@@ -64,8 +64,7 @@ static bool begin_visit(hak_seat *seat, bool *is_bare) {
     return true;
 }
 
-/* NULL: that one, or any at all. */
-static hak_seat *take(hak_seat *wanted, bool *is_bare) {
+hak_seat *hak_seat_take(hak_seat *wanted, bool *is_bare) {
     hak_lock_take(&hak_registry_lock);
     hak_seat *seat = wanted != NULL ? wanted : idle != NULL ? idle : bare;
     bool taken = seat != NULL && begin_visit(seat, is_bare);
@@ -73,14 +72,6 @@ static hak_seat *take(hak_seat *wanted, bool *is_bare) {
     if (taken && !*is_bare)
         note_stock(seat->heap, (uint32_t)-1);
     return taken ? seat : NULL;
-}
-
-bool hak_seat_visit(hak_seat *seat, bool *is_bare) {
-    return take(seat, is_bare) != NULL;
-}
-
-hak_seat *hak_seat_take(bool *is_bare) {
-    return take(NULL, is_bare);
 }
 
 void hak_seat_leave(hak_seat *seat, enum hak_heap_state state) {

@@ -42,12 +42,9 @@ HAK_INLINE bool hak_seat_has_mail(const hak_seat *seat) {
 /* Puts a new seat into the registry, in the state VISITED. Under the lock. */
 void hak_seat_register(hak_seat *seat);
 
-/* Takes one that is IDLE, else one that is BARE, and makes it VISITED. NULL: there is none. *bare:
- * its heap has no memory. */
-hak_seat *hak_seat_take(bool *bare);
-
-/* The same with this seat, if it is idle just now. */
-bool hak_seat_visit(hak_seat *seat, bool *bare);
+/* Makes a seat VISITED that is IDLE or BARE: the wanted one or, for NULL, any, one that is IDLE
+ * first. NULL: there is none. *bare: its heap has no memory. */
+hak_seat *hak_seat_take(hak_seat *wanted, bool *bare);
 
 /* A seat that was VISITED or ACTIVE is IDLE from now on, or BARE. */
 void hak_seat_leave(hak_seat *seat, enum hak_heap_state state);

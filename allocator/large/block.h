@@ -54,3 +54,22 @@ HAK_INLINE void hak_large_tick_by_owner(void) {
     hak_large_tick(heap);
     hak_large_leave(heap);
 }
+
+/* ---- from a pointer to its block ---- */
+
+/* A pointer that is none ends the program, naming `function`. NULL: it lies outside of all ranges.
+ */
+hak_slab *hak_large_find(const void *block, const char *function);
+
+/* Blocks outside of all ranges: those of the sampled guard, and those apart. */
+size_t hak_large_size_apart(const void *block, const char *function);
+void hak_large_give_apart(void *block, const char *function);
+
+/* ---- samples of a heap profile ---- */
+
+/* Counts `bytes` of this thread. True: the block that they are for is to be a sample. */
+HAK_COLD bool hak_large_sample_is_due(size_t bytes);
+/* The block is a sample, or goes on being one with another size. */
+HAK_COLD void hak_large_note_sample(void *block, size_t size);
+/* The block ends; `run` is NULL for one apart. */
+void hak_large_end_sample(hak_slab *run, const void *block);

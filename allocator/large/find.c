@@ -1,7 +1,6 @@
-#include "large/find.h"
+#include "large/block.h"
 
 #include "base/fatal.h"
-#include "large/block.h"
 #include "pages/apart.h"
 #include "pages/range.h"
 #include "trap/trap.h"

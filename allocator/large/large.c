@@ -3,8 +3,6 @@
 #include "base/bits.h"
 #include "heap/owner.h"
 #include "large/block.h"
-#include "large/find.h"
-#include "large/sample.h"
 #include "large/take.h"
 #include "magazine/arm.h"
 #include "os/os.h"
@@ -57,7 +55,8 @@ static bool is_beyond(size_t size, size_t align) {
     return all == NULL;
 }
 
-/* The run still has the contents of its last block. NULL: none fits, and the cache is empty now. */
+/* The run still has the contents of its last block. NULL: none fits, and the cache is empty now.
+ * None has 0 pages. */
 static hak_slab *take_cached(size_t pages) {
     hak_heap *heap = hak_large_enter();
     hak_slab *run = heap != NULL ? hak_run_cache_find_or_empty(heap, pages) : NULL;

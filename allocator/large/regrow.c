@@ -1,7 +1,5 @@
 #include "large/block.h"
-#include "large/find.h"
 #include "large/large.h"
-#include "large/sample.h"
 #include "large/take.h"
 #include "pages/apart.h"
 #include "pages/epoch.h"

@@ -1,6 +1,5 @@
-#include "large/sample.h"
-
 #include "large/block.h"
+
 #include "pages/range.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"

@@ -8,11 +8,11 @@ enum { BALANCE_SHARE = 8 };
 
 // clang-format off
 static const uint8_t next[HAK_MODES][HAK_EVENTS] = {
-    /*                 MALLOC_CAME   GAVE_BACK     PASSED_ON  BALANCED  RAN_EMPTY */
-    [HAK_CALM]     = { HAK_CALM,     HAK_SPILLED,  HAK_CALM,  HAK_CALM, HAK_CALM },
-    [HAK_SPILLED]  = { HAK_SERVED,   HAK_SPILLED,  HAK_CALM,  HAK_CALM, HAK_CALM },
-    [HAK_SERVED]   = { HAK_SERVED,   HAK_SHEDDING, HAK_CALM,  HAK_CALM, HAK_CALM },
-    [HAK_SHEDDING] = { HAK_SHEDDING, HAK_SHEDDING, HAK_CALM,  HAK_CALM, HAK_CALM },
+    /*                 MALLOC_CAME   GAVE_BACK     BEGAN_ANEW */
+    [HAK_CALM]     = { HAK_CALM,     HAK_SPILLED,  HAK_CALM },
+    [HAK_SPILLED]  = { HAK_SERVED,   HAK_SPILLED,  HAK_CALM },
+    [HAK_SERVED]   = { HAK_SERVED,   HAK_SHEDDING, HAK_CALM },
+    [HAK_SHEDDING] = { HAK_SHEDDING, HAK_SHEDDING, HAK_CALM },
 };
 // clang-format on
 
@@ -71,6 +71,6 @@ bool hak_mode_gave_back(hak_heap *heap, unsigned cls, size_t blocks) {
 bool hak_mode_note_malloc(hak_heap *heap, unsigned cls) {
     hak_bin *bin = &heap->bins[cls];
     bool balanced = bin->mode == HAK_SHEDDING && bin->shed_left-- == 0;
-    hak_mode_note(heap, cls, balanced ? HAK_BALANCED : HAK_MALLOC_CAME);
+    hak_mode_note(heap, cls, balanced ? HAK_BEGAN_ANEW : HAK_MALLOC_CAME);
     return bin->mode == HAK_SHEDDING;
 }

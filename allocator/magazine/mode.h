@@ -29,9 +29,9 @@
 enum hak_event {
     HAK_MALLOC_CAME, /* to the slow path */
     HAK_GAVE_BACK,   /* the magazine was full, and blocks went to slabs, most of its own heap */
-    HAK_PASSED_ON,   /* it was full, and most of them belong to other heaps */
-    HAK_BALANCED,    /* as much of a class that sheds is allocated as is freed */
-    HAK_RAN_EMPTY,   /* the magazine, to be refilled; or a new thread takes the heap */
+    HAK_BEGAN_ANEW,  /* any of these: the magazine ran empty; a new thread takes the heap; most of
+                      * what went belongs to other heaps; as much of a class that sheds is allocated
+                      * as is freed */
     HAK_EVENTS
 };
 

@@ -46,7 +46,8 @@ void hak_epoch_put_off(uint64_t now) {
     set_end(now);
 }
 
-static bool is_wanted(void) {
+/* Notes that what was expected is seen to from now on. */
+static bool take_wish(void) {
     return hak_policy_purges() && (atomic_exchange(&expected, false) || hak_dirty_count() != 0 ||
                                    hak_excess_borrowed() != 0);
 }
@@ -54,7 +55,7 @@ static bool is_wanted(void) {
 /* Whoever frees something sets `expected` and then looks whether an epoch runs; we say that none
  * runs and then look at `expected` again: one of the two sees the other. */
 void hak_epoch_start(uint64_t now) {
-    if (is_wanted()) {
+    if (take_wish()) {
         set_end_after(now);
         return;
     }
@@ -65,15 +66,14 @@ void hak_epoch_start(uint64_t now) {
 
 /* Who ends the epoch meanwhile finds `expected` and begins another one. */
 void hak_epoch_hasten(uint64_t milliseconds) {
-    hak_epoch_expect_more(true);
+    hak_epoch_expect_more();
     uint64_t ends = hak_os_now_ms() + milliseconds, seen = atomic_load(&epoch_ends_ms);
     while ((seen == 0 || ends < seen) && !atomic_compare_exchange_weak(&epoch_ends_ms, &seen, ends))
         ;
 }
 
-void hak_epoch_expect_more(bool more) {
-    if (more)
-        atomic_store_explicit(&expected, true, memory_order_seq_cst);
+void hak_epoch_expect_more(void) {
+    atomic_store_explicit(&expected, true, memory_order_seq_cst);
 }
 
 /* ---- something was freed ---- */
@@ -81,7 +81,7 @@ void hak_epoch_expect_more(bool more) {
 static void begin_epoch(void) {
     if (atomic_load_explicit(&expected, memory_order_relaxed) && hak_purge_is_pending())
         return;
-    hak_epoch_expect_more(true);
+    hak_epoch_expect_more();
     if (atomic_load(&epoch_ends_ms) == 0)
         set_end_after(hak_os_now_ms());
 }

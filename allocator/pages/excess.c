@@ -148,7 +148,7 @@ static bool note_turn(uint64_t *last_ms) {
 
 /* A dense huge block goes to the system at once if no other was freed for a while: a program that
  * read one large file may never call the library again. */
-static enum hak_freed dense(size_t pages) {
+static enum hak_freed note_dense(size_t pages) {
     static uint64_t freed_ms;
     bool stays = note_turn(&freed_ms) || pages <= allowed(hak_pages_used());
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
@@ -179,7 +179,7 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
     uint64_t since = faults_since(faults);
     bool is_dense = since >= hak_excess_faults_of(pages - pages / HAK_SLACK_SHARE) ||
                     is_full_in_the_middle(run, since);
-    return is_dense ? dense(pages) : HAK_FREED_SPARSE;
+    return is_dense ? note_dense(pages) : HAK_FREED_SPARSE;
 }
 
 bool hak_excess_note_tail(size_t pages) {

@@ -1,5 +1,6 @@
 #include "pages/range.h"
 
+#include "base/bits.h"
 #include "base/probe.h"
 #include "os/os.h"
 #include "pages/room.h"
@@ -61,15 +62,11 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 
 /* ---- adding one ---- */
 
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 /* Whether a range may come to these addresses. A pointer is looked up in one range alone. */
 static bool are_planned(uintptr_t start, size_t size) {
     bool any = false;
     for (const hak_range *r = hak_ranges; r < hak_ranges + hak_range_count(); r++) {
-        uintptr_t end = r->base + larger(r->segments_most, r->segments_ready) * HAK_SEGMENT_SIZE;
+        uintptr_t end = r->base + hak_most(r->segments_most, r->segments_ready) * HAK_SEGMENT_SIZE;
         any |= start < end && r->tables[0].start < start + size;
     }
     return any;
@@ -108,11 +105,11 @@ static bool try_to_reserve(hak_range *r, size_t segments) {
 static bool add_reservation(hak_range *r, size_t segments, size_t least) {
     size_t allowed = hak_os_address_space_limit() / SHARE_OF_LIMIT / HAK_SEGMENT_SIZE;
     if (segments > allowed)
-        segments = larger(allowed, least);
+        segments = hak_most(allowed, least);
     while (!try_to_reserve(r, segments)) {
         if (segments <= least)
             return false;
-        segments = larger(segments / 2, least);
+        segments = hak_most(segments / 2, least);
     }
     return true;
 }
@@ -124,7 +121,7 @@ static hak_range *add_range(size_t least, size_t wanted) {
         return NULL;
     if (index == 0)
         wanted = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
-    wanted = larger(wanted, least);
+    wanted = hak_most(wanted, least);
     hak_range *r = &hak_ranges[index];
     if (r->segments_ready != 0)
         *r = (hak_range){0}; /* in a forked child: another thread was making it */
@@ -171,7 +168,7 @@ static hak_range *range_with_room(size_t pages) {
             return &hak_ranges[i];
     }
     size_t least = (pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
-    return add_range(least, larger(FURTHER, hak_range_pages() / HAK_PAGES_PER_SEGMENT));
+    return add_range(least, hak_most(FURTHER, hak_range_pages() / HAK_PAGES_PER_SEGMENT));
 }
 
 /* Address space that is taken ends the range where it is. */

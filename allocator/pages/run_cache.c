@@ -63,14 +63,15 @@ hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages) {
 
 /* ---- taking ahead ---- */
 
-static size_t row_for(hak_heap *heap, size_t pages) {
+/* Notes a miss, and returns how many runs to take for it. */
+static size_t note_miss(hak_heap *heap, size_t pages) {
     bool again = heap->cache.missed == pages && keeps_runs(heap);
     heap->cache.missed = (uint32_t)pages;
     return 1 + (again ? heap->cache.room / 2 / pages : 0);
 }
 
 hak_slab *hak_run_cache_fill(hak_heap *heap, unsigned home, size_t pages, bool *zeroed) {
-    size_t count = row_for(heap, pages);
+    size_t count = note_miss(heap, pages);
     hak_slab *first = hak_run_take_row(home, pages, &count, zeroed);
     if (first != NULL)
         while (--count > 0)

@@ -22,22 +22,17 @@
 
 #include "base/types.h"
 
-HAK_INLINE hak_slab *hak_run_cache_pop(hak_heap *heap, size_t pages) {
-    uint32_t last = heap->cache.count - 1;
-    hak_slab *run = heap->cache.runs[last];
-    heap->cache.count = last;
-    heap->cache.room += (uint32_t)pages;
-    atomic_signal_fence(memory_order_seq_cst);
-    return run;
-}
-
 /* The newest, if it has exactly so many pages; else NULL. The caller gives it another kind. By the
  * owner. */
 HAK_INLINE hak_slab *hak_run_cache_take(hak_heap *heap, size_t pages) {
     uint32_t count = heap->cache.count;
-    if (HAK_LIKELY(count != 0 && heap->cache.runs[count - 1]->pages == pages))
-        return hak_run_cache_pop(heap, pages);
-    return NULL;
+    if (HAK_UNLIKELY(count == 0 || heap->cache.runs[count - 1]->pages != pages))
+        return NULL;
+    hak_slab *run = heap->cache.runs[count - 1];
+    heap->cache.count = count - 1;
+    heap->cache.room += (uint32_t)pages;
+    atomic_signal_fence(memory_order_seq_cst);
+    return run;
 }
 
 /* The newest of all that have so many pages; else NULL. By the owner. */

@@ -114,14 +114,6 @@ void hak_tables_drop(hak_range *r) {
 
 /* ---- giving their memory back ---- */
 
-/* Purges the whole system pages between two addresses. */
-static void purge_within(uintptr_t from, uintptr_t to) {
-    from = hak_round_up(from, hak_os_page_size());
-    to = hak_round_down(to, hak_os_page_size());
-    if (from < to)
-        hak_os_purge((void *)from, to - from);
-}
-
 static bool holds_nothing(const hak_range *r, size_t index) {
     return index >= r->segments_fresh ||
            (r->segments[index].used | r->segments[index].touched) == 0;
@@ -136,15 +128,16 @@ static void purge_part(const hak_range *r, void *table, size_t bytes, size_t fir
         while (end % per_page != 0 && holds_nothing(r, end))
             end++;
     }
-    purge_within((uintptr_t)table + first * bytes, (uintptr_t)table + end * bytes);
+    hak_os_purge_within((char *)table + first * bytes, (char *)table + end * bytes);
 }
 
 /* The last marks of a segment lie in the first line of the next one's. */
 static void purge_marks(const hak_range *r, size_t first, size_t end) {
     bool alone = first == 0 || holds_nothing(r, first - 1);
     for (enum hak_table table = HAK_TABLE_MARKS; table < HAK_TABLES; table++) {
-        uintptr_t start = r->tables[table].start, bytes = bytes_each(table);
-        purge_within(start + first * bytes + (alone ? 0 : HAK_CACHE_LINE), start + end * bytes);
+        size_t bytes = bytes_each(table), shared = alone ? 0 : HAK_CACHE_LINE;
+        char *start = (char *)r->tables[table].start;
+        hak_os_purge_within(start + first * bytes + shared, start + end * bytes);
     }
 }
 

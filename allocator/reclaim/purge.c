@@ -51,7 +51,8 @@ static size_t trim_idle(hak_heap *heap, void *context) {
 /* False: it has to go on. */
 static bool trim_idle_heaps(size_t steps) {
     idle_step step = {.epoch = hak_epoch_number() + 1, .budget = HAK_STEP * steps};
-    hak_epoch_expect_more(hak_heap_each_idle(trim_idle, &step) != 0);
+    if (hak_heap_each_idle(trim_idle, &step) != 0)
+        hak_epoch_expect_more();
     return !step.goes_on;
 }
 
@@ -61,14 +62,15 @@ static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
     static uint64_t next_ms;
     static bool goes_on;
     if (!goes_on && now < next_ms) {
-        hak_epoch_expect_more(true);
+        hak_epoch_expect_more();
         return true;
     }
     next_ms = now + HAK_MOMENT_MS;
     const hak_round round = {now, hak_epoch_number() + 1};
     goes_on = !hak_reclaim_some(&round, HAK_STEP * steps);
-    hak_epoch_expect_more(goes_on);
-    if (!goes_on)
+    if (goes_on)
+        hak_epoch_expect_more();
+    else
         hak_abandoned_find();
     return !goes_on;
 }

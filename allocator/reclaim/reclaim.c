@@ -2,19 +2,18 @@
 
 #include "magazine/magazine.h"
 #include "reclaim/rob.h"
-#include "reclaim/robbed_magazines.h"
 #include "reclaim/trim.h"
 
 static hak_robbed robbed; /* under hak_reclaim_lock */
 
 /* ---- a step of an epoch's trim ---- */
 
-/* Nothing of a robbed heap waits for a later epoch. */
-static uint8_t trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
+/* Nothing of a robbed heap waits for a later epoch. False: it has to go on. */
+static bool settle(hak_heap *heap, uint32_t epoch, size_t *budget) {
     if (hak_heap_trim(heap, epoch, budget) == HAK_TRIM_GOES_ON)
-        return HAK_CLAIM_UNFINISHED;
+        return false;
     hak_magazines_purge_armed(heap);
-    return HAK_CLAIM_SETTLED;
+    return true;
 }
 
 bool hak_reclaim_some(const hak_round *round, size_t budget) {
@@ -24,10 +23,9 @@ bool hak_reclaim_some(const hak_round *round, size_t budget) {
     budget -= cost < budget ? cost : budget;
     for (size_t i = 0; i < robbed.count; i++) {
         hak_heap *heap = robbed.heaps[i];
-        uint8_t left =
-            robbed.are_empty[i] ? trim(heap, round->epoch, &budget) : HAK_CLAIM_UNFINISHED;
-        all = all && left != HAK_CLAIM_UNFINISHED;
-        hak_rob_release(heap, left);
+        bool settled = robbed.are_empty[i] && settle(heap, round->epoch, &budget);
+        all = all && settled;
+        hak_rob_release(heap, settled);
     }
     hak_lock_give(&hak_reclaim_lock);
     return all;
@@ -43,7 +41,7 @@ static void empty_all(void) {
         while (robbed.count != 0 && hak_robbed_empty_some(&robbed) != 0) {
         }
         for (size_t i = 0; i < robbed.count; i++)
-            hak_rob_release(robbed.heaps[i], 0);
+            hak_rob_release(robbed.heaps[i], false);
         hak_lock_give(&hak_reclaim_lock);
     }
 }
@@ -57,7 +55,7 @@ size_t hak_reclaim_all(void) {
         if (robbed.count != 0) {
             bytes += hak_heap_trim_robbed(robbed.heaps[0]);
             bytes += hak_magazines_purge_armed(robbed.heaps[0]);
-            hak_rob_release(robbed.heaps[0], HAK_CLAIM_SETTLED);
+            hak_rob_release(robbed.heaps[0], true);
         }
         hak_lock_give(&hak_reclaim_lock);
     }

@@ -21,8 +21,6 @@ static bool was_trimmed(const hak_heap *heap, uint32_t epoch) {
 
 bool hak_is_away(const hak_seat *seat, const hak_round *round) {
     const hak_heap *heap = seat->heap;
-    if ((hak_claim_of(heap) & HAK_CLAIM_UNFINISHED) != 0)
-        return true;
     return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= round->now_ms &&
            !was_trimmed(heap, round->epoch) && hak_has_something(seat, round);
 }
@@ -66,8 +64,8 @@ hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted
     return can ? seat : NULL;
 }
 
-void hak_rob_release(hak_heap *heap, uint8_t what) {
-    uint8_t holes = hak_claim_of(heap) & HAK_CLAIM_HOLES;
+void hak_rob_release(hak_heap *heap, bool settled) {
+    unsigned holes = hak_claim_of(heap) & HAK_CLAIM_HOLES, what = settled ? HAK_CLAIM_SETTLED : 0;
     heap->robbed = false;
     atomic_store_explicit(&heap->claim, (uint8_t)(holes | what), memory_order_release);
 }

@@ -34,6 +34,12 @@ bool hak_is_away(const hak_seat *seat, const hak_round *round);
 hak_seat *hak_rob(hak_robbed *robbed, hak_seat *seat, size_t most, hak_is_wanted *is_wanted,
                   const hak_round *round);
 
-/* Gives the heap back to its owner. What is said of it (enum hak_claim) stands until that one comes
- * by. */
-void hak_rob_release(hak_heap *heap, uint8_t what);
+/* Gives the heap back to its owner. Until that one comes by it stays `settled`: nothing was left to
+ * do. */
+void hak_rob_release(hak_heap *heap, bool settled);
+
+/* ---- their magazines ---- */
+
+/* Empties as many magazines as there is room for, and says which heaps have none left. Returns the
+ * blocks that were taken; 0: there are no more, or the system refused a barrier. Under the lock. */
+size_t hak_robbed_empty_some(hak_robbed *robbed);

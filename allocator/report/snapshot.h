@@ -22,7 +22,7 @@ typedef struct hak_class_figures {
     size_t guarded; /* guard builds: kept back */
 } hak_class_figures;
 
-/* Heaps by state: base/heap_types.h. */
+/* Heaps by state: base/types.h. */
 enum { HAK_HEAP_STATES = HAK_HEAP_FROZEN + 1 };
 
 typedef struct hak_snapshot {

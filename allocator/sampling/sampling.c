@@ -1,5 +1,6 @@
 #include "sampling/sampling.h"
 
+#include "base/bits.h"
 #include "base/classes.h"
 #include "magazine/arm.h"
 #include "magazine/count.h"
@@ -16,16 +17,6 @@ static _Atomic uint64_t rate_now, trap_rate; /* of traps, 0: none */
 uint8_t hak_counted_small[HAK_SMALL_STEPS], hak_counted_medium[HAK_MEDIUM_STEPS];
 
 /* ---- distances ---- */
-
-/* Source: Marsaglia, "Xorshift RNGs" (2003); Vigna's multiplier. */
-static uint64_t draw(hak_heap *heap) {
-    uint64_t x = heap->sampled.seed;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    heap->sampled.seed = x;
-    return x * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 /* -ln(x) for x in (0, 1]: the exponent of x, and the series of atanh for what is left. libm would
  * be another library. Off by less than 0.00002. */
@@ -44,7 +35,7 @@ static const int64_t forever = INT64_C(1) << 62;
 
 /* Without a rate nothing is ever due. */
 static int64_t distance(hak_heap *heap, uint64_t rate) {
-    double uniform = ((double)(draw(heap) >> 11) + 1) * 0x1p-53;
+    double uniform = ((double)(hak_random(&heap->sampled.seed) >> 11) + 1) * 0x1p-53;
     double far = minus_ln(uniform) * (double)rate;
     return rate != 0 && far < 0x1p62 ? (int64_t)far : forever;
 }
@@ -62,7 +53,7 @@ static bool has_traps(void) {
 }
 
 bool hak_sampling_toss(hak_heap *heap) {
-    return draw(heap) >> 63 != 0;
+    return hak_random(&heap->sampled.seed) >> 63 != 0;
 }
 
 bool hak_sampling_is_due(hak_heap *heap, size_t bytes) {

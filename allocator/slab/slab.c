@@ -131,21 +131,12 @@ static void note_taken(hak_heap *heap, hak_slab *slab, size_t taken) {
         hak_slab_unlink(heap, slab);
 }
 
-/* A number from 0 to below - 1. Source: Vigna, "An experimental exploration of Marsaglia's xorshift
- * generators, scrambled" (2016): xorshift64*. */
-static size_t random_below(hak_heap *heap, size_t below) {
-    uint64_t x = *heap->order != 0 ? *heap->order : (hak_secret ^ (uintptr_t)heap) | 1;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    *heap->order = x;
-    return (size_t)(((x * UINT64_C(0x2545f4914f6cdd1d)) >> 32) * below >> 32);
-}
-
 /* Hardened builds: what lies beside a block cannot be foreseen. */
 static void shuffle(hak_heap *heap, void **slots, size_t count) {
+    if (*heap->order == 0)
+        *heap->order = (hak_secret ^ (uintptr_t)heap) | 1;
     for (size_t left = count; left > 1; left--) {
-        size_t other = random_below(heap, left);
+        size_t other = hak_random_up_to(heap->order, left);
         void *block = slots[other];
         slots[other] = slots[left - 1];
         slots[left - 1] = block;

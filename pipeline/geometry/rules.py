@@ -1,6 +1,6 @@
 """What a geometry must keep to, in sentences: refused here, before anything is compiled.
 
-The compiler holds the tables against the same rules (allocator/base/geometry.h, heap_types.h), so
+The compiler holds the tables against the same rules (allocator/base/geometry.h, types.h), so
 that a table from elsewhere is refused as well. Limits that stand in both are read by a test from
 there.
 """

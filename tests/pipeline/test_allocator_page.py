@@ -14,7 +14,7 @@ CODE = (TREE.root / "allocator/magazine/mode.c").read_text("utf-8")
 NAMES = ("allocator", "block-paths", "promises")
 PAGE = "\n".join((TREE.root / f"docs/{name}.md").read_text("utf-8") for name in NAMES)
 HEADER = (TREE.root / "allocator/magazine/mode.h").read_text("utf-8")
-TYPES = (TREE.root / "allocator/base/heap_types.h").read_text("utf-8")
+TYPES = (TREE.root / "allocator/base/types.h").read_text("utf-8")
 
 Transitions = dict[tuple[str, str], str]
 """Mode and event, and the mode after it."""

@@ -25,7 +25,7 @@ from pipeline.geometry.tables import default_geometry, generate
 TREE = Tree.here()
 DEFAULT = default_geometry(TREE)
 COMPILERS = [name for name in ("clang-22", "gcc") if shutil.which(name)]
-# What geometry.h and heap_types.h have for a geometry, as the compiler works it out.
+# What geometry.h and types.h have for a geometry, as the compiler works it out.
 PRINT = """
 #include "base/classes.h"
 #include <stdio.h>
