@@ -23,7 +23,8 @@ static unsigned few_of(unsigned cls) {
     return (hak_classes[cls].depth + HAK_FEW_SHARE - 1u) / HAK_FEW_SHARE;
 }
 
-/* The usual depth, once the class has filled a slab; until then as many as are in use. Of two
+/* The usual depth, once the class has filled a slab; until then 1 / `share` of the blocks that the
+ * slab ever handed out. Of two
  * threads that send each other some dozens of blocks, one always frees a little more than it hands
  * out. With the usual depth its magazine would gather hundreds, and the other thread would make new
  * ones. */

@@ -13,6 +13,7 @@
 #include "pages/canaries.h"
 #include "pages/epoch.h"
 #include "pages/mark.h"
+#include "pages/quota.h"
 #include "pages/range.h"
 #include "reclaim/purger.h"
 #include "reclaim/purge.h"
@@ -39,7 +40,7 @@ static void *take(hak_heap *heap, unsigned cls) {
 static HAK_COLD void *allocate_after_purge(hak_heap *heap, unsigned cls) {
     hak_purge_all(heap);
     void *block = take(heap, cls);
-    return block != NULL ? block : hak_refuse(hak_classes[cls].size);
+    return block != NULL ? block : hak_quota_refuse(hak_classes[cls].size);
 }
 
 /* Who finds no cold block asks for another one. */

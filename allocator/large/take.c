@@ -7,6 +7,7 @@
 #include "pages/dirty.h"
 #include "pages/epoch.h"
 #include "pages/excess.h"
+#include "pages/quota.h"
 #include "pages/range.h"
 #include "pages/run.h"
 #include "pages/run_cache.h"
@@ -73,7 +74,7 @@ static HAK_COLD hak_slab *take_after_purge(size_t pages, size_t align_pages, boo
         hak_heap_purge_all();
         run = hak_large_try(pages, align_pages, zeroed);
     }
-    return run != NULL ? run : hak_refuse(pages << HAK_PAGE_SHIFT);
+    return run != NULL ? run : hak_quota_refuse(pages << HAK_PAGE_SHIFT);
 }
 
 hak_slab *hak_large_take(size_t pages, size_t align_pages, bool *zeroed) {
@@ -122,5 +123,5 @@ void hak_large_give(hak_heap *heap, hak_slab *run, bool zeroed) {
 
 void *hak_large_take_apart(size_t size, size_t align) {
     void *block = hak_apart_take(size, align);
-    return block != NULL ? block : hak_refuse(size);
+    return block != NULL ? block : hak_quota_refuse(size);
 }

@@ -5,7 +5,7 @@
  * and soon wants them again becomes deeper than that, step by step, in a place of its own. Each
  * purge epoch makes it less deep again.
  *
- *   slots:  | small 1 | ... | small 80 | grown | grown | ...   | deep 1 ...... | deep 2 ......
+ *   slots:  | small 1 | ... | small n | grown  | grown | ...   | deep 1 ...... | deep 2 ......
  *
  * Those of cold classes begin without slots, in a place for grown ones, when the first block comes.
  * They are never deep.

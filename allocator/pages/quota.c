@@ -1,6 +1,9 @@
 #include "pages/quota.h"
 
+#include "base/fatal.h"
 #include "pages/segment.h"
+#include "policy/policy.h"
+#include "stats/stats.h"
 
 static _Atomic size_t apart; /* pages; a part of one counts whole */
 
@@ -39,4 +42,21 @@ void hak_quota_give_apart(size_t bytes) {
 
 void hak_quota_set_apart(size_t bytes) {
     atomic_store_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+}
+
+static void tell_once(size_t size, size_t hard) {
+    static _Atomic bool told;
+    char wanted[21], limit[21];
+    if (hak_policy_now()->quiet == 0 && !atomic_exchange(&told, true))
+        hak_message((const char *const[]){
+            "hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(hard << HAK_PAGE_SHIFT, limit),
+            " bytes: a request for ", hak_decimal(size, wanted),
+            " is refused with ENOMEM, and later ones without a word", NULL});
+}
+
+void *hak_quota_refuse(size_t size) {
+    size_t hard = atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
+    if (hard != SIZE_MAX && is_beyond(pages_of(size)))
+        tell_once(size, hard);
+    return hak_refuse(size);
 }

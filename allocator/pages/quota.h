@@ -30,6 +30,10 @@ HAK_INLINE bool hak_quota_refuses(const hak_range *r, size_t first, size_t count
     return HAK_UNLIKELY(hard != SIZE_MAX) && hak_quota_forbids(r, first, count);
 }
 
+/* As hak_refuse, for a request that the system or the hard limit forbids. The first time that it is
+ * the limit it is told on stderr: many programs end without a word of their own. */
+HAK_COLD void *hak_quota_refuse(size_t size);
+
 /* A block apart begins, with `from` 0, or gets another size, in bytes. False: the hard limit
  * forbids it, nothing happened. Never to a smaller one. */
 bool hak_quota_resize_apart(size_t from, size_t to);

@@ -19,7 +19,8 @@ static void refuse_value(const char *source, enum hak_option_index option, const
                          const hak_policy *draft) {
     char low[22], high[22], used[22];
     const char *name = hak_options[option].variable;
-    const char *share = hak_option_is_size(option) ? ", or a share from 1% to 100%" : "";
+    const char *share =
+        hak_option_is_size(option) ? ", also with K, M or G, or a share from 1% to 100%" : "";
     complain(draft, (const char *const[]){
                         "hakmem: ", source, name, "=", text, " is not a number from ",
                         hak_option_text(hak_options[option].lowest, low), " to ",

@@ -27,7 +27,7 @@ static const char *position(const char *address, size_t slot, size_t *distance) 
                          : address < end ? address - start
                                          : address - end);
     return address < start ? " bytes in front of a block of "
-           : address < end ? " bytes inside a block of "
+           : address < end ? " bytes after the start of a block of "
                            : " bytes behind a block of ";
 }
 

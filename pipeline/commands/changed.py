@@ -8,6 +8,7 @@ that name it. Everything else is ``pipeline test``'s.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -197,6 +198,8 @@ def needs(ctest: Sequence[str | Path], build: Path) -> list[str]:
     # CMake lists programs and tests that are new. Where it fails, the build says why.
     run(("ninja", "-C", build, "build.ninja"), expect=None)
     listed = run((*ctest, "--show-only=json-v1")).stdout
+    if not all("command" in one for one in json.loads(listed)["tests"]):
+        return ["all"]  # a program that was never built is not named
     named = re.findall(rf"{re.escape(str(build))}/([\w./-]+)", listed)
     targets = run(("ninja", "-C", build, "-t", "targets", "all")).stdout
     known = {line.partition(":")[0] for line in targets.splitlines()}

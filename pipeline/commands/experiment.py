@@ -105,7 +105,9 @@ def list_command(subject: str | None, runnable: bool, as_json: bool) -> None:
         return
     for row in rows:
         click.echo(f"{row['subject']:11} {row['kind']:6} {row['name']}: {row['title']}")
-        for one in row["results"] or [{"date": "not run yet"}]:
+        if not row["results"]:
+            click.echo(f"{'':19}not run yet")
+        for one in row["results"]:
             where = one.get("processor") or "processor not noted"
             click.echo(f"{'':19}{one['date']}, {where}: {one.get('verdict', '')}")
             if one.get("ran"):

@@ -193,7 +193,7 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     """Take a rejection back; ``current`` stays where it is."""
     from pipeline.core.lock import marks_lock
     from pipeline.release.marks import accept
-    from pipeline.release.version import resolve_own
+    from pipeline.release.version import how_to_mend, resolve_own
 
     with marks_lock(tree.state):
         target = resolve_own(tree, profile, wish)
@@ -202,7 +202,12 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
         click.echo(f"{target.name} was not rejected")
         return
     click.echo(f"{target.name} is no longer rejected ({found.reason})")
-    click.echo(f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}` makes it current")
+    if damage := target.damage():
+        click.echo(f"it is damaged: {damage}; {how_to_mend(target)}")
+    else:
+        click.echo(
+            f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}` makes it current"
+        )
 
 
 def _require_no_rejection(found: Mark | None, profile: str) -> None:

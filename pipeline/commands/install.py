@@ -111,8 +111,7 @@ def uninstall_command(prefix: Path, destdir: Path | None, dry_run: bool, variant
         _tell(plan)
     else:
         carry_out(plan, None, click.echo)
-        files = [name for name in plan.remove if name != plan.place.record]
-        click.echo(f"removed {len(files)} files below {plan.place.root}")
+        click.echo(f"removed {len(plan.remove)} files below {plan.place.root}")
 
 
 def _tell_who_preloads(plan: Plan) -> None:

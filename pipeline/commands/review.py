@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,11 @@ def _base(tree: Tree, profile: str, wish: str) -> Build:
             hint="give a version, or the folder of one or of a tree; "
             "`.ci/review REVISION` builds a revision",
         )
-    found = resolve(tree, profile, wish)
+    try:
+        found = resolve(tree, profile, wish)
+    except VersionError as error:
+        revision = f"; `.ci/review {shlex.quote(wish)}` builds the revision of that name"
+        raise VersionError(str(error), hint=error.hint + revision) from None
     return read_build(tree, profile, found.folder)
 
 

@@ -42,16 +42,21 @@ def with_interval(ratio: Interval) -> str:
     return f"{percent(ratio.value)} {spread(ratio)}"
 
 
+def _tenths(ratio: float) -> str:
+    """Return a ratio as a signed change of one digit, without a zero below zero."""
+    return f"{round((ratio - 1) * 100, 1) + 0.0:+.1f}"
+
+
 def in_brief(ratio: float) -> str:
     """Return a ratio as a signed change of one digit: 1.021 becomes "+2.1 %"."""
-    return f"{(ratio - 1) * 100:+.1f} %"
+    return f"{_tenths(ratio)} %"
 
 
 def brief_figure(ratio: Interval, margin: float) -> str:
     """Return a change in brief: of one that is not decided the ends, as its middle says nothing."""
     if compare(ratio, margin) is not Verdict.INCONCLUSIVE:
         return in_brief(ratio.value)
-    return f"{(ratio.low - 1) * 100:+.1f} to {in_brief(ratio.high)}"
+    return f"{_tenths(ratio.low)} to {in_brief(ratio.high)}"
 
 
 def single_confidence(share: float, workloads: int) -> float:

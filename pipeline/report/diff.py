@@ -32,7 +32,7 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
 
 def _table(comparison: Comparison) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for heading in ("then", "now", "change"):
         table.add_column(heading, justify="right")
     table.add_column("is")
@@ -68,7 +68,7 @@ def _measure(comparison: Comparison) -> list[str]:
             "the noise of the machine left that open: `--measure` decides more on a quiet machine, "
             "and without --quick"
         ]
-    return ["the same command with `--measure` judges them directly, in a minute or two of runs"]
+    return ["the same command with `--measure` judges them directly, in some minutes of runs"]
 
 
 def verdict(comparison: Comparison) -> str:

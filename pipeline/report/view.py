@@ -117,9 +117,21 @@ def next_command(model: ReportModel) -> str:
     """Return what to do about a build that is not published or decided; "" for nothing."""
     if model.withheld:
         return "the same command without `--no-publish` and `--from` publishes it as it was judged"
+    if model.stays and model.previous is not None and model.previous.worse_overall:
+        return _settle(model, model.previous.version)
     if model.published:
         return to_decide(model.verify, line_of(model.profile, model.variant))
     return next_step(model.verify, model.profile)
+
+
+def _settle(model: ReportModel, before: str) -> str:
+    """Return what settles whether a version is worse than the one that was current."""
+    line = line_of(model.profile, model.variant)
+    return (
+        f"`.venv/bin/pipeline diff -p {line} {before} {model.version} --measure` judges the two "
+        f"against each other; `.venv/bin/pipeline reject -p {line} {model.version} --reason WHY` "
+        "refuses this one for good"
+    )
 
 
 def harmless(model: ReportModel) -> str:

@@ -22,7 +22,7 @@ OWN = ("regression", "doubt")
 
 OWN_TITLE = "This change beside its own baseline, the plain build of the same sources:"
 NOTHING = "There is nothing to compare."
-JUDGED = ("worse", "same", "better", "unclear")
+JUDGED = ("worse", "same", "better")
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _ANNOTATION = {"error": "error", "warning": "warning", "note": "notice"}
 _MOST_NOTES = 10
@@ -81,8 +81,8 @@ def junit(review: Review) -> str:
         said = f"{text.change(row.ratio)}: {row.why}"
         if row.judgement == "worse":
             ET.SubElement(case, "failure", message=said)
-        elif row.judgement not in JUDGED:
-            ET.SubElement(case, "skipped", message=row.why)
+        elif row.judgement not in JUDGED:  # among them what is undecided
+            ET.SubElement(case, "skipped", message=f"{text.judged(row.judgement)}: {said}")
     for rule, sentence in RULES.items():
         _rule_case(suite, rule, sentence, [one for one in review.errors if one.rule == rule])
     cases = list(suite)

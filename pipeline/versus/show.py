@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable
 
+from rich.console import JustifyMethod
 from rich.table import Table
 
 from pipeline.judge.headline import by_less, loses_in_one
@@ -13,13 +14,16 @@ from pipeline.judge.keys import shown, spread, with_interval
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
+from pipeline.report.columns import left_out, narrow
 from pipeline.report.findings import UNSEEN
-from pipeline.report.terminal import plain
+from pipeline.report.terminal import plain, terminal_width
 from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
 
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 HEADINGS = ("workload", "time A", "time B", "speed of B", "interval", "peak A", "peak B", "pairs")
+SPARED = ("pairs", "peak A", "peak B", "time A", "time B")
+"""Columns that a narrow terminal does without, the first one first."""
 CLOCKS = {"cpu": "processor time", "wall": "wall time"}
 LEGEND = (
     "speed: of the pairs, which is not the quotient of both times; a rate, so + is faster",
@@ -105,13 +109,21 @@ def _time(times: Times) -> str:
 
 
 def _term(result: VersusResult) -> str:
+    """Return what a terminal shows; on a narrow one without whole columns, which are named."""
+    cells = [HEADINGS, *_cells(result)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    out = left_out(HEADINGS, widths, SPARED, terminal_width())
+    kept = [number for number, heading in enumerate(HEADINGS) if heading not in out]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
-    for cells in _cells(result):
-        table.add_row(*cells)
+    for number in kept:
+        side: JustifyMethod = "right" if number else "left"
+        table.add_column(HEADINGS[number], justify=side, no_wrap=True, min_width=widths[number])
+    for row in cells[1:]:
+        table.add_row(*(row[number] for number in kept))
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
-    return plain(*sides, table, _timed(result), *LEGEND, *_keys(result), sentence(result))
+    return plain(
+        *sides, table, *narrow(out), _timed(result), *LEGEND, *_keys(result), sentence(result)
+    )
 
 
 def _timed(result: VersusResult) -> str:
@@ -143,9 +155,9 @@ def _busy(result: VersusResult) -> list[str]:
         return []
     load = max(around.load_before, around.load_after)
     return [
-        f"the machine was busy (load {load:.0f} on {around.cores} CPUs): the same command with A "
-        f"as both libraries ({result.a.library}) shows how far that alone goes; or repeat it when "
-        "the machine is quiet"
+        f"the machine was busy (load {load:.0f} on {around.cores} CPUs): repeat it when the "
+        "machine is quiet; or see how far that alone goes by a run of `pipeline versus` with A as "
+        f"both libraries: {result.a.library}"
     ]
 
 

@@ -14,6 +14,7 @@ from pipeline.commands.changed import (
     c_tests,
     changed_files,
     importers,
+    needs,
     python_tests,
     readers,
     steps_for,
@@ -33,6 +34,21 @@ def test_a_source_of_the_allocator_asks_for_the_tests_of_its_folder() -> None:
 def test_ctest_takes_the_pattern_of_a_change_of_all_folders() -> None:
     sources = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("allocator/*/*.[ch]"))
     assert c_tests(sources)["clang"].count("(") <= 31
+
+
+def test_all_is_built_where_a_test_was_never_built(tmp_path: Path) -> None:
+    """ctest names the program of a test only if it is there."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nenable_testing()\n"
+        "file(WRITE ${CMAKE_BINARY_DIR}/one.c [[int main(void) { return 0; }]])\n"
+        "add_executable(one ${CMAKE_BINARY_DIR}/one.c)\nadd_test(NAME unit.one COMMAND one)\n"
+    )
+    build = tmp_path / "build"
+    subprocess.run(["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja"], check=True)
+    ctest = ("ctest", "--test-dir", build)
+    assert needs(ctest, build) == ["all"]
+    subprocess.run(["cmake", "--build", build], check=True)
+    assert needs(ctest, build) == ["one"]
 
 
 def test_a_test_asks_for_itself_alone() -> None:

@@ -205,6 +205,9 @@ def test_a_build_against_itself_has_nothing_to_compare(tree: Tree) -> None:
 def test_what_is_not_there_is_named(tree: Tree, base: Path, tmp_path: Path) -> None:
     with pytest.raises(VersionError, match="is no folder of a version"):
         review(f"{tmp_path}/nowhere", "--no-measure")
+    with pytest.raises(VersionError) as refused:
+        review("main", "--no-measure")
+    assert "`.ci/review main` builds the revision" in str(refused.value.hint)
     (tree.root / f"{HEAD}.so").unlink()
     with pytest.raises(ArtifactError, match=f"the library of {HEAD} is gone"):
         review(base, "--no-measure")

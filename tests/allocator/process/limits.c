@@ -54,6 +54,23 @@ static void sizes_come_and_go(void) {
     }
 }
 
+/* For programs that end without a word when malloc returns NULL. */
+static void refusals_are_told_once(char *program) {
+    static char text[4096];
+    CHECK(run_again((char *[]){program, "refused", NULL}, STDERR_FILENO, text, sizeof text) == 0);
+    const char *told = strstr(text, "hakmem: HAKMEM_HARD_LIMIT is reached, 67108864 bytes: ");
+    CHECK_THAT(told != NULL && strstr(told + 1, "hakmem:") == NULL, "%s", text);
+    setenv("HAKMEM_QUIET", "1", 1);
+    CHECK(run_again((char *[]){program, "refused", NULL}, STDERR_FILENO, text, sizeof text) == 0);
+    CHECK_THAT(text[0] == '\0', "%s", text);
+    unsetenv("HAKMEM_QUIET");
+}
+
+static void be_refused(void) {
+    for (int i = 0; i < 3; i++)
+        CHECK(!malloc((size_t)(LIMIT_MIB + 1) * MIB) && errno == ENOMEM);
+}
+
 static void too_much_at_once(void) {
     errno = 0;
     CHECK(!malloc((size_t)(LIMIT_MIB + 1) * MIB) && errno == ENOMEM);
@@ -145,6 +162,11 @@ int main(int count, char **arguments) {
         setenv("HAKMEM_PURGE_DELAY", "3000000", 1);
         execl(arguments[0], arguments[0], "limited", NULL);
     }
+    if (strcmp(arguments[1], "refused") == 0) {
+        be_refused();
+        return 0;
+    }
+    refusals_are_told_once(arguments[0]);
     blocks = mmap(NULL, MOST * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                   -1, 0);
     set = (__typeof__(set))dlsym(RTLD_DEFAULT, "hak_policy_set");

@@ -140,7 +140,7 @@ static const struct misuse {
     {"underflow_by_one", underflow_by_one, ": underflow: free(", SIGABRT, false},
     {"found_by_validate", found_by_validate, ": underflow: hak_validate(", SIGABRT, false},
     {"free_twice", free_twice, ": double free: free(", SIGABRT, true},
-    {"free_inside", free_inside, "16 bytes inside a block of 20 bytes", SIGABRT, false},
+    {"free_inside", free_inside, "16 bytes after the start of a block of 20 bytes", SIGABRT, false},
     {"free_outside", free_outside, ": invalid pointer: free(", SIGABRT, false},
     {"realloc_freed", realloc_freed, ": use after free: realloc(", SIGABRT, true},
 };

@@ -20,7 +20,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
-from pipeline.report.model import ReportModel
+from pipeline.report.model import ComparedRow, Comparison, ReportModel
 from pipeline.report.view import next_command
 
 AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"
@@ -276,3 +276,20 @@ def test_the_report_of_a_variant_names_the_build_of_the_variant() -> None:
         published=True, profile="shop", variant="hardened", verify=judged(1.0, 8.0, 3.0)
     )
     assert "build --profile shop+hardened --verify-time" in next_command(model)
+
+
+def test_what_seems_worse_than_the_current_version_is_settled_before_it_is_timed_longer() -> None:
+    worse = ComparedRow(
+        name="code", unit="bytes", before=1, after=2, ratio=2, judgement="worse", why="counted"
+    )
+    older = Comparison.model_construct(version="0.2.0-1", rows=(worse,), workloads=())
+    model = ReportModel.model_construct(
+        published=True,
+        profile="shop",
+        version="0.2.0-2",
+        stays="code is worse",
+        verify=judged(1.0, 8.0, 3.0),
+        previous=older,
+    )
+    assert "diff -p shop 0.2.0-1 0.2.0-2 --measure`" in next_command(model)
+    assert "reject -p shop 0.2.0-2" in next_command(model)

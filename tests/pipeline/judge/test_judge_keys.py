@@ -20,7 +20,7 @@ from judge_support import (
 
 from pipeline.judge.headline import brief, by_less, headline, memory_of, speed_of
 from pipeline.judge.icache import icache_key
-from pipeline.judge.keys import compare, memory_key, rss_guard, throughput_key
+from pipeline.judge.keys import compare, in_brief, memory_key, rss_guard, throughput_key
 from pipeline.judge.model import Key
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
@@ -529,3 +529,12 @@ def test_key_and_limit_tell_the_same_change_of_memory() -> None:
     assert key.ratio is not None
     assert rss_guard(throughput, MARGINS).ratio == pytest.approx(key.ratio.value)
     assert key.ratio.value == pytest.approx(0.99)
+
+
+def test_no_change_is_a_zero_below_zero() -> None:
+    assert [in_brief(ratio) for ratio in (0.9998, 1.0, 1.0212, 0.9)] == [
+        "+0.0 %",
+        "+0.0 %",
+        "+2.1 %",
+        "-10.0 %",
+    ]
