@@ -147,8 +147,8 @@ class _Campaign:
         name = block[0].workload
         done = sum(len(samples) for samples in self.samples.values())
         spent, budget = self.seconds, self._request.time_budget_s
-        of = f"of {budget:.0f}" if spent <= budget else "and the fewest pairs that will do"
-        self._progress(f"pair {done + 1}, {spent:.0f} s {of}: {name}")
+        over = ", until each workload has its fewest pairs" if spent > budget else ""
+        self._progress(f"pair {done + 1}, {spent:.0f} s of {budget:.0f}{over}: {name}")
         before = self._clock()
         self.samples[name] += self._runner(self._benches[name], block)
         self._spent_s[name] += self._clock() - before
