@@ -25,6 +25,11 @@
 typedef struct hak_slab hak_slab;
 typedef struct hak_range hak_range;
 
+/* Pages that hold so many bytes; 0 for none, and for more than all. */
+HAK_INLINE size_t hak_pages_for(size_t bytes) {
+    return (bytes + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
+}
+
 enum hak_run_kind {
     HAK_RUN_FREE,
     HAK_RUN_SLAB,

@@ -8,10 +8,6 @@
 #include "reclaim/purge.h"
 #include "thread/thread.h"
 
-HAK_INLINE size_t hak_large_pages(size_t size) {
-    return (size + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
-}
-
 HAK_INLINE size_t hak_large_bytes(const hak_slab *run) {
     return (size_t)run->pages << HAK_PAGE_SHIFT;
 }

@@ -65,7 +65,7 @@ static hak_slab *take_cached(size_t pages) {
 }
 
 static hak_slab *take(size_t size, size_t align, bool *zeroed) {
-    size_t pages = hak_large_pages(size);
+    size_t pages = hak_pages_for(size);
     size_t align_pages = align > HAK_PAGE_SIZE ? align >> HAK_PAGE_SHIFT : 1;
     hak_slab *run = take_cached(align_pages == 1 ? pages : 0);
     if (run != NULL) {
@@ -132,7 +132,7 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
 void *hak_large_malloc(size_t size) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL) && HAK_LIKELY(hak_owner_tries(heap))) {
-        hak_slab *run = hak_run_cache_take(heap, hak_large_pages(size));
+        hak_slab *run = hak_run_cache_take(heap, hak_pages_for(size));
         hak_owner_leaves(heap);
         if (HAK_LIKELY(run != NULL))
             return hak_large_begin(run, size);

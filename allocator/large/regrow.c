@@ -26,7 +26,7 @@ static hak_slab *take_with_slack(size_t pages) {
 static void *allocate_to_grow(size_t size) {
     if (hak_apart_wants(size, 1))
         return hak_large_take_apart(size, 1);
-    hak_slab *run = take_with_slack(hak_large_pages(size));
+    hak_slab *run = take_with_slack(hak_pages_for(size));
     return run != NULL ? hak_large_begin(run, size) : NULL;
 }
 
@@ -78,7 +78,7 @@ static bool grow_in_place(hak_slab *run, size_t pages) {
 /* A block apart that becomes small is copied; so is one whose mapping the program has cut. */
 static void *resize_apart(void *block, size_t size) {
     size_t before = hak_large_size_apart(block, "realloc");
-    void *resized = hak_large_pages(size) >= MOVE_PAGES ? hak_apart_resize(block, size) : NULL;
+    void *resized = hak_pages_for(size) >= MOVE_PAGES ? hak_apart_resize(block, size) : NULL;
     if (resized != NULL)
         return resized;
     void *copy = hak_large_allocate(size, 1, false);
@@ -104,7 +104,7 @@ static void *resize(void *block, size_t size) {
         return resize_apart(block, size);
     if (hak_apart_wants(size, 1))
         return move(run, size);
-    size_t pages = hak_large_pages(size);
+    size_t pages = hak_pages_for(size);
     if (!grow_in_place(run, pages))
         return move(run, size);
     run->large_size = size;
@@ -119,7 +119,7 @@ HAK_COLD size_t hak_large_widen(void *block, size_t size) {
     if (run == NULL)
         return hak_large_size_apart(block, function);
     bool may = size > hak_large_usable(run) && size <= PTRDIFF_MAX && !hak_apart_wants(size, 1);
-    if (may && !hak_sampling_ever() && grow_in_place(run, hak_large_pages(size)))
+    if (may && !hak_sampling_ever() && grow_in_place(run, hak_pages_for(size)))
         run->large_size = size;
     return hak_large_usable(run);
 }

@@ -69,7 +69,7 @@ void hak_excess_borrows(size_t pages) {
 
 size_t hak_excess_pages(void) {
     size_t dirty = hak_pages_dirty() + hak_excess_borrowed(), used = hak_pages_used();
-    size_t beyond = hak_quota_beyond();
+    size_t beyond = hak_quota_beyond(0);
     if (beyond != 0)
         return beyond;
     if (dirty <= allowed(used) || !hak_lock_try(&lock))

@@ -7,10 +7,6 @@
 
 static _Atomic size_t apart; /* pages; a part of one counts whole */
 
-static size_t pages_of(size_t bytes) {
-    return (bytes + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
-}
-
 size_t hak_quota_with(size_t pages) {
     return hak_pages_used() + hak_pages_dirty() +
            atomic_load_explicit(&apart, memory_order_relaxed) + pages;
@@ -27,7 +23,7 @@ bool hak_quota_forbids(const hak_range *r, size_t first, size_t count) {
 /* Under the lock that pages are taken under: so of two requests that are too much together, one is
  * refused. */
 bool hak_quota_resize_apart(size_t from, size_t to) {
-    size_t before = pages_of(from), after = pages_of(to);
+    size_t before = hak_pages_for(from), after = hak_pages_for(to);
     hak_lock_take(&hak_segment_lock);
     bool granted = after <= before || !is_beyond(after - before);
     if (granted)
@@ -37,11 +33,11 @@ bool hak_quota_resize_apart(size_t from, size_t to) {
 }
 
 void hak_quota_give_apart(size_t bytes) {
-    atomic_fetch_sub_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+    atomic_fetch_sub_explicit(&apart, hak_pages_for(bytes), memory_order_relaxed);
 }
 
 void hak_quota_set_apart(size_t bytes) {
-    atomic_store_explicit(&apart, pages_of(bytes), memory_order_relaxed);
+    atomic_store_explicit(&apart, hak_pages_for(bytes), memory_order_relaxed);
 }
 
 static void tell_once(size_t size, size_t hard) {
@@ -56,7 +52,7 @@ static void tell_once(size_t size, size_t hard) {
 
 void *hak_quota_refuse(size_t size) {
     size_t hard = atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
-    if (hard != SIZE_MAX && is_beyond(pages_of(size)))
+    if (hard != SIZE_MAX && is_beyond(hak_pages_for(size)))
         tell_once(size, hard);
     return hak_refuse(size);
 }

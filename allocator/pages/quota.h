@@ -9,17 +9,14 @@
 /* Pages that count now, and these. */
 size_t hak_quota_with(size_t pages);
 
-/* Whether they are more than a limit. Where there is none: one compare. */
-HAK_INLINE bool hak_quota_is_near(size_t pages) {
+/* How many of them are more than a limit. Where there is none: one compare. */
+HAK_INLINE size_t hak_quota_beyond(size_t pages) {
     size_t lowest = atomic_load_explicit(&hak_limit.lowest, memory_order_relaxed);
-    return HAK_UNLIKELY(lowest != SIZE_MAX) && hak_quota_with(pages) > lowest;
+    size_t all = HAK_UNLIKELY(lowest != SIZE_MAX) ? hak_quota_with(pages) : 0;
+    return all > lowest ? all - lowest : 0;
 }
-
-/* Pages that count now and are more than a limit. */
-HAK_INLINE size_t hak_quota_beyond(void) {
-    size_t lowest = atomic_load_explicit(&hak_limit.lowest, memory_order_relaxed);
-    size_t now = HAK_UNLIKELY(lowest != SIZE_MAX) ? hak_quota_with(0) : 0;
-    return now > lowest ? now - lowest : 0;
+HAK_INLINE bool hak_quota_is_near(size_t pages) {
+    return hak_quota_beyond(pages) != 0;
 }
 
 /* Under the segment lock: whether the hard limit forbids to take these free pages. Those of them

@@ -90,14 +90,14 @@ def _base(tree: Tree, profile: str, wish: str) -> Build:
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
     from pipeline.release.last import LAST
-    from pipeline.release.version import resolve
+    from pipeline.release.version import Version, resolve
     from pipeline.review.gather import read_build
 
     other = Tree(Path(wish).resolve())
     last = other.reports(profile) / LAST
     if last.is_dir():
         return read_build(other, profile, last)
-    if "/" in wish and not (Path(wish) / "manifest.json").is_file():
+    if "/" in wish and not Version(Path(wish)).is_published:
         raise VersionError(
             f"{wish} is no folder of a version, and no build of {profile!r} was judged in it",
             hint="give a version, or the folder of one or of a tree; "

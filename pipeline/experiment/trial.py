@@ -12,6 +12,7 @@ from pipeline.judge.headline import loses_in_one, memory_word, speed_word
 from pipeline.judge.keys import with_interval
 from pipeline.release.commit import commit_of
 from pipeline.release.version import in_short
+from pipeline.report.text import many
 from pipeline.versus.model import VersusResult
 
 COMPILED = ("allocator/", "cmake/", "CMakeLists.txt", "VERSION", "bench/", "training/")
@@ -59,9 +60,7 @@ def _ran(found: VersusResult) -> str:
 
 
 def _threads(count: int | None) -> str:
-    if count is None:
-        return "threads unknown"
-    return f"{count} thread{'' if count == 1 else 's'}"
+    return "threads unknown" if count is None else many(count, "thread")
 
 
 def _processor() -> str:

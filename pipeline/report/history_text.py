@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import JustifyMethod
 from rich.table import Table
 
 from pipeline.report import text
-from pipeline.report.columns import left_out, narrow
+from pipeline.report.columns import narrow
 from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, Point
 from pipeline.report.svg.series import LEAST_SPAN
-from pipeline.report.terminal import plain, terminal_width
+from pipeline.report.terminal import fitted, plain
 
 HEADINGS = (
     *("", "version", "judged", "mode", "throughput", "interval"),
@@ -30,16 +29,8 @@ def render_history(history: History) -> str:
     On a narrow terminal whole columns are left out, and named below; no figure is cut. What became
     of a version stands below, too, for a reason may be long.
     """
-    cells = [HEADINGS, *rows(history)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
-    out = left_out(HEADINGS, widths, SPARED, terminal_width())
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    kept = [number for number, heading in enumerate(HEADINGS[:-1]) if heading not in out]
-    for number in kept:
-        side: JustifyMethod = "right" if number >= FIRST_FIGURE else "left"
-        table.add_column(HEADINGS[number], justify=side, no_wrap=True, min_width=widths[number])
-    for row in cells[1:]:
-        table.add_row(*(row[number] for number in kept))
+    cells = [row[:-1] for row in rows(history)]
+    table, out = fitted(HEADINGS[:-1], cells, SPARED, FIRST_FIGURE)
     said = [f"{one.version}: {what}" for one in history.points if (what := remark(one))]
     bars = Table(box=None, pad_edge=False, show_header=False)
     for quantity in QUANTITIES:

@@ -17,6 +17,7 @@ from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
+from pipeline.report.columns import left_out
 from pipeline.report.model import Finding, ReportModel, SummaryRow
 from pipeline.report.view import (
     harmless,
@@ -178,6 +179,26 @@ def plain(*parts: RenderableType) -> str:
     for part in parts:
         console.print(part, markup=False, highlight=False)
     return _text(console)
+
+
+def fitted(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], spared: Sequence[str], figures: int
+) -> tuple[Table, list[str]]:
+    """Return a table of the columns that there is room for, and the headings of the others.
+
+    ``spared`` are those that a reader can do without, the first one first. From column ``figures``
+    on there are figures. No cell is cut.
+    """
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    out = left_out(headings, widths, spared, terminal_width())
+    kept = [number for number, heading in enumerate(headings) if heading not in out]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number in kept:
+        side: JustifyMethod = "right" if number >= figures else "left"
+        table.add_column(headings[number], justify=side, no_wrap=True, min_width=widths[number])
+    for row in rows:
+        table.add_row(*(row[number] for number in kept))
+    return table, out
 
 
 def terminal_width() -> int:

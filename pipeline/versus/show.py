@@ -6,17 +6,14 @@ import csv
 import io
 from collections.abc import Callable
 
-from rich.console import JustifyMethod
-from rich.table import Table
-
 from pipeline.judge.headline import by_less, loses_in_one
 from pipeline.judge.keys import shown, spread, with_interval
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
-from pipeline.report.columns import left_out, narrow
+from pipeline.report.columns import narrow
 from pipeline.report.findings import UNSEEN
-from pipeline.report.terminal import plain, terminal_width
+from pipeline.report.terminal import fitted, plain
 from pipeline.report.times import Times
 from pipeline.versus.model import Compared, VersusResult
 
@@ -110,16 +107,7 @@ def _time(times: Times) -> str:
 
 def _term(result: VersusResult) -> str:
     """Return what a terminal shows; on a narrow one without whole columns, which are named."""
-    cells = [HEADINGS, *_cells(result)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    out = left_out(HEADINGS, widths, SPARED, terminal_width())
-    kept = [number for number, heading in enumerate(HEADINGS) if heading not in out]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number in kept:
-        side: JustifyMethod = "right" if number else "left"
-        table.add_column(HEADINGS[number], justify=side, no_wrap=True, min_width=widths[number])
-    for row in cells[1:]:
-        table.add_row(*(row[number] for number in kept))
+    table, out = fitted(HEADINGS, _cells(result), SPARED, figures=1)
     sides = [f"{letter}: {_title(one)}" for letter, one in (("A", result.a), ("B", result.b))]
     return plain(
         *sides, table, *narrow(out), _timed(result), *LEGEND, *_keys(result), sentence(result)

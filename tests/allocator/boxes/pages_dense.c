@@ -115,7 +115,7 @@ static void a_full_one_that_goes_leaves_small_pages(void) {
     *last = NULL;
     free_all(blocks);
     CHECK(hak_policy_set("purge_delay", "1") == 0);
-    usleep(10000);
+    sleep_ms(10);
     hak_free(block);
     CHECK(hak_policy_set("purge_delay", "500") == 0);
     CHECK(!hak_dense_holds(run));
