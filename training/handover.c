@@ -1,9 +1,14 @@
 /* Messages between threads: producers fill messages and put them into a bounded queue, consumers
  * check and free them, so nearly every free is of another thread's block. Threads come and go in
- * waves, and each thread leaves a few blocks behind that only the next wave frees. */
+ * waves, and each thread leaves a few blocks behind that only the next wave frees.
+ *
+ * The threads take turns, each until the queue stops it: so two runs do the same in the same order,
+ * and a build that is trained twice is the same twice. */
 #include "common/training.h"
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,40 +26,45 @@ typedef struct part {
 } part;
 
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t not_empty, not_full;
     message *items[QUEUE_LENGTH];
     size_t head, count;
-} queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
-           .not_empty = PTHREAD_COND_INITIALIZER,
-           .not_full = PTHREAD_COND_INITIALIZER};
+} queue;
 
 typedef struct worker {
     pthread_t thread;
+    sem_t turn;
+    bool done;
+    void (*work)(struct worker *self);
     uint64_t rng;
     uint64_t messages;
     uint64_t sum; /* of what it consumed */
     part *left_behind;
 } worker;
 
-static void put(message *item) {
-    pthread_mutex_lock(&queue.lock);
-    while (queue.count == QUEUE_LENGTH)
-        pthread_cond_wait(&queue.not_full, &queue.lock);
-    queue.items[(queue.head + queue.count++) % QUEUE_LENGTH] = item;
-    pthread_cond_signal(&queue.not_empty);
-    pthread_mutex_unlock(&queue.lock);
+static sem_t end_of_turn;
+
+static void wait_for(sem_t *what) {
+    while (sem_wait(what) != 0)
+        ;
 }
 
-static message *take(void) {
-    pthread_mutex_lock(&queue.lock);
+static void end_turn(worker *self) {
+    sem_post(&end_of_turn);
+    wait_for(&self->turn);
+}
+
+static void put(worker *self, message *item) {
+    while (queue.count == QUEUE_LENGTH)
+        end_turn(self);
+    queue.items[(queue.head + queue.count++) % QUEUE_LENGTH] = item;
+}
+
+static message *take(worker *self) {
     while (queue.count == 0)
-        pthread_cond_wait(&queue.not_empty, &queue.lock);
+        end_turn(self);
     message *item = queue.items[queue.head];
     queue.head = (queue.head + 1) % QUEUE_LENGTH;
     queue.count--;
-    pthread_cond_signal(&queue.not_full);
-    pthread_mutex_unlock(&queue.lock);
     return item;
 }
 
@@ -79,8 +89,7 @@ static uint64_t drop_parts(part *self) {
     return sum;
 }
 
-static void *produce(void *argument) {
-    worker *self = argument;
+static void produce(worker *self) {
     for (uint64_t i = 0; i < self->messages; i++) {
         message *item = training_need(malloc(sizeof *item));
         *item = (message){0};
@@ -88,32 +97,51 @@ static void *produce(void *argument) {
             item->parts = make_part(&self->rng, item->parts);
             item->sum += item->parts->length;
         }
-        put(item);
+        put(self, item);
     }
     for (int i = 0; i < LEFT_BEHIND; i++)
         self->left_behind = make_part(&self->rng, self->left_behind);
-    return NULL;
 }
 
-static void *consume(void *argument) {
-    worker *self = argument;
+static void consume(worker *self) {
     self->sum += drop_parts(self->left_behind);
     self->left_behind = NULL;
     for (uint64_t i = 0; i < self->messages; i++) {
-        message *item = take();
+        message *item = take(self);
         uint64_t sum = item->sum;
         if (drop_parts(item->parts) != sum)
             training_fail("handover: a message lost a part");
         self->sum += sum;
         free(item);
     }
+}
+
+static void *run(void *argument) {
+    worker *self = argument;
+    wait_for(&self->turn);
+    self->work(self);
+    self->done = true;
+    sem_post(&end_of_turn);
     return NULL;
 }
 
-static void start(worker *self, void *(*work)(void *), uint64_t messages) {
+static void start(worker *self, void (*work)(worker *), uint64_t messages) {
     self->messages = messages;
-    if (pthread_create(&self->thread, NULL, work, self) != 0)
+    self->work = work;
+    self->done = false;
+    if (sem_init(&self->turn, 0, 0) != 0 || pthread_create(&self->thread, NULL, run, self) != 0)
         training_fail("handover: cannot start a thread");
+}
+
+/* Returns whether that was its last turn: then the thread is gone. */
+static bool give_turn(worker *self) {
+    if (self->done)
+        return false;
+    sem_post(&self->turn);
+    wait_for(&end_of_turn);
+    if (self->done)
+        pthread_join(self->thread, NULL);
+    return self->done;
 }
 
 /* Each consumer also drops what the producer with its number left behind a wave ago. */
@@ -124,10 +152,9 @@ static void run_wave(worker *producers, worker *consumers, uint64_t pairs, uint6
         start(&producers[i], produce, messages);
         start(&consumers[i], consume, messages);
     }
-    for (uint64_t i = 0; i < pairs; i++) {
-        pthread_join(producers[i].thread, NULL);
-        pthread_join(consumers[i].thread, NULL);
-    }
+    for (uint64_t left = 2 * pairs; left > 0;)
+        for (uint64_t i = 0; i < pairs; i++)
+            left -= (uint64_t)give_turn(&producers[i]) + (uint64_t)give_turn(&consumers[i]);
 }
 
 int main(int argc, char **argv) {
@@ -135,6 +162,8 @@ int main(int argc, char **argv) {
     training_options options = {.ops = 400000, .seed = 1, .threads = 2};
     training_parse(argc, argv, &options,
                    "one message of one to four parts; --threads counts pairs of threads");
+    if (sem_init(&end_of_turn, 0, 0) != 0)
+        training_fail("handover: no semaphore");
     uint64_t per_wave = options.ops / (options.threads * WAVES) + 1, checksum = 0;
     for (uint64_t i = 0; i < options.threads; i++)
         producers[i].rng = training_seed(options.seed, i);

@@ -22,6 +22,8 @@ from pipeline.core.errors import ToolError
 KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR")
 # One language and one time zone: messages are parsed, and outputs are compared.
 FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+# With these, what is counted in python3 and perl is the same each time.
+SAME_HASHES = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.PyDLL(None)
 

@@ -17,7 +17,8 @@ def check_preloadable(library: Path) -> None:
         )
 
 
-def preload(library: Path) -> dict[str, str]:
-    """Return the variable that loads ``library`` into a child; SpaceError if it never would."""
-    check_preloadable(library)
-    return {"LD_PRELOAD": str(library)}
+def preload(*libraries: Path) -> dict[str, str]:
+    """Return the variable that loads ``libraries`` into a child; SpaceError if it never would."""
+    for library in libraries:
+        check_preloadable(library)
+    return {"LD_PRELOAD": ":".join(map(str, libraries))}

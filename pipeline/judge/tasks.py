@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.child import SAME_HASHES
 from pipeline.core.errors import ChildError
 from pipeline.core.process import Completed, run
 
@@ -170,7 +171,6 @@ for (1 .. 4_000) {
 }
 print scalar(keys %count), " ", length(join(",", sort keys %count)), "\\n";
 """
-SAME_HASHES = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
 
 JUDGED = (
     Task("gcc", COMPILER, ("-quiet", "-O1", "one.c", "-o", "one.s"), files={"one.c": C_SOURCE}),

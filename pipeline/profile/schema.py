@@ -209,7 +209,7 @@ class Command(Strict):
     @model_validator(mode="after")
     def _weight_fits_role(self) -> Command:
         if self.role == "train" and self.weight is None:
-            raise ValueError("a training command needs a weight (its share of time, above 0)")
+            raise ValueError("a training command needs a weight (its share of the work, above 0)")
         if self.role == "train" and self.counted:
             raise ValueError("counted is for commands of role 'verify'")
         timed = self.role == "verify" and self.weight is not None

@@ -16,7 +16,7 @@ name = "mixed"                   # the order of symbols: layouts/mixed/hot.txt a
 must_be_hot = ["hak_malloc", "hak_free"]       # stop if the training does not run these
 
 # ---- training: what the library is compiled for --------------------------------------------------
-# `weight` is the share of time that a workload stands for.
+# `weight` is the share of the library's work that a workload stands for.
 """
 
 _COMMAND = """\

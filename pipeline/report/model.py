@@ -38,7 +38,7 @@ class StageRow(Record):
 
 
 class TrainingRow(Record):
-    """One training workload: its share of time, and what became of its processes."""
+    """One training workload: its share of the work, and what became of its processes."""
 
     name: str
     weight: float | None

@@ -116,8 +116,8 @@ class Review:
         """Say how far two builds may differ by chance, as each is trained by itself."""
         if not self.same:
             yield (
-                "Each side was trained by itself: two builds of the same sources differed by up "
-                "to 4 % in misses, and 2 % in code (docs/versions.md, Reviews)."
+                "Each side was trained by itself, but alike: two builds of the same sources "
+                "differed by up to 1 % in misses, and not in code (docs/versions.md, Reviews)."
             )
 
     def _remarks(self) -> Iterator[Remark]:

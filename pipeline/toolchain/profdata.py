@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.core.process import run
@@ -10,6 +11,18 @@ from pipeline.core.process import run
 LIMIT_S = 120.0
 # A function that only samples know is hot ("PseudoHot") has no counts: it ran, by 1.
 _FUNCTION = r"^  (\S.*):\n(?:    .*\n)*?    (?:Block counts: \[(.*)\]|Counters: \d+ +<PseudoHot>)$"
+
+
+def total_count(tool: Path, profiles: Iterable[Path], log: Path | None = None) -> int:
+    """Return the sum of all counts in raw profiles; those that cannot be read add nothing."""
+    return sum(_total(tool, profile, log) for profile in profiles)
+
+
+def _total(tool: Path, profile: Path, log: Path | None) -> int:
+    argv: list[str | Path] = [tool, "show", "--detailed-summary", profile]
+    done = run(argv, log=log, timeout_s=LIMIT_S, expect=None)
+    found = re.search(r"^Total count: (\d+)$", done.stdout, re.M)
+    return int(found[1]) if found else 0
 
 
 def read_counts(

@@ -1,4 +1,4 @@
-"""Weights by time, in whole numbers for PGO and multiplied counts for BOLT."""
+"""Weights by work, in whole numbers for PGO and multiplied counts for BOLT."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.process import run
-from pipeline.stages.pgo.train import SCALE, time_factors
+from pipeline.stages.pgo.train import SCALE, work_factors
 from pipeline.toolchain.fdata import Edges
 from pipeline.toolchain.find import find_llvm
 
@@ -15,17 +15,22 @@ LINES = "1 malloc 2b 1 malloc 41 0 100\n1 refill/1 79 1 write@PLT 0 3 42\n"
 
 
 def test_share_of_counts_follows_the_wish() -> None:
-    wish = {"long": (1.0, 10.0), "short": (3.0, 0.5)}
-    factors = time_factors(wish)
-    # Counts grow with time: seconds * factor is what a workload contributes.
-    parts = {name: seconds * factors[name] for name, (_, seconds) in wish.items()}
+    wish = {"long": (1.0, 1_000_000), "short": (3.0, 5_000)}
+    factors = work_factors(wish)
+    parts = {name: work * factors[name] for name, (_, work) in wish.items()}
     assert parts["short"] / parts["long"] == pytest.approx(3.0, rel=0.02)
     assert max(factors.values()) == SCALE
 
 
 def test_factors_never_fall_to_zero_or_divide_by_it() -> None:
-    factors = time_factors({"instant": (1.0, 0.0), "hour": (0.001, 3600.0)})
-    assert factors == {"instant": SCALE, "hour": 1}
+    factors = work_factors({"short": (1.0, 1), "long": (0.001, 10**9)})
+    assert factors == {"short": SCALE, "long": 1}
+
+
+def test_what_never_used_the_library_does_not_weigh_on_the_others() -> None:
+    shares = {"idle": (1.0, 0), "one": (1.0, 100), "two": (1.0, 200)}
+    assert work_factors(shares) == {"idle": 1, "one": SCALE, "two": SCALE // 2}
+    assert work_factors({"idle": (1.0, 0)}) == {"idle": 1}
 
 
 def write(folder: Path, name: str, text: str = LINES) -> Path:

@@ -76,6 +76,7 @@ def _count_one(
         workload,
         prepare(shop, workload, plain),
         counted.library.path,
+        plain,
         log=shop.log(STAGE, workload.name),
     )
     files = sorted(folder.glob(f"{counted.prefix.name}.*.fdata"))

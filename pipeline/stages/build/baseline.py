@@ -22,6 +22,7 @@ from pipeline.toolchain.flags import COMPILE, LINK, spelled, texts
 
 STAGE = "baseline"
 PLACED = "placed"
+CLOCK = "training/libtraining-clock.so"
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,18 @@ class Baseline:
         if name not in self.artifact.receipt.outputs:
             folder = name.split("/", maxsplit=1)[0]
             outputs = self.artifact.receipt.outputs
-            known = sorted(n for n in outputs if n.startswith(folder) and f"/{PLACED}/" not in n)
+            known = sorted(
+                n for n in outputs if n.startswith(folder) and f"/{PLACED}/" not in n and n != CLOCK
+            )
             raise ProfileError(
                 f"there is no program {name}; there is: {', '.join(known) or 'none'}"
             )
         return self.artifact.path(name)
+
+    @property
+    def clock(self) -> Path:
+        """The library that trainings preload beside ours: training/common/clock.c."""
+        return self.artifact.path(CLOCK)
 
     def elsewhere(self, name: str) -> tuple[Path, ...]:
         """Return the same program with its code at other places; none for what is no loop."""
@@ -81,6 +89,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
             for folder in PROGRAM_FOLDERS
             for path in _programs(build / folder)
         ]
+        _take_program(build / CLOCK, (room / CLOCK).parent)
         for folder in PROGRAM_FOLDERS:
             for path in _programs(build / folder / PLACED):
                 _take_program(path, room / folder / PLACED)

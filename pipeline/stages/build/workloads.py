@@ -7,11 +7,13 @@ import platform
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.child import SAME_HASHES
 from pipeline.core.digest import digest_value
-from pipeline.core.errors import ChildFailed, ChildTimeout, WorkloadError
+from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError, WorkloadError
 from pipeline.core.preload import preload
 from pipeline.core.process import Completed, describe_exit, run
 from pipeline.core.processor import machine
@@ -25,6 +27,7 @@ from pipeline.toolchain.identity import MEMORY, Identities
 if TYPE_CHECKING:
     from pipeline.judge.tasks import Task
 
+TRY_LIMIT_S = 20.0
 ALONE = "run the line at the top of the log to see it alone"
 
 
@@ -52,13 +55,33 @@ def train_on(
     workload: Program | Command,
     prepared: Prepared,
     library: Path,
+    programs: Baseline,
     *,
     log: Path,
     env: Mapping[str, str] | None = None,
 ) -> Completed:
-    """Run a workload with ``library`` preloaded and further variables ``env``."""
-    variables = {**prepared.env, **(env or {}), **preload(library)}
-    return run_workload(workload, replace(prepared, env=variables), log=log)
+    """Run a workload with ``library``, which counts, and further variables ``env``.
+
+    Clock, hashes and addresses are the same each time, so that two trainings count alike.
+    """
+    ours = preload(library, programs.clock)
+    same = replace(
+        prepared,
+        argv=(*same_addresses(), *prepared.argv),
+        env={**SAME_HASHES, **prepared.env, **(env or {}), **ours},
+    )
+    return run_workload(workload, same, log=log)
+
+
+@cache
+def same_addresses() -> tuple[str, ...]:
+    """Return what starts a program without random addresses; nothing where that is forbidden."""
+    words = ("setarch", "-R")
+    try:
+        run([*words, "true"], timeout_s=TRY_LIMIT_S)
+    except PipelineError:
+        return ()
+    return words
 
 
 def run_workload(workload: Program | Command, prepared: Prepared, *, log: Path) -> Completed:

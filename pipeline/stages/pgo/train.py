@@ -1,8 +1,9 @@
-"""train: run every training workload and collect its counts, and learn how long it takes.
+"""train: run every training workload and collect its counts.
 
-A profile states the share of *time* each workload stands for. Raw counts grow with the length of
-a run, so each workload's counts are multiplied by (wished share) / (time it took with the plain
-library), scaled to whole numbers. See docs/profiles.md.
+A profile states the share of the library's *work* that each workload stands for. Raw counts grow
+with the length of a run, so each workload's counts are multiplied by (wished share) / (sum of its
+counts), scaled to whole numbers. No clock decides: two trainings have the same factors. See
+docs/profiles.md.
 """
 
 from __future__ import annotations
@@ -19,21 +20,14 @@ from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
-from pipeline.stages.build.workloads import (
-    Prepared,
-    command_keys,
-    prepare,
-    train_on,
-    workload_keys,
-)
+from pipeline.stages.build.workloads import command_keys, prepare, train_on, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
+from pipeline.toolchain.profdata import total_count
 
 STAGE, SECOND = "train", "context-train"
 FACTORS = "factors.json"
-# The largest factor. Rounding to whole numbers then costs at most 0.1 % of the heaviest workload.
-SCALE = 1000
-# No workload is measured shorter than this: the clock of the kernel is no finer, in seconds.
-SHORTEST_S = 0.01
+# The largest factor. Rounding to whole numbers then costs a run of 1000 times the work 1 %.
+SCALE = 100_000
 
 Row = dict[str, Any]
 
@@ -55,14 +49,16 @@ class Training:
 
 
 def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) -> Training:
-    """Run the training workloads: once plain for the time, once instrumented for the counts."""
+    """Run the training workloads with counters, and weigh them by their work."""
     parts = {**training_parts(shop, setup, library), "sources": setup.sources}
 
     def work(room: Path, line: StageLine) -> Notes:
-        rows = each_workload(
-            setup, line, lambda one: _train_one(shop, room, one, programs, library)
-        )
-        factors = time_factors({n: (r["weight"], r["seconds"]) for n, r in rows.items()})
+        def count(one: Program | Command) -> Row:
+            row = _count(shop, STAGE, room, one, programs, library)
+            return {"weight": one.weight, "work": _work(shop, room, one), **row}
+
+        rows = each_workload(setup, line, count)
+        factors = work_factors({n: (r["weight"], r["work"]) for n, r in rows.items()})
         (room / FACTORS).write_text(json.dumps(factors, indent=1), encoding="utf-8")
         return {"workloads": rows, "skipped": list(setup.skipped)}
 
@@ -75,12 +71,12 @@ def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) ->
 def train_again(
     shop: Workshop, setup: Setup, programs: Baseline, library: Library, first: Training
 ) -> Training:
-    """Run them with the counters of the second pass; times and factors are the first one's."""
+    """Run them with the counters of the second pass; factors are the first one's."""
     parts = {**training_parts(shop, setup, library), "factors": first.factors}
 
     def work(room: Path, line: StageLine) -> Notes:
         def count(one: Program | Command) -> Row:
-            return _count(shop, SECOND, room, one, prepare(shop, one, programs), library)
+            return _count(shop, SECOND, room, one, programs, library)
 
         return {"workloads": each_workload(setup, line, count)}
 
@@ -99,11 +95,11 @@ def training_parts(shop: Workshop, setup: Setup, library: Library) -> dict[str, 
     }
 
 
-def time_factors(shares: dict[str, tuple[float, float]]) -> dict[str, int]:
-    """Return whole-number factors from (wished share, measured seconds) per workload, 1..SCALE."""
-    wanted = {name: share / max(seconds, SHORTEST_S) for name, (share, seconds) in shares.items()}
-    top = max(wanted.values())
-    return {name: max(1, round(SCALE * value / top)) for name, value in wanted.items()}
+def work_factors(shares: dict[str, tuple[float, int]]) -> dict[str, int]:
+    """Return whole-number factors from (wished share, sum of counts) per workload, 1..SCALE."""
+    wanted = {name: share / work for name, (share, work) in shares.items() if work}
+    top = max(wanted.values(), default=1.0)
+    return {name: max(1, round(SCALE * wanted.get(name, 0.0) / top)) for name in shares}
 
 
 def each_workload(
@@ -117,18 +113,9 @@ def each_workload(
     return rows
 
 
-def _train_one(
-    shop: Workshop, room: Path, workload: Program | Command, programs: Baseline, library: Library
-) -> Row:
-    prepared = prepare(shop, workload, programs)
-    plain = train_on(
-        workload,
-        prepared,
-        programs.library.path,
-        log=shop.log(STAGE, f"{workload.name}.plain"),
-    )
-    row = _count(shop, STAGE, room, workload, prepared, library)
-    return {"weight": workload.weight, "seconds": round(plain.cpu_seconds, 3), **row}
+def _work(shop: Workshop, room: Path, workload: Program | Command) -> int:
+    tool, log = shop.tools.path("llvm-profdata"), shop.log(STAGE, f"{workload.name}.work")
+    return total_count(tool, sorted((room / "raw" / workload.name).iterdir()), log)
 
 
 def _count(
@@ -136,7 +123,7 @@ def _count(
     stage: str,
     room: Path,
     workload: Program | Command,
-    prepared: Prepared,
+    programs: Baseline,
     library: Library,
 ) -> Row:
     """Run a workload with counters; DataError if no process of it wrote a profile."""
@@ -146,8 +133,9 @@ def _count(
     # %m: a process that execs another program adds to its file instead of replacing it.
     counted = train_on(
         workload,
-        prepared,
+        prepare(shop, workload, programs),
         library.path,
+        programs,
         log=shop.log(stage, workload.name),
         env={"LLVM_PROFILE_FILE": f"{raw}/%c%p-%m.profraw"},
     )
@@ -158,7 +146,7 @@ def _count(
             hint="is it statically linked, or does it clear LD_PRELOAD?",
             log=counted.log,
         )
-    return {"instrumented_seconds": round(counted.cpu_seconds, 3), "processes": processes}
+    return {"seconds": round(counted.cpu_seconds, 3), "processes": processes}
 
 
 def _summary(notes: Notes) -> str:

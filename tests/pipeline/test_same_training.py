@@ -1,0 +1,84 @@
+"""Two trainings of one library count alike: no clock, thread or address decides what a build is."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+from rich.console import Console
+
+from pipeline.core.console import BuildConsole
+from pipeline.core.paths import Tree
+from pipeline.core.preload import preload
+from pipeline.core.process import run
+from pipeline.core.store import Store
+from pipeline.profile.load import load_profile
+from pipeline.profile.schema import Program
+from pipeline.stages.build.baseline import Baseline, baseline
+from pipeline.stages.build.configure import configure
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.pgo.instrument import instrument
+from pipeline.stages.pgo.merge import merge
+from pipeline.stages.pgo.train import train
+from pipeline.toolchain.find import find_toolchain
+
+HANDOVER = Program(
+    kind="program",
+    name="handover",
+    role="train",
+    program="training/handover",
+    args=("--threads", "3"),
+    ops=20_000,
+    quick_ops=20_000,
+    weight=1,
+)
+ASK = "import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
+
+
+@pytest.fixture(scope="module")
+def shop(built: Sandbox) -> Workshop:
+    tree = Tree(built.root)
+    console = BuildConsole(Console(file=io.StringIO()))
+    store = Store(tree.artifacts("tiny"))
+    return Workshop(tree, load_profile(tree, "tiny"), find_toolchain(), store, console, Options())
+
+
+@pytest.fixture(scope="module")
+def plain(shop: Workshop) -> Baseline:
+    return baseline(shop, configure(shop))
+
+
+def trained(shop: Workshop, plain: Baseline, folder: Path) -> tuple[dict[str, int], str]:
+    """Return the factors, and all counts, of a training of its own."""
+    setup = configure(shop)
+    alone = tuple(one for one in setup.training if isinstance(one, Program))
+    setup = replace(setup, training=(HANDOVER, *alone))
+    library = instrument(shop, setup)
+    fresh = replace(shop, store=Store(folder))
+    training = train(fresh, setup, plain, library)
+    tool = shop.tools.path("llvm-profdata")
+    merged = merge(fresh, training).path
+    return training.factors, run([tool, "show", "--all-functions", "--counts", merged]).stdout
+
+
+def test_two_trainings_count_alike(shop: Workshop, plain: Baseline, tmp_path: Path) -> None:
+    first, second = (trained(shop, plain, tmp_path / name) for name in "ab")
+    assert "hak_malloc" in first[1]
+    assert first == second
+
+
+def test_a_trained_program_has_the_true_time(plain: Baseline) -> None:
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    done = subprocess.run(
+        [sys.executable, "-c", ASK],
+        env=preload(plain.library.path, plain.clock),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    assert before <= int(done.stdout) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC)
