@@ -22,6 +22,7 @@ from pipeline.stages.pgo.merge import function_counts, merge
 from pipeline.stages.pgo.optimize import stale_functions
 from pipeline.stages.pgo.train import Training
 from pipeline.toolchain.find import find_llvm, find_toolchain
+from pipeline.toolchain.profdata import total_count
 
 
 @pytest.fixture
@@ -54,6 +55,14 @@ def test_one_corrupt_profile_is_left_out_and_named(shop: Workshop, training: Tra
     assert made.path.stat().st_size > 0
     corrupt = made.artifact.receipt.notes["corrupt"]
     assert corrupt == [f"shell/{victim.name}"]
+
+
+def test_a_corrupt_profile_is_no_work(shop: Workshop, training: Training) -> None:
+    tool, raw = shop.tools.path("llvm-profdata"), training.raw("shell")
+    whole = total_count(tool, raw)
+    part = total_count(tool, raw[1:])
+    raw[0].write_bytes(b"not a profile" * 100)
+    assert 0 < total_count(tool, raw) == part < whole
 
 
 def test_factors_multiply_counts(shop: Workshop, training: Training) -> None:
