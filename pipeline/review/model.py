@@ -117,7 +117,7 @@ class Review:
         if not self.same:
             yield (
                 "Each side was trained by itself, but alike: two builds of the same sources "
-                "differed by up to 1 % in misses, and not in code (docs/versions.md, Reviews)."
+                "differed by up to 1 % in misses, and not in size (docs/versions.md, Reviews)."
             )
 
     def _remarks(self) -> Iterator[Remark]:
