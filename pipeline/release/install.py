@@ -4,7 +4,8 @@ Each file is written beside its place and renamed into it, the library last: a p
 meanwhile finds the old one or the new one, never half of it. ``share/hakmem/installed.json`` says
 what was installed, ``share/hakmem-VARIANT/`` of what is not production. Only files that it lists,
 and that are as they were, are replaced or removed. It also says what is about to be put there,
-before that begins: so the next command goes on where one was killed.
+before that begins: so the next command goes on where one was killed. The debug file of the version
+before stays, until the next installation or removal: programs that run keep the old library.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -35,7 +36,8 @@ BESIDE = ("lib",)
 class Installed(BaseModel):
     """installed.json. ``files`` maps names below the prefix to digests of what was put there.
 
-    ``coming`` has the same for an installation that did not end: some of it is there.
+    ``coming`` has the same for an installation that did not end: some of it is there. ``before``
+    has the debug files of the version before.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,15 +47,22 @@ class Installed(BaseModel):
     prefix: str
     files: dict[str, str]
     coming: dict[str, str] = {}
+    before: dict[str, str] = {}
 
     @property
     def names(self) -> list[str]:
         """All files that an installation may have put there."""
-        return [*self.files, *(name for name in self.coming if name not in self.files)]
+        return list(self.files | self.coming | self.before)
 
     def has_put(self, name: str, digest: str) -> bool:
         """Tell whether an installation has put these bytes there."""
-        return digest in (self.files.get(name), self.coming.get(name))
+        return digest in (self.files.get(name), self.coming.get(name), self.before.get(name))
+
+    def stays(self, version: str) -> dict[str, str]:
+        """Return the debug files that stay when a version is installed next."""
+        if self.version == version and not self.coming:
+            return self.before
+        return {name: digest for name, digest in self.files.items() if _is_debug_file(name)}
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,8 @@ class Plan:
     remove: tuple[str, ...]
     keep: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
+    before: dict[str, str] = field(default_factory=dict)
+    """Debug files of the version before, which stay, and their digests."""
     noted: bool = False
     """Whether the record says already what it would say in the end."""
 
@@ -157,13 +168,18 @@ def plan_install(version: Version, place: Place, *, force: bool) -> Plan:
             f"{', '.join(foreign)}",
             hint="take another --prefix, or overwrite them with --force",
         )
-    before = old.names if old else []
-    gone = [name for name in before if name not in files and old and _unchanged(place, name, old)]
+    stays = old.stays(version.name) if old else {}
+    stays = {name: digest for name, digest in stays.items() if name not in files}
+    gone = [
+        name
+        for name in (old.names if old else [])
+        if name not in files and name not in stays and old and _unchanged(place, name, old)
+    ]
     there = [name for name in files if _is_copy(files[name], place.root / name)]
     write = {name: path for name, path in files.items() if name not in there}
     said = (version.name, str(place.prefix))
     noted = old is not None and not old.coming and (old.version, old.prefix) == said
-    return Plan(place, write, tuple(gone), there=tuple(there), noted=noted)
+    return Plan(place, write, tuple(gone), there=tuple(there), before=stays, noted=noted)
 
 
 def plan_removal(place: Place) -> Plan:
@@ -192,7 +208,8 @@ def carry_out(
         coming = {name: _digest(path) for name, path in plan.write.items()}
         coming |= {name: _digest(root / name) for name in plan.there}
         old = plan.place.installed()
-        _note(plan.place, version, old.files if old else {}, coming)
+        before = plan.before | (old.before if old else {})
+        _note(plan.place, version, old.files if old else {}, coming=coming, before=before)
     for name in plan.in_order:
         _put(plan.write[name], root / name)
         tell(f"install {root / name}")
@@ -201,19 +218,31 @@ def carry_out(
         tell(f"remove {root / name}")
         _drop_empty_folders((root / name).parent, root)
     if version is not None:
-        _note(plan.place, version, coming)
+        _note(plan.place, version, coming, before=plan.before)
 
 
 def _note(
     place: Place,
     version: Version,
     files: Mapping[str, str],
+    *,
     coming: Mapping[str, str] | None = None,
+    before: Mapping[str, str],
 ) -> None:
     record = Installed(
-        version=version.name, prefix=str(place.prefix), files=dict(files), coming=dict(coming or {})
-    ).model_dump(exclude=set() if coming else {"coming"})
-    replace_text(place.root / place.record, json.dumps(record, indent=1, sort_keys=True) + "\n")
+        version=version.name,
+        prefix=str(place.prefix),
+        files=dict(files),
+        coming=dict(coming or {}),
+        before=dict(before),
+    )
+    empty = {name for name in ("coming", "before") if not getattr(record, name)}
+    text = json.dumps(record.model_dump(exclude=empty), indent=1, sort_keys=True)
+    replace_text(place.root / place.record, f"{text}\n")
+
+
+def _is_debug_file(name: str) -> bool:
+    return ".build-id" in Path(name).parts
 
 
 def _is_library(name: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Sandbox
 
+from pipeline.core.digest import digest_bytes
 from pipeline.core.errors import ExitCode
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
@@ -115,6 +116,33 @@ def test_newer_version_replaces_an_older_one(built: Sandbox, tmp_path: Path) -> 
     assert code == 0, output
     assert "remove " in output and not old.exists()
     assert (tmp_path / LIBRARY).is_file()
+
+
+def _age(prefix: Path, version: str, debug: str) -> Path:
+    """Make the record say that an older version is installed, which had this debug file as well."""
+    record = prefix / "share/hakmem/installed.json"
+    text = json.loads(record.read_text(encoding="utf-8"))
+    (prefix / debug).parent.mkdir(parents=True)
+    (prefix / debug).write_text("x", encoding="utf-8")
+    text["version"], text["files"][debug] = version, digest_bytes(b"x")
+    record.write_text(json.dumps(text), encoding="utf-8")
+    return prefix / debug
+
+
+def test_debug_file_of_the_version_before_stays_for_programs_that_run(
+    built: Sandbox, tmp_path: Path
+) -> None:
+    assert install(built, tmp_path)[0] == 0
+    old = _age(tmp_path, "0.1.0-old", "lib/debug/.build-id/0a/bc.debug")
+    for _ in range(2):
+        assert install(built, tmp_path)[0] == 0
+        assert old.is_file()
+    newer = _age(tmp_path, "0.1.0-newer", "lib/debug/.build-id/1a/bc.debug")
+    code, output = install(built, tmp_path)
+    assert code == 0 and f"remove {old}\n" in output
+    assert newer.is_file() and not old.exists()
+    assert built.run("uninstall", "--prefix", str(tmp_path))[0] == 0
+    assert names(tmp_path) == set()
 
 
 def test_files_of_others_are_not_overwritten(built: Sandbox, tmp_path: Path) -> None:
