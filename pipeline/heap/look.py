@@ -11,6 +11,7 @@ from pipeline.heap.stacks import Stack, Sums, without_folders, without_places
 from pipeline.heap.symbols import Names, names
 from pipeline.heap.text import signed_size
 from pipeline.heap.tree import What, by_stack, growth, samples_by_stack
+from pipeline.trace.words import size
 
 _CUT = f"they begin in mid-program, as {MOST_CALLS} calls are kept"
 
@@ -43,9 +44,16 @@ class Look:
             ("bytes, estimated", signed_size(sum(self.sums.values()))),
             ("samples", self.samples),
             ("one sample", f"in {self.profile.rate:,} bytes, in the mean"),
+            ("error of a row", _error(self.profile.rate)),
             *([("samples lost", f"{lost:,}: there was no room for them")] if lost else []),
             *([("stacks cut", f"{cut:,}: {_CUT}")] if cut else []),
         ]
+
+
+def _error(rate: int) -> str:
+    """Return how far a row may be off: by the root of its samples, which come by chance."""
+    at = f"10 % at {size(100 * rate)}, 30 % at {size(11 * rate)}"
+    return f"about 1 / sqrt(its samples): {at}"
 
 
 def named(file: Path) -> Named:

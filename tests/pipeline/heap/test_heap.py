@@ -84,6 +84,15 @@ def test_stacks_that_were_cut_are_told(written: Path, tmp_path: Path) -> None:
     assert "stacks cut" not in pipeline("heap", written).stdout
 
 
+def test_readers_are_told_how_far_a_row_may_be_off(written: Path, tmp_path: Path) -> None:
+    """With a sample in each KiB a row of 100 KiB has 100 samples, and so an error of 10 %."""
+    page = tmp_path / "out.html"
+    pipeline("heap", written, "--html", page)
+    shown = [pipeline("heap", written, "--show", show).stdout for show in ("top", "tree")]
+    for text in (*shown, page.read_text(encoding="utf-8")):
+        assert "about 1 / sqrt(its samples): 10 % at 100 KiB" in text, text
+
+
 def write(program: Path, path: Path, leaks: str, keeps: str) -> None:
     subprocess.run([program, path, leaks, keeps], check=True)
 
