@@ -30,6 +30,19 @@ HAK_INLINE size_t hak_pages_for(size_t bytes) {
     return (bytes + HAK_PAGE_SIZE - 1) >> HAK_PAGE_SHIFT;
 }
 
+/* Blocks begin at multiples of a grain, 16 bytes. The number of an address that is none lies beyond
+ * all others: its odd bits have become the highest ones. */
+#define HAK_GRAIN_SHIFT 4
+HAK_INLINE uintptr_t hak_grain(const void *p) {
+    return (uintptr_t)p >> HAK_GRAIN_SHIFT | (uintptr_t)p << (64 - HAK_GRAIN_SHIFT);
+}
+HAK_INLINE uintptr_t hak_grain_around(const void *p) {
+    return (uintptr_t)p >> HAK_GRAIN_SHIFT;
+}
+HAK_INLINE bool hak_is_at_grain(const void *p) {
+    return hak_grain(p) == hak_grain_around(p);
+}
+
 enum hak_run_kind {
     HAK_RUN_FREE,
     HAK_RUN_SLAB,
@@ -140,6 +153,13 @@ enum hak_table {
     HAK_TABLES = HAK_TABLE_MARKS + HAK_MARK_TABLES * HAK_HARDENED
 };
 
+/* Where a range begins, and how many grains free may look up there: pages/pass.h. */
+typedef struct hak_pass {
+    uintptr_t first;
+    size_t grains;  /* 0: each free comes to its slow path, ... */
+    bool is_closed; /* ... also when the tables have grown */
+} hak_pass;
+
 /* Address space for pages, and the tables that describe them. Once the range is published `limit`
  * and what is behind it only grow; the rest is constant but for the tables' contents. */
 struct hak_range {
@@ -159,6 +179,7 @@ struct hak_range {
     _Alignas(64) uintptr_t base; /* first page */
     size_t limit;                /* pages below it may be looked up in the tables */
     uint8_t *classes;
+    hak_pass pass[HAK_HARDENED]; /* base and limit, as free reads them there */
     hak_slab *slabs;
     _Atomic(uintptr_t) *owners;
     uint64_t (*bitmaps)[HAK_BITMAP_WORDS];

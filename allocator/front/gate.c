@@ -12,7 +12,7 @@
 #include "front/strict.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
-#include "pages/range.h"
+#include "pages/pass.h"
 #include "stats/slowdown.h"
 #include "thread/thread.h"
 
@@ -34,16 +34,14 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 }
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
-    if (HAK_HARDENED && HAK_UNLIKELY(hak_is_strict)) {
-        HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-        hak_free_strictly(block);
-        return;
-    }
-    unsigned cls = hak_class_in(&hak_ranges[0], block);
+    unsigned cls = hak_class_at_free(block);
     if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, cls, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-    hak_retire(block);
+    if (HAK_HARDENED)
+        hak_free_strictly(block);
+    else
+        hak_retire(block);
 }
 
 HAK_LIBC_NAME(void *, malloc, (size_t size), hak_malloc)

@@ -6,10 +6,11 @@
 #include "front/zero_freed.h"
 #include "hot/magazine.h"
 #include "pages/canaries.h"
+#include "pages/pass.h"
 #include "pages/range.h"
 #include "sampling/sampling.h"
 
-HAK_EARLY bool hak_is_strict;
+static HAK_EARLY bool is_strict; /* set once, at load */
 
 /* Each malloc comes to the slow path, as where a heap is sampled: the classes of all sizes are
  * known there. */
@@ -22,17 +23,29 @@ static void lead_malloc_away(void) {
 void hak_strict_begin(void) {
     bool canaries = hak_canaries_begin();
     hak_zero_freed_begin();
-    hak_is_strict = canaries || hak_zeroes_freed;
+    is_strict = canaries || hak_zeroes_freed;
+    if (is_strict)
+        hak_pass_close();
     if (canaries)
         lead_malloc_away();
 }
 
-void hak_free_strictly(void *block) {
-    if (block == NULL)
-        return;
+/* Whether the block is in its magazine now. */
+static bool push(void *block) {
+    return hak_is_at_grain(block) &&
+           hak_magazine_push(hak_this_thread.heap, hak_class_in(&hak_ranges[0], block), block);
+}
+
+static inline bool free_by_options(void *block) {
     hak_canary_take(block);
     if (hak_zeroes_freed)
         hak_zero_freed(block);
-    if (!hak_magazine_push(hak_this_thread.heap, hak_class_in(&hak_ranges[0], block), block))
-        hak_retire(block);
+    return push(block);
+}
+
+void hak_free_strictly(void *block) {
+    if (HAK_UNLIKELY(is_strict) && (block == NULL || free_by_options(block)))
+        return;
+    HAK_NOT_A_CONDITIONAL_TAIL_CALL();
+    hak_retire(block);
 }

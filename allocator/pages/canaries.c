@@ -34,7 +34,7 @@ bool hak_canaries_begin(void) {
 
 /* `last` is NULL where the address lies in no slab. */
 typedef struct place {
-    uint16_t *mark;
+    uint8_t *mark;
     char *last; /* the last word of the block, if one begins here */
 } place;
 
@@ -49,17 +49,18 @@ static inline place find(const void *block) {
     unsigned cls = hak_class_in(&hak_ranges[0], block);
     if (HAK_UNLIKELY(cls == HAK_CLASS_NONE))
         return find_elsewhere(block);
-    return (place){hak_mark_by(marks[cls], block),
+    return (place){hak_mark_by(marks[cls], hak_grain_around(block)),
                    (char *)(uintptr_t)block + hak_classes[cls].size - WORD};
 }
 
-static inline uint16_t with_canary(const void *block) {
-    return (uint16_t)(hak_mark_for(block) + HAK_MARK_CANARY);
+static inline uint8_t with_canary(const void *block) {
+    return (uint8_t)(hak_mark_for(hak_grain(block)) + HAK_MARK_CANARY);
 }
 
 /* Without canaries the table of marks is empty. */
 static inline bool has_canary(place p, const void *block) {
-    return hak_canaries != 0 && p.last != NULL && *p.mark == with_canary(block);
+    return hak_canaries != 0 && p.last != NULL && hak_is_at_grain(block) &&
+           *p.mark == with_canary(block);
 }
 
 /* ---- the words ---- */
@@ -136,5 +137,5 @@ void hak_canary_take(void *block) {
     size_t size = size_before(p.last, "free", block);
     write_word((char *)block + size, 0);
     write_word(p.last, 0);
-    *p.mark = hak_mark_for(block);
+    *p.mark = hak_mark_for(hak_grain(block));
 }

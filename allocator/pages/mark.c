@@ -15,7 +15,7 @@ static unsigned table_of(unsigned cls) {
 static uintptr_t marks_in(const hak_range *r, unsigned cls) {
     unsigned table = table_of(cls), shift = HAK_MARK_SHIFT(table);
     uintptr_t start = r->tables[HAK_TABLE_MARKS + table].start;
-    return start - (r->base >> shift) * sizeof(uint16_t) + shift;
+    return start - (r->base >> shift) + (shift - HAK_GRAIN_SHIFT);
 }
 
 /* The first range has to be there. */
@@ -34,14 +34,14 @@ bool hak_marks_tell(uintptr_t marks[HAK_CLASSES]) {
     return true;
 }
 
-uint16_t *hak_mark_of(const void *block) {
-    const hak_range *r = hak_range_of(block);
-    return hak_mark_by(marks_in(r, hak_class_in(r, block)), block);
+uint8_t *hak_mark_of(const void *address) {
+    const hak_range *r = hak_range_of(address);
+    return hak_mark_by(marks_in(r, hak_class_in(r, address)), hak_grain_around(address));
 }
 
 void *hak_mark_out_anywhere(void *block) {
     if (block != NULL)
-        *hak_mark_of(block) = hak_mark_for(block);
+        *hak_mark_of(block) = hak_mark_for(hak_grain(block));
     return block;
 }
 
@@ -60,7 +60,7 @@ void hak_mark_refuse(const void *block) {
 }
 
 bool hak_mark_is_out(const void *block) {
-    return *hak_mark_of(block) == hak_mark_for(block);
+    return hak_is_at_grain(block) && *hak_mark_of(block) == hak_mark_for(hak_grain(block));
 }
 
 void hak_mark_must_be_out(const char *function, const void *block) {

@@ -1,10 +1,11 @@
-/* Hardened builds have a mark of two bytes for each place where a block of a class can begin. It
+/* Hardened builds have a mark of one byte for each place where a block of a class can begin. It
  * says whether the program has the block that begins there, and where exactly. malloc writes the
- * mark; free subtracts what malloc wrote, and nothing may be left.
+ * mark; free subtracts what malloc wrote, and nothing may be left. Blocks begin at multiples of a
+ * grain, 16 bytes, so a mark counts grains. What is no multiple never comes to a mark.
  *
  *   blocks of 80 bytes:  | out           | free          | out           |     ...
  *   places of 64 bytes:  |           |           |           |           |     ...
- *   marks:                 0x0001      0           0x0141              2 * start + 1, cut off
+ *   marks:                 0x01        0           0x15                2 * grain + 1, cut off
  *
  * So free itself finds a second free, a free inside a block and one of what was never handed out,
  * before a block can be handed out twice. A place is the largest of 16, 32, 64 ... 1024 bytes that
@@ -20,26 +21,31 @@
 
 /* One word says where the marks of a class are. It is the address that they would have if the first
  * range began at 0. The lowest six bits of that address are 0, so they hold the shift. The
- * processor shifts by the word as it is. */
-HAK_INLINE uint16_t *hak_mark_by(uintptr_t marks, const void *block) {
-    return (uint16_t *)marks + ((uintptr_t)block >> (marks % 64));
+ * processor shifts by the word as it is. The marks of a page begin with a cache line: otherwise two
+ * threads, each with a page of its own, would wait for each other. */
+HAK_INLINE uint8_t *hak_mark_by(uintptr_t marks, uintptr_t grain) {
+    return (uint8_t *)(marks & ~(uintptr_t)63) + (grain >> (marks % 64));
 }
 
-HAK_INLINE uint16_t hak_mark_for(const void *block) {
-    return (uint16_t)(2 * (uintptr_t)block + 1);
+HAK_INLINE uint8_t hak_mark_for(uintptr_t grain) {
+    unsigned mark = 2 * (unsigned)grain + 1;
+    HAK_KEEP_WIDTH(mark); /* one instruction, where compilers take two for a byte */
+    return (uint8_t)mark;
 }
 
 /* Is added to the mark of a block with a canary (pages/canaries.h). Two places that share a mark
  * are never so far apart, so it is the mark of no other block. */
-enum { HAK_MARK_CANARY = 0x8000 };
+enum { HAK_MARK_CANARY = 0x80 };
 
-/* The mark of a block of a slab, in any range. */
-uint16_t *hak_mark_of(const void *block);
+/* The mark of the place that an address in a slab lies in, in any range. */
+uint8_t *hak_mark_of(const void *address);
 
 /* A block of a slab of the first range is handed out: returns it. */
 HAK_INLINE void *hak_mark_out(const hak_heap *heap, unsigned cls, void *block) {
-    if (HAK_HARDENED)
-        *hak_mark_by(heap->marks[cls], block) = hak_mark_for(block);
+    if (!HAK_HARDENED)
+        return block;
+    uint8_t mark = hak_mark_for(hak_grain(block));
+    *hak_mark_by(heap->marks[cls], hak_grain(block)) = mark;
     return block;
 }
 
@@ -49,12 +55,14 @@ void *hak_mark_out_anywhere(void *block);
 /* Ends the program: the address lies in a slab, but the program has no block that begins there. */
 _Noreturn void hak_mark_refuse(const void *block);
 
-/* What was handed out comes back, to a slab of the first range; or the program ends. */
+/* What was handed out comes back, to a slab of the first range; or the program ends. The address
+ * is a multiple of a grain. */
 HAK_INLINE void hak_mark_back(const hak_heap *heap, unsigned cls, const void *block) {
     if (!HAK_HARDENED)
         return;
-    uint16_t *mark = hak_mark_by(heap->marks[cls], block);
-    *mark = (uint16_t)(*mark - hak_mark_for(block));
+    uint8_t out = hak_mark_for(hak_grain(block));
+    uint8_t *mark = hak_mark_by(heap->marks[cls], hak_grain(block));
+    *mark = (uint8_t)(*mark - out);
     if (HAK_UNLIKELY(*mark != 0))
         hak_mark_refuse(block);
 }

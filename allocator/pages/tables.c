@@ -25,7 +25,7 @@ static size_t bytes_each(enum hak_table table) {
         [HAK_TABLE_RECORDS] = HAK_PAGES_PER_SEGMENT * HAK_RECORD_BYTES * HAK_GUARD,
     };
     if (table >= HAK_TABLE_MARKS)
-        return (HAK_SEGMENT_SIZE >> HAK_MARK_SHIFT(table - HAK_TABLE_MARKS)) * sizeof(uint16_t);
+        return HAK_SEGMENT_SIZE >> HAK_MARK_SHIFT(table - HAK_TABLE_MARKS);
     return bytes[table];
 }
 
@@ -33,8 +33,6 @@ static size_t bytes_each(enum hak_table table) {
  * of its rooms are small, and there from the beginning. */
 static size_t table_size(enum hak_table table, size_t segments, size_t most) {
     size_t bytes = table == HAK_TABLE_ABOVE ? hak_rooms_above(most) : bytes_each(table) * segments;
-    if (table >= HAK_TABLE_MARKS)
-        bytes += HAK_CACHE_LINE; /* marks begin within the first line */
     return hak_round_up(bytes, hak_os_page_size());
 }
 
@@ -83,6 +81,13 @@ static enum hak_commit grow_table(hak_range *r, enum hak_table table, size_t seg
     return done;
 }
 
+/* Hardened builds: pages/pass.h. */
+static void widen_pass(hak_range *r, size_t pages) {
+    size_t grains = r->pass->is_closed ? 0 : pages << (HAK_PAGE_SHIFT - HAK_GRAIN_SHIFT);
+    r->pass->first = r->base >> HAK_GRAIN_SHIFT;
+    __atomic_store_n(&r->pass->grains, grains, __ATOMIC_RELEASE);
+}
+
 static enum hak_commit grow_to(hak_range *r, size_t segments) {
     for (enum hak_table table = 0; table < HAK_TABLES; table++) {
         enum hak_commit done = grow_table(r, table, segments);
@@ -91,6 +96,8 @@ static enum hak_commit grow_to(hak_range *r, size_t segments) {
     }
     r->segments_ready = segments;
     __atomic_store_n(&r->limit, segments * HAK_PAGES_PER_SEGMENT, __ATOMIC_RELEASE);
+    if (HAK_HARDENED)
+        widen_pass(r, segments * HAK_PAGES_PER_SEGMENT);
     return HAK_COMMITTED;
 }
 
@@ -131,14 +138,9 @@ static void purge_part(const hak_range *r, void *table, size_t bytes, size_t fir
     hak_os_purge_within((char *)table + first * bytes, (char *)table + end * bytes);
 }
 
-/* The last marks of a segment lie in the first line of the next one's. */
 static void purge_marks(const hak_range *r, size_t first, size_t end) {
-    bool alone = first == 0 || holds_nothing(r, first - 1);
-    for (enum hak_table table = HAK_TABLE_MARKS; table < HAK_TABLES; table++) {
-        size_t bytes = bytes_each(table), shared = alone ? 0 : HAK_CACHE_LINE;
-        char *start = (char *)r->tables[table].start;
-        hak_os_purge_within(start + first * bytes + shared, start + end * bytes);
-    }
+    for (enum hak_table table = HAK_TABLE_MARKS; table < HAK_TABLES; table++)
+        purge_part(r, (void *)r->tables[table].start, bytes_each(table), first, end);
 }
 
 void hak_tables_expect_slab(const hak_slab *slab) {

@@ -15,7 +15,7 @@ set_property(TEST hardened.zero_freed APPEND PROPERTY ENVIRONMENT ${zero_freed})
 set_property(TEST hardened.canaries APPEND PROPERTY ENVIRONMENT ${canaries})
 set_property(TEST hardened.guard_slabs APPEND PROPERTY ENVIRONMENT ${guard_slabs})
 foreach(option zero_freed canaries guard_slabs all_options)
-  foreach(name unit.calloc_is_zero unit.alignments stress.shadow_model
+  foreach(name hardened.other_addresses unit.calloc_is_zero unit.alignments stress.shadow_model
                stress.remote_frees stress.thread_churn interface.realloc_rules interface.cxx_forms interface.room
                interface.statistics
                process.thread_end process.before_main_after_exit process.fork_from_threads)
