@@ -55,6 +55,9 @@ static void write_report(const char *what, const char *function, const void *add
     write_stack("allocated", &s->allocated);
     if (is_freed(slot))
         write_stack("freed", &s->freed);
+    hak_message((const char *const[]){
+        "  for a line of the sources, give addr2line what stands in brackets, (FILE+OFFSET): ",
+        "addr2line -Cfie FILE OFFSET", NULL});
 }
 
 /* ---- one report ---- */

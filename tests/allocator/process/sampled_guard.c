@@ -207,6 +207,7 @@ static void check_misuse(const struct misuse *m) {
     if (m->freed)
         check_stack(m->name, "  freed in thread");
     CHECK_THAT(m->freed == (strstr(text, "  freed in thread") != NULL), "%s:\n%s", m->name, text);
+    CHECK_THAT(strstr(text, "addr2line -Cfie FILE OFFSET\n"), "%s:\n%s", m->name, text);
 }
 
 /* The program's own handler comes after the report. */
