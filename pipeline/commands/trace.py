@@ -34,7 +34,7 @@ def trace_group() -> None:
 
 @trace_group.command(
     "info",
-    short_help="Show counts, sizes, lives, memory over time, threads.",
+    short_help="Show counts, sizes, how long blocks live, memory over time.",
     epilog="Example: pipeline trace info app.trace --html app.html",
 )
 @_file
@@ -46,7 +46,7 @@ def trace_group() -> None:
     help="Write a page with plots instead.",
 )
 def info_command(file: Path, process: int | None, html: Path | None) -> None:
-    """Show counts, sizes, lives, live memory over time and threads of a trace."""
+    """Show counts, sizes, how long blocks live, memory over time and threads of a trace."""
     from pipeline.trace.read import processes, read
     from pipeline.trace.statistics import statistics
     from pipeline.trace.text import render

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 
 _HEAD = """\
-# The profile {name}. Every key is described in docs/profiles.md.
+# The profile {name}. Every key is described in docs/profiles.md. To have a line that begins with a
+# "#" and no blank behind it, remove the "#".
 schema_version = 1
 name = {name}
 description = {description}
@@ -24,13 +25,13 @@ _COMMAND = """\
 # The program itself. It starts in the root of this tree (or with scratch = true in an empty folder)
 # and has to end by itself; a server needs a script that starts it, asks it something, and stops it.
 # A build trains again when a file changes that is a word of `argv`. Programs that a script calls,
-# and files that are named elsewhere, belong into `needs`, here and below:
-# needs = ["/absolute/path/of/your-server", "/absolute/path/of/query.sql"]
+# and files that are named elsewhere, belong into `needs`, here and below.
 [[workload]]
 name = "{name}"
 kind = "command"
 role = "train"
 argv = [{argv}]
+#needs = ["/absolute/path/of/your-server", "/absolute/path/of/query.sql"]
 weight = 3
 timeout_s = 300
 """
@@ -103,37 +104,37 @@ argv = [{argv}]
 env = {{ HAKMEM_PURGE_DELAY = "10" }}
 timeout_s = 300
 
-# The whole program, timed with either library: what your users will notice. To have it, remove the
+# The whole program, timed with either library: what your users will notice. To have it, remove each
 # "#" and change the input: a build refuses the very command of the training here. Its time is that
 # of all its processes, a client's too, which hides what its server gains. For `sh DRIVER`,
 # `time_of` has the name of your server: then it alone is timed.
 # One worker that is asked over one connection means `threads = 1`, which narrows the intervals.
-# [[workload]]
-# name = "{name}-whole"
-# kind = "command"
-# role = "verify"
-# argv = [{argv}]
-# weight = 3                     # its share, beside the weights of the others
-# threads = {threads}                    # how many of all processes work at once{whose}
-{time_of}# timeout_s = 300
+#[[workload]]
+#name = "{name}-whole"
+#kind = "command"
+#role = "verify"
+#argv = [{argv}]
+#weight = 3                     # its share, beside the weights of the others
+#threads = {threads}                    # how many of all processes work at once{whose}
+{time_of}#timeout_s = 300
 
 # Its cache misses, counted in a simulation, 50 to 100 times as slow: give it a shorter input.
 # `counted = true` counts the first word of `argv`, and a name counts a program that it starts: for
 # `sh DRIVER` the name of your server. docs/profiles.md says what its driver must do.
-# [[workload]]
-# name = "{name}-counted"
-# kind = "command"
-# role = "verify"
-# argv = [{argv}]
-# counted = {counted}
-# timeout_s = 300
+#[[workload]]
+#name = "{name}-counted"
+#kind = "command"
+#role = "verify"
+#argv = [{argv}]
+#counted = {counted}
+#timeout_s = 300
 """
 
 _ANY_HEALTH = """\
 
 # The health check: a program must print the same with the library as without. Without one nothing
-# is published. Put your own program here, with an input that makes it print the same each time:
-#  argv = ["/absolute/path/of/your-program", "--self-test"]
+# is published. Put your own program here, with an input that makes it print the same each time, as
+# in argv = ["/absolute/path/of/your-program", "--self-test"].
 [[workload]]
 name = "{name}-health"
 kind = "command"
@@ -152,7 +153,7 @@ def render_profile(name: str, command: Sequence[str], *, server: str | None = No
         training = _COMMAND.format(name=name, argv=argv)
         judging = _RECORDED.format(name=name, argv=argv)
         counted = _text(server) if server else "true"
-        time_of = f"# time_of = {counted}          # without its client\n" if server else ""
+        time_of = f"#time_of = {counted}          # without its client\n" if server else ""
         threads, whose = (2, ", those of a client, too") if server else (1, "")
         health = _HEALTH.format(
             name=name, argv=argv, counted=counted, time_of=time_of, threads=threads, whose=whose

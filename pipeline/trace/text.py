@@ -21,7 +21,7 @@ def render(found: Statistics) -> str:
         "requests by size (bytes up to, number, share of requests, share of bytes)",
         *_size_lines(found.sizes),
         "",
-        "lives (allocations and frees from birth to free, up to; number; share)",
+        "how long blocks live (calls of malloc and free meanwhile, up to; number; share)",
         *_life_lines(found.lives),
         "",
         "live memory over time (seconds, bytes, objects)",

@@ -31,7 +31,12 @@ def test_record_and_info(recorder: Recorder) -> None:
     assert "of the program's processor time" in done.stderr
     shown = pipeline("trace", "info", trace)
     assert shown.returncode == 0
-    for words in ("requests by size", "lives (", "live memory over time", "bytes per event"):
+    for words in (
+        "requests by size",
+        "how long blocks live (",
+        "live memory over time",
+        "bytes per event",
+    ):
         assert words in shown.stdout
 
 
