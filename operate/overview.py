@@ -47,7 +47,8 @@ def page(
 
 def _head(now: Document, before: Document | None, seconds: float) -> list[str]:
     return [
-        f"process {now['pid']}{_program(now)}   hakmem {_library(now)}{_rejected(now)}",
+        f"process {now['pid']}{_program(now)}",
+        f"hakmem {_library(now)}{_rejected(now)}",
         *_summary(now),
         _changes(now, before, seconds),
         "",

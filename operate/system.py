@@ -27,18 +27,19 @@ def huge_pages(process: Process, root: Path = Path("/")) -> Facts:
     return {
         "enabled": pages.chosen(root / _HUGE / "enabled") or "none",
         "defrag": pages.chosen(root / _HUGE / "defrag") or "none",
-        **_pages_of_64_kib(root / _HUGE),
+        **_pages(pages.LARGE_KIB, "2_MiB", root / _HUGE),
+        **_pages(pages.SMALL_KIB, "64_KiB", root / _HUGE),
         "allowed_in_process": _field(process.text("status"), "THP_enabled") != "0",
         "huge_bytes": _kib(process.text("smaps_rollup"), "AnonHugePages"),
     }
 
 
-def _pages_of_64_kib(folder: Path) -> Facts:
-    """Return whether a program may ask for pages of 64 KiB, and the line that would allow it."""
-    allowed = pages.setting(pages.SMALL_KIB, folder)
-    facts: Facts = {"of_64_KiB": allowed or "not in this kernel"}
+def _pages(kib: int, size: str, folder: Path) -> Facts:
+    """Return whether a program may ask for pages of this size, and the line that would allow it."""
+    allowed = pages.setting(kib, folder)
+    facts: Facts = {f"of_{size}": allowed or "not in this kernel"}
     if allowed == "never":
-        facts["to_allow_64_KiB"] = pages.line_that_allows(pages.SMALL_KIB, folder)
+        facts[f"to_allow_{size}"] = pages.line_that_allows(kib, folder)
     return facts
 
 

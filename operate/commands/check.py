@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ from operate import allocators, libraries, rejections, system
 from operate.libraries import Library
 from operate.processes import GONE, Process, file_name, is_gone, number
 from pipeline.core.errors import ExitCode
+from pipeline.core.huge_pages import meant
+
+_COLUMNS, _NAME = 80, 19
+_TIE = "\u00a0"
+"""Holds a name and its figure together in a row."""
 
 _EXAMPLES = """\
 Examples:
@@ -171,11 +177,11 @@ def lines(found: dict[str, Any]) -> list[str]:
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
         ("options", _options(found["options"])),
-        *_rows("huge pages", found["huge_pages"]),
+        *_huge_page_rows(found["huge_pages"]),
         *_rows("memory", found["memory"]),
         *_rows("limits", found["limits"]),
     ]
-    return [f"{name:<19} {text}" for name, text in rows]
+    return [f"{name:<{_NAME}} {text}" for name, text in rows]
 
 
 def _serves(found: dict[str, Any]) -> str:
@@ -217,16 +223,24 @@ def _rejection_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
     return [("warning", rejections.sentence(known["version"], known["rejected"], restarts))]
 
 
+def _huge_page_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what the process has of huge pages, what the system gives, and the lines for more."""
+    forbidden = "" if facts["allowed_in_process"] else "; this process may have none (prctl)"
+    return [
+        ("huge pages", f"{_said('huge_bytes', facts['huge_bytes'])} in use{forbidden}"),
+        ("  of 2 MiB", meant(facts["of_2_MiB"])),
+        ("  of 64 KiB", meant(facts["of_64_KiB"])),
+        *((name.replace("_", " "), line) for name, line in facts.items() if name[:8] == "to_allow"),
+    ]
+
+
 def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a row of facts; a command that somebody may want to copy has one of its own."""
-    words, apart = list[str](), list[tuple[str, str]]()
-    for name, value in facts.items():
-        said = name.replace("_", " ").removesuffix(" bytes"), _said(name, value)
-        if name.startswith("to_allow"):
-            apart.append(said)
-        else:
-            words.append(" ".join(said))
-    return [(title, ", ".join(words)), *apart]
+    """Return facts, as many in a row as a terminal of 80 columns has room for."""
+    names = {name: name.replace("_", " ").removesuffix(" bytes") for name in facts}
+    said = [f"{names[name]} {_said(name, value)}" for name, value in facts.items()]
+    whole = ", ".join(one.replace(" ", _TIE) for one in said)
+    rows = textwrap.wrap(whole, _COLUMNS - _NAME - 1, break_on_hyphens=False)
+    return [(title if i == 0 else "", row.replace(_TIE, " ")) for i, row in enumerate(rows)]
 
 
 def _said(name: str, value: object) -> str:

@@ -50,8 +50,8 @@ def doctor_command() -> int:
         click.echo(f"{_mark(finding)} {finding.what:<{WHAT_WIDTH}}  {finding.state}")
         if finding.cure:
             click.echo(f"  {'':<{WHAT_WIDTH}}  to mend it: {finding.cure}")
-        if finding.choice:
-            click.echo(f"  {'':<{WHAT_WIDTH}}  {finding.choice}")
+        for line in finding.choice.splitlines():
+            click.echo(f"  {'':<{WHAT_WIDTH}}  {line}")
     broken = [f for f in findings if f.required and f.cure]
     click.echo(
         f"{len(broken)} of {len(findings)} findings stop a build"
@@ -156,15 +156,18 @@ def huge_page_findings(folder: Path | None = None) -> list[Finding]:
     large, small = (pages.setting(kib, folder) for kib in (pages.LARGE_KIB, pages.SMALL_KIB))
     cure = pages.line_that_allows(pages.LARGE_KIB, folder) if large == "never" else ""
     allow = pages.line_that_allows(pages.SMALL_KIB, folder)
+    forbid = pages.line_that_allows(pages.LARGE_KIB, folder).replace("madvise", "never", 1)
     choice = (
-        "optional: HAKMEM_HUGE_PAGES=2 with these, and without those of 2 MiB, makes most programs "
-        f"faster (docs/results/programs.md). To allow them: {allow}"
+        "optional: HAKMEM_HUGE_PAGES=2 makes most programs faster\n"
+        "where the system has these, and none of 2 MiB\n"
+        "(docs/results/programs.md). As root, for all programs:\n"
+        f"{forbid}\n{allow}"
     )
     return [
-        Finding("pages of 2 MiB", large or "this kernel has none", cure),
+        Finding("pages of 2 MiB", pages.meant(large or "this kernel has none"), cure),
         Finding(
             "pages of 64 KiB",
-            small or "this kernel has none (Linux 6.8 does)",
+            pages.meant(small or "this kernel has none (Linux 6.8 does)"),
             choice=choice if small == "never" else "",
         ),
     ]

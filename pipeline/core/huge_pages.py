@@ -9,6 +9,12 @@ FOLDER = Path("/sys/kernel/mm/transparent_hugepage")
 SMALL_KIB, LARGE_KIB = 64, 2048
 """Sizes that the library can use: a slab, and what x86-64 has in hardware."""
 
+MEANING = {
+    "always": "every program gets them",
+    "madvise": "programs that ask get them, as hakmem does",
+    "never": "no program gets them",
+}
+
 
 def chosen(file: Path = FOLDER / "enabled") -> str | None:
     """Return the word in brackets, which is in force; None where there is no such file, or none."""
@@ -37,6 +43,11 @@ def line_that_allows(kib: int, folder: Path = FOLDER) -> str:
     of_size = folder / f"hugepages-{kib}kB" / "enabled"
     inherits = chosen(of_size) in (None, "inherit")
     return f"echo madvise > {folder / 'enabled' if inherits else of_size}"
+
+
+def meant(setting: str) -> str:
+    """Return what a setting means, and its word; as it is where it is none of ours."""
+    return f"{MEANING[setting]} ({setting})" if setting in MEANING else setting
 
 
 def told(kib: int, folder: Path = FOLDER) -> str:

@@ -279,6 +279,15 @@ def test_pages_of_64_kib_and_the_line_that_allows_them(tmp_path: Path) -> None:
     assert "to_allow_64_KiB" not in found
 
 
+def test_huge_pages_are_told_in_words_with_the_line_that_allows_them(tmp_path: Path) -> None:
+    files = {"enabled": "always [madvise] never", "hugepages-64kB/enabled": "always [never]"}
+    rows = dict(check._huge_page_rows(_huge_pages(tmp_path, files)))
+    assert rows["  of 2 MiB"] == "programs that ask get them, as hakmem does (madvise)"
+    assert rows["  of 64 KiB"] == "no program gets them (never)"
+    assert rows["to allow 64 KiB"].endswith("/hugepages-64kB/enabled")
+    assert len(rows["  of 2 MiB"]) <= 60  # beside the name, on a terminal of 80 columns
+
+
 def test_a_setting_of_two_words_is_read_whole(tmp_path: Path) -> None:
     """As kernels have it since 4.11: the judge, the bench and `check` read it by one function."""
     found = _huge_pages(tmp_path, {"defrag": "always defer [defer+madvise] madvise never"})
