@@ -22,7 +22,7 @@ from pipeline.profile.schema import Command, Trace
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
 from pipeline.stages.build.configure import lacking
-from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Options, Workshop, in_words
 from pipeline.toolchain import identity
 from pipeline.toolchain.identity import Identities
 
@@ -273,3 +273,15 @@ def test_a_script_is_asked_each_time(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\nexec clang-22\n", encoding="utf-8")
     memory = tmp_path / "tools.json"
     assert [asked_of(program, memory)[1] for _ in range(2)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("raw (redis.profraw)", "raw (redis.profraw), counted by a stage before"),
+        ("library", "library, built by a stage before"),
+        ("cold", "cold"),
+    ],
+)
+def test_a_part_of_a_key_is_told_in_words(part: str, said: str) -> None:
+    assert in_words(part) == said

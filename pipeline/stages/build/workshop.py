@@ -170,8 +170,25 @@ class Workshop:
         last = self.store.latest(stage)
         if last is None:
             return "never made before"
-        changed = changed_parts(last.parts, parts)
-        return f"{made} because of {', '.join(changed)}" if changed else "its artifact is damaged"
+        changed = [in_words(part) for part in changed_parts(last.parts, parts)]
+        return f"{made} because of {'; '.join(changed)}" if changed else "its artifact is damaged"
+
+
+_MEANINGS = {
+    **dict.fromkeys(
+        ("baseline", "builds", "library", "slowed", "tuned"), "built by a stage before"
+    ),
+    **dict.fromkeys(
+        ("factors", "first", "imported", "profile", "raw"), "counted by a stage before"
+    ),
+    "recipe": "the stage's own code",
+}
+
+
+def in_words(part: str) -> str:
+    """Return a part of a key, and what it is where its name does not say that."""
+    meaning = _MEANINGS.get(part.partition(" ")[0])
+    return f"{part}, {meaning}" if meaning else part
 
 
 def _recipe(work: Work) -> str:
