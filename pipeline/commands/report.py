@@ -126,8 +126,7 @@ def _checked(model: ReportModel) -> int:
 
     if model.damage:
         return ExitCode.ARTIFACT
-    rejected = model.decided is not None and model.decided.what == "rejected"
-    failed = rejected or not model.published or refused(model.verify)
+    failed = model.rejected or not model.published or refused(model.verify)
     return ExitCode.GATE if failed else ExitCode.OK
 
 

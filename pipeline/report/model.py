@@ -362,6 +362,11 @@ class ReportModel(Record):
         return f"{then}, now DAMAGED" if self.damage else then
 
     @property
+    def rejected(self) -> bool:
+        """Tell whether somebody has refused the version for good."""
+        return self.decided is not None and self.decided.what == "rejected"
+
+    @property
     def published_for(self) -> str:
         """What the build was published for, to stand behind the outcome; or ""."""
         if not self.published:

@@ -106,15 +106,20 @@ def not_current(model: ReportModel) -> str:
     """Return why a version was not made current when it was published, and what does it; or ""."""
     if not model.stays:
         return ""
+    said = f"not made current when it was published: {model.stays}"
+    if model.rejected:
+        return said
     line = line_of(model.profile, model.variant)
-    return (
-        f"not made current when it was published: {model.stays}; "
-        f"`.venv/bin/pipeline rollback -p {line} --to {model.version}` makes it current"
-    )
+    return f"{said}; `.venv/bin/pipeline rollback -p {line} --to {model.version}` makes it current"
 
 
 def next_command(model: ReportModel) -> str:
-    """Return what to do about a build that is not published or decided; "" for nothing."""
+    """Return what to do about a build that is not published or decided; "" for nothing.
+
+    Whoever rejected it has decided.
+    """
+    if model.rejected:
+        return ""
     if model.withheld:
         return "the same command without `--no-publish` and `--from` publishes it as it was judged"
     if model.stays and model.previous is not None and model.previous.worse_overall:
@@ -137,7 +142,7 @@ def _settle(model: ReportModel, before: str) -> str:
 def harmless(model: ReportModel) -> str:
     """Return why a build with regressions was published; "" where it has none, or was not."""
     worse = any(one.kind == "regression" for one in model.findings)
-    if not (worse and model.passed):
+    if not (worse and model.passed) or model.rejected:
         return ""
     return (
         "what got worse did not stop this build; docs/verdicts.md says what does. Reject the "

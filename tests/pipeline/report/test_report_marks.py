@@ -98,6 +98,20 @@ def test_the_page_and_the_json_tell_a_rejection_and_the_kept_page_stays(tree: Tr
     assert (new.folder / "report.html").read_bytes() == kept
 
 
+@pytest.mark.parametrize("form", ["term", "md", "html"])
+def test_a_rejected_version_is_not_offered_any_more(tree: Tree, form: str) -> None:
+    new = publish(tree, "1.0-bb22")
+    stays = {"version": new.name, "stays": "1.0-aa11 was judged in mode default"}
+    write_reports(new.folder, report_support.good().model_copy(update=stays))
+    offered = ("makes it current", "against each other", "Reject the version")
+    before = shown(new.name, "--format", form)
+    assert all(one in before for one in offered)
+    reject(new, "redis grows")
+    after = shown(new.name, "--format", form)
+    assert not any(one in after for one in offered)
+    assert "1.0-aa11 was judged in mode default" in after
+
+
 def test_check_fails_on_a_rejected_version_and_not_on_one_set_aside(tree: Tree) -> None:
     old, new = publish(tree, "1.0-aa11"), publish(tree, "1.0-bb22")
 
