@@ -269,7 +269,7 @@ class Source(Record):
     """What to check out and to type for the same build.
 
     ``clean`` tells whether the files were as committed, ``changed`` which were not, also those
-    that git does not know. ``command`` is None for a rebuild.
+    that git does not know and a build may read. ``command`` is None for a rebuild.
     """
 
     commit: str | None

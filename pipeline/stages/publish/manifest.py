@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.code import CHOICES
-from pipeline.release.commit import commit_of
+from pipeline.release.commit import BUILT_FROM, commit_of
 from pipeline.release.contents import file_digests, kind_place
 from pipeline.release.version import MANIFEST
 from pipeline.stages.build.workshop import Workshop
@@ -45,7 +45,7 @@ def write_manifest(
         "files": file_digests(room),
         "verdict": _verdict_summary(shop, release.verdict),
         "stages": {name: _stage_record(one) for name, one in by_stage(receipts).items()},
-        "git": commit_of(shop.tree.root),
+        "git": commit_of(shop.tree.root, BUILT_FROM),
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release.geometry, release.verdict),

@@ -13,7 +13,7 @@ from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
-from pipeline.release.commit import commit_of
+from pipeline.release.commit import BUILT_FROM, commit_of
 from pipeline.release.contents import PROFDATA
 from pipeline.release.last import point_last
 from pipeline.release.version import Version, current, published
@@ -69,7 +69,7 @@ def _source(shop: Workshop, release: Release) -> Source:
     """Return the commit and the command of this build."""
     from pipeline.report.model import Source
 
-    git = commit_of(shop.tree.root) or {}
+    git = commit_of(shop.tree.root, BUILT_FROM) or {}
     words = ("./bootstrap", "build", "--profile", shop.profile.name, *shop.options.words)
     return Source(
         commit=git.get("commit"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.core.process import run
-from pipeline.release.commit import commit_of
+from pipeline.release.commit import BUILT_FROM, commit_of
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
 
@@ -25,6 +25,22 @@ def test_commit_and_changes_are_told(tmp_path: Path) -> None:
     assert changed is not None
     assert (changed["commit"], changed["clean"]) == (found["commit"], False)
     assert changed["changed"] == ["a.c", "b.c"]
+
+
+def test_new_files_that_no_build_reads_do_not_count_for_a_build(tmp_path: Path) -> None:
+    (tmp_path / "a.c").touch()
+    for arguments in (("init", "-q"), ("add", "a.c"), ("commit", "-q", "-m", "first")):
+        run([*GIT, *arguments], cwd=tmp_path)
+    (tmp_path / "log.txt").touch()
+    logged = commit_of(tmp_path, BUILT_FROM)
+    assert logged is not None
+    assert (logged["clean"], logged["changed"]) == (True, [])
+    (tmp_path / "allocator").mkdir()
+    (tmp_path / "allocator/new.c").touch()
+    (tmp_path / "a.c").write_text("int b;\n", encoding="utf-8")
+    built = commit_of(tmp_path, BUILT_FROM)
+    assert built is not None
+    assert built["changed"] == ["a.c", "allocator/"]
 
 
 def test_a_folder_inside_of_another_checkout_has_no_commit_of_its_own(tmp_path: Path) -> None:
