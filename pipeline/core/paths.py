@@ -18,6 +18,13 @@ def from_here(path: Path | str) -> str:
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else str(path)
 
 
+BUILT_FROM = (
+    *("CMakeLists.txt", "VERSION", "cmake", "allocator", "bench", "training", "layouts"),
+    "pipeline",
+)
+"""All that a build reads of a tree, beside traces that its profile names."""
+
+
 @dataclass(frozen=True)
 class Tree:
     """A checkout of hakmem and the folders that the pipeline keeps in it."""

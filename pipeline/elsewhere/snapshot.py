@@ -10,12 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pipeline.core.digest import digest_bytes, digest_value, source_files
-
-NAMES = (
-    *("CMakeLists.txt", "VERSION", "cmake", "allocator", "bench", "training", "layouts"),
-    "pipeline",
-)
-"""All that a build reads of a tree, beside traces that its profile names."""
+from pipeline.core.paths import BUILT_FROM
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ def take(root: Path, further: Iterable[Path] = ()) -> Snapshot:
 
     A link is taken as what it leads to.
     """
-    paths = [path for name in NAMES for path in source_files(root / name)]
+    paths = [path for name in BUILT_FROM for path in source_files(root / name)]
     paths += [path for path in further if path.is_relative_to(root)]
     return Snapshot(
         {str(p.relative_to(root)): File(p.read_bytes(), os.access(p, os.X_OK)) for p in paths}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,12 @@ from pipeline.core.process import run
 
 LIMIT_S = 60.0
 
-BUILT_FROM = (
-    "CMakeLists.txt", "VERSION", "allocator/", "bench/", "cmake/", "layouts/", "pipeline/",
-    "training/",
-)  # fmt: skip
-"""What a build reads: a new file elsewhere, such as a log, is none of its business."""
 
-
-def commit_of(root: Path, fresh_in: tuple[str, ...] = ("",)) -> dict[str, Any] | None:
+def commit_of(root: Path, fresh_in: Collection[str] | None = None) -> dict[str, Any] | None:
     """Return the commit of a checkout, and the files that differ from it; None where git is silent.
 
-    None also where ``root`` only lies inside of somebody else's checkout. Files that git does not
-    know count where their path begins with one of ``fresh_in``.
+    None also where ``root`` only lies inside of somebody else's checkout. Of files that git does
+    not know only those below ``fresh_in`` count, if it is given.
     """
     try:
         top = _git(root, "rev-parse", "--show-toplevel").strip()
@@ -31,8 +26,14 @@ def commit_of(root: Path, fresh_in: tuple[str, ...] = ("",)) -> dict[str, Any] |
         status = _git(root, "status", "--porcelain").splitlines()
     except PipelineError:
         return None
-    changed = [line[3:] for line in status if line[:2] != "??" or line[3:].startswith(fresh_in)]
+    changed = [line[3:] for line in status if not _is_other(line, fresh_in)]
     return {"commit": commit, "clean": not changed, "changed": changed}
+
+
+def _is_other(line: str, fresh_in: Collection[str] | None) -> bool:
+    """Tell whether a line of git's status is of a new file that does not count."""
+    new, top = line.startswith("??"), line[3:].partition("/")[0]
+    return new and fresh_in is not None and top not in fresh_in
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.code import CHOICES
-from pipeline.release.commit import BUILT_FROM, commit_of
+from pipeline.release.commit import commit_of
 from pipeline.release.contents import file_digests, kind_place
 from pipeline.release.version import MANIFEST
 from pipeline.stages.build.workshop import Workshop

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.core.errors import PipelineError
+from pipeline.core.paths import BUILT_FROM
 from pipeline.core.processor import ANY
 from pipeline.core.store import Receipt, by_stage
 from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
-from pipeline.release.commit import BUILT_FROM, commit_of
+from pipeline.release.commit import commit_of
 from pipeline.release.contents import PROFDATA
 from pipeline.release.last import point_last
 from pipeline.release.version import Version, current, published

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from conftest import COPIED
 
-from pipeline.elsewhere.snapshot import NAMES, take, unpack
+from pipeline.core.paths import BUILT_FROM
+from pipeline.elsewhere.snapshot import take, unpack
 
 
 def tree_at(folder: Path) -> Path:
@@ -31,7 +32,7 @@ def tree_at(folder: Path) -> Path:
 
 
 def test_it_has_what_sandboxes_build_from() -> None:
-    assert sorted(NAMES) == sorted(COPIED)
+    assert sorted(BUILT_FROM) == sorted(COPIED)
 
 
 def test_what_is_unpacked_is_what_was_taken(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pipeline.core.paths import BUILT_FROM
 from pipeline.core.process import run
-from pipeline.release.commit import BUILT_FROM, commit_of
+from pipeline.release.commit import commit_of
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
 
