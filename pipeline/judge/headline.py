@@ -18,7 +18,7 @@ from pipeline.judge.keys import (
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.request import Kind
 from pipeline.judge.samples import WorkloadThroughput
-from pipeline.judge.statistics import Interval
+from pipeline.judge.statistics import Interval, is_wide
 from pipeline.judge.verdict import Verdict
 
 SPEED = {
@@ -42,6 +42,9 @@ SHOWN = {
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )
+NOISY = 0.25
+"""An interval that reaches further than this to each side of its middle is called noise."""
+TOO_NOISY = "too noisy to tell"
 MOST_NAMES = 4
 """Of our own loops: all real programs are named."""
 
@@ -206,12 +209,19 @@ def by_less(key: Key, above: str, below: str) -> str | None:
 
     ``above`` is the word for a whole interval above 1, ``below`` for one below.
     """
-    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
+    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None or is_noise(key):
         return None
     less = f"perhaps by less than {key.margin * 100:g} %"
     if 1 < key.ratio.low <= 1 + key.margin:
         return f"{above}, {less}"
     return f"{below}, {less}" if 1 - key.margin <= key.ratio.high < 1 else None
+
+
+def is_noise(key: Key) -> bool:
+    """Tell whether nothing is decided, by an interval that is too wide to say anything."""
+    if key.verdict is not Verdict.INCONCLUSIVE or key.ratio is None:
+        return False
+    return is_wide(key.ratio, NOISY)
 
 
 def loses_in_one(key: Key) -> bool:
@@ -223,12 +233,16 @@ def loses_in_one(key: Key) -> bool:
 
 def speed_word(key: Key) -> str:
     """Return what is shown of the speed: "faster", or "slower, perhaps by less than 1 %"."""
+    if is_noise(key):
+        return TOO_NOISY
     return by_less(key, above="faster", below="slower") or SPEED[key.verdict]
 
 
 def memory_word(key: Key, other: str = "") -> str:
     """Return what is shown of the memory, in the same way; than that of ``other``, if given."""
     than = f" than {other}" if other else ""
+    if is_noise(key):
+        return f"memory {TOO_NOISY}"
     if less := by_less(key, above=f"fatter{than}", below=f"leaner{than}"):
         return less
     alike = f" as {other}" if other else ""

@@ -420,6 +420,17 @@ def test_a_gain_of_replays_is_none_of_programs_that_is_not_shown() -> None:
     assert "(+1.50 % [" in headline(result_of(found))
 
 
+def test_a_part_that_noise_hides_is_called_noise() -> None:
+    found = throughput_of(("git",), git=pairs(1.05), a=pairs(1.0))
+    noise = found.model_copy(update={"loops": interval(0.95, 2.46)})
+    said = brief(result_of(noise))
+    assert said.startswith("program git faster (+5.0 %), loops and replays too noisy to tell (-5.0")
+    assert "loops and replays too noisy to tell (" in headline(result_of(noise))
+    told = found.model_copy(update={"loops": interval(0.95, 1.2)})
+    assert "noisy" not in brief(result_of(told))
+    assert "noisy" not in brief(result_of(found.model_copy(update={"loops": interval(1.1, 2.9)})))
+
+
 def test_real_programs_that_lose_together_are_not_published_for_a_gain_of_loops() -> None:
     found = throughput_of(("git", "gcc"), git=pairs(0.995), gcc=pairs(0.995), loop=pairs(1.2))
     assert found.overall.low > 1.01
