@@ -8,8 +8,9 @@ import os
 import select
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,34 @@ FIXED_VARIABLES = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 SAME_HASHES = {"PYTHONHASHSEED": "0", "PERL_HASH_SEED": "0"}
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.PyDLL(None)
+
+
+class _Running:
+    """The children that somebody waits for; none is begun any more once they are to end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pids: set[int] = set()
+        self._over = False
+
+    def add(self, pid: int) -> None:
+        with self._lock:
+            self._pids.add(pid)
+            if self._over:
+                kill_group(pid)
+
+    def remove(self, pid: int) -> None:
+        with self._lock:
+            self._pids.discard(pid)
+
+    def end(self, over: bool) -> None:
+        with self._lock:
+            self._over = over
+            for pid in self._pids if over else ():
+                kill_group(pid)
+
+
+_running = _Running()
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -71,6 +100,16 @@ def die_with(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@contextlib.contextmanager
+def ended() -> Iterator[None]:
+    """Kill all children that other threads wait for, and those that they begin in this block."""
+    _running.end(over=True)
+    try:
+        yield
+    finally:
+        _running.end(over=False)
+
+
 @dataclass(frozen=True)
 class End:
     """How a child ended: not by itself if it was killed when its time was over."""
@@ -91,6 +130,7 @@ def run_to_end(start: Callable[[], subprocess.Popen[bytes]], timeout_s: float | 
     try:
         with interrupts.held():
             child = start()
+            _running.add(child.pid)
         by_itself = _wait(child, timeout_s)
         seconds = time.monotonic() - started
         cpu_seconds = _reap(child)
@@ -119,6 +159,7 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
 
 def _reap(child: subprocess.Popen[bytes]) -> float:
     """Kill what is left of the group, collect the child; return its CPU seconds."""
+    _running.remove(child.pid)
     kill_group(child.pid)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

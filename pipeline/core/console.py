@@ -7,6 +7,7 @@ done.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -165,3 +166,9 @@ def open_console(verbose: bool) -> BuildConsole:
     if verbose:
         process.echo = console.child
     return console
+
+
+def numbered(say: Callable[[str], None], total: int) -> Callable[[str], None]:
+    """Return ``say`` with a number behind each text: one takes seconds, and there are many."""
+    numbers = itertools.count(1)
+    return lambda text: say(f"{text}, {next(numbers)} of {total}")

@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from pipeline.core.errors import SpaceError
+from pipeline.core.pool import pool
 from pipeline.judge.bench import timed_run
 from pipeline.judge.request import BenchCommand, Side
 from pipeline.judge.samples import PairSample, RunSample
@@ -72,8 +72,8 @@ class PairedRunner:
         """Run the pairs of a block: side by side if each has a CPU, else one after the other."""
         if len(os.sched_getaffinity(0)) < BLOCK or not self._is_single_threaded(bench):
             return [self(bench, pair) for pair in block]
-        with ThreadPoolExecutor(max_workers=BLOCK) as pool:
-            return list(pool.map(lambda pair: self(bench, pair), block))
+        with pool(BLOCK) as threads:
+            return list(threads.map(lambda pair: self(bench, pair), block))
 
     def _is_single_threaded(self, bench: BenchCommand) -> bool:
         """Ask the program, by a first run that is not counted and warms the page cache.
@@ -100,8 +100,8 @@ class PairedRunner:
             os.sched_setaffinity(0, {cpu})  # of this thread alone; its child inherits it
             return self._run(patient, pair, side)
 
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            futures = {side: pool.submit(pinned, side) for side in pair.order}
+        with pool(2) as threads:
+            futures = {side: threads.submit(pinned, side) for side in pair.order}
         return {side: future.result() for side, future in futures.items()}
 
     def _run(self, bench: BenchCommand, pair: PlannedPair, side: Side) -> RunSample:

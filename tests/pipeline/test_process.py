@@ -173,6 +173,32 @@ def test_an_interrupt_between_start_and_wait_leaves_no_child(
     assert not Path(f"/proc/{started[0]}").exists()
 
 
+def test_an_interrupt_ends_the_children_that_threads_wait_for() -> None:
+    script = """
+import os, signal, threading
+from pipeline.core import interrupts
+from pipeline.core.errors import ChildError
+from pipeline.core.pool import pool
+from pipeline.core.process import run
+interrupts.install()
+
+def work(number):
+    try:
+        run(["sh", "-c", "echo begun >&2; exec sleep 600"], log=None)
+    except ChildError:
+        run(["sleep", "600"])
+
+with pool(2) as threads:
+    found = threads.map(work, range(4))
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    list(found)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert "KeyboardInterrupt" in done.stderr and done.returncode != 0
+
+
 def test_an_interrupt_while_a_child_starts_is_raised_afterwards() -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     interrupts.install()

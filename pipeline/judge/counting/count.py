@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from pipeline.core.pool import pool
 from pipeline.judge.counting import hardware
 from pipeline.judge.counting.hardware import HardwareSource
 from pipeline.judge.counting.source import Source, Unsupported
@@ -151,8 +151,8 @@ class _Counter:
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Return ``work`` of each item, in order; as many at once as there are CPUs for us."""
-    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(work, items))
+    with pool(len(os.sched_getaffinity(0))) as threads:
+        return list(threads.map(work, items))
 
 
 def _with_footprint(counts: LibraryCounts, simulated: LibraryCounts) -> LibraryCounts:

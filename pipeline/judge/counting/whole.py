@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.console import numbered
 from pipeline.core.errors import PipelineError
 from pipeline.core.process import Completed, run
 from pipeline.judge.counting.below import simulate_below
@@ -168,6 +169,6 @@ def count_programs(
     """Return the counts of both libraries in each task; without a counter none, and why."""
     if counter is None:
         return tuple(uncounted(task, "valgrind is not installed") for task in tasks)
-    return tuple(
-        as_program(one) for one in counter.count({side: sides[side] for side in SIDES}, tasks, say)
-    )
+    total = len(SIDES) * sum(runs_of(task) for task in tasks if task.path is not None)
+    libraries: dict[str, Path] = {side: sides[side] for side in SIDES}
+    return tuple(as_program(one) for one in counter.count(libraries, tasks, numbered(say, total)))

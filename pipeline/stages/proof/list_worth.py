@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.console import numbered
 from pipeline.core.errors import DataError, PipelineError
 from pipeline.core.store import ROOM_PREFIX
 from pipeline.layout.groups import Group
@@ -108,15 +108,9 @@ class ListCounter:
                 made[name] = self.make(name, changed_lists(self.files, changes))
             except PipelineError as error:
                 refused[name] = error.message
-        said = _numbered(self.say, len(made) * len(self.tasks))
+        said = numbered(self.say, len(made) * len(self.tasks))
         told = self.counter.count(made, self.tasks, said)
         return {name: refused.get(name) or _counts(told, name) for name in sets}
-
-
-def _numbered(say: Say, total: int) -> Say:
-    """Return ``say`` with a number behind each text: a run takes seconds, and there are many."""
-    numbers = count(1)
-    return lambda text: say(f"{text}, {next(numbers)} of {total}")
 
 
 def _counts(told: Sequence[Told], name: str) -> Counts | str:

@@ -95,7 +95,9 @@ def test_a_program_that_is_not_installed_is_named_as_skipped(tmp_path: Path) -> 
 def test_a_program_that_cannot_be_counted_says_why(tmp_path: Path) -> None:
     sides: dict[Side, Path] = {"baseline": tmp_path / "a.so", "tuned": tmp_path / "b.so"}
     task = Task("x", "sh", ("-c", "a\nb"), path=Path("/bin/sh"))
-    (one,) = count_programs(counter(tmp_path), sides, [task], lambda _: None)
+    said: list[str] = []
+    (one,) = count_programs(counter(tmp_path), sides, [task], said.append)
+    assert sorted(line.partition(", ")[2] for line in said) == ["1 of 2", "2 of 2"]
     assert one.status == "failed"
     assert "no-valgrind" in one.detail
     assert one.command == "sh -c ..."
