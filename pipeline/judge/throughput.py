@@ -55,7 +55,7 @@ def measure(
         if throughput_key(result, request.margins).verdict is not Verdict.INCONCLUSIVE:
             return ended(request, result, f"decided after {result.pairs} pairs")
         if used == 1:
-            return ended(request, result, f"not decided within {request.time_budget_s:g} s")
+            return ended(request, result, f"not decided within {campaign.seconds:.0f} s")
 
 
 def least_pairs(request: JudgeRequest, share: float) -> int:

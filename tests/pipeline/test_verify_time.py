@@ -42,6 +42,7 @@ def test_the_command_line_goes_before_the_profile(
     said = " ".join(left_out(here))
     is_limit = not options.thorough and not (options.quick and seconds >= 60)  # of a full run
     assert (f"judging ends after {seconds:g} s" in said) == is_limit
+    assert ("or later, once each workload has its fewest pairs" in said) == is_limit
 
 
 @pytest.mark.parametrize("time", ["5", "soon", "-3m", "8000h", ""])

@@ -139,7 +139,10 @@ def left_out(shop: Workshop) -> tuple[str, ...]:
     mode = shop.options.mode
     if mode == "thorough":
         return ()
-    limit = f"judging ends after {budget_s(shop):g} s of timed runs, decided or not"
+    limit = (
+        f"judging ends after {budget_s(shop):g} s of timed runs, or later, once each workload has "
+        "its fewest pairs; decided or not"
+    )
     if mode == "default":
         return (f"{limit} (--verify-time sets more)",)
     full = shop.profile.gate.budget_s
