@@ -132,9 +132,14 @@ def _checked(model: ReportModel) -> int:
 
 def _first_lines(model: ReportModel) -> str:
     """Return what has become of a version since it was judged, to stand above its report."""
+    return "".join(f"{said}\n\n" for said in _said_since(model))
+
+
+def _said_since(model: ReportModel) -> list[str]:
+    """Return the same, a sentence each."""
     damage = f"DAMAGED: {model.damage}" if model.damage else ""
     decided = model.decided.said if model.decided else ""
-    return "".join(f"{said}\n\n" for said in (damage, decided) if said)
+    return [said for said in (damage, decided) if said]
 
 
 @click.command("diff")
@@ -180,9 +185,10 @@ def diff_command(
     comparison = compare_versions(before, after, direct)
     click.echo(render_diff(comparison, after.version, form), nl=False)
     for model, wish in ((before, older), (after, newer)):
-        decided = _decided(profile, Version(folder_of(profile, wish)))
-        if decided is not None and form != "json":
-            click.echo(f"{model.version}: {decided.said}")
+        version = Version(folder_of(profile, wish))
+        now = model.model_copy(update=_since(profile, version))
+        for said in _said_since(now) if form != "json" else ():
+            click.echo(f"{model.version}: {said}")
     return ExitCode.REGRESSION if comparison.worse else ExitCode.OK
 
 
@@ -194,11 +200,15 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
     from pipeline.report.files import read_report
 
     found = Version(folder_of(profile, version))
-    since = {"decided": _decided(profile, found), "damage": _damage(found)}
-    model = read_report(found.folder).model_copy(update=since)
+    model = read_report(found.folder).model_copy(update=_since(profile, found))
     if against == BASELINE:
         return alone(model)
     return held_against(model, _read(profile, against)) if against else model
+
+
+def _since(profile: str, version: Version) -> dict[str, Decision | str | None]:
+    """Return what has become of a version since it was judged, as fields of its report."""
+    return {"decided": _decided(profile, version), "damage": _damage(version)}
 
 
 def _decided(profile: str, version: Version) -> Decision | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, VersionError
 from pipeline.core.files import replacing, sync
 from pipeline.core.paths import Tree
-from pipeline.core.variant import PRODUCTION, VARIANTS, shared_name
+from pipeline.core.variant import PRODUCTION, VARIANTS, shared_name, split_line
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
 LEAST_DIGEST = 4
@@ -299,12 +300,24 @@ def require_undamaged(version: Version) -> None:
 def how_to_mend(version: Version) -> str:
     """Return what gives a damaged version its files back."""
     line, at = version.folder.parent.name, version.commit
-    sources = f"its sources (commit {at})" if at else "its sources"
+    checkout = f"git checkout {at} && " if at else ""
+    of = "" if at else ", of its sources"
     return (
-        f"a build of {sources} with its geometry and lists makes it whole, and so does "
-        f"`.venv/bin/pipeline bundle import` of its bundle; `.venv/bin/pipeline list -p {line}` "
-        "shows other versions"
+        f"the same build makes it whole: `{checkout}{_command_of(version)}`{of}; so does "
+        "`.venv/bin/pipeline bundle import FILE` of its bundle; "
+        f"`.venv/bin/pipeline list -p {line}` shows other versions"
     )
+
+
+def _command_of(version: Version) -> str:
+    """Return the command of its build: as its report has it, or the plainest one of its line."""
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        report = json.loads((version.folder / "report.json").read_text(encoding="utf-8"))
+        if command := report["source"]["command"]:
+            return str(command)
+    profile, variant = split_line(version.folder.parent.name)
+    more = "" if variant == PRODUCTION else f" --variant {variant}"
+    return f"./bootstrap build --profile {profile}{more}"
 
 
 def check_folder(dist: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rich.table import Table
 from rich.text import Text
 
@@ -20,7 +22,9 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     if form == "term" and newer == comparison.version and not comparison.worse:
         return plain(f"{newer} is held against itself; `diff OLDER NEWER` takes two versions")
     if form == "term":
-        return plain(_table(comparison), *_lines(comparison, newer))
+        usual = _usual(comparison)
+        by = [f"by, where nothing stands: {usual}"] if usual else []
+        return plain(_table(comparison, usual), *by, *_lines(comparison, newer))
     page = environment(html=False).get_template(TEMPLATE)
     return page.render(
         comparison=comparison,
@@ -30,7 +34,14 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
     )
 
 
-def _table(comparison: Comparison) -> Table:
+def _usual(comparison: Comparison) -> str:
+    """Return the reason that most rows have; "" where no two have the same."""
+    reasons = Counter(row.why for row in (*comparison.rows, *comparison.workloads))
+    reason, rows = max(reasons.items(), key=lambda one: one[1], default=("", 0))
+    return reason if rows > 1 else ""
+
+
+def _table(comparison: Comparison, usual: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", overflow="fold")
     for heading in ("then", "now", "change"):
@@ -44,7 +55,7 @@ def _table(comparison: Comparison) -> Table:
             text.quantity(row.after, row.unit),
             text.change(row.ratio),
             Text(text.judged(row.judgement), style=STYLES.get(row.judgement, "")),
-            row.why,
+            row.why if row.why != usual else "",
         )
     return table
 

@@ -34,7 +34,8 @@ class _Record(BaseModel):
 class Point(_Record):
     """One version as it was judged. None is unknown.
 
-    ``mark`` says that it was rolled back or rejected.
+    ``mark`` says that it was rolled back or rejected, ``damaged`` that its files are not as they
+    were published.
     ``gain`` is its throughput over the baseline as a ratio, with the ends of its interval.
     ``baseline`` is the digest of that baseline: gains over two baselines cannot be compared.
     ``misses`` are what ``misses_of`` says: of the library, by the I-cache key of that time.
@@ -52,6 +53,7 @@ class Point(_Record):
     published: bool
     current: bool
     mark: str | None = None
+    damaged: bool = False
     mode: str | None
     processor: str | None
     baseline: str | None
@@ -140,7 +142,7 @@ QUANTITIES = (
 def read_history(tree: Tree, profile: str) -> History:
     """Return what is known of the versions of ``profile``: published ones, and judged ones."""
     dist = tree.dist(profile)
-    now, kept = current(dist), {one.name for one in published(dist)}
+    now, kept = current(dist), {one.name: one for one in published(dist)}
     marks = read_marks(dist).by_version()
     points: dict[str, Point] = {}
     unreadable = []
@@ -155,6 +157,7 @@ def read_history(tree: Tree, profile: str) -> History:
                 update={
                     "current": now is not None and now.name == name,
                     "mark": marks.get(name),
+                    "damaged": name in kept and bool(kept[name].damaged_files()),
                 }
             )
     ordered = sorted(points.values(), key=lambda one: (one.created, one.version))

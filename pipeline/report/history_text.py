@@ -74,7 +74,8 @@ def _cells(point: Point, sign: str) -> tuple[str, ...]:
 
 def remark(point: Point) -> str:
     """Return what became of a version other than being published, and how it differs; or ""."""
-    said = ("" if point.published else "not published", point.mark, differs(point))
+    damaged = "DAMAGED" if point.damaged else ""
+    said = ("" if point.published else "not published", damaged, point.mark, differs(point))
     return "; ".join(filter(None, said))
 
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from pipeline.cli import cli
 from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.contents import write_sums
 from pipeline.release.marks import MARKS
 from pipeline.report import terminal
 from pipeline.report.files import write_reports
@@ -53,6 +54,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
         for folder in (tree.dist("p") / name, tree.reports("p") / name):
             keep(folder, model, f"2026-01-0{number + 1}T00:00:00+00:00")
         (tree.dist("p") / name / "manifest.json").write_text("{}", encoding="utf-8")
+        write_sums(tree.dist("p") / name)
     keep(tree.reports("p") / THIRD, report_support.bad(), "2026-01-03T00:00:00+00:00")
     (tree.reports("p") / "last").symlink_to(THIRD)
     (tree.dist("p") / "current").symlink_to(SECOND)

@@ -338,6 +338,13 @@ def test_diff_says_what_got_worse(form: str) -> None:
     assert "+20.00 %" in said
 
 
+def test_a_reason_that_most_rows_have_stands_once_below_the_table() -> None:
+    said = render_diff(compare_versions(older(), good()), "0.1.0-abc", "term")
+    assert said.count("margin ±5.0 %") == 1
+    assert "by, where nothing stands: margin ±5.0 %\n" in said
+    assert "margin ±2.0 %" in said
+
+
 def test_diff_for_programs_is_the_record() -> None:
     comparison = compare_versions(older(), good())
     read = json.loads(render_diff(comparison, "0.1.0-abc", "json"))

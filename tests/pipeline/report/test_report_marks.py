@@ -18,7 +18,7 @@ from pipeline.core.errors import ExitCode, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.marks import MARKS, lift, reject, set_aside
-from pipeline.release.version import Version, point_current
+from pipeline.release.version import Version, how_to_mend, point_current
 from pipeline.report.files import write_reports
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -245,6 +245,32 @@ def test_damage_is_said_at_the_top_of_each_form(tree: Tree, form: str, head: str
     damaged = damage(publish(tree, "1.0-aa11"))
     text = shown(damaged.name, "--format", form)
     assert head in text.partition("<nav" if form == "html" else "\n\n**")[0]
+
+
+def test_diff_and_history_say_that_a_version_is_damaged(tree: Tree) -> None:
+    old, new = publish(tree, "1.0-aa11"), publish(tree, "1.0-bb22")
+    damage(new)
+    (old.folder / "SHA256SUMS").unlink()
+    write_sums(old.folder)
+    runner = CliRunner()
+    said = runner.invoke(cli, ["diff", old.name, new.name], standalone_mode=False).output
+    assert "1.0-bb22: DAMAGED: report.html (changed); the same build makes it whole: `./" in said
+    assert "1.0-aa11: DAMAGED" not in said
+    told = runner.invoke(cli, ["history"], standalone_mode=False).output
+    assert "1.0-bb22: DAMAGED" in told and "1.0-aa11: DAMAGED" not in told
+    points = json.loads(runner.invoke(cli, ["history", "--json"], standalone_mode=False).output)
+    assert [one["damaged"] for one in points["points"]] == [False, True]
+
+
+def test_the_advice_for_a_damaged_version_is_the_command_of_its_build(tree: Tree) -> None:
+    version = publish(tree, "1.0-aa11")
+    manifest = {"git": {"commit": "0123456789abcdef"}}
+    (version.folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    build = "./bootstrap build --profile mixed"
+    at = "`git checkout 0123456789ab && "
+    assert f"{at}{build} --allow-regression larson`; so does" in how_to_mend(version)
+    (version.folder / "report.json").unlink()
+    assert f"{at}{build}`; so does" in how_to_mend(Version(version.folder))
 
 
 def damage(version: Version) -> Version:
