@@ -113,11 +113,11 @@ def _probed(name: str, program: str, *, required: bool) -> Finding:
 
 
 def _workload_programs() -> list[Finding]:
-    from pipeline.stages.build.programs import find_program
+    from pipeline.stages.build.programs import differing_programs, find_program
 
     found = {name: find_program(name) for name in WORKLOAD_PROGRAMS}
     return [
-        Finding(f"workload {name}", str(path))
+        Finding(f"workload {name}", str(path), choice="; ".join(differing_programs([name])))
         if path
         else Finding(
             f"workload {name}",

@@ -145,15 +145,17 @@ def _row(entry: Entry) -> dict[str, Any]:
     help="Run pairs until the verdict is clear, for so long at most.",
 )
 @verbose_option
-def run_command(name: str, budget_s: float, verbose: bool) -> None:
+def run_command(name: str, budget_s: float, verbose: bool) -> int:
     """Build both sides of the entry NAME, judge them, and write the verdict into the entry.
 
-    Side A is the tree as it is, side B has the change. They are judged as by `pipeline versus`.
+    Side A is the tree as it is, side B has the change. They are judged as by `pipeline versus`, and
+    here too exit code 16 says that B is shown to be worse.
     """
     from rich.console import Console
 
     from pipeline.core import process
     from pipeline.core.console import BuildConsole
+    from pipeline.core.errors import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import find_entry
     from pipeline.experiment.page import write_page
@@ -176,6 +178,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> None:
     longer = f"`.venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s`"
     step = next_step(found, longer, f"`threads = 1` in {entry.path.name}")
     click.echo(step or f"next: {_conclusion(found)}, and commit the entry with docs/experiments.md")
+    return ExitCode.REGRESSION if found.worse else ExitCode.OK
 
 
 def _conclusion(found: VersusResult) -> str:

@@ -94,7 +94,8 @@ def report_command(
     Without it, the current one. Against the
     baseline, and against the version that was current before it, unless --against says otherwise.
     With --check, a build that was not published, that the judge refuses or that somebody rejected
-    ends with exit code 8, and a version whose files are damaged with 14.
+    ends with exit code 8, and a version whose files are damaged with 14. A loss that the build
+    accepted, by --allow-regression, is named on stderr and ends with 0.
 
     \b
     Examples:
@@ -126,6 +127,9 @@ def _checked(model: ReportModel) -> int:
 
     if model.damage:
         return ExitCode.ARTIFACT
+    if model.allow_regression:
+        accepted = ", ".join(model.allow_regression)
+        click.echo(f"note: this build accepted a loss, by --allow-regression: {accepted}", err=True)
     failed = model.rejected or not model.published or refused(model.verify)
     return ExitCode.GATE if failed else ExitCode.OK
 

@@ -40,11 +40,13 @@ def _verdict(found: VersusResult) -> str:
 
 
 def _figures(found: VersusResult) -> str:
-    """Return the change of both keys, each with its interval, and how much was measured."""
+    """Return the change of both keys with its interval, the pairs, and the machine's load."""
     speed, memory = (
         with_interval(key.ratio) if key.ratio else "unknown" for key in (found.speed, found.memory)
     )
-    return f"speed {speed}; peak memory {memory}; {found.throughput.pairs} pairs"
+    around = found.environment
+    load = f"load {around.load_before:.1f} before and {around.load_after:.1f} after"
+    return f"speed {speed}; peak memory {memory}; {found.throughput.pairs} pairs; {load}"
 
 
 def _ran(found: VersusResult) -> str:

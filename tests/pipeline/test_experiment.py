@@ -11,7 +11,7 @@ import pytest
 from conftest import Sandbox
 from test_versus import result_of as versus_of
 
-from pipeline.core.errors import ProfileError, UsageError
+from pipeline.core.errors import ExitCode, ProfileError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.experiment import trial
 from pipeline.experiment.entry import (
@@ -197,7 +197,7 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     version = (fresh.root / "VERSION").read_text(encoding="utf-8").strip()
     folder = write_trial(fresh, patch_of=version)
     code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
-    assert code == 0, output
+    assert code == ExitCode.REGRESSION, output
     libraries = [one.read_bytes() for one in _sides(fresh)]
     assert sorted(b"9.9.9" in one for one in libraries) == [False, True]
     assert all(version.encode() in one for one in libraries if b"9.9.9" not in one)
@@ -205,7 +205,10 @@ def test_a_trial_builds_both_sides_and_notes_its_verdict(fresh: Sandbox) -> None
     assert [set(one) >= {"date", "processor", "verdict", "figures"} for one in found] == [True]
     assert found[0]["verdict"].startswith("slower")
     assert found[0]["ran"].endswith("seq 1000000 >/dev/null', threads unknown")
-    assert re.search(r"speed [+-]\d.*; peak memory [+-]\d.*; \d+ pairs", found[0]["figures"])
+    figures = (
+        r"speed [+-]\d.*; peak memory [+-]\d.*; \d+ pairs; load [\d.]+ before and [\d.]+ after"
+    )
+    assert re.fullmatch(figures, found[0]["figures"])
     code, output = fresh.run("experiment", "list", "--json")
     assert json.loads(output)["experiments"][0]["verdict"] == found[0]["verdict"]
     assert f"ran {found[0]['ran']}\n" in fresh.run("experiment", "list")[1]

@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import TINY, Sandbox
 
+from pipeline.commands import doctor
 from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
@@ -103,3 +105,18 @@ def test_a_build_tells_what_it_runs_and_counts(
     assert 'workload "own": counted = true counts sh itself, not the programs' in said
     assert 'workload "again" judges by the command that trains: give it another input' in said
     assert "geometry of profile tiny: as the default\n" in said
+    store.make("baseline", {}, made)
+    configure(Workshop(Tree.here(), profile, tools, store, console, Options()))
+    assert "a build runs" not in capsys.readouterr().out, "said once"
+
+
+def made(room: Path) -> dict[str, Any]:
+    (room / "library").write_text("made", encoding="utf-8")
+    return {}
+
+
+def test_the_doctor_tells_it_too(shim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "WORKLOAD_PROGRAMS", ("sort", "seq"))
+    sort, seq = doctor._workload_programs()
+    assert sort.state == str(BUILDS) and f"{BUILDS}, not {shim}" in sort.choice
+    assert not seq.choice

@@ -20,6 +20,9 @@ from pipeline.stages.build.programs import SHELLS, differing_programs, find_need
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 
+FIRST_MADE = "baseline"
+"""Who has an artifact of this stage has been told how this machine differs from builds."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -87,7 +90,9 @@ def _tell_geometry(shop: Workshop, setup: Setup) -> None:
 
 
 def _tell_paths(shop: Workshop, setup: Setup) -> None:
-    """Say which program runs where the user's PATH has another one first."""
+    """Say once which program runs where the user's PATH has another one first."""
+    if shop.store.latest(FIRST_MADE):
+        return
     commands = [w.argv for w in (*setup.training, *setup.verifying) if isinstance(w, Command)]
     commands += [trace.record for trace in setup.traces if trace.record]
     for line in dict.fromkeys(line for argv in commands for line in differing_programs(argv)):

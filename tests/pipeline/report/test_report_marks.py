@@ -98,6 +98,20 @@ def test_the_page_and_the_json_tell_a_rejection_and_the_kept_page_stays(tree: Tr
     assert (new.folder / "report.html").read_bytes() == kept
 
 
+def test_check_names_a_loss_that_the_build_accepted_and_lets_it_pass(tree: Tree) -> None:
+    accepted, sound = publish(tree, "1.0-aa11"), publish(tree, "1.0-bb22")
+    without = report_support.good().model_copy(update={"allow_regression": ()})
+    write_reports(sound.folder, without.model_copy(update={"version": sound.name}))
+    runner = CliRunner()
+    for version, said in (
+        (accepted, "accepted a loss, by --allow-regression: larson\n"),
+        (sound, ""),
+    ):
+        found = runner.invoke(cli, ["report", version.name, "--check"], standalone_mode=False)
+        assert found.return_value == ExitCode.OK
+        assert found.stderr.endswith(said) if said else not found.stderr
+
+
 @pytest.mark.parametrize("form", ["term", "md", "html"])
 def test_a_rejected_version_is_not_offered_any_more(tree: Tree, form: str) -> None:
     new = publish(tree, "1.0-bb22")
