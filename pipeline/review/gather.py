@@ -17,6 +17,7 @@ from pipeline.report.compare import compare_versions, other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
 from pipeline.review.model import Lists, Review
+from pipeline.review.relisted import relisted
 
 Judge = Callable[[Path, Path], VerifyResult]
 """Judges the second library against the first one."""
@@ -63,6 +64,7 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         comparison=compare_versions(base.report, head.report, direct),
         profile_file=str((tree.profiles / f"{split_line(line)[0]}.toml").relative_to(tree.root)),
         lists=_lists(tree, split_line(line)[0]),
+        relisted=relisted(base.report, head.report),
         same=same,
         made_of=(_made_of(base), _made_of(head)),
         other_geometry=tuple(other_geometry(base.report, head.report)),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.report import text
 from pipeline.report.findings import refused
 from pipeline.report.model import ComparedRow, Comparison, ReportModel
+from pipeline.review.relisted import Relisted, move
 
 Level = Literal["error", "warning", "note"]
 
@@ -24,14 +25,17 @@ RULES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing to know; ``file`` is seen from the root of the tree, ``line`` counts from 1."""
+    """One thing to know; ``file`` is seen from the root of the tree, ``line`` counts from 1.
+
+    Without a line it is about the build as a whole, and in no file more than in another.
+    """
 
     level: Level
     rule: str
     what: str
     detail: str
     file: str
-    line: int = 1
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class Review:
 
     ``base`` is that version, ``base_mode`` the mode that it was built in. ``same``: both have the
     same library, so that there is nothing to compare. ``made_of`` are the commits of BASE and HEAD,
-    ``other_geometry`` how HEAD is cut otherwise. ``decided`` is what people decided of HEAD after
+    ``other_geometry`` how HEAD is cut otherwise, ``relisted`` the functions whose list changed.
+    ``decided`` is what people decided of HEAD after
     it was judged; "" for nothing.
     """
 
@@ -70,6 +75,7 @@ class Review:
     made_of: tuple[str, str] = ("", "")
     other_geometry: tuple[str, ...] = ()
     decided: str = ""
+    relisted: Relisted = field(default_factory=dict)
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -113,11 +119,16 @@ class Review:
         return (*made, *(text.sentence(one) for one in self.other_geometry), *self._apart())
 
     def _apart(self) -> Iterator[str]:
-        """Say how far two builds may differ by chance, as each is trained by itself."""
+        """Say how far two builds may differ by chance, and whose figures these are."""
         if not self.same:
             yield (
                 "Each side was trained by itself, but alike: two builds of the same sources "
                 "differed by up to 1 % in misses, and not in size (docs/versions.md, Reviews)."
+            )
+        if self.comparison.measured:
+            yield (
+                "The table is of this run, BASE against this change; the report of each side has "
+                "other figures, those of its own judgement against its plain build."
             )
 
     def _remarks(self) -> Iterator[Remark]:
@@ -135,6 +146,7 @@ class Review:
             what = "it would not be published as it is"
             yield Remark("warning", "doubt", what, self.head.reason, self.profile_file)
         yield from self._contract()
+        yield from self._moves()
         for one in self.head.findings:
             if one.kind == "doubt":
                 yield Remark("note", "doubt", one.what, one.detail, self.profile_file)
@@ -148,7 +160,16 @@ class Review:
 
     def _contract(self) -> Iterator[Remark]:
         for one in self.head.contract or ():
-            if one.broken or one.rule == "listed":
+            if one.broken or (one.rule == "listed" and one.symbol not in self.relisted):
                 level: Level = "error" if one.broken else "note"
                 what = f"{one.symbol}: {one.rule if one.broken else 'not listed'}"
                 yield Remark(level, "layout", what, one.text, *self.lists.place(one.symbol))
+
+    def _moves(self) -> Iterator[Remark]:
+        """Yield which functions changed lists; one that ran often should not leave hot.txt."""
+        ran = {one.symbol: one.text for one in self.head.contract or () if one.rule == "listed"}
+        for name, lists in self.relisted.items():
+            seen = f"; {ran[name]}" if name in ran else ""
+            level: Level = "warning" if seen else "note"
+            what, place = f"{name}: another list", self.lists.place(name)
+            yield Remark(level, "layout", what, f"{move(lists)}{seen}", *place)

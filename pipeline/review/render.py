@@ -101,12 +101,16 @@ def _rule_case(suite: ET.Element, rule: str, sentence: str, broken: list[Remark]
     if broken:
         failure = ET.SubElement(case, "failure", message=text.many(len(broken), "place"))
         failure.text = "\n".join(
-            f"{one.file}:{one.line}: {one.what}: {one.detail}" for one in broken
+            f"{f'{one.file}:{one.line}: ' if one.line else ''}{one.what}: {one.detail}"
+            for one in broken
         )
 
 
 def sarif(review: Review, version: str) -> str:
-    """Return all remarks as SARIF 2.1.0."""
+    """Return all remarks as SARIF 2.1.0.
+
+    Those who read it want a place for each: what is about the whole build has that of the profile.
+    """
     rules = [{"id": name, "shortDescription": {"text": says}} for name, says in RULES.items()]
     driver = {"name": "hakmem pipeline", "version": version, "rules": rules}
     results = [
@@ -118,7 +122,7 @@ def sarif(review: Review, version: str) -> str:
                 {
                     "physicalLocation": {
                         "artifactLocation": {"uri": one.file},
-                        "region": {"startLine": one.line},
+                        "region": {"startLine": one.line or 1},
                     }
                 }
             ],
@@ -136,7 +140,8 @@ def sarif(review: Review, version: str) -> str:
 def annotation_lines(review: Review) -> list[str]:
     """Return the lines by which a job on GitHub marks places in the change."""
     return [
-        f"::{_ANNOTATION[one.level]} file={_property(one.file)},line={one.line},"
+        f"::{_ANNOTATION[one.level]} "
+        f"{f'file={_property(one.file)},line={one.line},' if one.line else ''}"
         f"title={_property(one.what)}::{_data(one.detail)}"
         for one in review.remarks
     ]

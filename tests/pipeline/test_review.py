@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.commands import report
 from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
 from pipeline.geometry.model import Difference
@@ -155,6 +156,52 @@ def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Pat
     assert found["pop: not listed: 12 % of all calls"][0] == "note"
     known = {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
     assert {one["ruleId"] for one in log["runs"][0]["results"]} <= known
+
+
+def test_a_change_of_lists_is_told_and_warned_of_where_the_function_ran_often(
+    tree: Tree, base: Path, tmp_path: Path
+) -> None:
+    good = report_support.good()
+    assert good.code is not None
+    sides = tuple(
+        side.model_copy(
+            update={
+                "functions": tuple(
+                    one.model_copy(update={"listed": "cold" if one.name == "hak_free" else None})
+                    if one.name in ("hak_free", "hak_malloc")
+                    else one
+                    for one in side.functions
+                )
+            }
+        )
+        for side in good.code
+    )
+    often = Finding(rule="listed", symbol="hak_malloc", text="12 % of all calls", broken=False)
+    moved = good.model_copy(update={"code": sides, "contract": (often,), "findings": ()})
+    keep(tree, moved, HEAD, published=False)
+    _, said = review(base, "--no-measure", "-o", tmp_path)
+    assert "**warning**: hak_malloc: another list: hot.txt → no list; 12 % of all calls" in said
+    assert "**note**: hak_free: another list: hot.txt → cold.txt" in said
+    assert "hak_malloc: not listed" not in said
+
+
+def test_what_is_about_the_whole_build_has_no_place_in_the_change(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    _, said = review(base, "--no-measure", "-o", tmp_path)
+    assert "::error title=" in said and "file=training/" not in said
+    assert "training/profiles" not in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert "training/profiles/mixed.toml" in (tmp_path / "review.sarif").read_text(encoding="utf-8")
+
+
+def test_figures_that_were_measured_now_are_told_from_those_of_the_reports(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "The table is of this run, BASE against this change"
+    assert told not in review(base, "--no-measure")[1]
+    monkeypatch.setattr(report, "judged", lambda *_: report_support.judged())
+    assert told in review(base)[1]
 
 
 def test_junit_counts_what_fails(base: Path, tmp_path: Path) -> None:
