@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from pipeline.layout.check import Finding
     from pipeline.layout.subject import Subject
 
+CHECKED = ("allocator", "layouts")
+OTHER_CODE = (
+    "note: this library was built at commit {}, and allocator/ or layouts/ have changed since: "
+    "`.venv/bin/pipeline build --profile {}` first builds what is here now"
+)
+
 _subject = click.argument("version", required=False, shell_complete=complete_version)
 
 
@@ -48,11 +54,14 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     from pipeline.core.variant import split_line
     from pipeline.geometry.known_files import require_known_files
     from pipeline.layout.check import check_layout
+    from pipeline.release.commit import differs_since
 
     require_known_files(Tree.here(), split_line(profile)[0])
     subject = _open(profile, version)
     findings = check_layout(subject.text, subject.promise())
     click.echo(f"{subject.library}")
+    if subject.built_at and differs_since(subject.tree.root, subject.built_at, CHECKED):
+        click.echo(OTHER_CODE.format(subject.built_at, split_line(profile)[0]))
     _tell(findings, verbose)
     broken = sum(finding.broken for finding in findings)
     click.echo(f"the layout contract {_outcome(findings)}")
@@ -90,13 +99,16 @@ def _open(profile: str, version: str | None) -> Subject:
 
 def _outcome(findings: Sequence[Finding]) -> str:
     """Return whether the contract holds, and what it says nothing about though it matters."""
+    from pipeline.report.text import many
+
     broken = sum(finding.broken for finding in findings)
-    said = f"is broken in {broken} places" if broken else "holds"
+    said = f"is broken in {many(broken, 'place')}" if broken else "holds"
     left = sum(finding.rule == "listed" for finding in findings)
     if not left:
         return said
     what = "1 function that ran often is" if left == 1 else f"{left} functions that ran often are"
-    return f"{said}, but {what} not listed: `.venv/bin/pipeline layout propose` shows where to"
+    propose = "`.venv/bin/pipeline layout propose` shows where to add "
+    return f"{said}. {what} not in hot.txt: {propose}{'it' if left == 1 else 'them'}"
 
 
 def _tell(findings: Sequence[Finding], verbose: bool) -> None:
@@ -114,13 +126,15 @@ def _tell(findings: Sequence[Finding], verbose: bool) -> None:
 
 def _headline(sentence: str, findings: Sequence[Finding]) -> str:
     """Return the sentence of a rule as the findings under it leave it."""
+    from pipeline.report.text import many
+
     if any(finding.broken for finding in findings):
         return f"not so: {sentence}"
     if any(finding.unknown for finding in findings):
         return f"not known: {sentence}"
     if not findings:
         return sentence
-    return f"{sentence}, but for {'this' if len(findings) == 1 else f'these {len(findings)}'}"
+    return f"{sentence}, with {many(len(findings), 'exception')}"
 
 
 def _mark(findings: Sequence[Finding]) -> str:

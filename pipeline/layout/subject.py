@@ -30,6 +30,7 @@ class Subject:
     ``fdata`` are BOLT's edge counts, ``profdata`` the PGO profile, which is read where there are no
     edges: versions that were built without BOLT have it alone. Both are None where none is known.
     ``excuse`` is why the training need not have run every hot function; empty if it has to.
+    ``built_at`` is the commit that the library was built at; "" where nobody knows.
     """
 
     tree: Tree
@@ -38,6 +39,7 @@ class Subject:
     lists_folder: Path
     excuse: str = ""
     profdata: Path | None = None
+    built_at: str = ""
 
     @cached_property
     def text(self) -> TextMap:
@@ -95,7 +97,8 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
     edges = fdata or _own(version, FDATA)
     short = fdata is None and bool(version.manifest.get("quick"))
     excuse = excuse_for(profile, layout, short)
-    return Subject(tree, version.library, edges, lists, excuse, _own(version, PROFDATA))
+    counts = _own(version, PROFDATA)
+    return Subject(tree, version.library, edges, lists, excuse, counts, version.commit)
 
 
 def excuse_for(profile: str, layout: str, short: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,14 @@ def commit_of(root: Path, fresh_in: Collection[str] | None = None) -> dict[str, 
         return None
     changed = [line[3:] for line in status if not _is_other(line, fresh_in)]
     return {"commit": commit, "clean": not changed, "changed": changed}
+
+
+def differs_since(root: Path, commit: str, paths: Sequence[str]) -> bool:
+    """Tell whether files below ``paths`` are not as they were at ``commit``; False: unknown."""
+    try:
+        return bool(_git(root, "diff", "--name-only", commit, "--", *paths).strip())
+    except PipelineError:
+        return False
 
 
 def _is_other(line: str, fresh_in: Collection[str] | None) -> bool:

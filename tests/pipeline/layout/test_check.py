@@ -140,7 +140,7 @@ def test_the_line_of_a_rule_says_what_the_findings_leave_of_it(
         return capsys.readouterr().out.splitlines()[0]
 
     has_code = "every listed function has code of its own"
-    assert first_line(without("attach")) == f"✓ {has_code}, but for this"
+    assert first_line(without("attach")) == f"✓ {has_code}, with 1 exception"
     assert first_line(without("free")) == f"✗ not so: {has_code}"
     bare = text(*(f.model_copy(update={"heat": None}) for f in good().functions))
     assert first_line(bare) == "? not known: every hot function ran in the training"
@@ -221,9 +221,9 @@ def test_names_that_several_sources_define_are_found(tmp_path: Path) -> None:
 def test_what_is_not_listed_is_in_the_last_sentence() -> None:
     listed = Finding(rule="listed", symbol="x", text="", broken=False)
     assert _outcome([]) == "holds"
-    assert _outcome([listed, listed]).startswith("holds, but 2 functions that ran often are not")
+    assert _outcome([listed, listed]).startswith("holds. 2 functions that ran often are not in hot")
     gone = Finding(rule="there", symbol="y", text="", broken=True)
-    assert _outcome([gone, listed]).startswith("is broken in 1 places, but 1 function that ran")
+    assert _outcome([gone, listed]).startswith("is broken in 1 place. 1 function that ran often is")
 
 
 def test_a_list_that_is_a_link_becomes_one_of_its_own(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.core.paths import BUILT_FROM
 from pipeline.core.process import run
-from pipeline.release.commit import commit_of
+from pipeline.release.commit import commit_of, differs_since
 
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org")
 
@@ -42,6 +42,19 @@ def test_new_files_that_no_build_reads_do_not_count_for_a_build(tmp_path: Path) 
     built = commit_of(tmp_path, BUILT_FROM)
     assert built is not None
     assert built["changed"] == ["a.c", "allocator/"]
+
+
+def test_it_is_known_whether_some_folders_differ_from_a_commit(tmp_path: Path) -> None:
+    for name in ("allocator", "docs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.c").touch()
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "first")):
+        run([*GIT, *arguments], cwd=tmp_path)
+    (tmp_path / "docs/a.c").write_text("changed", encoding="utf-8")
+    assert not differs_since(tmp_path, "HEAD", ["allocator", "layouts"])
+    (tmp_path / "allocator/a.c").write_text("changed", encoding="utf-8")
+    assert differs_since(tmp_path, "HEAD", ["allocator", "layouts"])
+    assert not differs_since(tmp_path, "0123456", ["allocator"]), "nobody knows"
 
 
 def test_a_folder_inside_of_another_checkout_has_no_commit_of_its_own(tmp_path: Path) -> None:
