@@ -149,11 +149,13 @@ def _run(tree: Tree, name: str, options: Options, console: BuildConsole, wait: b
     import time
 
     from pipeline.core.variant import split_line
+    from pipeline.geometry.load import load_geometry
     from pipeline.profile.load import load_profile
     from pipeline.run import build
 
     started = time.monotonic()
     profile = load_profile(tree, split_line(name)[0])
+    load_geometry(tree, profile.name, options.processor)  # refused before it waits for a lock
     _refuse_unknown(profile, options.allow_regression)
     with open_workshop(tree, profile, options, console, wait=wait) as shop:
         if options.dry_run:

@@ -66,7 +66,11 @@ def experiment_group() -> None:
 @click.argument("subject", callback=_known_subject, shell_complete=_complete_subject)
 @click.argument("name")
 def new_command(subject: str, name: str) -> None:
-    """Write a commented entry NAME about SUBJECT, to be edited and run."""
+    """Write a commented entry NAME about SUBJECT, to be edited and run.
+
+    SUBJECT is one of: hot-path, lanes, magazines, remote, purge, placement, large, huge-pages,
+    robustness, layout, judging, tuning, recording, ablation, measuring.
+    """
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import new_place
     from pipeline.experiment.page import write_page
@@ -159,14 +163,15 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import find_entry
     from pipeline.experiment.page import write_page
-    from pipeline.experiment.sides import require_trial
+    from pipeline.experiment.sides import geometry_of, require_trial
     from pipeline.experiment.trial import result_of
     from pipeline.experiment.write import add_result
     from pipeline.versus.show import LONGER, next_step, render
 
     tree = Tree.here()
     entry = find_entry(tree, name)
-    require_trial(entry)
+    if not require_trial(entry).patch:  # a patch may change what there is to cut
+        geometry_of(tree, entry)  # refused before anybody waits for a lock
     console = BuildConsole(Console(stderr=True))
     if verbose:
         process.echo = console.child

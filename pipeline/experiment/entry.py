@@ -13,7 +13,7 @@ from pipeline.core.errors import UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import TABLE, name_of
 from pipeline.core.spelling import did_you_mean
-from pipeline.geometry.model import Which
+from pipeline.geometry.model import Depth, Which
 from pipeline.profile.load import read_as
 
 Words = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
@@ -75,7 +75,7 @@ class Trial(_Record):
 
     options: dict[str, str] = Field(default_factory=dict)
     constants: dict[str, int] = Field(default_factory=dict)
-    depths: dict[Which, int] = Field(default_factory=dict)
+    depths: dict[Which, Depth] = Field(default_factory=dict)
     cmake: dict[str, str] = Field(default_factory=dict)
     patch: str = ""
     profile: str = "mixed"

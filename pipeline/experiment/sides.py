@@ -59,7 +59,7 @@ def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
     """
     trial = require_trial(entry)
     source = _patched(shop, entry, trial) if trial.patch else shop
-    geometry = _geometry(source, entry, trial)  # before the minute of compiling: it may be refused
+    geometry = geometry_of(source.tree, entry)  # before the minute of compiling: it may be refused
     library = _compiled(shop, shop)
     changed = _compiled(shop, source, geometry, trial.cmake) if trial.compiles else library
     if not trial.options and digest_file(changed) == digest_file(library):
@@ -70,11 +70,12 @@ def build_sides(shop: Workshop, entry: Entry) -> tuple[SideOfTwo, SideOfTwo]:
     return SideOfTwo(BEFORE, library, {}), SideOfTwo(AFTER, changed, trial.options)
 
 
-def _geometry(source: Workshop, entry: Entry, trial: Trial) -> Geometry | None:
+def geometry_of(tree: Tree, entry: Entry) -> Geometry | None:
     """Return how side B is cut; None: as the default. ProfileError if there is no such class."""
+    trial = require_trial(entry)
     if not (trial.constants or trial.depths):
         return None
-    default, why = default_geometry(source.tree), entry.content.title
+    default, why = default_geometry(tree), entry.content.title
     return changed_geometry(default, entry.path, trial.constants, trial.depths, why)
 
 

@@ -15,7 +15,7 @@ from pipeline.core.processor import ANY, nearest
 from pipeline.core.spelling import did_you_mean
 from pipeline.geometry.code import CHOICES
 from pipeline.geometry.known_files import require_known_files
-from pipeline.geometry.model import ALL_CLASSES, Geometry, Record, SizeClass, Which
+from pipeline.geometry.model import ALL_CLASSES, Depth, Geometry, Record, SizeClass, Which
 from pipeline.geometry.rules import require_legal, usual_class
 from pipeline.geometry.tables import default_geometry
 from pipeline.profile.load import read_as
@@ -46,7 +46,7 @@ class _Row(Record):
 
     size: Annotated[int, Field(ge=1)]
     pages: int | None = None
-    depth: int | None = None
+    depth: Depth | None = None
     why: str = ""
     worth: str = ""
 
@@ -60,7 +60,7 @@ class _Change(Record):
     """What one class, or each, has otherwise than before: what is left out stays."""
 
     pages: int | None = None
-    depth: int | None = None
+    depth: Depth | None = None
     why: Words
     worth: Words = NOT_MEASURED
 

@@ -20,6 +20,21 @@ def _which(word: object) -> object:
     raise ValueError(f"must be the bytes of a size class, or {ALL_CLASSES}")
 
 
+LEAST_DEPTH, MOST_DEPTH = 2, 1024
+
+
+def _depth(value: object) -> object:
+    if type(value) is int and LEAST_DEPTH <= value <= MOST_DEPTH:
+        return value
+    raise ValueError(
+        f"must be a number of blocks from {LEAST_DEPTH} to {MOST_DEPTH}; no factor is possible, "
+        f"also not for {ALL_CLASSES}"
+    )
+
+
+Depth = Annotated[int, BeforeValidator(_depth)]
+"""Of files: the usual depth of a class."""
+
 Which = Annotated[int | Literal["all"], BeforeValidator(_which)]
 """Of files: which classes an entry is about, one by its size or all of them."""
 

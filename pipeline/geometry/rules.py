@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from pipeline.core.errors import ProfileError
 from pipeline.geometry.code import CHOICES
-from pipeline.geometry.model import Geometry, Setting, SizeClass
+from pipeline.geometry.model import LEAST_DEPTH, MOST_DEPTH, Geometry, Setting, SizeClass
 
 MIN_ALIGN, MEDIUM_STEP = 16, 256
 SMALL_MAX, MEDIUM_MAX = 2048, 65536
@@ -21,7 +21,6 @@ SLAB_MAX_BLOCKS = 4096
 # Classes that no size leads to, the same in every geometry: cold_classes.def.
 COLD_CLASSES, COLD_DEPTH = 14, 32
 MOST_CLASSES = 254 - COLD_CLASSES
-LEAST_DEPTH, MOST_DEPTH = 2, 1024
 # Bytes of a heap beside its magazines: a bound of sizeof(hak_heap), for each class and in all.
 _HEAP_PER_CLASS, _HEAP_FIXED = 96, 1024
 _POINTER = 8

@@ -161,8 +161,8 @@ def _loss(loser: WorkloadThroughput) -> str:
 def _doubt(suspect: WorkloadThroughput) -> str:
     ratio = suspect.ratio
     return (
-        f"the estimate for {suspect.name}, {with_interval(ratio)}, is more than "
-        f"it may lose (-{share(suspect.allowance)}), but not sure"
+        f"the estimate for {suspect.name}, {with_interval(ratio)}, is beyond "
+        f"-{share(suspect.allowance)}, the most it may lose, but its interval leaves that open"
     )
 
 

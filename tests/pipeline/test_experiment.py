@@ -8,13 +8,17 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from conftest import Sandbox
 from test_versus import result_of as versus_of
 
+from pipeline.commands.experiment import experiment_group
 from pipeline.core.errors import ExitCode, ProfileError, UsageError
+from pipeline.core.lock import tree_lock
 from pipeline.core.paths import Tree
 from pipeline.experiment import trial
 from pipeline.experiment.entry import (
+    SUBJECTS,
     Result,
     find_entry,
     kind_in,
@@ -74,6 +78,20 @@ def test_a_depth_may_be_that_of_all_classes(tmp_path: Path) -> None:
     depths = {one.size: one.depth for one in changed.classes}
     assert depths.pop(64) == 512
     assert set(depths.values()) == {16}
+
+
+@pytest.mark.parametrize("depth", ["0.5", "-1", "1", "1025", "true", '"half"'])
+def test_a_depth_is_a_number_of_blocks_and_no_factor(depth: str, tmp_path: Path) -> None:
+    path = new_place(Tree(tmp_path), "magazines", "shallow")
+    path.parent.mkdir(parents=True)
+    path.write_text(TRIAL.format(depths=f"{{ all = {depth} }}"), encoding="utf-8")
+    with pytest.raises(ProfileError, match="must be a number of blocks from 2 to 1024; no factor"):
+        load_entry(path)
+
+
+def test_the_help_names_all_subjects() -> None:
+    said = " ".join(CliRunner().invoke(experiment_group, ["new", "--help"]).output.split())
+    assert f"SUBJECT is one of: {', '.join(SUBJECTS)}." in said
 
 
 def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
@@ -223,7 +241,7 @@ def test_a_side_that_was_compiled_is_not_compiled_again(fresh: Sandbox) -> None:
     made = []
     for _ in range(2):
         code, output = fresh.run("experiment", "run", "all", "--budget", "30s")
-        assert code == 0, output
+        assert code == ExitCode.REGRESSION, output
         made.append({one: one.stat().st_mtime_ns for one in _sides(fresh)})
     assert made[0] == made[1]
     assert len(made[0]) == 2
@@ -231,8 +249,10 @@ def test_a_side_that_was_compiled_is_not_compiled_again(fresh: Sandbox) -> None:
 
 def test_a_class_that_is_not_there_is_refused_before_anything_is_compiled(fresh: Sandbox) -> None:
     write_trial(fresh, depths="{ 65 = 512 }")
-    code, output = fresh.run("experiment", "run", "all")
-    assert code == 3, output
+    with tree_lock(Tree(fresh.root).state, wait=False, say=print):  # nor does it wait for this
+        child = fresh.start("experiment", "run", "all")
+        output, _ = child.communicate(timeout=60)
+    assert child.returncode == ExitCode.PROFILE, output
     assert "65" in output
     assert _sides(fresh) == []
 

@@ -115,6 +115,9 @@ def test_a_workload_that_only_seems_to_lose_too_much_holds_a_gain_back() -> None
     assert key.verdict is INCONCLUSIVE
     assert not key.not_worse
     assert "the estimate for vague, -6.00 %" in key.reason
+    assert key.reason.endswith(
+        "is beyond -5.0 %, the most it may lose, but its interval leaves that open"
+    )
 
 
 def test_a_gain_of_all_that_no_part_shows_is_told_first() -> None:
