@@ -247,10 +247,13 @@ def open_to_judge(
 
 def _conclude_beside(console: BuildConsole, published: Published, seconds: float) -> None:
     """Say why ``current`` has not moved, and what would move it."""
+    from pipeline.core.paths import from_here
+
     name, profile = published.folder.name, published.folder.parent.name
     if published.report is not None:
         _show(console, published.report)
-        console.say(f"published in {seconds:.1f} s, but not made current: {published.folder}")
+        where = from_here(published.folder)
+        console.say(f"published in {seconds:.1f} s, but not made current: {where}")
         cure = (
             f"`.venv/bin/pipeline rollback -p {profile} --to {name}` makes it current all the same"
         )
@@ -259,18 +262,18 @@ def _conclude_beside(console: BuildConsole, published: Published, seconds: float
             f"`.venv/bin/pipeline unpin -p {profile}` lifts that; "
             "so does a change of sources, flags, training, lists or geometry"
         )
-    console.say(f"{_where_it_stays(published)}; {cure}")
+    console.prose(f"{_where_it_stays(published)}; {cure}")
     _tell_next(console, published.report)
 
 
 def _tell_mended(console: BuildConsole, published: Published) -> None:
     """Say which files a damaged version has again, and that nothing else of it is new."""
-    console.say(
+    console.prose(
         f"{published.folder.name} is whole again: {', '.join(published.mended)} had been damaged; "
         "its report and its date are as they were"
     )
     if published.stays is not None:
-        console.say(_where_it_stays(published))
+        console.prose(_where_it_stays(published))
 
 
 def _where_it_stays(published: Published) -> str:
@@ -303,20 +306,22 @@ def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
     from pipeline.report.view import next_command
 
     if step := next_command(report):
-        console.say(f"next: {step}")
+        console.prose(f"next: {step}")
 
 
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
+    from pipeline.core.paths import from_here
+
     if published.judged is not None and published.report is not None:
         from pipeline.release.version import untouched
         from pipeline.report.view import next_command
 
         _show(console, published.report)
-        console.say(
+        console.prose(
             f"judged in {seconds:.1f} s, and not published, as --no-publish asks; "
             f"{untouched(published.folder.parent)}; "
-            f"report: {published.judged}; {next_command(published.report)}"
+            f"report: {from_here(published.judged)}; {next_command(published.report)}"
         )
         return
     if published.mended:
@@ -326,9 +331,9 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         return
     elif published.report is not None:
         _show(console, published.report)
-        console.say(f"published in {seconds:.1f} s: {published.folder}")
+        console.say(f"published in {seconds:.1f} s: {from_here(published.folder)}")
     else:
-        console.say(
+        console.prose(
             "nothing to do: sources, profile, layout, flags and tools are those of "
             f"{published.folder.name} (checked in {seconds:.1f} s)"
         )

@@ -98,6 +98,10 @@ class BuildConsole:
         """Print one plain line, as it is."""
         self.rich.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    def prose(self, text: str) -> None:
+        """Print a sentence: on a terminal in lines that fit."""
+        self.rich.print(text, markup=False, highlight=False, soft_wrap=not self.live)
+
     def heading(self, text: str) -> None:
         """Print a line that begins a section."""
         self.rich.rule(f"[bold]{text}", align="left")

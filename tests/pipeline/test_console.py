@@ -33,6 +33,18 @@ def test_a_long_step_leaves_the_stage_and_its_time_whole() -> None:
         assert len(line) <= 80
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_sentence_is_wrapped_on_a_terminal_alone_and_a_line_to_copy_never(terminal: bool) -> None:
+    sent = io.StringIO()
+    console = BuildConsole(Console(file=sent, force_terminal=terminal, width=80))
+    console.prose("next: " + "word " * 30)
+    console.say("LD_PRELOAD=" + "word " * 30)
+    *wrapped, line = sent.getvalue().splitlines()
+    assert len(wrapped) == (2 if terminal else 1)
+    assert all(len(one) <= 80 for one in wrapped) == terminal
+    assert len(line) > 80
+
+
 def test_all_stages_stand_in_one_column() -> None:
     places = {lines_of(name, "")[-2].index(" s  done") for name in NAMES}
     assert len(places) == 1

@@ -209,7 +209,7 @@ def test_a_build_ends_with_what_is_current(
     was = version(tree, before) if before else None
     found = publish.Published(version(tree, BAD).folder, None, stays, before=was)
     conclude(console, found, 1.0)
-    assert says in "\n".join(call.args[0] for call in console.say.call_args_list)
+    assert says in "\n".join(words[0] for _, words, _ in console.mock_calls)
 
 
 def test_to_a_newer_version_it_goes_forward(tree: Tree) -> None:
