@@ -23,6 +23,7 @@ from pipeline.judge.model import Environment, Health, HealthCheck, Keys, Library
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Margins
 from pipeline.judge.samples import PairSample, RunSample, Throughput
 from pipeline.judge.schedule import PlannedPair
+from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import Runner, ended, summarise
 from pipeline.judge.verdict import Verdict
 
@@ -68,6 +69,13 @@ def waiting(samples: Sequence[PairSample], wall: float, threads: int = 2) -> lis
         )
         for one in samples
     ]
+
+
+MARGINS = Margins()
+
+
+def interval(low: float, high: float) -> Interval:
+    return Interval(value=(low + high) / 2, low=low, high=high, confidence=0.95)
 
 
 def pair(number: int, baseline: float, tuned: float, rss: tuple[int, int]) -> PairSample:

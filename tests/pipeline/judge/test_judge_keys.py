@@ -1,14 +1,11 @@
-"""What measured numbers make of each key, and what the keys make of publishing."""
-
-import itertools
-from dataclasses import replace
-from pathlib import Path
+"""What measured numbers make of each key."""
 
 import pytest
 from judge_support import (
+    MARGINS,
     counting_of,
     counts,
-    health_of,
+    interval,
     pair,
     pairs,
     program_of,
@@ -18,23 +15,12 @@ from judge_support import (
     workload_counts,
 )
 
-from pipeline.judge.headline import brief, by_less, headline, memory_of, speed_of
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import compare, in_brief, memory_key, rss_guard, throughput_key
 from pipeline.judge.model import Key
-from pipeline.judge.publishing import may_publish
-from pipeline.judge.request import Margins
-from pipeline.judge.samples import Throughput
-from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
-from pipeline.report.findings import findings
 
-MARGINS = Margins()
 GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
-
-
-def interval(low: float, high: float) -> Interval:
-    return Interval(value=(low + high) / 2, low=low, high=high, confidence=0.95)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +104,6 @@ def test_a_workload_that_only_seems_to_lose_too_much_holds_a_gain_back() -> None
     assert key.reason.endswith(
         "is beyond -5.0 %, the most it may lose, but its interval leaves that open"
     )
-
-
-def test_a_gain_of_all_that_no_part_shows_is_told_first() -> None:
-    found = throughput_of(("git",), git=pairs(1.05), loop=pairs(1.05))
-    wide = replace(found.overall, value=1.05, low=0.99, high=1.12)
-    parts = found.model_copy(update={"programs": wide, "loops": wide})
-    said = headline(result_of(parts))
-    assert said.startswith("Against the baseline: all together faster (+5.")
-    assert said.count("not shown to be faster or slower") == 2
 
 
 def test_a_workload_alone_has_one_interval() -> None:
@@ -214,59 +191,6 @@ def test_unknown_counts_are_inconclusive_and_never_harmless() -> None:
         assert word in key.reason
 
 
-FAST, SAME, SLOW = pairs(1.05), pairs(1.0), pairs(0.97)
-VAGUE, VAGUE_BUT_NOT_SLOWER = pairs(1.0, noise=15), pairs(1.015, noise=4)
-BETTER, ALIKE, WORSE, UNKNOWN = (4.0, 3.0), (4.0, 4.0), (4.0, 5.0), (4.0, None)
-
-
-NOT_WORSE = "INCONCLUSIVE, not worse"
-PERHAPS_WORSE = "INCONCLUSIVE, a loss is possible"
-SPEEDS = {
-    "GO": FAST,
-    "NEUTRAL": SAME,
-    "NO-GO": SLOW,
-    PERHAPS_WORSE: VAGUE,
-    NOT_WORSE: VAGUE_BUT_NOT_SLOWER,
-}
-MISSES = {"GO": BETTER, "NEUTRAL": ALIKE, "NO-GO": WORSE, "INCONCLUSIVE": UNKNOWN}
-PAGE = Path(__file__).parents[3] / "docs" / "verdicts.md"
-
-
-def table() -> dict[tuple[str, str], tuple[bool, bool]]:
-    """Return what docs/verdicts.md says of every combination; NO-GO of I-cache beats the rest."""
-    section = PAGE.read_text(encoding="utf-8").split("## What is published")[1]
-    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
-    said: dict[tuple[str, str], tuple[bool, bool]] = {}
-    for row in rows[2:12]:
-        speed, misses, published, with_neutral = (cell.strip() for cell in row)
-        speeds = list(SPEEDS) if speed == "any" else [speed]
-        wanted = list(MISSES) if misses == "any" else misses.replace(" or ", ", ").split(", ")
-        for both in itertools.product(speeds, wanted):
-            said[both] = (published.startswith("yes"), with_neutral.startswith("yes"))
-    return said
-
-
-def test_the_table_in_the_documentation_is_complete() -> None:
-    assert set(table()) == set(itertools.product(SPEEDS, MISSES))
-
-
-@pytest.mark.parametrize("misses", MISSES)
-@pytest.mark.parametrize("speed", SPEEDS)
-def test_every_combination_is_published_as_the_table_says(speed: str, misses: str) -> None:
-    baseline, tuned = MISSES[misses]
-    result = result_of(
-        throughput_of(mixed=SPEEDS[speed]),
-        programs=[program_of("python3", baseline, tuned)],
-    )
-    throughput, icache = result.keys.throughput, result.keys.icache
-    assert throughput.verdict.value == speed.split(",", maxsplit=1)[0]
-    assert icache.verdict.value == misses
-    if throughput.verdict is INCONCLUSIVE:
-        assert throughput.not_worse is (speed == NOT_WORSE)
-    answers = tuple(may_publish(result, neutral)[0] for neutral in (False, True))
-    assert answers == table()[speed, misses]
-
-
 @pytest.mark.parametrize(
     ("tuned_kib", "verdict"),
     [(3800, GO), (3990, NEUTRAL), (4096, NEUTRAL), (4300, NO_GO)],
@@ -282,256 +206,6 @@ def test_memory_that_blurs_is_not_decided() -> None:
     result = result_of(throughput_of(mixed=blurred))
     assert result.keys.memory is not None
     assert result.keys.memory.verdict is INCONCLUSIVE
-
-
-def test_less_memory_is_worth_publishing_where_speed_is_not_worse() -> None:
-    alike = [program_of("python3", 4.0, 4.0)]
-    lean = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, 3800))), programs=alike)
-    published, reason = may_publish(lean, False)
-    assert published
-    assert reason.startswith("memory is GO: peak memory -7.23 %")
-    assert not may_publish(result_of(throughput_of(mixed=pairs(1.0)), programs=alike), False)[0]
-    vague = result_of(throughput_of(mixed=pairs(1.0, noise=15, rss=(4096, 3800))), programs=alike)
-    assert not vague.keys.throughput.not_worse
-    assert not may_publish(vague, False)[0]
-
-
-def test_the_headline_is_in_words_and_names_programs() -> None:
-    found = throughput_of(a=pairs(1.2, rss=(4096, 3800)), b=pairs(0.972), c=pairs(1.0))
-    said = headline(result_of(found))
-    assert said.startswith("Against the baseline: loops and replays faster (+")
-    assert "; leaner (-" not in said
-    assert "Faster: a +20.00 %. Slower: b -2.80 %. No whole program was timed: " in said
-    lean = headline(result_of(throughput_of(a=pairs(1.0, rss=(4096, 3800)))))
-    assert "as fast (" in lean and "; leaner (-7.23 %" in lean
-    assert "No workload is shown to differ by itself. No whole program was timed: " in lean
-
-
-def test_a_gain_below_the_margin_is_told_as_one() -> None:
-    noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
-    result = result_of(throughput_of(a=noisy))
-    assert result.keys.throughput.verdict is INCONCLUSIVE
-    told = "Against the baseline: loops and replays faster, perhaps by less than 1 % (+"
-    assert headline(result).startswith(told)
-    (single,) = result.throughput.workloads
-    assert speed_of(single, result) == "faster, perhaps by less than 1 %"
-
-
-def test_a_single_workloads_memory_has_the_words_of_its_key() -> None:
-    noisy = pairs(1.0)
-    result = result_of(throughput_of(a=noisy))
-    (single,), key = result.throughput.workloads, result.keys.memory
-    assert key is not None
-    ratio = interval(0.96, 0.99)
-    less = key.model_copy(update={"verdict": INCONCLUSIVE, "ratio": ratio})
-    told = result.model_copy(
-        update={"keys": result.keys.model_copy(update={"memory": less})},
-    )
-    assert memory_of(single, told) == "leaner, perhaps by less than 3 %"
-    assert "; leaner than the plain build, perhaps by less than 3 % (" in brief(told)
-
-
-@pytest.mark.parametrize(
-    ("verdict", "says"),
-    [
-        (GO, "leaner than the plain build"),
-        (NEUTRAL, "as lean as the plain build"),
-        (INCONCLUSIVE, "not shown to be leaner or fatter than the plain build"),
-    ],
-)
-def test_the_headline_says_what_memory_is_compared_with(verdict: Verdict, says: str) -> None:
-    result = result_of(throughput_of(a=pairs(1.0)))
-    assert result.keys.memory is not None
-    memory = result.keys.memory.model_copy(update={"verdict": verdict, "ratio": None})
-    keys = result.keys.model_copy(update={"memory": memory})
-    assert f"; {says}; I-cache" in brief(result.model_copy(update={"keys": keys}))
-
-
-@pytest.mark.parametrize(
-    ("verdict", "low", "high", "says"),
-    [
-        (INCONCLUSIVE, 1.005, 1.03, "up, perhaps by less than 1 %"),
-        (INCONCLUSIVE, 0.97, 0.995, "down, perhaps by less than 1 %"),
-        (INCONCLUSIVE, 0.98, 1.03, None),
-        (INCONCLUSIVE, 1.02, 1.03, None),  # of a gain beyond the margin something else is in doubt
-        (GO, 1.005, 1.03, None),
-    ],
-)
-def test_a_change_below_the_margin_has_one_wording(
-    verdict: Verdict, low: float, high: float, says: str | None
-) -> None:
-    key = throughput_key(throughput_of(a=pairs(1.0)), MARGINS)
-    told = key.model_copy(update={"verdict": verdict, "ratio": interval(low, high)})
-    assert by_less(told, above="up", below="down") == says
-
-
-def test_the_headline_says_of_each_real_program_what_is_shown() -> None:
-    found = throughput_of(
-        ("git", "gcc", "perl"),
-        git=pairs(1.05, rss=(40_000, 36_000)),
-        gcc=pairs(1.0),
-        perl=pairs(1.0, noise=15),
-        loop=pairs(1.2),
-    )
-    said = headline(result_of(found))
-    assert "programs faster, perhaps by less than 1 % (+1.64 % [" in said
-    assert "faster: git +5.00 % [" in said
-    assert "; as fast: gcc +0.00 % [" in said
-    assert "; undecided: perl. " in said
-    assert (
-        "Memory of these programs: leaner: git -10.00 % [-10.00 %, -10.00 %]; as lean: 2 of 3."
-        in said
-    )
-    assert ", loops and replays faster (+20.00 % [" in said
-    assert "Loops and replays that are faster: loop +20.00 %." in said
-    assert (
-        "counted by simulation and are no time; in this build the speed of programs changed" in said
-    )
-    assert said.endswith("%], by all causes together.")
-
-
-@pytest.mark.parametrize(
-    ("programs", "ratios", "says"),
-    [
-        ((), {"a": 1.04}, "loops and replays faster (+4.0 %), no whole program timed"),
-        (("git", "gcc"), {"git": 1.02, "gcc": 1.02}, "programs faster (+2.0 %)"),
-        (("git",), {"git": 1.02}, "program git faster (+2.0 %)"),
-        (
-            ("git", "gcc"),
-            {"git": 1.0, "gcc": 1.0, "a": 1.2},
-            "programs as fast (+0.0 %), loops and replays faster (+20.0 %)",
-        ),
-        (
-            ("git",),
-            {"git": 0.9, "a": 1.2},
-            "program git slower (-10.0 %), loops and replays faster (+20.0 %), "
-            "but a workload loses too much",
-        ),
-    ],
-)
-def test_the_short_headline_says_of_what_a_gain_is(
-    programs: tuple[str, ...], ratios: dict[str, float], says: str
-) -> None:
-    found = throughput_of(programs, **{name: pairs(ratio) for name, ratio in ratios.items()})
-    assert brief(result_of(found)).startswith(f"{says}; as lean as the plain build (+0.0 %); ")
-
-
-def test_a_gain_of_replays_is_none_of_programs_that_is_not_shown() -> None:
-    found = throughput_of(("git",), git=pairs(1.015, noise=12), a=pairs(1.06))
-    said = brief(result_of(found))
-    assert said.startswith("program git not shown to be faster or slower (-0.9 to +3.9 %)")
-    assert "(+1.50 % [" in headline(result_of(found))
-
-
-def test_a_part_that_noise_hides_is_called_noise() -> None:
-    found = throughput_of(("git",), git=pairs(1.05), a=pairs(1.0))
-    noise = found.model_copy(update={"loops": interval(0.95, 2.46)})
-    said = brief(result_of(noise))
-    assert said.startswith("program git faster (+5.0 %), loops and replays too noisy to tell (-5.0")
-    assert "loops and replays too noisy to tell (" in headline(result_of(noise))
-    told = found.model_copy(update={"loops": interval(0.95, 1.2)})
-    assert "noisy" not in brief(result_of(told))
-    assert "noisy" not in brief(result_of(found.model_copy(update={"loops": interval(1.1, 2.9)})))
-
-
-def test_real_programs_that_lose_together_are_not_published_for_a_gain_of_loops() -> None:
-    found = throughput_of(("git", "gcc"), git=pairs(0.995), gcc=pairs(0.995), loop=pairs(1.2))
-    assert found.overall.low > 1.01
-    published, reason = may_publish(result_of(found), True)
-    assert not published
-    assert "speed of real programs is shown to be lower: -0.50 %" in reason
-    assert may_publish(result_of(found), True, ("real-programs",))[0]
-
-
-def test_a_loss_inside_the_margin_is_not_published_unless_it_is_accepted() -> None:
-    """All of the interval below zero is slower, also where it is not as slow as the margin."""
-    slower = throughput_of(mixed=pairs(0.996, noise=0.5))
-    assert slower.overall.high < 1
-    result = result_of(slower)
-    assert (result.keys.throughput.verdict, result.keys.icache.verdict) == (NEUTRAL, GO)
-    published, reason = may_publish(result, True)
-    assert not published
-    assert "throughput is shown to be lower: -0.40 %" in reason
-    assert "--allow-regression throughput would accept this" in reason
-    published, reason = may_publish(result, False, ("throughput",))
-    assert published
-    assert "--allow-regression throughput accepts that throughput is shown to be lower" in reason
-
-
-def test_a_workload_that_seems_to_lose_is_named_where_the_whole_is_as_fast() -> None:
-    found = throughput_of(a=pairs(1.0), b=pairs(1.0), vague=pairs(0.94, noise=30.0))
-    even = found.model_copy(
-        update={"overall": replace(found.overall, value=1.001, low=0.998, high=1.006)}
-    )
-    result = result_of(even)
-    assert result.keys.throughput.verdict is NEUTRAL
-    published, reason = may_publish(result, False)
-    assert published
-    assert "throughput is NEUTRAL as a whole" in reason
-    assert "the estimate for vague," in reason
-
-
-def test_wider_margins_than_usual_are_told_with_the_verdict() -> None:
-    found = throughput_of(mixed=pairs(1.1))
-    wide = result_of(found).model_copy(update={"margins": Margins(throughput=0.05, workload=0.6)})
-    published, reason = may_publish(wide, False)
-    assert published
-    assert reason.endswith(
-        "by wider margins than usual: throughput 5.0 % instead of 1.0 %, "
-        "what one workload may lose 60.0 % instead of 5.0 %"
-    )
-    assert "margins" not in may_publish(result_of(found), False)[1]
-    said = [one.what for one in findings(wide, None, None)]
-    assert "the profile judges by wider margins than usual" in said
-
-
-def test_one_workload_that_loses_more_than_the_margin_stops_a_gain_elsewhere() -> None:
-    found = throughput_of(a=pairs(1.2), b=pairs(0.972), c=pairs(1.2))
-    result = result_of(found)
-    assert result.keys.throughput.verdict is GO
-    published, reason = may_publish(result, True)
-    assert not published
-    assert "b is shown to lose more than 1.0 %: -2.80 %" in reason
-    assert not may_publish(result, True, ("a", "throughput"))[0]
-    assert may_publish(result, True, ("b",))[0]
-
-
-def test_a_regression_that_is_accepted_lifts_no_no_go() -> None:
-    result = result_of(throughput_of(a=pairs(1.2), b=pairs(0.90), c=pairs(1.2)))
-    assert result.keys.throughput.verdict is NO_GO
-    assert not may_publish(result, True, ("b", "throughput"))[0]
-
-
-def good() -> Throughput:
-    return throughput_of(mixed=pairs(1.05))
-
-
-def test_a_published_reason_does_not_hide_the_other_key() -> None:
-    vague = throughput_of(mixed=VAGUE_BUT_NOT_SLOWER)
-    published, reason = may_publish(result_of(vague), False)
-    assert published
-    assert reason.startswith("I-cache is GO")
-    assert reason.endswith("throughput is INCONCLUSIVE, but a loss beyond its margin is excluded")
-
-
-def test_a_failed_health_check_beats_every_gain() -> None:
-    published, reason = may_publish(result_of(good(), health=health_of("failed")), True)
-    assert not published
-    assert "python" in reason
-
-
-def test_a_broken_memory_limit_beats_every_gain() -> None:
-    fat = throughput_of(mixed=pairs(1.05, rss=(40_000, 80_000)))
-    published, reason = may_publish(result_of(fat), True)
-    assert not published
-    assert "80000 KiB" in reason
-
-
-def test_the_reason_of_a_published_build_names_its_gains() -> None:
-    published, reason = may_publish(result_of(good()), False)
-    assert published
-    assert "throughput is GO" in reason
-    assert "I-cache is GO" in reason
 
 
 def test_key_and_limit_tell_the_same_change_of_memory() -> None:
