@@ -20,18 +20,16 @@ from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
 from pipeline.report.findings import findings
 from pipeline.report.history import Point
-from pipeline.report.model import (
+from pipeline.report.made_model import (
     DynoStat,
-    Finding,
     Layout,
     Overlap,
-    ReportModel,
     SampleRow,
-    Source,
     StageRow,
     Training,
     TrainingRow,
 )
+from pipeline.report.model import Finding, ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.times import all_times
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from pipeline.report.model import (
-    CodeMap,
-    FunctionRow,
-    Listed,
-    MapFunction,
-    MapSection,
-    Place,
-)
+from pipeline.report.code_model import CodeMap, FunctionRow, Listed, MapFunction, MapSection, Place
 from pipeline.toolchain.link_script import NEVER
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, TextMap

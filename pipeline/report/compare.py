@@ -27,7 +27,8 @@ from pipeline.report.compare_counts import (
     uncounted_notes,
     workload_rows,
 )
-from pipeline.report.model import ComparedRow, Comparison, Judgement, ReportModel
+from pipeline.report.compared_model import ComparedRow, Comparison, Judgement
+from pipeline.report.model import ReportModel
 from pipeline.report.summary import peak_mib, summary_rows
 from pipeline.report.text import names_apart, played_by, workloads_apart
 

@@ -11,7 +11,7 @@ from pipeline.judge.means import geometric_mean, weighted_mean
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
-from pipeline.report.model import ComparedRow, Judgement
+from pipeline.report.compared_model import ComparedRow, Judgement
 
 Rows = tuple[ComparedRow, ...]
 REPEATS_WITHIN = 0.01

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.report import text, view
-from pipeline.report.model import Comparison
+from pipeline.report.compared_model import Comparison
 from pipeline.report.templating import environment
 from pipeline.report.terminal import STYLES, plain
 

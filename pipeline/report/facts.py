@@ -13,7 +13,8 @@ from pipeline.layout.check import Finding
 from pipeline.layout.heat import read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.report.code import code_map
-from pipeline.report.model import CodeMap, Overlap
+from pipeline.report.code_model import CodeMap
+from pipeline.report.made_model import Overlap
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_map import read_text_map
 

@@ -16,7 +16,8 @@ from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
 from pipeline.report import text
 from pipeline.report.beyond import beyond_the_library
-from pipeline.report.model import Comparison, Finding
+from pipeline.report.compared_model import Comparison
+from pipeline.report.model import Finding
 
 UNSEEN = (
     "this system does not let ptrace follow it, so what a process does in its last millisecond, or "

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, FiniteFloat
-
 from pipeline.core.processor import ANY, nearest
 from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.model import CurvePoint, Evidence
@@ -18,99 +16,12 @@ from pipeline.judge.samples import Record
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.layout.check import Finding as ContractFinding
-from pipeline.report.text import workloads_apart
+from pipeline.report.code_model import CodeMap, FunctionRow
+from pipeline.report.compared_model import Comparison
+from pipeline.report.made_model import Layout, StageRow, Training
 from pipeline.report.times import WorkloadTimes
 
 REPORT_VERSION: Literal[2] = 2
-
-Part = Literal["whole", "hot", "cold"]
-Listed = Literal["hot", "cold"]
-# "info" is a quantity that is shown and not judged; "unknown" one that could not be.
-Judgement = Literal["better", "same", "unclear", "worse", "unknown", "info"]
-
-
-class StageRow(Record):
-    """One stage of the pipeline and the seconds it took when it was last done."""
-
-    stage: str
-    key: str
-    seconds: float
-
-
-class TrainingRow(Record):
-    """One training workload: its share of the work, and what became of its processes."""
-
-    name: str
-    weight: float | None
-    seconds: float | None
-    processes: int | None
-    branch_processes: int | None
-    lost: int | None
-
-
-class Overlap(Record):
-    """How much two merged profiles agree, in per cent of their counts (llvm-profdata overlap).
-
-    ``edges`` is None where it could not be measured; ``reason`` says why, or what was compared.
-    """
-
-    version: str | None
-    edges: float | None = Field(ge=0, le=100)
-    reason: str
-
-
-class SampleRow(Record):
-    """Samples of a process that were a source of the profile.
-
-    ``weight`` is the one that was given; ``share`` the file's part of all that BOLT went by, the
-    training included. ``by`` tells whether branches were taken from it or time by function.
-    ``unknown`` is the share of samples in functions that the training never ran, and is left out.
-    """
-
-    file: str
-    event: str
-    samples: int
-    weight: float
-    share: float = Field(ge=0, le=1)
-    by: Literal["edges", "functions"]
-    unknown: float
-
-
-class Training(Record):
-    """The training receipt. ``functions_ran`` of ``functions`` have counts in the profile.
-
-    ``samples`` are imported ones; ``made_hot`` are functions that the compiler was told to be hot
-    by them alone.
-    """
-
-    workloads: tuple[TrainingRow, ...]
-    skipped: tuple[str, ...]
-    functions: int | None
-    functions_ran: int | None
-    branches: int | None
-    corrupt: tuple[str, ...]
-    overlap: Overlap
-    samples: tuple[SampleRow, ...] = ()
-    made_hot: tuple[str, ...] = ()
-
-
-class DynoStat(Record):
-    """One of BOLT's estimates from the profile, before and after its layout."""
-
-    name: str
-    before: int
-    after: int
-
-
-class Layout(Record):
-    """How the listed order came out in the binary, as read back from it by ``stage``."""
-
-    stage: str
-    placed: int | None
-    vanished_hot: tuple[str, ...]
-    vanished_cold: tuple[str, ...]
-    profile_quality: str | None
-    dyno_stats: tuple[DynoStat, ...]
 
 
 class SummaryRow(Record):
@@ -126,65 +37,6 @@ class SummaryRow(Record):
     ratio: float | None
     interval: Interval | None = None
     verdict: Verdict | Literal["holds", "broken"] | None
-
-
-class MapFunction(Record):
-    """A function, or a half of one, at its place. ``count`` is its heat, None if unknown.
-
-    ``name`` of a cold half is its own symbol; ``parent`` is the function it belongs to.
-    """
-
-    name: str
-    aliases: tuple[str, ...]
-    parent: str | None
-    part: Part
-    section: str
-    address: int = Field(ge=0)
-    size: int = Field(gt=0)
-    count: int | None
-    listed: Listed | None
-
-
-class MapSection(Record):
-    """An executable section of the file."""
-
-    name: str
-    address: int
-    size: int
-
-
-class CodeMap(Record):
-    """The code of one library by address. ``hot_end`` is the border: where listed hot code ends.
-
-    It is None where nothing of hot.txt is in the library, or where it does not lie together.
-    ``counted_by`` says what the counts are.
-    """
-
-    build: str
-    counted_by: str
-    sections: tuple[MapSection, ...]
-    functions: tuple[MapFunction, ...]
-    hot_end: int | None
-
-
-class Place(Record):
-    """Where a function lies."""
-
-    address: int
-    size: int
-    section: str
-
-
-class FunctionRow(Record):
-    """One function before and after; a side is None where it is no function of its own there."""
-
-    name: str
-    part: Part
-    before: Place | None
-    after: Place | None
-    count: int | None
-    listed: Listed | None
-    why: str
 
 
 class Finding(Record):
@@ -204,56 +56,6 @@ class Finding(Record):
     def doubt(cls, what: str, detail: str, anchor: str) -> Finding:
         """Return that something could not be shown, or needs a look."""
         return cls(kind="doubt", what=what, detail=detail, anchor=anchor)
-
-
-class ComparedRow(Record):
-    """One quantity of two versions. ``low`` and ``high`` are the ends of the ratio, if it has any.
-
-    ``why`` says what the judgement rests on, or why there is none.
-    """
-
-    name: str
-    unit: str
-    before: FiniteFloat | None
-    after: FiniteFloat | None
-    ratio: FiniteFloat | None
-    low: FiniteFloat | None = None
-    high: FiniteFloat | None = None
-    judgement: Judgement
-    why: str
-
-
-class Comparison(Record):
-    """One version against another one. ``measured`` tells of a direct judgement, if there was.
-
-    ``dropped`` are the workloads that judged the older one alone, ``added`` the newer one alone.
-    """
-
-    version: str
-    created: str
-    measured: bool
-    rows: tuple[ComparedRow, ...]
-    workloads: tuple[ComparedRow, ...]
-    functions: tuple[FunctionRow, ...]
-    code: CodeMap | None
-    notes: tuple[str, ...]
-    dropped: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-
-    @property
-    def apart(self) -> str:
-        """How the workloads differ that judged the two, in words; "" where they do not."""
-        return workloads_apart(self.dropped, self.added)
-
-    @property
-    def worse_overall(self) -> tuple[ComparedRow, ...]:
-        """The quantities over all workloads that got worse."""
-        return tuple(row for row in self.rows if row.judgement == "worse")
-
-    @property
-    def worse(self) -> tuple[ComparedRow, ...]:
-        """The quantities that got worse."""
-        return tuple(row for row in (*self.rows, *self.workloads) if row.judgement == "worse")
 
 
 class Decision(Record):

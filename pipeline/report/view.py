@@ -20,8 +20,10 @@ from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
 from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
+from pipeline.report.code_model import FunctionRow
+from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.facts import UNCOUNTED
-from pipeline.report.model import ComparedRow, Comparison, Finding, FunctionRow, ReportModel
+from pipeline.report.model import Finding, ReportModel
 
 _FILTERS = (
     text.number,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.report import text
+from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.findings import refused
-from pipeline.report.model import ComparedRow, Comparison, ReportModel
+from pipeline.report.model import ReportModel
 from pipeline.review.relisted import Relisted, move
 
 Level = Literal["error", "warning", "note"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.report.model import Listed, ReportModel
+from pipeline.report.code_model import Listed
+from pipeline.report.model import ReportModel
 
 Relisted = Mapping[str, tuple[Listed | None, Listed | None]]
 """The list of a function before and after, by name; None is no list."""

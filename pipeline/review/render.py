@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from pipeline.report import text
-from pipeline.report.model import ComparedRow
+from pipeline.report.compared_model import ComparedRow
 from pipeline.review.model import RULES, Remark, Review
 
 MARKER = "<!-- hakmem review -->"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from pipeline.report import text, view
-from pipeline.report.model import CodeMap, MapFunction
+from pipeline.report.code_model import CodeMap, MapFunction
 from pipeline.report.svg.draw import box, drawing, element, line, words
 
 PAGE = 4096

@@ -20,7 +20,8 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
-from pipeline.report.model import ComparedRow, Comparison, ReportModel
+from pipeline.report.compared_model import ComparedRow, Comparison
+from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
 
 AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"

@@ -29,7 +29,8 @@ from pipeline.layout.check import Finding
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.code import code_map
 from pipeline.report.facts import BY_EDGES, BY_PROFILE, Facts
-from pipeline.report.model import Overlap, ReportModel, Source
+from pipeline.report.made_model import Overlap
+from pipeline.report.model import ReportModel, Source
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, Section, TextMap
 

@@ -16,8 +16,9 @@ from pipeline.judge.statistics import Interval
 from pipeline.report.build import against
 from pipeline.report.compare import compare_versions
 from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
+from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.diff import render_diff, verdict
-from pipeline.report.model import ComparedRow, Comparison, ReportModel
+from pipeline.report.model import ReportModel
 from pipeline.report.view import changed_functions, none_shown
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.report.compare import compare_versions
-from pipeline.report.model import ComparedRow, ReportModel
+from pipeline.report.compared_model import ComparedRow
+from pipeline.report.model import ReportModel
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))

@@ -15,8 +15,8 @@ from conftest import Sandbox
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode
 from pipeline.release.contents import write_sums
+from pipeline.report.compared_model import Comparison
 from pipeline.report.files import FILES, JSON, read_report, render_json
-from pipeline.report.model import Comparison
 
 sys.path.insert(0, str(Path(__file__).parent))
 from report_support import bad, good

@@ -1,0 +1,64 @@
+"""What a report says of two versions, one against the other."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import FiniteFloat
+
+from pipeline.judge.samples import Record
+from pipeline.report.code_model import CodeMap, FunctionRow
+from pipeline.report.text import workloads_apart
+
+# "info" is a quantity that is shown and not judged; "unknown" one that could not be.
+Judgement = Literal["better", "same", "unclear", "worse", "unknown", "info"]
+
+
+class ComparedRow(Record):
+    """One quantity of two versions. ``low`` and ``high`` are the ends of the ratio, if it has any.
+
+    ``why`` says what the judgement rests on, or why there is none.
+    """
+
+    name: str
+    unit: str
+    before: FiniteFloat | None
+    after: FiniteFloat | None
+    ratio: FiniteFloat | None
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    judgement: Judgement
+    why: str
+
+
+class Comparison(Record):
+    """One version against another one. ``measured`` tells of a direct judgement, if there was.
+
+    ``dropped`` are the workloads that judged the older one alone, ``added`` the newer one alone.
+    """
+
+    version: str
+    created: str
+    measured: bool
+    rows: tuple[ComparedRow, ...]
+    workloads: tuple[ComparedRow, ...]
+    functions: tuple[FunctionRow, ...]
+    code: CodeMap | None
+    notes: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+    @property
+    def apart(self) -> str:
+        """How the workloads differ that judged the two, in words; "" where they do not."""
+        return workloads_apart(self.dropped, self.added)
+
+    @property
+    def worse_overall(self) -> tuple[ComparedRow, ...]:
+        """The quantities over all workloads that got worse."""
+        return tuple(row for row in self.rows if row.judgement == "worse")
+
+    @property
+    def worse(self) -> tuple[ComparedRow, ...]:
+        """The quantities that got worse."""
+        return tuple(row for row in (*self.rows, *self.workloads) if row.judgement == "worse")
