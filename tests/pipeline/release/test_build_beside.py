@@ -1,0 +1,137 @@
+"""What a build publishes and makes current beside versions that people refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
+
+import pytest
+from rollback_support import BAD, OLD, make, tree_of_two, type_, version
+
+from pipeline.commands.build import conclude
+from pipeline.core.errors import GateError
+from pipeline.core.paths import Tree
+from pipeline.release import check_version
+from pipeline.release.marks import why_current_stays
+from pipeline.release.version import current
+from pipeline.report.model import ReportModel
+from pipeline.report.view import next_command
+from pipeline.stages.publish import publish
+from pipeline.stages.publish.product import STAGE
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    return tree_of_two(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("words", [("rollback",), ("reject", BAD, "--reason", "redis grows")])
+def test_a_build_that_publishes_sees_what_was_refused_while_it_measured(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """The command comes while the report is written, after the build's first look at the marks."""
+
+    def while_reporting(*_: object) -> ReportModel:
+        type_(*words)
+        return ReportModel.model_construct(published=True, previous=None)
+
+    monkeypatch.setattr(publish, "make_report", while_reporting)
+    for name in ("keep_report", "pass_gate"):
+        monkeypatch.setattr(publish, name, lambda *_: None)
+    monkeypatch.setattr(check_version, "require_good", lambda *_: None)
+    monkeypatch.setattr(publish, "_version", lambda *_: BAD)
+    monkeypatch.setattr(publish, "inputs_of", lambda *_: f"inputs of {BAD}")
+    release = SimpleNamespace(
+        candidate=SimpleNamespace(library=SimpleNamespace(digest="another")),
+        verdict=None,
+        geometry=None,
+        inputs=None,
+    )
+    shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
+    shop.options.redo, shop.options.mode = {STAGE}, "default"
+    shop.options.no_publish = False
+    if words[0] == "reject":
+        with pytest.raises(GateError, match="was rejected") as refused:
+            publish.publish(shop, cast("Any", release))
+        assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in refused.value.hint
+    else:
+        assert "was rolled back" in str(publish.publish(shop, cast("Any", release)).stays)
+    assert current(tree.dist("p")) == version(tree, OLD)
+
+
+def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = ReportModel.model_construct(published=True, reason="throughput is GO")
+    kept: list[ReportModel] = []
+    monkeypatch.setattr(publish, "make_report", lambda *_: judged)
+
+    def keep(_: object, model: ReportModel) -> Path:
+        kept.append(model)
+        return tree.root
+
+    monkeypatch.setattr(publish, "keep_report", keep)
+    monkeypatch.setattr(publish, "pass_gate", lambda *_: None)
+    monkeypatch.setattr(publish, "_version", lambda *_: "1.0-cc33")
+    monkeypatch.setattr(publish, "inputs_of", lambda *_: "others")
+    shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
+    shop.options.redo, shop.options.no_publish = set(), True
+    found = publish.publish(shop, cast("Any", MagicMock()))
+    assert found.judged == tree.root and not found.folder.exists()
+    assert current(tree.dist("p")) == version(tree, BAD)
+    assert not kept[0].published and kept[0].reason.endswith("throughput is GO")
+    assert kept[0].outcome == "Not published, as asked" and kept[0].passed
+    assert "without `--no-publish` and `--from` publishes it" in next_command(kept[0])
+
+
+def test_what_is_published_beside_the_current_one_says_so_in_its_report(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = ReportModel.model_construct(published=True, reason="GO", previous=None)
+    kept: list[ReportModel] = []
+    monkeypatch.setattr(publish, "make_report", lambda *_: judged)
+    monkeypatch.setattr(publish, "keep_report", lambda _, model: kept.append(model))
+    monkeypatch.setattr(publish, "pass_gate", lambda *_: None)
+    monkeypatch.setattr(publish, "_version", lambda *_: "1.0-cc33")
+    monkeypatch.setattr(publish, "inputs_of", lambda *_: "others")
+    monkeypatch.setattr(publish, "write_version", lambda *_: make(tree, "1.0-cc33", "2026-01-03"))
+    monkeypatch.setattr(check_version, "require_good", lambda *_: None)
+    shop = MagicMock(tree=tree, line="p", store=SimpleNamespace(used=[]))
+    shop.options.redo, shop.options.no_publish, shop.options.mode = set(), False, "quick"
+    found = publish.publish(shop, cast("Any", MagicMock()))
+    why = f"{BAD} was judged in mode default, this one in mode quick alone"
+    assert found.stays == kept[0].stays == why
+    assert found.before == version(tree, BAD)
+
+
+@pytest.mark.parametrize(
+    ("before", "stays", "says"),
+    [
+        (None, None, f"`current` is now {BAD}; no version was current before"),
+        (OLD, None, f"`current` is now {BAD}; it was {OLD} before"),
+        (BAD, None, f"`current` is {BAD}, as before"),
+        (OLD, "why", f"`current` is still {OLD}: why"),
+    ],
+)
+def test_a_build_ends_with_what_is_current(
+    tree: Tree, before: str | None, stays: str | None, says: str
+) -> None:
+    console = MagicMock()
+    was = version(tree, before) if before else None
+    found = publish.Published(version(tree, BAD).folder, None, stays, before=was)
+    conclude(console, found, 1.0)
+    assert says in "\n".join(words[0] for _, words, _ in console.mock_calls)
+
+
+def test_current_moves_to_what_was_judged_as_fully_and_is_not_worse(tree: Tree) -> None:
+    now, newer = version(tree, BAD), version(tree, "1.0-cc33")
+    assert why_current_stays(None, newer, "quick", ()) is None
+    assert why_current_stays(now, now, "quick", ("speed -3 %",)) is None
+    assert why_current_stays(now, newer, "default", ()) is None
+    assert why_current_stays(now, newer, "thorough", ()) is None
+    quick = why_current_stays(now, newer, "quick", ())
+    assert quick == f"{BAD} was judged in mode default, this one in mode quick alone"
+    worse = why_current_stays(now, newer, "default", ("I-cache misses per op +8.78 %",))
+    assert worse == f"this one is worse than {BAD}: I-cache misses per op +8.78 %"

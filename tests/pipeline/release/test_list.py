@@ -1,0 +1,100 @@
+"""`pipeline list`, and versions of other profiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rollback_support import BAD, OLD, make, tree_of_two, version
+
+from pipeline.cli import cli
+from pipeline.commands import versions
+from pipeline.core.errors import VersionError
+from pipeline.core.paths import Tree
+from pipeline.release.marks import read_marks, reject
+from pipeline.release.version import current
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    return tree_of_two(tmp_path, monkeypatch)
+
+
+def test_list_shows_all_profiles_unless_one_is_named(tree: Tree) -> None:
+    other = Tree(tree.root / "other")
+    made = make(other, "2.0-dd44", "2026-01-04")
+    tree.dist("q").mkdir()
+    made.folder.rename(tree.dist("q") / made.name)
+    (tree.root / "dist" / "empty").mkdir()
+    said = CliRunner().invoke(cli, ["list"]).output.splitlines()
+    assert sum(OLD in line for line in said) == 1
+    assert {line.strip("* ").split()[0] for line in said[1:]} == {"p", "q"}
+    assert [line for line in said if line.startswith("*")] == [line for line in said if BAD in line]
+    alone = CliRunner().invoke(cli, ["list", "-p", "q"]).output
+    assert "2.0-dd44" in alone and OLD not in alone
+
+
+def test_list_leaves_out_whole_columns_on_a_narrow_terminal(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reject(version(tree, OLD), "redis uses eight per cent more memory with it, and starts later")
+    wide = CliRunner().invoke(cli, ["list"]).output
+    assert "folder" in wide and "not shown" not in wide
+    for room in (80, 60):
+        monkeypatch.setattr(versions, "_room", lambda room=room: room)
+        head, *rows, below, note = CliRunner().invoke(cli, ["list"]).output.splitlines()
+        assert all(len(line) <= room for line in (head, *rows)) and "published" in head
+        assert below.startswith(f"{OLD}: REJECTED: redis uses eight per cent more")
+        assert note.startswith("note: not shown, for the terminal is too narrow: folder")
+
+
+def test_list_says_when_nothing_is_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tree, "here", classmethod(lambda _: Tree(tmp_path / "fresh")))
+    done = CliRunner().invoke(cli, ["list"])
+    assert isinstance(done.exception, VersionError)
+    assert "nothing is published in this tree" in done.exception.message
+    assert done.exception.hint == "`.venv/bin/pipeline build` builds `mixed`"
+    report = tmp_path / "fresh/build/pipeline/shop/reports/1.0-aa/report.json"
+    report.parent.mkdir(parents=True)
+    report.write_text("{}")
+    done = CliRunner().invoke(cli, ["list"])
+    assert isinstance(done.exception, VersionError)
+    assert "`.venv/bin/pipeline report last -p shop`" in done.exception.hint
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reject", BAD, "--reason", "slow"),
+        ("reject", BAD, "--undo"),
+        ("rollback", "--to", BAD),
+        ("report", BAD),
+        ("reject", "PATH", "--reason", "slow"),
+        ("rollback", "--to", "PATH"),
+    ],
+)
+def test_a_version_of_another_profile_is_told_with_its_profile(
+    words: tuple[str, ...], tree: Tree
+) -> None:
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "mixed.toml").touch()
+    path = str(version(tree, BAD).folder)
+    spelled = [path if word == "PATH" else word for word in words]
+    done = CliRunner().invoke(cli, spelled)
+    assert isinstance(done.exception, VersionError)
+    assert "is no version of profile 'mixed'" in done.exception.message
+    assert done.exception.hint == "another profile has it: give -p p"
+    assert read_marks(tree.dist("p")).by_version() == {}
+    assert current(tree.dist("p")) == version(tree, BAD)
+
+
+def test_a_version_of_no_profile_says_where_nothing_is_published(tree: Tree) -> None:
+    tree.profiles.mkdir(parents=True)
+    (tree.profiles / "mixed.toml").touch()
+    done = CliRunner().invoke(cli, ["reject", "9.9-zz", "--reason", "slow"])
+    assert isinstance(done.exception, VersionError)
+    assert "nothing is published for profile 'mixed'" in done.exception.message
+    assert "-p p" in done.exception.hint

@@ -1,0 +1,80 @@
+"""Rejecting a version is for good, until it is taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rollback_support import BAD, OLD, make, tree_of_two, type_, version
+
+from pipeline.core.errors import UsageError, VersionError
+from pipeline.core.paths import Tree
+from pipeline.release.marks import read_marks, reject, set_aside
+from pipeline.release.version import current, point_current, resolve, untouched
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    return tree_of_two(tmp_path, monkeypatch)
+
+
+def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> None:
+    said = type_("reject", BAD, "--reason", "redis grows by 8 %")
+    assert f"{BAD} is rejected: redis grows by 8 %" in said
+    assert f"`.venv/bin/pipeline reject -p p {BAD} --undo` takes that back" in said
+    assert f"current is now {OLD}" in said
+    assert "REJECTED: redis grows by 8 %" in type_("list")
+    for arguments in (
+        ("rollback", "--to", BAD),
+        ("install", BAD, "--prefix", str(tmp_path / "x")),
+        ("package", BAD, "-o", str(tmp_path / "x")),
+        ("bundle", "export", BAD, "-o", str(tmp_path / "x.tar.gz")),
+    ):
+        with pytest.raises(VersionError, match=r"was rejected on .*redis grows by 8 %"):
+            type_(*arguments)
+    make(tree, "1.0-cc33", "2026-01-03")
+    point_current(version(tree, "1.0-cc33"))
+    type_("rollback")
+    assert current(tree.dist("p")) == version(tree, OLD)
+
+
+def test_what_takes_the_place_of_a_rejected_version_is_set_aside_no_more(tree: Tree) -> None:
+    set_aside(version(tree, OLD), version(tree, BAD))
+    type_("reject", BAD, "--reason", "redis grows")
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert read_marks(tree.dist("p")).rolled_back(version(tree, OLD)) is None
+
+
+def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -> None:
+    with pytest.raises(UsageError, match="needs a reason"):
+        type_("reject", BAD, "--reason", " ")
+    type_("reject", BAD, "--reason", "first")
+    before = read_marks(tree.dist("p"))
+    with pytest.raises(VersionError, match=r"was rejected already on .*: first") as refused:
+        type_("reject", BAD, "--reason", "second")
+    assert f"reject -p p {BAD} --undo`" in str(refused.value.hint)
+    assert read_marks(tree.dist("p")) == before
+    assert f"{BAD} is no longer rejected (first)" in type_("reject", BAD, "--undo")
+    assert read_marks(tree.dist("p")).rejected == ()
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert f"{BAD} was not rejected" in type_("reject", BAD, "--undo")
+    type_("rollback", "--to", BAD)
+    assert current(tree.dist("p")) == version(tree, BAD)
+
+
+def test_the_only_version_can_be_refused_and_then_none_is_current(tree: Tree) -> None:
+    reject(version(tree, OLD), "old")
+    said = type_("reject", BAD, "--reason", "bad")
+    assert "no version is current now" in said and "leave LD_PRELOAD out" in said
+    assert current(tree.dist("p")) is None
+    with pytest.raises(VersionError, match="no version of profile 'p' is current") as unknown:
+        resolve(tree, "p")
+    assert "list -p p" in unknown.value.hint and "VERSION --undo`" in unknown.value.hint
+    with pytest.raises(VersionError, match="was rejected on") as again:
+        type_("rollback", "--to", BAD)
+    assert f"`.venv/bin/pipeline reject -p p {BAD} --undo`" in again.value.hint
+    assert untouched(tree.dist("p")) == "no version is current"
+    assert "REJECTED: bad" in type_("list")
+    type_("reject", BAD, "--undo")
+    type_("rollback", "--to", BAD)
+    assert current(tree.dist("p")) == version(tree, BAD)
