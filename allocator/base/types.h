@@ -74,11 +74,11 @@ typedef struct hak_trim {
 
 /* The runs that it freed last: pages/run_cache.h. */
 typedef struct hak_run_cache {
-    hak_slab *runs[HAK_CACHED_PAGES]; /* the newest last; */
-    uint32_t count;                   /* how many they are, ... */
-    uint32_t most;                    /* ... how many pages they may have together, ... */
-    uint32_t room;                    /* ... and how many of these are left */
-    uint32_t missed;                  /* the length that was last asked for in vain */
+    uint32_t count;                       /* how many there are, ... */
+    uint32_t most;                        /* ... how many pages they may have together, ... */
+    uint32_t room;                        /* ... and how many of these are left */
+    uint32_t missed;                      /* the length that was last asked for in vain */
+    hak_slab *runs[1 + HAK_CACHED_PAGES]; /* from the second on, the newest last */
 } hak_run_cache;
 
 /* Which of its mallocs are picked: sampling/sampling.h. */
@@ -115,6 +115,15 @@ struct hak_heap {
     uint8_t class_of_small[HAK_SMALL_STEPS];
     uint8_t class_of_medium[HAK_MEDIUM_STEPS];
 
+    /* Large blocks and slow paths. */
+    _Atomic bool busy;              /* its owner is on a slow path */
+    _Atomic uint8_t claim;          /* enum hak_claim; both: heap/owner.h */
+    bool robbed;                    /* a reclaimer has it for itself: reclaim/reclaim.h */
+    uint8_t home;                   /* of its large blocks; 0: none yet */
+    uint8_t looks_left, look_every; /* at the clock: large/large.c */
+    const hak_range *large_range;   /* of its last large run, mostly its home */
+    hak_run_cache cache;
+
     hak_bin bins[HAK_CLASSES];
     uint32_t grown_slots; /* in use: magazine/magazine.h */
     bool crowded;         /* deeper does not help runs: until the next purge epoch */
@@ -122,13 +131,6 @@ struct hak_heap {
     hak_trim trim;
     hak_link *came; /* chains that were fetched from `remote` */
     uint8_t deep;   /* enum hak_deep */
-    uint8_t home;   /* of its large blocks; 0: none yet */
-    hak_run_cache cache;
-    uint8_t looks_left, look_every; /* at the clock: large/large.c */
-    const hak_range *large_range;   /* of its last large run, mostly its home */
-    _Atomic bool busy;              /* its owner is on a slow path */
-    _Atomic uint8_t claim;          /* enum hak_claim; both: heap/owner.h */
-    bool robbed;                    /* a reclaimer has it for itself: reclaim/reclaim.h */
     hak_sampled sampled;
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;

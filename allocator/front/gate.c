@@ -34,14 +34,15 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 }
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
+    hak_heap *heap = hak_this_thread.heap;
     unsigned cls = hak_class_at_free(block);
-    if (HAK_LIKELY(hak_magazine_push(hak_this_thread.heap, cls, block)))
+    if (HAK_LIKELY(hak_magazine_push(heap, cls, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     if (HAK_HARDENED)
-        hak_free_strictly(block);
+        hak_free_strictly(block, heap);
     else
-        hak_retire(block);
+        hak_retire(block, heap);
 }
 
 HAK_LIBC_NAME(void *, malloc, (size_t size), hak_malloc)

@@ -109,10 +109,9 @@ static HAK_DOOR void retire_elsewhere(void *block) {
 }
 
 /* The usual way of a large block is into the cache of the thread. Nothing is called but at the
- * end: so nothing has to be saved. */
-void hak_retire(void *block) {
-    hak_heap *heap = hak_this_thread.owned;
-    if (HAK_LIKELY(heap != NULL)) {
+ * end: so nothing has to be saved. hak_no_heap has no range. */
+void hak_retire(void *block, hak_heap *heap) {
+    if (HAK_LIKELY(heap->large_range != NULL)) {
         hak_slab *run = large_run_of(heap, block);
         if (run != NULL && hak_owner_tries(heap)) {
             if (HAK_LIKELY(hak_run_cache_put(heap, run))) {

@@ -15,5 +15,5 @@
 #include "base/types.h"
 
 /* Takes back what malloc returned; NULL is allowed. A pointer that no allocation returned ends
- * the program. errno is kept. Any thread. */
-HAK_DOOR void hak_retire(void *block);
+ * the program. errno is kept. Any thread; `heap` is the one where its free looked. */
+HAK_DOOR void hak_retire(void *block, hak_heap *heap);

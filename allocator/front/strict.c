@@ -43,9 +43,9 @@ static inline bool free_by_options(void *block) {
     return push(block);
 }
 
-void hak_free_strictly(void *block) {
+void hak_free_strictly(void *block, hak_heap *heap) {
     if (HAK_UNLIKELY(is_strict) && (block == NULL || free_by_options(block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
-    hak_retire(block);
+    hak_retire(block, heap);
 }

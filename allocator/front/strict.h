@@ -3,10 +3,10 @@
  * it is there. */
 #pragma once
 
-#include "base/attributes.h"
+#include "base/types.h"
 
 /* Reads the options. */
 void hak_strict_begin(void);
 
 /* As hak_retire, with what the options ask for. */
-HAK_DOOR void hak_free_strictly(void *block);
+HAK_DOOR void hak_free_strictly(void *block, hak_heap *heap);

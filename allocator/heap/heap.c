@@ -10,6 +10,7 @@
 #include "pages/heap_room.h"
 #include "pages/mark.h"
 #include "pages/range.h"
+#include "pages/run_cache.h"
 #include "slab/slab.h"
 #include "stats/stats.h"
 #include "stats/tallies.h"
@@ -36,6 +37,7 @@ static enum hak_commit make_heap(hak_seat *seat) {
         return done;
     heap->seat = seat;
     heap->large_range = &hak_ranges[0];
+    heap->cache.runs[0] = (hak_slab *)&hak_run_cache_none;
     hak_classes_fill(heap->class_of_small, heap->class_of_medium);
     hak_magazines_lay_out(heap);
     HAK_COUNT(heaps_made, 1);

@@ -126,13 +126,13 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return allocate(size, align, zero);
 }
 
-/* A cache has no huge run, and none of 0 pages, which the longest sizes come to: so nobody asks for
- * the length first. Calls stand at the end alone (tail calls), so the compiler saves no registers.
- */
+/* A cache has no huge run, so nobody asks for the length first. Of the longest sizes hak_pages_for
+ * would make 0 pages, as an empty cache has. Calls stand at the end alone (tail calls), so the
+ * compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL) && HAK_LIKELY(hak_owner_tries(heap))) {
-        hak_slab *run = hak_run_cache_take(heap, hak_pages_for(size));
+        hak_slab *run = hak_run_cache_take(heap, ((size - 1) >> HAK_PAGE_SHIFT) + 1);
         hak_owner_leaves(heap);
         if (HAK_LIKELY(run != NULL))
             return hak_large_begin(run, size);

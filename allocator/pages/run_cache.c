@@ -5,6 +5,8 @@
 #include "pages/run.h"
 #include "pages/segment.h"
 
+const hak_slab hak_run_cache_none = {.pages = 0};
+
 /* A heap without a thread will not want its runs soon. */
 static bool keeps_runs(const hak_heap *heap) {
     return !HAK_GUARD && !heap->sampled.samples &&
@@ -13,7 +15,7 @@ static bool keeps_runs(const hak_heap *heap) {
 
 /* Those above move down by so many places: meanwhile one of them may be seen in two. */
 static void close_gap(hak_heap *heap, uint32_t at, uint32_t count, uint32_t pages) {
-    for (; at + count < heap->cache.count; at++)
+    for (; at + count <= heap->cache.count; at++)
         heap->cache.runs[at] = heap->cache.runs[at + count];
     atomic_signal_fence(memory_order_seq_cst);
     heap->cache.count -= count;
@@ -31,12 +33,12 @@ static hak_slab *take_run_out(hak_heap *heap, uint32_t at) {
 static void give_oldest(hak_heap *heap, uint32_t count, bool aged) {
     uint32_t pages = 0;
     hak_lock_take(&hak_segment_lock);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 1; i <= count; i++) {
         hak_slab *run = heap->cache.runs[i];
         pages += run->pages;
         hak_run_give_locked(run, hak_run_cache_is_zero(run), aged);
     }
-    close_gap(heap, 0, count, pages);
+    close_gap(heap, 1, count, pages);
     hak_lock_give(&hak_segment_lock);
 }
 
@@ -47,8 +49,8 @@ static void give_all(hak_heap *heap, bool aged) {
 
 hak_slab *hak_run_cache_find(hak_heap *heap, size_t pages) {
     for (uint32_t at = heap->cache.count; at > 0; at--)
-        if (heap->cache.runs[at - 1]->pages == pages)
-            return take_run_out(heap, at - 1);
+        if (heap->cache.runs[at]->pages == pages)
+            return take_run_out(heap, at);
     return NULL;
 }
 
@@ -101,7 +103,7 @@ static void make_room(hak_heap *heap, uint32_t wanted) {
     if (all + wanted <= HAK_CACHED_PAGES)
         return;
     while (left > all / 2 || left + wanted > HAK_CACHED_PAGES)
-        left -= heap->cache.runs[count++]->pages;
+        left -= heap->cache.runs[++count]->pages;
     give_oldest(heap, count, false);
     hak_purge_expect();
 }
@@ -123,7 +125,7 @@ bool hak_run_cache_empty(hak_heap *heap, bool aged) {
 }
 
 void hak_run_cache_inherit(hak_heap *heap) {
-    for (size_t i = 0; i < heap->cache.count; i++)
+    for (size_t i = 1; i <= heap->cache.count; i++)
         if (hak_kind_is_cached(heap->cache.runs[i]->kind))
             hak_run_give(heap->cache.runs[i], false);
     hak_excess_give_back(heap->cache.most);

@@ -1,8 +1,8 @@
 /* Run caches: the runs that a thread freed last, large blocks and empty slabs, for its next blocks
  * and slabs of the same length.
  *
- *   runs:    |  5 pages |  1 page  | 40 pages |  1 page  |       |  ...  |
- *              ^ oldest                         ^ newest  ^ count
+ *   runs:    | none | 5 pages |  1 page  | 40 pages |  1 page  |      |  ...  |
+ *              0      1: oldest                         count: newest
  *
  * What a thread has just freed lies in its processor's cache; another thread would have to fetch it
  * from there line by line. And no lock and no atomic operation is needed to take a run or to put
@@ -22,13 +22,16 @@
 
 #include "base/types.h"
 
-/* The newest, if it has exactly so many pages; else NULL. The caller gives it another kind. By the
- * owner. */
+/* What an empty cache finds: a run of no pages, which nobody asks for. */
+extern HAK_HIDDEN const hak_slab hak_run_cache_none;
+
+/* The newest, if it has exactly so many pages, 1 or more; else NULL. The caller gives it another
+ * kind. By the owner. */
 HAK_INLINE hak_slab *hak_run_cache_take(hak_heap *heap, size_t pages) {
     uint32_t count = heap->cache.count;
-    if (HAK_UNLIKELY(count == 0 || heap->cache.runs[count - 1]->pages != pages))
+    hak_slab *run = heap->cache.runs[count];
+    if (HAK_UNLIKELY(run->pages != pages))
         return NULL;
-    hak_slab *run = heap->cache.runs[count - 1];
     heap->cache.count = count - 1;
     heap->cache.room += (uint32_t)pages;
     atomic_signal_fence(memory_order_seq_cst);
@@ -43,12 +46,12 @@ hak_slab *hak_run_cache_find_or_empty(hak_heap *heap, size_t pages);
 
 /* There is room for its `pages` pages, and it is marked. By the owner. */
 HAK_INLINE void hak_run_cache_add(hak_heap *heap, hak_slab *run, uint32_t pages) {
-    uint32_t count = heap->cache.count;
+    uint32_t count = heap->cache.count + 1;
     atomic_signal_fence(memory_order_seq_cst);
     heap->cache.room -= pages;
     heap->cache.runs[count] = run;
     atomic_signal_fence(memory_order_seq_cst);
-    heap->cache.count = count + 1;
+    heap->cache.count = count;
 }
 
 /* False: there is no room for it. By the owner. */

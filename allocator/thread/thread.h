@@ -15,7 +15,7 @@ typedef struct hak_thread {
 
 extern HAK_HIDDEN HAK_TLS hak_thread hak_this_thread;
 
-/* A heap whose magazines are all empty and full at once. Never written. */
+/* A heap whose magazines are all empty and full at once, and which has no range. Never written. */
 extern HAK_HIDDEN const hak_heap hak_no_heap;
 
 /* Sees to it that ends of threads and forks are noticed. Once in a process, at load or, where a

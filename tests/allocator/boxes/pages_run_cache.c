@@ -54,6 +54,12 @@ static void comes_again_without_the_segments(size_t size) {
         hak_free(kept[i]);
 }
 
+static void an_empty_one_has_none_of_the_longest_sizes(void) {
+    hak_run_cache_empty(hak_this_thread.owned, false);
+    for (size_t less = 0; less < (size_t)2 * MIB; less += 1 << 14)
+        CHECK(hak_malloc(SIZE_MAX - less) == NULL);
+}
+
 static void is_not_live(void) {
     hak_usage with, without;
     void *block = come(MIB);
@@ -308,6 +314,7 @@ int main(void) {
         comes_again_without_the_segments(sizes[i]);
     slabs_come_again_without_the_segments();
     slabs_take_none_of_another_range();
+    an_empty_one_has_none_of_the_longest_sizes();
     is_not_live();
     it_is_zero_for_calloc();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)

@@ -12,7 +12,7 @@
 #include "../support/pattern.h"
 #include "../support/threads.h"
 
-enum { KEYS = 8, WARM = 500, THREADS = 3000, GROWTH_KIB = 2048 };
+enum { KEYS = 8, WARM = 500, THREADS = 3000, LARGE = 70000, GROWTH_KIB = 2048 };
 
 typedef struct {
     pthread_key_t *key;
@@ -46,10 +46,11 @@ static void destroy(void *argument) {
 
 static void *live(void *argument) {
     unsigned number = *(const unsigned *)argument;
-    for (int i = 0; i < KEYS; i++)
-        CHECK(
-            pthread_setspecific(keys[i], new_value(&keys[i], 1 + i % PTHREAD_DESTRUCTOR_ITERATIONS,
-                                                   50 + number % 2000)) == 0);
+    size_t size = number % 64 == 0 ? LARGE : 50 + number % 2000;
+    for (int i = 0; i < KEYS; i++) {
+        Value *value = new_value(&keys[i], 1 + i % PTHREAD_DESTRUCTOR_ITERATIONS, size);
+        CHECK(pthread_setspecific(keys[i], value) == 0);
+    }
     CHECK(!dlsym(RTLD_DEFAULT, "no_such_name_anywhere"));
     CHECK(dlerror());
     CHECK(strlen(strerror(100000 + (int)(number % 7))) > 0);
