@@ -21,7 +21,7 @@ from pipeline.report.svg.draw import (
 from pipeline.report.text import figure
 
 WIDTH, HEIGHT = 640, 260
-LEFT, RIGHT, TOP, BOTTOM = 72, 16, 28, 66
+LEFT, RIGHT, TOP, BOTTOM = 72, 40, 28, 66
 ROOM = 0.08
 """Room above and below the values, as a share of their span."""
 LEAST_SPAN = 0.05
@@ -83,10 +83,10 @@ def series_chart(
 
 
 def _runs(points: Sequence[Place | None], signs: Sequence[str]) -> list[list[Place]]:
-    """Return the places that one line connects each; a break holds for a gap, too."""
+    """Return the places that one line connects each: none leads over a gap, or to a break."""
     runs: list[list[Place]] = [[]]
     for point, sign in zip(points, signs, strict=True):
-        if sign:
+        if sign or point is None:
             runs.append([])
         if point is not None:
             runs[-1].append(point)

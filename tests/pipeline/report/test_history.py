@@ -341,6 +341,12 @@ def test_one_library_judged_twice_is_no_trend(tmp_path: Path) -> None:
     assert "same library as the version before" in render_history_html(history)
 
 
+def test_no_line_leads_over_a_version_without_a_value() -> None:
+    dots = [Dot("a", 1.0, ""), Dot("b", 2.0, ""), None, Dot("c", 2.0, "")]
+    chart = ET.fromstring(series_chart("plot", "", dots, [("day", "")] * 4))
+    assert len(curves(chart)) == 1
+
+
 def test_a_break_holds_for_a_version_without_a_value() -> None:
     dots = [Dot("a", 1.0, ""), None, Dot("b", 2.0, "")]
     chart = ET.fromstring(series_chart("plot", "", dots, [("day", "")] * 3, ["", OTHER, ""]))
