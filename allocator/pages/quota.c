@@ -40,13 +40,16 @@ void hak_quota_set_apart(size_t bytes) {
     atomic_store_explicit(&apart, hak_pages_for(bytes), memory_order_relaxed);
 }
 
+/* Whoever forgets the M behind a number has a limit below one page, which grants nothing. */
 static void tell_once(size_t size, size_t hard) {
     static _Atomic bool told;
     char wanted[21], limit[21];
+    size_t bytes = hard != 0 ? hard << HAK_PAGE_SHIFT : hak_policy_now()->hard_limit & ~HAK_SHARE;
     if (hak_policy_now()->quiet == 0 && !atomic_exchange(&told, true))
         hak_message((const char *const[]){
-            "hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(hard << HAK_PAGE_SHIFT, limit),
-            " bytes: a request for ", hak_decimal(size, wanted),
+            "hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(bytes, limit), " bytes",
+            hard == 0 ? ", which is less than one page of 64 KiB (is K, M or G missing?)" : "",
+            ": a request for ", hak_decimal(size, wanted),
             " is refused with ENOMEM, and later ones without a word", NULL});
 }
 

@@ -19,13 +19,15 @@ static void refuse_value(const char *source, enum hak_option_index option, const
                          const hak_policy *draft) {
     char low[22], high[22], used[22];
     const char *name = hak_options[option].variable;
-    const char *share =
-        hak_option_is_size(option) ? ", also with K, M or G, or a share from 1% to 100%" : "";
-    complain(draft, (const char *const[]){
-                        "hakmem: ", source, name, "=", text, " is not a number from ",
-                        hak_option_text(hak_options[option].lowest, low), " to ",
-                        hak_option_text(hak_options[option].highest, high), share, "; using ",
-                        hak_option_text(*hak_policy_at(draft, option), used), NULL});
+    bool is_size = hak_option_is_size(option);
+    const char *share = is_size ? ", also with K, M or G, or a share from 1% to 100%" : "";
+    bool unlimited = is_size && *hak_policy_at(draft, option) == 0;
+    complain(draft,
+             (const char *const[]){"hakmem: ", source, name, "=", text, " is not a number from ",
+                                   hak_option_text(hak_options[option].lowest, low), " to ",
+                                   hak_option_text(hak_options[option].highest, high), share,
+                                   "; using ", hak_option_text(*hak_policy_at(draft, option), used),
+                                   unlimited ? " (no limit)" : "", NULL});
 }
 
 bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,

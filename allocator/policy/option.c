@@ -39,9 +39,14 @@ bool hak_option_is_size(enum hak_option_index option) {
 
 /* ---- names ---- */
 
+/* purge-delay is what hakmem run takes, purge_delay what the others are used to. */
+static char plain(char c) {
+    return c == '-' ? '_' : hak_lower(c);
+}
+
 static bool is_same(const char *name, size_t length, const char *variable) {
     for (size_t i = 0; i < length; i++)
-        if (hak_lower(name[i]) != hak_lower(variable[i]))
+        if (plain(name[i]) != hak_lower(variable[i]))
             return false;
     return variable[length] == '\0';
 }
@@ -60,17 +65,23 @@ static bool is_in_range(enum hak_option_index option, unsigned long value) {
     return value >= hak_options[option].lowest && value <= hak_options[option].highest;
 }
 
-/* One letter behind the digits of a size. */
-static bool parse_unit(enum hak_option_index option, char unit, unsigned long *value) {
+/* K, M or G, also as KB and KiB: all of them mean 1024. */
+static unsigned shift_of(const char *unit) {
     static const char units[] = "kmg";
-    if (unit == '%') {
+    const char *found = strchr(units, hak_lower(*unit));
+    bool ends = unit[1] == '\0' || is_same("b", 1, unit + 1) || is_same("ib", 2, unit + 1);
+    return found != NULL && ends ? 10 * (unsigned)(found - units + 1) : 0;
+}
+
+/* What stands behind the digits of a size; not empty. */
+static bool parse_unit(enum hak_option_index option, const char *unit, unsigned long *value) {
+    if (strcmp(unit, "%") == 0) {
         bool is_share = *value >= 1 && *value <= 100;
         *value |= HAK_SHARE;
         return is_share;
     }
-    const char *found = strchr(units, hak_lower(unit));
-    unsigned shift = found != NULL ? 10 * (unsigned)(found - units + 1) : 0;
-    if (found == NULL || *value > hak_options[option].highest >> shift)
+    unsigned shift = shift_of(unit);
+    if (shift == 0 || *value > hak_options[option].highest >> shift)
         return false;
     *value <<= shift;
     return is_in_range(option, *value);
@@ -82,7 +93,7 @@ bool hak_option_parse(enum hak_option_index option, const char *text, unsigned l
         return false;
     if (*rest == '\0')
         return is_in_range(option, *value);
-    return hak_option_is_size(option) && rest[1] == '\0' && parse_unit(option, *rest, value);
+    return hak_option_is_size(option) && parse_unit(option, rest, value);
 }
 
 const char *hak_option_text(unsigned long value, char buffer[22]) {

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from operate import elf, libraries, programs, rejections
+from operate import elf, libraries, options, programs, rejections
 from operate.libraries import Library
 from pipeline.core import processor
 from pipeline.core.errors import UnfitError, UsageError
@@ -19,7 +19,6 @@ from pipeline.core.variant import PRODUCTION, VARIANTS
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _KNOWN = re.compile(rb"HAKMEM_[A-Z0-9_]+(?==?\0)")
-_PREFIX = "HAKMEM_"
 _EXAMPLES = """\
 Options of the library are words like purge-delay=100, before the program: docs/options.md.
 
@@ -56,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     require_instructions(library, machine)
     check_preloadable(library.path)
     environment = {**os.environ, **variables(settings, library.path), **preload(library.path)}
+    require_values(environment, library.path)
     try:
         program = programs.look_up(command[0])
         libs = read_library(library.path)
@@ -94,7 +94,7 @@ def variables(settings: Sequence[str], library: Path) -> dict[str, str]:
     found = {}
     for setting in settings:
         name, _, value = setting.partition("=")
-        name = _PREFIX + name.upper().replace("-", "_").removeprefix(_PREFIX)
+        name = options.variable(name)
         if known and name not in known:
             raise UsageError(
                 f"{setting}: {library} has no option {name}",
@@ -102,6 +102,13 @@ def variables(settings: Sequence[str], library: Path) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def require_values(environment: Mapping[str, str], library: Path) -> None:
+    """Raise UsageError for a value that the library would refuse, and go on without."""
+    known = options.ranges(library.read_bytes())
+    for name, value in environment.items():
+        options.require(name, value, known)
 
 
 def require_instructions(library: Library, machine: processor.Processor) -> None:
@@ -156,5 +163,5 @@ def _remark(lines: Iterable[str]) -> None:
 def _show(environment: Mapping[str, str], command: Sequence[str]) -> None:
     import shlex
 
-    names = ["LD_PRELOAD", *sorted(name for name in environment if name.startswith(_PREFIX))]
+    names = ["LD_PRELOAD", *sorted(name for name in environment if name.startswith(options.PREFIX))]
     print(shlex.join(["env", *(f"{name}={environment[name]}" for name in names), *command]))

@@ -53,6 +53,9 @@ def library(compile_c: Compile) -> Path:
     text = (
         "#include <stddef.h>\nextern void *__libc_malloc(size_t); extern void __libc_free(void *);"
         'const char option[] = "HAKMEM_PURGE_DELAY\\0HAKMEM_STATS_SOCKET=";'
+        "const struct { char variable[32]; unsigned long standard, lowest, highest; } table[] = {"
+        '{"HAKMEM_PURGE_DELAY", 500, 0, 3600000}, {"HAKMEM_SOFT_LIMIT", 0, 0, 1ul << 48},'
+        '{"HAKMEM_HARD_LIMIT", 0, 0, 1ul << 48}, {"", 0, 0, 0}};'
         "void *malloc(size_t n) { return __libc_malloc(n); } void free(void *p) { __libc_free(p); }"
     )
     return compile_c(text, "-shared", "-fPIC", name="libhakmem.so")

@@ -86,6 +86,28 @@ static void bad_values_are_named_and_ignored(void) {
     }
 }
 
+static void sizes_have_units(void) {
+    static const char *const same[] = {"10240K", "10M", "10m", "10MB", "10MiB", "10mib"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        char setting[64] = "HAKMEM_HARD_LIMIT=";
+        strcat(setting, same[i]);
+        char *const environment[] = {setting, NULL};
+        CHECK_THAT(strcmp(complaints(environment), "") == 0, "%s", text);
+        CHECK(hak_policy_now()->hard_limit == 10 << 20);
+    }
+}
+
+static void a_limit_that_makes_no_sense_says_that_there_is_none(void) {
+    static const char *const bad[] = {"40X", "10MX", "10MBs", "10iB", "10%%", "10Mi", "10 M"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char setting[64] = "HAKMEM_HARD_LIMIT=";
+        strcat(setting, bad[i]);
+        char *const environment[] = {setting, NULL};
+        CHECK_THAT(strstr(complaints(environment), "; using 0 (no limit)\n"), "%s", text);
+        CHECK(hak_policy_now()->hard_limit == 0);
+    }
+}
+
 /* ---- names ---- */
 
 static void told(const char *setting, const char *expected) {
@@ -127,6 +149,8 @@ static void a_string_is_read_like_variables(void) {
     CHECK(hak_policy_now()->purge_thread == 0 && hak_policy_now()->reserve_mib == 32);
     told("HAKMEM_CONF=purge_delayed=7",
          "hakmem: HAKMEM_CONF: purge_delayed is no option; did you mean purge_delay?\n");
+    told("HAKMEM_CONF=purge-delay=8,huge-pages=2", "");
+    CHECK(hak_policy_now()->purge_delay_ms == 8 && hak_policy_now()->huge_pages == 2);
     told("HAKMEM_CONF=quiet=1,purge_delayed=7,purge_delay=x", "");
     told("HAKMEM_CONF=file=relative",
          "hakmem: HAKMEM_CONF: file=relative is not an absolute path; not read\n");
@@ -212,6 +236,8 @@ int main(void) {
     what_is_not_set_has_its_default();
     good_values_count();
     bad_values_are_named_and_ignored();
+    sizes_have_units();
+    a_limit_that_makes_no_sense_says_that_there_is_none();
     unknown_names_are_told_with_the_nearest();
     names_of_tools_and_variants_are_not();
     a_string_is_read_like_variables();

@@ -66,6 +66,15 @@ static void refusals_are_told_once(char *program) {
     unsetenv("HAKMEM_QUIET");
 }
 
+/* 10 for 10M: no page fits. */
+static void a_forgotten_unit_is_told(char *program) {
+    static char text[4096];
+    setenv("HAKMEM_HARD_LIMIT", "10", 1);
+    run_again((char *[]){program, "refused", NULL}, STDERR_FILENO, text, sizeof text);
+    CHECK_THAT(strstr(text, "is reached, 10 bytes, which is less than one page"), "%s", text);
+    setenv("HAKMEM_HARD_LIMIT", "64M", 1);
+}
+
 static void be_refused(void) {
     for (int i = 0; i < 3; i++)
         CHECK(!malloc((size_t)(LIMIT_MIB + 1) * MIB) && errno == ENOMEM);
@@ -167,6 +176,7 @@ int main(int count, char **arguments) {
         return 0;
     }
     refusals_are_told_once(arguments[0]);
+    a_forgotten_unit_is_told(arguments[0]);
     blocks = mmap(NULL, MOST * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                   -1, 0);
     set = (__typeof__(set))dlsym(RTLD_DEFAULT, "hak_policy_set");
