@@ -40,12 +40,14 @@ void hak_quota_set_apart(size_t bytes) {
     atomic_store_explicit(&apart, hak_pages_for(bytes), memory_order_relaxed);
 }
 
-/* Whoever forgets the M behind a number has a limit below one page, which grants nothing. */
+/* Once for each limit that is set. Whoever forgets the M behind a number has a limit below one
+ * page, which grants nothing. */
 static void tell_once(size_t size, size_t hard) {
-    static _Atomic bool told;
+    static _Atomic unsigned long told; /* the value of the option that it was told of */
+    unsigned long value = hak_policy_now()->hard_limit;
     char wanted[21], limit[21];
-    size_t bytes = hard != 0 ? hard << HAK_PAGE_SHIFT : hak_policy_now()->hard_limit & ~HAK_SHARE;
-    if (hak_policy_now()->quiet == 0 && !atomic_exchange(&told, true))
+    size_t bytes = hard != 0 ? hard << HAK_PAGE_SHIFT : value & ~HAK_SHARE;
+    if (hak_policy_now()->quiet == 0 && atomic_exchange(&told, value) != value)
         hak_message((const char *const[]){
             "hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(bytes, limit), " bytes",
             hard == 0 ? ", which is less than one page of 64 KiB (is K, M or G missing?)" : "",

@@ -102,9 +102,9 @@ static bool is_file(const entry *e) {
 
 static void refuse_name(const char *source, const entry *e, const hak_policy *draft) {
     const char *nearest = hak_name_nearest(e->name, e->name_length, HAK_PREFIX);
-    char name[TEXT] = "";
-    for (size_t i = 0; nearest != NULL && nearest[HAK_PREFIX + i] != '\0'; i++)
-        name[i] = hak_lower(nearest[HAK_PREFIX + i]);
+    char name[32] = "";
+    if (nearest != NULL)
+        hak_option_name(nearest, name);
     complain(draft, (const char *const[]){"hakmem: ", source, e->name, " is no option",
                                           nearest != NULL ? "; did you mean " : "", name,
                                           nearest != NULL ? "?" : "", NULL});

@@ -59,6 +59,14 @@ enum hak_option_index hak_option_find(const char *name, size_t length) {
     return (enum hak_option_index)i;
 }
 
+const char *hak_option_name(const char *variable, char name[32]) {
+    size_t i = 0;
+    for (; variable[HAK_PREFIX + i] != '\0'; i++)
+        name[i] = hak_lower(variable[HAK_PREFIX + i]);
+    name[i] = '\0';
+    return name;
+}
+
 /* ---- values ---- */
 
 static bool is_in_range(enum hak_option_index option, unsigned long value) {

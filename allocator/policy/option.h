@@ -41,6 +41,9 @@ HAK_INLINE char hak_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* The name of a variable as it stands in a file, purge_delay, in `name`, which it returns. */
+const char *hak_option_name(const char *variable, char name[32]);
+
 /* False: the text is no value of this option, or out of its range. */
 bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value);
 

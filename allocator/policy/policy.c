@@ -207,18 +207,48 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 
 /* ---- once more ---- */
 
+static HAK_COLD void tell_change(enum hak_option_index option, unsigned long before,
+                                 unsigned long now) {
+    char name[32], from[22], to[22];
+    hak_option_name(hak_options[option].variable, name);
+    if (hak_option_is_live(option))
+        hak_message((const char *const[]){"hakmem: ", conf_path, ": ", name, " ",
+                                          hak_option_text(before, from), " -> ",
+                                          hak_option_text(now, to), NULL});
+    else
+        hak_message((const char *const[]){"hakmem: ", conf_path, ": ", name,
+                                          " counts at the start alone; not changed", NULL});
+}
+
+/* What the file would change, told and not; options of the start stay in `draft` as they were. */
+static HAK_COLD void settle(const hak_policy *before, hak_policy *draft) {
+    bool told = draft->quiet != 0;
+    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
+        enum hak_option_index option = (enum hak_option_index)i;
+        unsigned long old = *hak_policy_at(before, option), new = *hak_policy_at(draft, option);
+        if (old != new && draft->quiet == 0)
+            tell_change(option, old, new);
+        told = told || old != new;
+        if (!hak_option_is_live(option))
+            *hak_policy_at(draft, option) = old;
+    }
+    if (!told)
+        hak_message(
+            (const char *const[]){"hakmem: ", conf_path, " was read again: no change", NULL});
+}
+
 bool hak_policy_read_again(void) {
-    hak_policy draft;
+    hak_policy before, draft;
     if (conf_path[0] == '\0')
         return false;
     hak_lock_take(&lock);
-    hak_policy_copy(&draft);
+    hak_policy_copy(&before);
+    copy_fields(&draft, &before);
     bool believed = hak_conf_read_file(conf_path, &draft);
-    for (unsigned i = 0; i < HAK_OPTIONS; i++)
-        if (!hak_option_is_live((enum hak_option_index)i))
-            *hak_policy_at(&draft, i) = *hak_policy_at(hak_policy_now(), i);
-    if (believed)
+    if (believed) {
+        settle(&before, &draft);
         publish(&draft);
+    }
     hak_lock_give(&lock);
     return believed;
 }

@@ -177,12 +177,43 @@ static void later_sources_stand_over_earlier_ones(void) {
     CHECK(hak_policy_now()->huge_keep_kib == 77); /* the program: hakmem_conf below */
 }
 
-/* Options that count at the start alone stay as they are. */
-static void the_file_is_read_again(void) {
-    write_file("purge_delay=11\nreserve=256\n");
+static void read_again(void) {
     CHECK(hak_policy_read_again());
+}
+
+static void told_again(const char *content, const char *lines[]) {
+    char expected[512] = "", line[256];
+    write_file(content);
+    for (; *lines != NULL; lines++) {
+        snprintf(line, sizeof line, "hakmem: %s%s\n", path, *lines);
+        strcat(expected, line);
+    }
+    CHECK_THAT(strcmp(said_by(read_again), expected) == 0, "'%s' for '%s'", text, expected);
+}
+
+/* Options that count at the start alone stay as they are, and are told. */
+static void the_file_is_read_again(void) {
+    told_again("purge_delay=11\nreserve=256\nprofile_signal=12\nhard_limit=80%\n",
+               (const char *[]){": purge_delay 9 -> 11",
+                                ": reserve counts at the start alone; not changed",
+                                ": profile_signal counts at the start alone; not changed",
+                                ": hard_limit 0 -> 80%", NULL});
     CHECK(hak_policy_now()->purge_delay_ms == 11 && hak_policy_now()->reserve_mib == 64);
+    CHECK(hak_policy_now()->profile_signal == 0);
     CHECK(hak_policy_at_start(HAK_OPTION_purge_delay_ms) == 9);
+}
+
+/* huge_pages is a variable here. */
+static void a_file_that_is_read_again_stands_over_variables(void) {
+    told_again("huge_pages=2\nhard_limit=80%\n", (const char *[]){": huge_pages 0 -> 2", NULL});
+    CHECK(hak_policy_now()->huge_pages == 2);
+}
+
+static void an_entry_that_is_gone_leaves_its_option(void) {
+    told_again("", (const char *[]){" was read again: no change", NULL});
+    CHECK(hak_policy_now()->huge_pages == 2 && hak_policy_now()->purge_delay_ms == 11);
+    told_again("quiet=1,purge_delay=12\n", (const char *[]){NULL});
+    CHECK(hak_policy_now()->purge_delay_ms == 12);
 }
 
 static void refused(const char *why) {
@@ -243,6 +274,8 @@ int main(void) {
     a_string_is_read_like_variables();
     later_sources_stand_over_earlier_ones();
     the_file_is_read_again();
+    a_file_that_is_read_again_stands_over_variables();
+    an_entry_that_is_gone_leaves_its_option();
     files_of_others_are_not_believed();
     some_may_change();
     hak_policy_read(NULL);

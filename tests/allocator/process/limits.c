@@ -80,6 +80,20 @@ static void be_refused(void) {
         CHECK(!malloc((size_t)(LIMIT_MIB + 1) * MIB) && errno == ENOMEM);
 }
 
+static void be_refused_by_another_limit(void) {
+    be_refused();
+    CHECK(set("hard_limit", "32M") == 0);
+    be_refused();
+}
+
+static void another_limit_is_told_anew(char *program) {
+    static char text[4096];
+    CHECK(run_again((char *[]){program, "changed", NULL}, STDERR_FILENO, text, sizeof text) == 0);
+    const char *first = strstr(text, "is reached, 67108864 bytes: ");
+    const char *then = first ? strstr(first, "is reached, 33554432 bytes: ") : NULL;
+    CHECK_THAT(then != NULL && strstr(then, "hakmem:") == NULL, "%s", text);
+}
+
 static void too_much_at_once(void) {
     errno = 0;
     CHECK(!malloc((size_t)(LIMIT_MIB + 1) * MIB) && errno == ENOMEM);
@@ -171,15 +185,20 @@ int main(int count, char **arguments) {
         setenv("HAKMEM_PURGE_DELAY", "3000000", 1);
         execl(arguments[0], arguments[0], "limited", NULL);
     }
+    set = (__typeof__(set))dlsym(RTLD_DEFAULT, "hak_policy_set");
     if (strcmp(arguments[1], "refused") == 0) {
         be_refused();
         return 0;
     }
+    if (strcmp(arguments[1], "changed") == 0) {
+        be_refused_by_another_limit();
+        return 0;
+    }
     refusals_are_told_once(arguments[0]);
     a_forgotten_unit_is_told(arguments[0]);
+    another_limit_is_told_anew(arguments[0]);
     blocks = mmap(NULL, MOST * sizeof *blocks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                   -1, 0);
-    set = (__typeof__(set))dlsym(RTLD_DEFAULT, "hak_policy_set");
     CHECK(set && blocks != MAP_FAILED);
     too_much_at_once();
     sizes_come_and_go();
