@@ -92,7 +92,21 @@ def _summary(now: Document) -> list[str]:
         f" remote {size(f['remote_bytes'])}, dirty {size(f['dirty_bytes'])},"
         f" run cache {size(f['run_cache_bytes'])}",
         f"heaps    {f['heaps_active']} active, {f['heaps_idle']} idle",
+        *_limits(now),
     ]
+
+
+def _limits(now: Document) -> list[str]:
+    """Return the limits and the purge delay in force; an older library does not tell them."""
+    options, f = now.get("options"), now["figures"]
+    if options is None:
+        return []
+    soft, hard = (_limit(f[name]) for name in ("soft_limit_bytes", "hard_limit_bytes"))
+    return [f"limits   soft {soft}, hard {hard}; purge delay {options['purge_delay']} ms"]
+
+
+def _limit(value: int | None) -> str:
+    return "none" if value is None else size(value)
 
 
 def _changes(now: Document, before: Document | None, seconds: float) -> str:

@@ -1,6 +1,7 @@
 #include "report/figures.h"
 
 #include "base/classes.h"
+#include "limits/limit.h"
 #include "os/process.h"
 #include "pages/epoch.h"
 #include "stats/stats.h"
@@ -43,6 +44,12 @@ static totals total_of(const hak_snapshot *s) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         add_class(&t, s, cls);
     return t;
+}
+
+/* Without a limit there is no figure. */
+static size_t limit_bytes(const _Atomic size_t *pages) {
+    size_t limit = atomic_load_explicit(pages, memory_order_relaxed);
+    return limit == SIZE_MAX ? HAK_UNKNOWN : limit << HAK_PAGE_SHIFT;
 }
 
 void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]) {

@@ -4,6 +4,7 @@
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
+#include "report/options.h"
 
 /* "name":value for each of them; the comma stands in front of all but the first. */
 static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
@@ -30,6 +31,12 @@ static void put_build(hak_text *text) {
         HAK_TEXT_ADD(text, i == 0 ? ",\n\"build\":{\"" : ",\"", labels[i].name, "\":", quote,
                      value != NULL ? value : "null", quote);
     }
+    HAK_TEXT_ADD(text, "}");
+}
+
+static void put_options(hak_text *text) {
+    HAK_TEXT_ADD(text, ",\n\"options\":{");
+    hak_options_put(text, "\"", ":");
     HAK_TEXT_ADD(text, "}");
 }
 
@@ -106,6 +113,7 @@ size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     HAK_TEXT_ADD(&text, "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME "\",");
     put_one(&text, "process", hak_process_number());
     put_build(&text);
+    put_options(&text);
     put_totals(&text, s);
     put_events(&text);
     put_class_members(&text, s);

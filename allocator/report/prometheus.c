@@ -3,6 +3,7 @@
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
+#include "report/options.h"
 
 /* Prometheus' text format, version 0.0.4. */
 
@@ -17,6 +18,14 @@ static void put_build(hak_text *text) {
     for (const hak_label *one = labels; one < labels + HAK_LABELS; one++)
         if (one->value != NULL)
             HAK_TEXT_ADD(text, ",", one->name, "=\"", one->value, "\"");
+    HAK_TEXT_ADD(text, "} 1\n");
+}
+
+static void put_options(hak_text *text) {
+    HAK_TEXT_ADD(text, "# HELP hakmem_options_info The options that may change, as they are now.\n"
+                       "# TYPE hakmem_options_info gauge\n"
+                       "hakmem_options_info{");
+    hak_options_put(text, "", "=");
     HAK_TEXT_ADD(text, "} 1\n");
 }
 
@@ -71,6 +80,7 @@ size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
     hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
     put_build(&text);
+    put_options(&text);
     hak_figures_of(s, figures);
     put_metrics(&text, figures, HAK_FIGURES, "");
     hak_figures_of_events(events);

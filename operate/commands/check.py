@@ -176,7 +176,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         *_library_rows(found["library"]),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
-        ("options", _options(found["options"])),
+        *_option_rows(found["options"]),
         *_huge_page_rows(found["huge_pages"]),
         *_rows("memory", found["memory"]),
         *_rows("limits", found["limits"]),
@@ -198,10 +198,19 @@ def _serves(found: dict[str, Any]) -> str:
     return f"{serves}: it comes from {found['malloc_from'] or 'nobody knows'}"
 
 
-def _options(known: dict[str, str] | None) -> str:
+def _option_rows(known: dict[str, str] | None) -> list[tuple[str, str]]:
+    """Return the environment of the start; what a file changed since, `hakmem top` knows."""
     if known is None:
-        return "unknown: the program wrote over its environment"
-    return " ".join(f"{name}={value}" for name, value in known.items()) or "none set"
+        return _wrapped("options at start", "unknown: the program wrote over its environment")
+    said = " ".join(f"{name}={value}" for name, value in known.items())
+    return _wrapped("options at start", said or "none set")
+
+
+def _wrapped(title: str, text: str) -> list[tuple[str, str]]:
+    """Return a text in rows that a terminal of 80 columns has room for; words stay whole."""
+    width = _COLUMNS - _NAME - 1
+    rows = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    return [(title if i == 0 else "", row) for i, row in enumerate(rows)]
 
 
 def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
@@ -239,8 +248,7 @@ def _rows(title: str, facts: dict[str, Any]) -> list[tuple[str, str]]:
     names = {name: name.replace("_", " ").removesuffix(" bytes") for name in facts}
     said = [f"{names[name]} {_said(name, value)}" for name, value in facts.items()]
     whole = ", ".join(one.replace(" ", _TIE) for one in said)
-    rows = textwrap.wrap(whole, _COLUMNS - _NAME - 1, break_on_hyphens=False)
-    return [(title if i == 0 else "", row.replace(_TIE, " ")) for i, row in enumerate(rows)]
+    return [(name, row.replace(_TIE, " ")) for name, row in _wrapped(title, whole)]
 
 
 def _said(name: str, value: object) -> str:

@@ -348,3 +348,14 @@ def test_who_may_not_look_into_a_process_is_told_who_may(tmp_path: Path) -> None
 )
 def test_the_advice_is_for_who_asks(owner: int | None, user: int, words: str) -> None:
     assert words in who_may(owner, user)
+
+
+def test_options_are_those_of_the_start_and_fit_the_terminal() -> None:
+    path = "/run/" + "x" * 90
+    said = {"HAKMEM_CONF": f"file={path}", "HAKMEM_PURGE_DELAY": "9", "HAKMEM_QUIET": "1"}
+    rows = check._option_rows(said)
+    assert rows == [
+        ("options at start", f"HAKMEM_CONF=file={path}"),
+        ("", "HAKMEM_PURGE_DELAY=9 HAKMEM_QUIET=1"),
+    ]
+    assert check._option_rows({}) == [("options at start", "none set")]

@@ -41,6 +41,7 @@ def told() -> set[str]:
 
     return {
         "hakmem_build_info",
+        "hakmem_options_info",
         *(f"hakmem_{n}" for n in names("allocator/report/figures.def", "HAK_FIGURE")),
         *(
             f"hakmem_class_{n}"

@@ -39,7 +39,8 @@ def document(process: int) -> dict[str, Any]:
     events = {"purged_pages": 16}
     build = {"profile": "shop", "cpu": "amd-zen3", "build_id": "0123456789abcdef"}
     head = {"hakmem": "1.2.3", "variant": "production", "process": process, "build": build}
-    return {**head, "figures": figures, "events": events, "classes": [{**one, **more}]}
+    told = {"options": {"purge_delay": "500"}, "figures": figures, "events": events}
+    return {**head, **told, "classes": [{**one, **more}]}
 
 
 @contextmanager
@@ -99,6 +100,10 @@ def test_a_look(tmp_path: Path, echo: Path) -> None:
 def test_which_build_it_is(more: dict[str, Any], said: str) -> None:
     head = {"hakmem": "1.2.3", "variant": "production"}
     assert overview._library({**head, **more}).endswith(said)
+
+
+def test_a_library_that_tells_no_options_has_no_line_of_limits() -> None:
+    assert overview._limits({"figures": {}}) == []
 
 
 def test_the_published_version_is_named(tmp_path: Path, compile_c: Compile) -> None:
@@ -273,10 +278,16 @@ def test_a_program_without_variables_and_socket(tmp_path: Path, compile_c: Compi
 def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
     built = built_library()
     program = compile_c(WAITS, "-O0", "-fno-builtin")
-    env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(built)}
+    env = {VARIABLE: f"{tmp_path}/%p.sock", "LD_PRELOAD": str(built), "HAKMEM_HARD_LIMIT": "500M"}
     with running(program, **env) as pid:
         found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
         page = hakmem("top", "--once", str(pid)).stdout
+        metrics = hakmem("metrics").stdout
+    assert "\nlimits   soft none, hard 500.0 MiB; purge delay 500 ms\n" in page
+    assert found["options"]["hard_limit"] == str(500 << 20)
+    assert found["figures"]["hard_limit_bytes"] == 500 << 20
+    assert found["figures"]["soft_limit_bytes"] is None
+    assert re.search(rf'hakmem_options_info{{pid="{pid}",.*purge_delay="500"', metrics)
     assert found["figures"]["large_bytes"] == 40 << 20
     assert found["system"]["resident_bytes"] > found["figures"]["resident_bytes"] >= 40 << 20
     assert "40.0 MiB in 1" in page
