@@ -39,7 +39,9 @@ def dispatch(words: Sequence[str]) -> int:
     if chosen and chosen not in COMMANDS and words[0] == chosen:
         _refuse(chosen)
     parser = build_parser([chosen] if chosen in COMMANDS else [])
-    args = parser.parse_args(words)
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        getattr(args, "parser", parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if not hasattr(args, "run"):
         parser.print_help()
         return ExitCode.OK
@@ -81,7 +83,7 @@ def fill(name: str, parser: argparse.ArgumentParser) -> None:
     """Give a subcommand its arguments and what runs it."""
     module = import_module(f"operate.commands.{name}")
     module.configure(parser)
-    parser.set_defaults(run=module.run)
+    parser.set_defaults(run=module.run, parser=parser)
 
 
 class _Version(argparse.Action):

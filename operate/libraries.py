@@ -93,7 +93,7 @@ def find(
         others = sorted({one.profile for one in found})
         why = unfound.why(profile, roots, variant, others)
         if why or not fitting:
-            raise why or unfound.nothing(profile, others, variant)
+            raise why or unfound.nothing(profile, roots, variant, others)
     return choose(fitting[0], cpu, this_cpu)
 
 

@@ -76,14 +76,20 @@ def _none_current(line: str, roots: Sequence[Path], others: Sequence[str]) -> Ve
     )
 
 
-def nothing(profile: str | None, others: Sequence[str], variant: str) -> VersionError:
-    """Return the error where nothing is published, or of ``others``, which are profiles, alone."""
+def nothing(
+    profile: str | None, roots: Sequence[Path], variant: str, others: Sequence[str]
+) -> VersionError:
+    """Return the error where nothing is published, or of ``others``, which are profiles, alone.
+
+    One root alone is a prefix that was named: nothing is said of other places.
+    """
+    where = f"or installed below {roots[0]}" if len(roots) == 1 else "here or installed"
     there = f"; there is: {', '.join(others)}" if others else ""
     which = f"for profile {profile!r} " if profile else ""
     kind = "" if variant == PRODUCTION else f"{variant} "
     options = _options(profile, variant)
     return VersionError(
-        f"no {kind}library {which}is published here or installed{there}",
+        f"no {kind}library {which}is published {where}{there}",
         hint=f"`.venv/bin/pipeline build{options}`, `.venv/bin/pipeline install{options}`, "
         "or name a file by --library",
     )

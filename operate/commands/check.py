@@ -194,8 +194,18 @@ def _serves(found: dict[str, Any]) -> str:
         if known["removed_since"]:
             return f"yes, by a file since removed, {named}; after a restart it has libc's malloc"
         return f"yes, by a file since replaced, {named}; restart it to get the new one"
+    if found["serves_malloc"] and known and _is_outdated(known):
+        return (
+            f"yes, by a version since replaced, {known['version']}; restart it to get the new one"
+        )
     serves = "yes" if found["serves_malloc"] else "NO"
     return f"{serves}: it comes from {found['malloc_from'] or 'nobody knows'}"
+
+
+def _is_outdated(known: dict[str, Any]) -> bool:
+    """Tell whether the link that a process was started by leads to another version since."""
+    named = known["version"] is not None and known["rejected"] is None
+    return named and known["restart_gives_another"]
 
 
 def _option_rows(known: dict[str, str] | None) -> list[tuple[str, str]]:

@@ -78,7 +78,6 @@ def heap_command(
     from pipeline.heap.look import look, named
     from pipeline.heap.tree import What
 
-    last = later or file
     first, second = named(file), named(later) if later else None
     seen = look(first, second, What(what))
     sums, facts = seen.sums, seen.facts()
@@ -87,8 +86,9 @@ def heap_command(
     if html is not None:
         from pipeline.heap.html import render_page
 
-        kind = f"{what} memory" + (f", growth since {file.name}" if later else "")
-        page = render_page(last.name, kind, facts, sums, full=full_names, lines=lines)
+        kind = f"{what} memory" + (", growth" if later else "")
+        name = f"{file.name} to {later.name}" if later else file.name
+        page = render_page(name, kind, facts, sums, full=full_names, lines=lines)
         replace_text(html, page)
     for out in filter(None, (pprof, html)):
         click.echo(f"wrote {out}")

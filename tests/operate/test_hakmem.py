@@ -54,6 +54,14 @@ def test_wrong_command_lines_are_usage_errors(words: tuple[str, ...]) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_an_unknown_option_shows_the_usage_of_its_command() -> None:
+    done = hakmem("top", "-n", "2", "1")
+    assert done.returncode == ExitCode.USAGE
+    assert (
+        done.stderr.startswith("usage: hakmem top ") and "unrecognized arguments: -n" in done.stderr
+    )
+
+
 def test_a_misspelt_command_has_its_nearest() -> None:
     assert "did you mean 'check'?" in hakmem("chek").stderr
     assert "run, check, top, metrics, completion" in hakmem("zzz").stderr

@@ -88,6 +88,21 @@ def test_after_another_version_is_current_a_restart_is_advised(
     assert (RESTART in after, SAID in after) == (helps, not helps)
 
 
+@pytest.mark.parametrize("place", ["1.0-aa", "current"])
+def test_a_version_that_is_current_no_more_says_so(
+    version: Version, compile_c: Compile, place: str
+) -> None:
+    path = version.folder.parent / place / "lib/libhakmem.so"
+    outdated = "yes, by a version since replaced, 1.0-aa; restart it to get the new one"
+    with running(compile_c(ECHO), LD_PRELOAD=str(path)) as pid:
+        assert outdated not in hakmem("check", str(pid)).stdout
+        shutil.copytree(version.folder, version.folder.with_name("1.0-bb"))
+        named(version.folder.with_name("1.0-bb"), "1.0-bb")
+        version.folder.with_name("current").unlink()
+        version.folder.with_name("current").symlink_to("1.0-bb")
+        assert (outdated in hakmem("check", str(pid)).stdout) == (place == "current")
+
+
 @pytest.mark.parametrize(("name", "helps"), [("1.0-bb", True), ("1.0-aa", False)])
 def test_after_an_install_over_it_a_restart_is_advised(
     version: Version, compile_c: Compile, name: str, helps: bool

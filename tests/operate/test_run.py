@@ -181,6 +181,11 @@ def test_before_anything_is_published_the_hint_can_be_typed_as_it_is(tmp_path: P
     assert "`.venv/bin/pipeline build`" in bare.value.hint
 
 
+def test_a_prefix_without_a_library_is_named(tmp_path: Path) -> None:
+    done = hakmem("run", "--prefix", str(tmp_path), "--", "true")
+    assert f"no library is published or installed below {tmp_path}\n" in done.stderr
+
+
 def test_where_all_versions_were_rejected_it_says_how_one_becomes_current(
     tmp_path: Path, library: Path
 ) -> None:

@@ -141,7 +141,7 @@ def test_changes_are_told_by_the_second() -> None:
 
 @pytest.mark.parametrize(
     ("lines", "classes", "shown", "left"),
-    [(24, 11, 11, None), (24, 20, 12, 8), (24, 15, 12, 3), (2, 20, 1, 19), (60, 20, 20, None)],
+    [(24, 11, 11, None), (24, 20, 11, 9), (24, 15, 11, 4), (2, 20, 1, 19), (60, 20, 20, None)],
 )
 def test_the_page_fits_the_screen(lines: int, classes: int, shown: int, left: int | None) -> None:
     now = document(1) | {"pid": 7, "system": dict.fromkeys(statistics._ROLLUP, 1024)}

@@ -248,6 +248,16 @@ def test_page_is_self_contained(profiled: Path, tmp_path: Path) -> None:
     assert [title.split(":")[0] for title in titles] == ["all", "main", "keeps", "leaks"]
 
 
+def test_a_page_of_growth_is_titled_with_both_files(profiled: Path, tmp_path: Path) -> None:
+    first, later, page = (tmp_path / name for name in ("a.heap", "b.heap", "page.html"))
+    write(profiled, first, "1: 1000000 [1: 1000000]", "2: 4000000 [3: 6000000]")
+    write(profiled, later, "1: 1000000 [1: 1000000]", "3: 6000000 [4: 8000000]")
+    assert pipeline("heap", first, later, "--html", page).returncode == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>a.heap to b.heap</h1>" in text
+    assert "<title>a.heap to b.heap: live memory, growth</title>" in text
+
+
 def test_names_fit_their_boxes_by_a_wide_font() -> None:
     root = tree([(stack("answer" * 40), 3), (stack("reply" * 40), 1)])
     found = list(boxes(root, root.total, 0.0, 0))
