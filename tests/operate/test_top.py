@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 import re
+import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -291,3 +293,37 @@ def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
     assert found["figures"]["large_bytes"] == 40 << 20
     assert found["system"]["resident_bytes"] > found["figures"]["resident_bytes"] >= 40 << 20
     assert "40.0 MiB in 1" in page
+
+
+ALLOCATES = r"""#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    struct pollfd input = {.fd = 0, .events = POLLIN};
+    getchar(); getchar(); puts("a"); fflush(stdout);
+    while (poll(&input, 1, 1) < 1) { free(malloc(1 << 20)); free(malloc(2 << 20)); }
+    return 0; }"""
+
+
+def test_what_a_reloaded_file_says_is_seen_from_outside(tmp_path: Path, compile_c: Compile) -> None:
+    conf = tmp_path / "conf"
+    conf.write_text("hard_limit=600M\n", "utf-8")
+    conf.chmod(0o600)
+    env = {
+        VARIABLE: f"{tmp_path}/%p.sock",
+        "LD_PRELOAD": str(built_library()),
+        "HAKMEM_CONF": f"file={conf}",
+        "HAKMEM_CONF_SIGNAL": str(int(signal.SIGUSR1)),
+    }
+    with running(compile_c(ALLOCATES, "-O0", "-fno-builtin"), **env) as pid:
+        assert _hard_limit(pid) == 600 << 20
+        conf.write_text("hard_limit=300MB\n", "utf-8")
+        os.kill(pid, signal.SIGUSR1)
+        while _hard_limit(pid) == 600 << 20:
+            time.sleep(0.01)
+        assert _hard_limit(pid) == 300 << 20
+
+
+def _hard_limit(pid: int) -> object:
+    found = json.loads(hakmem("top", "--once", "--json", str(pid)).stdout)
+    return found["figures"]["hard_limit_bytes"]
