@@ -212,8 +212,10 @@ def test_rows_are_applied_to_the_table_of_the_file(tmp_path: Path) -> None:
          "nearest ones have 480 and 512"),
         ("class.512 = { depth = 4 }", "class, 512, why: is missing"),
         ("class.every = { depth = 4, why = 'x' }", "must be the bytes of a size class, or all"),
-        ("class.all = { depth = 1, why = 'x' }", "(512 bytes): "),
-        ("class.512 = { depth = 1, why = 'x' }", "(512 bytes): "),
+        ("class.all = { depth = 1, why = 'x' }", "class, all, depth: is 1; must be a number of "
+         "blocks from 2 to 1024"),
+        ("class.512 = { depth = 1, why = 'x' }", "class, 512, depth: is 1; must be a number of "
+         "blocks from 2 to 1024"),
         ("class.512 = { deep = 1, why = 'x' }", "deep: unknown key; did you mean depth?"),
         ("class.big = { depth = 4, why = 'x' }", "class, big"),
         ("code.march = { value = 'native', why = 'x' }", "march is 'native'; it may be x86-64, "),
