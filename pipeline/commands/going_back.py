@@ -53,7 +53,7 @@ def rollback_command(profile: str, wish: str | None) -> None:
     tree = Tree.here()
     dist = tree.dist(profile)
     with marks_lock(tree.state):
-        named = resolve_own(tree, profile, wish) if wish else None
+        named = resolve_own(tree, profile, wish) if wish is not None else None
         versions, now = require_published(dist, profile), current(dist)
         target = named or _before(versions, now, profile)
         require_accepted(target)

@@ -207,7 +207,7 @@ def _model(profile: str, version: str | None, against: str | None) -> ReportMode
     model = read_report(found.folder).model_copy(update=_since(profile, found))
     if against == BASELINE:
         return alone(model)
-    return held_against(model, _read(profile, against)) if against else model
+    return model if against is None else held_against(model, _read(profile, against))
 
 
 def _since(profile: str, version: Version) -> dict[str, Decision | str | None]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ArtifactError, SpaceError, VersionError
+from pipeline.core.errors import ArtifactError, SpaceError, UsageError, VersionError
 from pipeline.core.files import replacing, sync
 from pipeline.core.paths import Tree
 from pipeline.core.variant import PRODUCTION, VARIANTS, shared_name, split_line
@@ -187,9 +187,14 @@ def resolve(tree: Tree, profile: str, wish: str | None = None) -> Version:
     """Return the version that ``wish`` names, or the current one.
 
     A wish is a name, a unique beginning of one or of its digest (four characters and more), or the
-    path of a version's folder.
+    path of a version's folder. An empty one is a mistake of a script, and never the current one.
     VersionError if there is no such version.
     """
+    if wish == "":
+        raise UsageError(
+            "the name of the version is empty",
+            hint="perhaps a variable of a script is not set; `current` names the current version",
+        )
     if wish and Version(Path(wish)).is_published:
         return Version(Path(wish).resolve())
     dist = tree.dist(profile)

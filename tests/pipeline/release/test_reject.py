@@ -38,6 +38,18 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
     assert current(tree.dist("p")) == version(tree, OLD)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("reject", "", "--reason", "x"), ("reject", "", "--undo"), ("rollback", "--to", ""),
+     ("report", ""), ("diff", "")],
+)  # fmt: skip
+def test_an_empty_name_means_no_version(tree: Tree, words: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="the name of the version is empty"):
+        type_(*words)
+    assert current(tree.dist("p")) == version(tree, BAD)
+    assert not read_marks(tree.dist("p")).rejected
+
+
 def test_what_takes_the_place_of_a_rejected_version_is_set_aside_no_more(tree: Tree) -> None:
     set_aside(version(tree, OLD), version(tree, BAD))
     type_("reject", BAD, "--reason", "redis grows")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.digest import digest_file
-from pipeline.core.errors import ArtifactError, SpaceError, VersionError
+from pipeline.core.errors import ArtifactError, SpaceError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.version import (
     Version,
@@ -72,6 +72,11 @@ def test_a_path_will_do(tree: Tree) -> None:
 def test_wishes_that_name_no_version(wish: str, words: str, tree: Tree) -> None:
     with pytest.raises(VersionError, match=words):
         resolve(tree, "p", wish)
+
+
+def test_an_empty_name_is_no_version(tree: Tree) -> None:
+    with pytest.raises(UsageError, match="the name of the version is empty"):
+        resolve(tree, "p", "")
 
 
 def test_a_version_of_another_profile_is_told_with_its_profile(tree: Tree) -> None:
