@@ -158,11 +158,16 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
         raise UsageError("a rejection needs a reason", hint='say why: --reason "TEXT"')
     with marks_lock(tree.state):
         target, marks = resolve_own(tree, profile, wish), read_marks(dist)
-        _require_no_rejection(marks.rejection(target), profile)
+        _require_no_rejection(marks.rejection(target), target, profile)
         others = [one for one in published(dist) if one != target and not marks.rejection(one)]
         reject(target, reason)
-        moved = _replace(dist, others) if current(dist) == target else ""
+        after, now = read_marks(dist), current(dist)
+        twins = [one for one in others if after.rejection(one)]
+        left = [one for one in others if one not in twins]
+        moved = _replace(dist, left) if now is not None and now in (target, *twins) else ""
     click.echo(f"{target.name} is rejected: {reason}")
+    if twins:
+        click.echo(f"that holds as well for what is the same: {', '.join(t.name for t in twins)}")
     click.echo(f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo` takes that back")
     if moved:
         click.echo(moved)
@@ -210,13 +215,14 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
         )
 
 
-def _require_no_rejection(found: Mark | None, profile: str) -> None:
+def _require_no_rejection(found: Mark | None, target: Version, profile: str) -> None:
     """Raise VersionError if a version is rejected already: its reason and date are kept."""
     from pipeline.core.errors import VersionError
+    from pipeline.release.marks import named
 
     if found is not None:
         raise VersionError(
-            f"{found.version} was rejected already on {found.since[:10]}: {found.reason}",
+            f"{named(found, target)} rejected already on {found.since[:10]}: {found.reason}",
             hint="for another reason take that back first: "
             f"`.venv/bin/pipeline reject -p {profile} {found.version} --undo`",
         )

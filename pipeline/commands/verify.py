@@ -62,7 +62,7 @@ def _checks(profile: str, path: str | None) -> tuple[str, list[Check], list[str]
             error.hint = "name a libhakmem.so, or the folder of a version"
             raise
     version = resolve(tree, profile, path)
-    decided = read_marks(version.folder.parent).by_version().get(version.name)
+    decided = read_marks(version.folder.parent).said_of(version)
     further = [f"but: {decided}"] if decided else []
     checks = check_version(tree, version)
     if any(check.rule == DIGESTS and not check.holds for check in checks):

@@ -138,13 +138,13 @@ def _rows(tree: Tree, profile: str) -> Iterator[tuple[str, ...]]:
     from pipeline.release.version import current, published
 
     dist = tree.dist(profile)
-    now, said = current(dist), read_marks(dist).by_version()
+    now, marks = current(dist), read_marks(dist)
     newer = now is not None
     for one in published(dist):
         newer = newer and one != now
         *described, state = _describe(one)
         beside = "newer than the current one" if newer else ""
-        words = "; ".join(filter(None, (state, said.get(one.name, beside))))
+        words = "; ".join(filter(None, (state, marks.said_of(one) or beside)))
         yield ("*" if one == now else "", profile, one.name, *described, words)
 
 

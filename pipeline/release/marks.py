@@ -53,14 +53,23 @@ class Marks(_Record):
         said = {one.version: "set aside" for one in self.aside}
         return said | {one.version: f"REJECTED: {one.reason}" for one in self.rejected}
 
+    def said_of(self, version: Version) -> str:
+        """Return the same of one published version, also where one of the same bytes has it."""
+        refused = self.rejection(version)
+        if refused is None or refused.version == version.name:
+            return self.by_version().get(version.name, "")
+        return f"REJECTED as {refused.version}: {refused.reason}"
+
     def rejection(self, version: Version) -> Mark | None:
-        """Return why a published version is refused, or None."""
-        return next((one for one in self.rejected if one.version == version.name), None)
+        """Return why a published version, or one that is the same, is refused; or None."""
+        own = next((one for one in self.rejected if one.version == version.name), None)
+        return own or (self.same_as(_mark(version)) if self.rejected else None)
 
     def since(self, version: Version) -> str:
         """Return what was said of a published version after it was judged, in a sentence; or ""."""
         if (refused := self.rejection(version)) is not None:
-            return f"REJECTED on {refused.since[:10]}: {refused.reason}"
+            twin = "" if refused.version == version.name else f" as {refused.version}"
+            return f"REJECTED{twin} on {refused.since[:10]}: {refused.reason}"
         if (rolled := self.rolled_back(version)) is not None:
             return f"set aside by a rollback on {rolled.since[:10]}"
         return ""
@@ -69,9 +78,9 @@ class Marks(_Record):
         """Return the mark of a published version that was rolled back, or None."""
         return next((one for one in self.aside if one.version == version.name), None)
 
-    def same_as(self, aside: Mark) -> Mark | None:
-        """Return the rejection that holds for a build of what was rolled back, or None."""
-        return next((one for one in self.rejected if _same(one, aside)), None)
+    def same_as(self, known: Mark) -> Mark | None:
+        """Return the rejection that holds for another version, or a build of it; or None."""
+        return next((one for one in self.rejected if _same(one, known)), None)
 
 
 def require_accepted(version: Version) -> None:
@@ -80,10 +89,17 @@ def require_accepted(version: Version) -> None:
     refused = read_marks(version.folder.parent).rejection(version)
     if refused is not None:
         raise VersionError(
-            f"{version.name} was rejected on {refused.since[:10]}: {refused.reason}",
+            f"{named(refused, version)} rejected on {refused.since[:10]}: {refused.reason}",
             hint=f"take another one, `.venv/bin/pipeline list -p {line}` shows them; "
-            f"or take that back: `.venv/bin/pipeline reject -p {line} {version.name} --undo`",
+            f"or take that back: `.venv/bin/pipeline reject -p {line} {refused.version} --undo`",
         )
+
+
+def named(refused: Mark, version: Version) -> str:
+    """Begin a sentence on a version that is refused, itself or as another one that is the same."""
+    if refused.version == version.name:
+        return f"{version.name} was"
+    return f"{version.name} is the same as {refused.version}, which was"
 
 
 def _same(one: Mark, other: Mark) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from rollback_support import BAD, OLD, make, tree_of_two, type_, version
 
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.paths import Tree
+from pipeline.release.contents import write_sums
 from pipeline.release.marks import read_marks, reject, set_aside
-from pipeline.release.version import current, point_current, resolve, untouched
+from pipeline.release.version import Version, current, point_current, resolve, untouched
 
 
 @pytest.fixture
@@ -55,6 +58,36 @@ def test_what_takes_the_place_of_a_rejected_version_is_set_aside_no_more(tree: T
     type_("reject", BAD, "--reason", "redis grows")
     assert current(tree.dist("p")) == version(tree, OLD)
     assert read_marks(tree.dist("p")).rolled_back(version(tree, OLD)) is None
+
+
+def twin(tree: Tree, **said: object) -> Version:
+    """Publish a newer version of whose manifest something is as in the bad one's."""
+    found = make(tree, "1.0-bc44", "2026-01-03")
+    shutil.copy(version(tree, BAD).library, found.library)
+    manifest = json.loads((found.folder / "manifest.json").read_text(encoding="utf-8"))
+    (found.folder / "manifest.json").write_text(json.dumps(manifest | said), encoding="utf-8")
+    (found.folder / "SHA256SUMS").unlink()
+    write_sums(found.folder)
+    return Version(found.folder)
+
+
+def test_a_rejection_holds_for_versions_of_the_same_bytes(tree: Tree) -> None:
+    same = twin(tree, files=version(tree, BAD).manifest["files"])
+    said = type_("reject", BAD, "--reason", "redis grows")
+    assert f"that holds as well for what is the same: {same.name}" in said
+    assert current(tree.dist("p")) == version(tree, OLD)
+    assert f"REJECTED as {BAD}: redis grows" in type_("list")
+    for words in (("rollback", "--to", same.name), ("reject", same.name, "--reason", "x")):
+        with pytest.raises(VersionError, match=f"{same.name} is the same as {BAD}, which was"):
+            type_(*words)
+    type_("reject", same.name, "--undo")
+    type_("rollback", "--to", same.name)
+    assert current(tree.dist("p")) == same
+
+
+def test_rejecting_one_of_two_that_are_the_same_moves_current_from_the_other(tree: Tree) -> None:
+    point_current(twin(tree, inputs=f"inputs of {BAD}"))
+    assert f"current is now {OLD}" in type_("reject", BAD, "--reason", "redis grows")
 
 
 def test_a_rejection_needs_a_reason_keeps_it_and_can_be_taken_back(tree: Tree) -> None:
