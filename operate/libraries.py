@@ -66,6 +66,16 @@ class Library:
             entry = (self.manifest.get("beside") or {}).get(self.cpu) or {}
         return entry.get("processor") or {}
 
+    def damage(self) -> str | None:
+        """Return a sentence if its file has not the bytes that it was published with."""
+        digests = (self.manifest.get("files") or {}).values()
+        if not digests or hashlib.sha256(self.path.read_bytes()).hexdigest() in digests:
+            return None
+        return (
+            f"version {self.version} is damaged: {self.path} has not the bytes that it was "
+            "published with; build or install it again, or take another version"
+        )
+
     def beside(self) -> list[str]:
         """Return the kinds of processors that have a library of their own beside this one."""
         return sorted(file.parent.name for file in self.path.parent.glob(f"*/{self.path.name}"))

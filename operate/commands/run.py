@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         libs = read_library(library.path)
         programs.require_fit(program, library.path, libs)
         if not args.quiet:
-            _remark(filter(None, [rejections.warning(library)]))
+            _remark(filter(None, [library.damage(), rejections.warning(library)]))
             _remark(programs.remarks(program, preloaded(os.environ)))
         if args.show:
             _show(environment, command)

@@ -16,7 +16,7 @@ from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
 from pipeline.profile.load import load_profile
 from pipeline.release.contents import FDATA, PROFDATA
-from pipeline.release.version import MANIFEST, Version, resolve
+from pipeline.release.version import MANIFEST, Version, require_undamaged, resolve
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 from pipeline.toolchain.text_map import find_debug_file, read_text_map
@@ -94,6 +94,7 @@ def open_subject(tree: Tree, profile: str, wish: str | None, fdata: Path | None 
             f"{version.folder} has no {version.place}",
             hint="name the folder of a published version",
         )
+    require_undamaged(version)
     edges = fdata or _own(version, FDATA)
     short = fdata is None and bool(version.manifest.get("quick"))
     excuse = excuse_for(profile, layout, short)

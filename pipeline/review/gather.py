@@ -12,7 +12,7 @@ from pipeline.core.variant import split_line
 from pipeline.judge.model import VerifyResult
 from pipeline.profile.load import load_profile
 from pipeline.release.marks import read_marks
-from pipeline.release.version import Version, in_short
+from pipeline.release.version import Version, in_short, require_undamaged
 from pipeline.report.compare import compare_versions, other_geometry
 from pipeline.report.files import read_report
 from pipeline.report.model import ReportModel
@@ -34,6 +34,7 @@ class Build:
 
 def read_build(tree: Tree, line: str, folder: Path) -> Build:
     """Return the build whose report lies in ``folder``; ArtifactError if its library is gone."""
+    require_undamaged(Version(folder))
     report = read_report(folder)
     places = (
         Version(folder).library,

@@ -10,7 +10,7 @@ from pipeline.core.errors import ArtifactError, UsageError
 from pipeline.core.paths import Tree
 from pipeline.core.variant import split_line
 from pipeline.profile.load import profile_names
-from pipeline.release.version import CURRENT, Version, published, resolve
+from pipeline.release.version import CURRENT, Version, published, require_undamaged, resolve
 from pipeline.toolchain.elf import read_kind
 
 # A comma ends the library where a variable follows it: a value may have commas.
@@ -70,6 +70,7 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     if wish == LIBC:
         return wish, _libc()
     if (library := Version(path).library).is_file():
+        require_undamaged(Version(path.resolve()))
         return wish, library.resolve()
     if path.is_file():
         return wish, path.resolve()
@@ -84,7 +85,8 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     if not colon and wish != CURRENT and not published(tree.dist(profile)):
         why = f"profile {profile!r} has no version"
         raise UsageError(f"there is no library {wish!r}, and {why}", hint=WISHES)
-    found = resolve(tree, named or profile, version)
+    found = resolve(tree, named or profile, version or (CURRENT if colon else ""))
+    require_undamaged(found)
     return f"{named or profile}:{found.name}", found.library
 
 

@@ -129,6 +129,16 @@ def test_run_warns_and_starts(version: Version, place: str) -> None:
     assert SAID not in hakmem("run", "--quiet", "--library", str(path), "true").stderr
 
 
+def test_run_warns_of_a_library_that_has_other_bytes_than_were_published(version: Version) -> None:
+    run = ("run", "--library", str(version.library), "--", "echo", "begun")
+    assert "damaged" not in hakmem(*run).stderr
+    with version.library.open("ab") as stream:
+        stream.write(b"more")
+    done = hakmem(*run)
+    assert (done.returncode, done.stdout) == (0, "begun\n")
+    assert f"version 1.0-aa is damaged: {version.library} has not the bytes" in done.stderr
+
+
 def test_an_installed_copy_is_known_by_the_marks_of_a_tree(
     version: Version, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

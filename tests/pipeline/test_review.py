@@ -37,6 +37,12 @@ import report_support  # noqa: E402
 BASE, HEAD = "0.1.0-base", "0.1.0-head"
 
 
+def seal(folder: Path) -> None:
+    """Write the digests of a version's files as they are now."""
+    (folder / "SHA256SUMS").unlink(missing_ok=True)
+    write_sums(folder)
+
+
 def keep(
     tree: Tree, model: ReportModel, version: str, *, published: bool, line: str = "mixed"
 ) -> Path:
@@ -53,6 +59,7 @@ def keep(
         (folder / "lib").mkdir()
         (folder / "lib" / "libhakmem.so").touch()
         (folder / "manifest.json").write_text("{}", encoding="utf-8")
+        seal(folder)
     else:
         (folder.parent / "last").unlink(missing_ok=True)
         (folder.parent / "last").symlink_to(version)
@@ -308,8 +315,16 @@ def test_the_commit_of_a_side_may_stand_in_its_manifest_alone(base: Path) -> Non
     write_reports(base, read_report(base).model_copy(update={"source": None}))
     text = json.dumps({"git": {"commit": "fedcba9876543210"}})
     (base / "manifest.json").write_text(text, encoding="utf-8")
+    seal(base)
     said = review(base, "--no-measure")[1]
     assert f"BASE is version {BASE}, of commit fedcba987654. This change is" in said
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_damaged_version_is_not_reviewed(base: Path) -> None:
+    (base / "lib/libhakmem.so").write_bytes(b"other")
+    with pytest.raises(ArtifactError, match=r"is damaged: lib/libhakmem.so \(changed\)"):
+        review(base, "--no-measure")
 
 
 def test_the_table_has_intervals(base: Path) -> None:

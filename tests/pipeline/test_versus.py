@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from judge_support import pair, request_of
 
-from pipeline.core.errors import ExitCode, PipelineError, UsageError, VersionError
+from pipeline.core.errors import ArtifactError, ExitCode, PipelineError, UsageError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.judge import environment
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
@@ -23,6 +23,7 @@ from pipeline.judge.samples import PairSample
 from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
 from pipeline.judge.verdict import Verdict
+from pipeline.release.contents import write_sums
 from pipeline.versus.compare import rows_of
 from pipeline.versus.model import Compared, VersusResult
 from pipeline.versus.show import duration, next_step, render, sentence
@@ -110,6 +111,7 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
         folder.mkdir(parents=True)
         shutil.copy(library, folder / "libhakmem.so")
         (folder.parent / "manifest.json").write_text("{}", encoding="utf-8")
+        write_sums(folder.parent)
         (tree.dist(name) / "current").symlink_to("0.1.0-aa")
     file = tree.dist("shop") / "0.1.0-aa" / "lib" / "libhakmem.so"
     for words in (str(file), str(file.parents[1]), "shop:current", "shop:0.1", "shop:"):
@@ -118,6 +120,10 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
     assert side.library == tree.dist("mixed") / "0.1.0-aa/lib/libhakmem.so"
     assert side.env == {"HAKMEM_A": "1,2", "HAKMEM_B": "x=y"}
     assert side.title == "mixed:0.1.0-aa,HAKMEM_A=1,2,HAKMEM_B=x=y"
+    file.write_bytes(b"other")
+    for words in (str(file.parents[1]), "shop:current"):
+        with pytest.raises(ArtifactError, match=r"lib/libhakmem.so \(changed\)"):
+            parse_side(tree, "mixed", words)
 
 
 def test_libc_is_a_side(tmp_path: Path) -> None:
