@@ -15,7 +15,7 @@ from pipeline.core.child import SAME_HASHES
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError, WorkloadError
 from pipeline.core.preload import preload
-from pipeline.core.process import Completed, describe_exit, run
+from pipeline.core.process import Completed, run
 from pipeline.core.processor import machine
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 TRY_LIMIT_S = 20.0
 ALONE = "run the line at the top of the log to see it alone"
+STOPPED = "a server needs a driver that stops it: docs/profiles.md"
 
 
 @dataclass(frozen=True)
@@ -84,26 +85,26 @@ def same_addresses() -> tuple[str, ...]:
     return words
 
 
-def run_workload(workload: Program | Command, prepared: Prepared, *, log: Path) -> Completed:
+def run_workload(
+    workload: Program | Command | Trace, prepared: Prepared, *, log: Path
+) -> Completed:
     """Run a prepared workload; WorkloadError if it crashes, fails or runs into its limit."""
     limit = workload.timeout_s
     with tempfile.TemporaryDirectory(prefix="hakmem-") as scratch:
-        own_folder = isinstance(workload, Command) and workload.scratch
+        own_folder = not isinstance(workload, Program) and workload.scratch
         folder = Path(scratch) if own_folder else prepared.cwd
         try:
-            return run(
-                prepared.argv, env=prepared.env, cwd=folder, log=log, capture=False, timeout_s=limit
-            )
+            return run(prepared.argv, env=prepared.env, cwd=folder, log=log, timeout_s=limit)
         except ChildTimeout as error:
             end = f"was still running after its limit of {limit:g} s and was killed"
-            raise _failed(workload, end, log) from error
+            hint = ALONE if isinstance(workload, Program) else STOPPED
+            raise _failed(workload, end, hint, log) from error
         except ChildFailed as error:
-            end = f"failed: {describe_exit(error.returncode)}"
-            raise _failed(workload, end, log) from error
+            raise _failed(workload, f"failed: {error.message}", ALONE, log) from error
 
 
-def _failed(workload: Program | Command, end: str, log: Path) -> WorkloadError:
-    return WorkloadError(f'workload "{workload.name}" {end}', hint=ALONE, log=log)
+def _failed(workload: Program | Command | Trace, end: str, hint: str, log: Path) -> WorkloadError:
+    return WorkloadError(f'workload "{workload.name}" {end}', hint=hint, log=log)
 
 
 def workload_keys(shop: Workshop, workloads: Iterable[Program | Command]) -> list[str]:
