@@ -26,6 +26,8 @@ from pipeline.core.errors import ChildFailed, ChildTimeout
 
 # How much of a failed child's last words an error message carries, in lines.
 TAIL_LINES = 6
+# Characters of a line that a message repeats; the log has all.
+WORDS = 160
 # What a shell adds to the number of the signal that ended its program.
 _SHELL = 128
 # Others are left out: some programs, like git, use such codes for errors of their own.
@@ -162,6 +164,11 @@ def describe_exit(returncode: int) -> str:
         return f"killed by {signal.Signals(-returncode).name}"
     except ValueError:
         return f"killed by signal {-returncode}"
+
+
+def first_line(output: str) -> str:
+    """Return the first line that has words, cut to what a message can hold; or ""."""
+    return next((line.strip()[:WORDS] for line in output.splitlines() if line.strip()), "")
 
 
 def _failure(

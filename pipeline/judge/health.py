@@ -10,16 +10,14 @@ from pathlib import Path
 from pipeline.core.errors import ChildError
 from pipeline.core.paths import from_here
 from pipeline.core.preload import preload
-from pipeline.core.process import Completed, describe_exit, run
+from pipeline.core.process import WORDS, Completed, describe_exit, first_line, run
 from pipeline.judge.bench import NOT_PRELOADED
-from pipeline.judge.model import Health, HealthCheck
+from pipeline.judge.model import SILENT, Health, HealthCheck
 from pipeline.judge.request import HealthCommand
 
 PLAIN_RUNS = 6
 """Without the library, before other output is called the library's fault: two lines that race for
 their order may come alike a few times."""
-LAST_WORDS = 160
-"""Characters of a program's last line that a reason repeats; the log has all."""
 
 
 def check_all(
@@ -39,6 +37,8 @@ def check_all(
         progress(f"health: {command.name}")
         checks.append(check_one(command, library, logs))
     health = summarise(tuple(checks))
+    if health.silent:
+        notice(f"{health.silent}; a check has to print what its program worked out")
     if not health.sound:
         notice(f"nothing will be published: {health.reason}; the build goes on for its report")
     return health
@@ -101,12 +101,18 @@ def _judged(
     if problem := _problem(command, loaded):
         return _result(command, "failed", problem, log)
     if not command.compare_output or loaded.stdout == plain.stdout:
-        return _result(command, "passed", "same as plain", log)
+        return _passed(command, loaded, log)
     if _varies(command, plain, logs):
         why = "its output differs from run to run without the library, too"
         return _result(command, "skipped", why, log)
     other = f"other output: {_first_difference(plain.stdout, loaded.stdout)}"
     return _result(command, "failed", other, log)
+
+
+def _passed(command: HealthCommand, loaded: Completed, log: Path) -> HealthCheck:
+    silent = command.compare_output and not loaded.stdout.strip()
+    found = _result(command, "passed", SILENT if silent else "same as plain", log)
+    return found.model_copy(update={"stderr": first_line(loaded.stderr)})
 
 
 def _varies(command: HealthCommand, plain: Completed, logs: Path) -> bool:
@@ -145,7 +151,7 @@ def _ended(done: Completed | str) -> str:
     if isinstance(done, str):
         return done
     lines = done.stderr.strip().splitlines()
-    last = f", its last words: {lines[-1].strip()[:LAST_WORDS]!r}" if lines else ""
+    last = f", its last words: {lines[-1].strip()[:WORDS]!r}" if lines else ""
     return f"{describe_exit(done.returncode)}{last}"
 
 

@@ -50,12 +50,20 @@ class Guard(Record):
     reason: str
 
 
+SILENT = "ended as plain, and printed nothing that could be compared"
+"""What is said of a health check that passed by its exit code alone."""
+
+
 class HealthCheck(Record):
-    """One real program: plain, then preloaded with the tuned library."""
+    """One real program: plain, then preloaded with the tuned library.
+
+    ``stderr`` is the first line that it wrote there though it passed.
+    """
 
     name: str
     status: Literal["passed", "failed", "skipped"]
     detail: str
+    stderr: str = ""
     log: str | None = None
 
 
@@ -80,6 +88,14 @@ class Health(Record):
         were = "was" if len(skipped) == 1 else "were"
         why = "; ".join(f"{one.name}: {one.detail}" for one in skipped)
         return f"{len(skipped)} of {len(self.checks)} health checks {were} skipped ({why})"
+
+    @property
+    def silent(self) -> str:
+        """That no program which passed has printed anything; "" where one has, or none passed."""
+        passed = [one for one in self.checks if one.status == "passed"]
+        if not passed or any(one.detail != SILENT for one in passed):
+            return ""
+        return f"no health check printed anything: {', '.join(one.name for one in passed)}"
 
     @property
     def word(self) -> str:

@@ -14,7 +14,7 @@ from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
-from pipeline.report.circumstances import judged_before, laxer, uncommitted
+from pipeline.report.circumstances import judged_before, laxer, suspicious, uncommitted
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
@@ -149,7 +149,9 @@ def with_findings(model: ReportModel) -> ReportModel:
 
 def _circumstances(result: VerifyResult, inputs: Inputs, version: str) -> tuple[Finding, ...]:
     before = inputs.previous
+    made = [_notes(inputs.receipts, stage) for stage in ("record", "train")]
     return (
+        *suspicious(*made),
         *judged_before(inputs.judged, result.tuned.sha256, version),
         *(laxer(result, before.verify, before.version) if before else ()),
         *uncommitted(inputs.source),

@@ -1,13 +1,13 @@
 """What a reviewer would not guess of a build: what it was judged by, and what was judged before.
 
 None of it is measured: files that are not committed, a gate that lets more pass than that of the
-version before, an earlier judgement of the same library.
+version before, an earlier judgement of the same library, a recording of nearly nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pipeline.judge.accepted import WHOLE
 from pipeline.judge.keys import share
@@ -28,6 +28,12 @@ def uncommitted(source: Source | None) -> Iterator[Finding]:
     more = len(source.changed) - MOST_FILES
     names = ", ".join(source.changed[:MOST_FILES]) + (f" and {more} more" if more > 0 else "")
     yield Finding.doubt("built from files that are not committed", names, "reproduce")
+
+
+def suspicious(*notes: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what stages noted that runs which ended well show to be suspicious."""
+    for what, why in (doubt for one in notes for doubt in one.get("doubts", ())):
+        yield Finding.doubt(what, why, "training")
 
 
 def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[Finding]:

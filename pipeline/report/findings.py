@@ -190,6 +190,13 @@ def _guards(result: VerifyResult) -> Iterator[Finding]:
         yield Finding.regression("the memory limit is broken", result.rss.reason, "keys")
     for check in result.health.failed:
         yield Finding.regression(f"{check.name} fails with the library", check.detail, "health")
+    for check in result.health.checks:
+        if check.stderr:
+            what = f"{check.name} ended well and wrote to stderr"
+            yield Finding.doubt(what, repr(check.stderr), "health")
+    if silent := result.health.silent:
+        why = "that it is the same with the library says nothing: let the program print its result"
+        yield Finding.doubt(silent, why, "health")
     if all(check.status == "skipped" for check in result.health.checks):
         yield Finding.doubt("no real program was run", result.health.reason, "health")
 

@@ -6,20 +6,30 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from test_tutorial import commands, type_in
 
+LIMIT_S = 60.0
 
-def test_the_driver_ends_with_its_server_and_where_that_does_not_start(tmp_path: Path) -> None:
+
+def drive_without(folder: Path, gone: str) -> subprocess.CompletedProcess[str]:
+    """Type the tutorial's files, remove one of them, and run the driver."""
     for block in commands():
         if block.startswith("cat > "):
-            type_in(tmp_path, block)
-    (tmp_path / "shop.py").unlink()
-    done = subprocess.run(
+            type_in(folder, block)
+    (folder / gone).unlink()
+    return subprocess.run(
         ["sh", "shop.sh", "shop.py", "ask.py", "5"],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,  # until the last process that has it has ended, a server too
         text=True,
+        timeout=LIMIT_S,
     )
+
+
+@pytest.mark.parametrize("gone", ["shop.py", "ask.py"])
+def test_the_driver_fails_where_its_server_or_its_client_does(tmp_path: Path, gone: str) -> None:
+    done = drive_without(tmp_path, gone)
     assert done.returncode == 1, done.stderr
-    assert "shop.py" in done.stderr
+    assert gone in done.stderr

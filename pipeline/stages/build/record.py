@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.core.console import StageLine
 from pipeline.core.digest import digest_file, digest_tree
-from pipeline.core.errors import (
-    ChildFailed,
-    ChildTimeout,
-    DataError,
-    WorkloadError,
-)
+from pipeline.core.errors import DataError
 from pipeline.core.preload import preload
-from pipeline.core.process import describe_exit, run
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup, trace_file
-from pipeline.stages.build.programs import command_path, find_program
-from pipeline.stages.build.workloads import command_keys
+from pipeline.stages.build.doubts import (
+    DOUBTS,
+    Doubt,
+    short_recording,
+    tell_doubts,
+    words_to_stderr,
+)
+from pipeline.stages.build.programs import command_path, require_program
+from pipeline.stages.build.workloads import Prepared, command_keys, run_workload
 from pipeline.stages.build.workshop import Workshop
 from pipeline.trace.tools import SOURCES, RecorderTools, recorder_tools
 
@@ -50,13 +51,18 @@ def record(shop: Workshop, setup: Setup) -> Setup:
 
     def work(room: Path, line: StageLine) -> Notes:
         tools = recorder_tools(shop.tree)
-        events = {}
+        made = {}
         for trace in setup.traces:
             line.step(f"recording {trace.name}, limit {trace.timeout_s:g} s")
-            events[trace.name] = make_trace(shop, tools, trace, room)
-        return {"events": events}
+            made[trace.name] = make_trace(shop, tools, trace, room)
+        return {
+            "events": {name: one.events for name, one in made.items()},
+            "recorded": {name: one.said for name, one in made.items()},
+            DOUBTS: [doubt for one in made.values() for doubt in one.doubts],
+        }
 
     made = shop.do(STAGE, parts, work, summary=_summary)
+    tell_doubts(shop, made)
     programs = [trace.program(made.path(f"{trace.name}.trace")) for trace in setup.traces]
     return replace(
         setup,
@@ -72,22 +78,33 @@ def _with(
     return (*workloads, *programs)
 
 
-def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -> int:
-    """Write NAME.trace into the room; return how many events it has.
+@dataclass(frozen=True)
+class Recorded:
+    """What became a trace: its events, those in words, and what is suspicious about it."""
+
+    events: int
+    said: str
+    doubts: list[Doubt]
+
+
+def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -> Recorded:
+    """Write NAME.trace into the room; return what was recorded.
 
     Raises WorkloadError when the command fails, DataError when nothing was recorded.
     """
     from pipeline.trace.read import busiest, change, processes  # numpy: only to read a trace
 
-    output = room / f"{trace.name}.trace"
+    output, log = room / f"{trace.name}.trace", shop.log(STAGE, trace.name)
+    doubts: list[Doubt] = []
     with tempfile.TemporaryDirectory(prefix="hakmem-") as name:
         folder = Path(name)
-        whole = (
-            trace_file(shop.tree.root, trace)
-            if trace.trace
-            else _record(shop, tools, trace, folder)
-        )
-        number = busiest(processes(tools, whole))
+        whole = folder / "whole.trace"
+        if trace.trace:
+            whole = trace_file(shop.tree.root, trace)
+        else:
+            doubts += words_to_stderr(trace.name, _record(shop, tools, trace, whole), log)
+        found = processes(tools, whole)
+        number = busiest(found)
         last = trace.first + (trace.events or MOST_EVENTS) - 1
         cut = folder / "cut.trace"
         change(tools, "cut", whole, str(number), str(trace.first), str(last), cut)
@@ -98,36 +115,31 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
             f'workload "{trace.name}": its trace has no event after number {trace.first}',
             hint="lower `first` in the profile",
         )
-    return events
+    said = f"{many(events, 'event')}{_of_program(found[number].name)}"
+    return Recorded(events, said, [*short_recording(trace, said, events, log), *doubts])
 
 
-def _record(shop: Workshop, tools: RecorderTools, trace: Trace, folder: Path) -> Path:
-    """Run the command with the recorder; return the trace of all its processes."""
+def _of_program(command: str) -> str:
+    """Return " of sort" for the command line of a process; "" where its trace does not have it."""
+    return "" if command == "-" else f" of {Path(command.split(maxsplit=1)[0]).name}"
+
+
+def _record(shop: Workshop, tools: RecorderTools, trace: Trace, whole: Path) -> str:
+    """Run the command with the recorder, trace all its processes; return what went to stderr."""
     from pipeline.trace.record import join
 
     assert trace.record is not None
-    parts, scratch, whole = folder / "parts", folder / "scratch", folder / "whole.trace"
+    parts = whole.with_name("parts")
     parts.mkdir()
-    scratch.mkdir()
-    program = find_program(trace.record[0])
-    log = shop.log(STAGE, trace.name)
-    try:
-        run(
-            [str(program), *trace.record[1:]],
-            env={"PATH": command_path(), **trace.env, **_preload(tools, parts)},
-            cwd=scratch if trace.scratch else shop.tree.root,
-            log=log,
-            timeout_s=trace.timeout_s,
-            capture=False,
-        )
-    except ChildTimeout as error:
-        raise WorkloadError(f'workload "{trace.name}": {error.message}', log=log) from error
-    except ChildFailed as error:
-        end = describe_exit(error.returncode)
-        raise WorkloadError(f'workload "{trace.name}" failed: {end}', log=log) from error
+    prepared = Prepared(
+        (str(require_program(trace.record[0])), *trace.record[1:]),
+        {"PATH": command_path(), **trace.env, **_preload(tools, parts)},
+        shop.tree.root,
+    )
+    done = run_workload(trace, prepared, log=shop.log(STAGE, trace.name))
     join(sorted(parts.iterdir()), whole)
     shutil.rmtree(parts)
-    return whole
+    return done.stderr
 
 
 def _preload(tools: RecorderTools, parts: Path) -> dict[str, str]:
@@ -137,5 +149,4 @@ def _preload(tools: RecorderTools, parts: Path) -> dict[str, str]:
 
 
 def _summary(notes: Notes) -> str:
-    events = notes["events"]
-    return f"{many(len(events), 'trace')}, {sum(events.values()):,} events"
+    return ", ".join(f"{name}: {said}" for name, said in notes["recorded"].items())

@@ -16,10 +16,12 @@ from typing import Any
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import DataError
+from pipeline.core.process import first_line
 from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.doubts import DOUBTS, Doubt, idle, tell_doubts, words_to_stderr
 from pipeline.stages.build.workloads import command_keys, prepare, train_on, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.profdata import total_count
@@ -60,9 +62,11 @@ def train(shop: Workshop, setup: Setup, programs: Baseline, library: Library) ->
         rows = each_workload(setup, line, count)
         factors = work_factors({n: (r["weight"], r["work"]) for n, r in rows.items()})
         (room / FACTORS).write_text(json.dumps(factors, indent=1), encoding="utf-8")
-        return {"workloads": rows, "skipped": list(setup.skipped)}
+        doubts = [doubt for one in setup.training for doubt in _doubts(shop, one, rows[one.name])]
+        return {"workloads": rows, "skipped": list(setup.skipped), DOUBTS: doubts}
 
     made = shop.do(STAGE, parts, work, summary=_summary)
+    tell_doubts(shop, made)
     rows = made.receipt.notes["workloads"]
     factors = json.loads(made.path(FACTORS).read_text(encoding="utf-8"))
     return Training(made, factors, {name: row["processes"] for name, row in rows.items()})
@@ -146,7 +150,18 @@ def _count(
             hint="is it statically linked, or does it clear LD_PRELOAD?",
             log=counted.log,
         )
-    return {"seconds": round(counted.cpu_seconds, 3), "processes": processes}
+    seconds = round(counted.cpu_seconds, 3)
+    return {"seconds": seconds, "processes": processes, "stderr": first_line(counted.stderr)}
+
+
+def _doubts(shop: Workshop, workload: Program | Command, row: Row) -> list[Doubt]:
+    """Return what is suspicious about a training run."""
+    name, log = workload.name, shop.log(STAGE, workload.name)
+    starts = isinstance(workload, Command)
+    return [
+        *idle(name, row["work"], row["seconds"], log, starts=starts),
+        *words_to_stderr(name, row["stderr"], log),
+    ]
 
 
 def _summary(notes: Notes) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from judge_support import compile_c
+from judge_support import compile_c, pairs, result_of, throughput_of
 
 from pipeline.core.errors import ArtifactError, WorkloadError
 from pipeline.judge import judging
@@ -18,7 +18,7 @@ from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.health import check_all
 from pipeline.judge.judging import judge
-from pipeline.judge.model import VerifyResult
+from pipeline.judge.model import SILENT, VerifyResult
 from pipeline.judge.pairing import PairedRunner
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import (
@@ -33,6 +33,7 @@ from pipeline.judge.samples import SIDES, RunSample
 from pipeline.judge.schedule import PLACES, PlannedPair, plan
 from pipeline.judge.tasks import Task
 from pipeline.judge.verdict import Verdict
+from pipeline.report.findings import findings
 
 L1I = CacheGeometry(size=32 * 1024, ways=8)
 VALGRIND = shutil.which("valgrind")
@@ -378,6 +379,26 @@ def test_health_of_a_program_that_does_the_same(built: Path, tmp_path: Path) -> 
     )
 
 
+def test_a_check_that_prints_nothing_shows_nothing_and_is_told(built: Path, tmp_path: Path) -> None:
+    """It was passed, "same as plain", for a server that no client had asked."""
+    silent = HealthCommand(name="kv", argv=("sh", "-c", "echo gone >&2"))
+    told: list[str] = []
+    found = check_all((silent,), built / "fast.so", tmp_path, quiet, told.append)
+    (check,) = found.checks
+    assert (check.status, check.detail, check.stderr) == ("passed", SILENT, "gone")
+    assert told == [
+        "no health check printed anything: kv; a check has to print what its program worked out"
+    ]
+    result = result_of(throughput_of(loop=pairs(1.03))).model_copy(update={"health": found})
+    doubts = [one.what for one in findings(result, None, None) if one.anchor == "health"]
+    assert doubts == [
+        "kv ended well and wrote to stderr",
+        "no health check printed anything: kv",
+    ]
+    spoken = HealthCommand(name="other", argv=("echo", "x"))
+    assert not check_all((silent, spoken), built / "fast.so", tmp_path, quiet).silent
+
+
 def test_a_failed_check_is_told_before_anything_is_measured(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,7 +414,7 @@ def test_a_failed_check_is_told_before_anything_is_measured(
     dying = HealthCommand(name="program", argv=(sys.executable, "-c", DIE_PRELOADED))
     for command, wanted in (
         (dying, ["nothing will be published: health check failed: program: killed by SIGABRT"]),
-        (HealthCommand(name="program", argv=("true",)), []),
+        (HealthCommand(name="program", argv=("echo", "x")), []),
     ):
         said: list[str] = []
         asked = dataclasses.replace(request(built, tmp_path, "slow", "fast"), health=(command,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,22 @@ def test_commands_and_files_become_programs(recorder: Recorder) -> None:
     assert births(recorder.read(Path(theirs.args[1])), LOOPED) == 3000
 
 
+def test_a_build_says_what_it_recorded_and_what_its_driver_hides(
+    recorder: Recorder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A library was judged by a server that no client had asked: the driver ended with 0."""
+    command = 'record = ["sh", "-c", "sort VERSION >&2; true"]'
+    shop = workshop(recorder.folder, workload("kv", "verify", command))
+    setup = configure(shop)
+    record(shop, replace(setup, traces=tuple(one for one in setup.traces if one.name == "kv")))
+    said = capsys.readouterr().out
+    assert re.search(r"kv: [\d,]+ events of sort$", said, re.MULTILINE)
+    assert re.search(
+        r'note: the recording "kv" is short: [\d,]+ events of sort, which a run plays', said
+    )
+    assert 'note: workload "kv" ended well and wrote to stderr: ' in said
+
+
 def test_the_same_traces_are_used_again(recorder: Recorder) -> None:
     command = f'record = ["{recorder.program}", "loop"]'
     shop = workshop(recorder.folder, workload("again", "verify", command))
@@ -95,7 +112,11 @@ def test_a_program_that_is_missing_is_skipped(recorder: Recorder) -> None:
     ("source", "error", "message"),
     [
         ('trace = "README.md"', DataError, "README.md: not a trace"),
-        ('record = ["sh", "-c", "exit 3"]', WorkloadError, 'workload "bad" failed: exit code 3'),
+        (
+            """record = ["sh", "-c", "echo no such client >&2; exit 3"]""",
+            WorkloadError,
+            'workload "bad" failed: sh: exit code 3\n  no such client',
+        ),
         ('record = ["true"]', DataError, "nothing was recorded"),
         ('record = ["sleep", "9"]\ntimeout_s = 0.2', WorkloadError, "still running"),
         (

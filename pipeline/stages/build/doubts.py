@@ -1,0 +1,62 @@
+"""What a run shows to be suspicious though it ended well: a driver may hide that its client failed.
+
+A doubt is what stands out and why, as a report has it. Stages keep doubts in their notes, so that
+a build which does not do the stage again says them again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.core.paths import from_here
+from pipeline.core.process import first_line
+from pipeline.core.store import Artifact
+from pipeline.profile.schema import Trace
+from pipeline.report.text import many
+from pipeline.stages.build.workshop import Workshop
+
+Doubt = tuple[str, str]
+DOUBTS = "doubts"
+
+TIMES_OVER = 20
+"""So often the shortest run plays a recording before that is told; git's of `mixed` is played three
+times."""
+LITTLE_WORK = 100_000
+"""Counts of a training: about 20,000 calls of malloc and free."""
+SHORT_S = 0.04
+"""Of processor time: an interpreter takes 0.02 to 0.03 s to start."""
+
+
+def tell_doubts(shop: Workshop, made: Artifact) -> None:
+    """Say the doubts of a stage."""
+    for what, why in made.receipt.notes[DOUBTS]:
+        shop.console.notice(f"{what}: {why}")
+
+
+def words_to_stderr(name: str, stderr: str, log: Path) -> list[Doubt]:
+    """Return that a workload which ended well wrote to stderr, with its first line."""
+    said = first_line(stderr)
+    what = f'workload "{name}" ended well and wrote to stderr'
+    return [(what, f"{said!r}; log: {from_here(log)}")] if said else []
+
+
+def short_recording(trace: Trace, recorded: str, events: int, log: Path) -> list[Doubt]:
+    """Return that a recording is far shorter than what is played of it."""
+    times = trace.quick_ops // events
+    if times < TIMES_OVER:
+        return []
+    why = f"{recorded}, which a run plays {times:,} times or more: did the program do its work?"
+    where = f" log: {from_here(log)}" if trace.record else ""
+    return [(f'the recording "{trace.name}" is short', why + where)]
+
+
+def idle(name: str, work: int, seconds: float, log: Path, *, starts: bool) -> list[Doubt]:
+    """Return that a training run used the library hardly at all.
+
+    ``starts``: it is a program of the machine, which takes time to start.
+    """
+    if work >= LITTLE_WORK and not (starts and seconds < SHORT_S):
+        return []
+    what = f'workload "{name}" trains on next to nothing'
+    why = f"{seconds:.3f} s of processor time, {many(work, 'count')} in the library"
+    return [(what, f"{why}: did the program do its work? log: {from_here(log)}")]
