@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from rich.console import Console
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import DataError
 from pipeline.core.paths import Tree
+from pipeline.core.process import run
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
 from pipeline.stages.bolt.optimize import _profile_quality, dyno_stats
+from pipeline.stages.bolt.started import started, tell_started
 from pipeline.stages.bolt.train import summary
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import Toolchain
@@ -72,8 +75,33 @@ def test_estimates_before_and_after() -> None:
 
 
 def test_workloads_whose_processes_have_no_counts_are_named() -> None:
-    rows = {"shop": {"processes": 4, "lost": 3}, "sort": {"processes": 2, "lost": 0}}
+    """They were counted alone, and nobody knew that the server was among them."""
+    lost = {"processes": 4, "lost": 3, "without": ["kvd", "sh"]}
+    rows = {"shop": lost, "sort": {"processes": 2, "lost": 0}}
     said = summary({"branches": 1234, "workloads": rows})
-    assert said.startswith("1,234 branches from 6 processes; without counts: 3 of workload shop (")
+    assert said == (
+        "1,234 branches from 6 processes; without counts: kvd, sh of workload shop "
+        "(killed, or ended by _exit, as sh does)"
+    )
+
+
+def test_the_linker_tells_which_program_a_process_ran_last(tmp_path: Path) -> None:
+    library = shutil.copy(_libm(), tmp_path / "libcounted.so")
+    script = "mktemp -u; env -u LD_PRELOAD sort VERSION; exec sleep 0"
+    run(
+        ["sh", "-c", script],
+        env={"LD_PRELOAD": str(library), **tell_started(tmp_path)},
+        timeout_s=60,
+    )
+    assert sorted(started(tmp_path, Path(library)).values()) == ["mktemp", "sleep"]
+
+
+def _libm() -> Path:
+    """Return a library that any program can be preloaded with."""
+    lines = run(["ldconfig", "-p"], env={"PATH": "/sbin:/usr/sbin"}).stdout.splitlines()
+    return next(Path(line.split(" => ")[1]) for line in lines if "libm.so.6 " in line)
+
+
+def test_without_lost_processes_none_is_named() -> None:
     none = {"branches": 5, "workloads": {"sort": {"processes": 2, "lost": 0}}}
     assert summary(none) == "5 branches from 2 processes"

@@ -12,6 +12,7 @@ from pipeline.core.errors import DataError
 from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.bolt.instrument import Counted, fresh_folder
+from pipeline.stages.bolt.started import started, tell_started
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import prepare, train_on
@@ -78,15 +79,19 @@ def _count_one(
         counted.library.path,
         plain,
         log=shop.log(STAGE, workload.name),
+        env=tell_started(folder),
     )
     files = sorted(folder.glob(f"{counted.prefix.name}.*.fdata"))
     factor = training.factors[workload.name]
+    counted_ones = {path.name.split(".")[1] for path in files}
+    programs = started(folder, counted.library.path)
+    without = sorted({name for pid, name in programs.items() if pid not in counted_ones})
     corrupt = [path.name for path in files if not total.add_file(path, factor)]
     shutil.rmtree(folder)
     # A process that _exits or is killed writes no BOLT profile; PGO's mapped counters lose none,
     # so the difference is what was lost.
     lost = max(0, training.processes[workload.name] - len(files))
-    return {"processes": len(files), "lost": lost, "corrupt": corrupt}
+    return {"processes": len(files), "lost": lost, "without": without, "corrupt": corrupt}
 
 
 def require_hot(shop: Workshop, total: Edges) -> None:
@@ -106,14 +111,15 @@ def require_hot(shop: Workshop, total: Edges) -> None:
 
 
 def summary(notes: Notes) -> str:
-    """Return how many branches and processes were counted, and which workloads have lost some.
-
-    Which programs these were is not known: counts are named by the number of their process.
-    """
+    """Return how many branches and processes were counted, and which programs have no counts."""
     rows = notes["workloads"]
     counted = sum(row["processes"] for row in rows.values())
-    lost = [f"{row['lost']} of workload {name}" for name, row in rows.items() if row["lost"]]
+    lost = [
+        f"{', '.join(row['without']) or 'processes'} of workload {name}"
+        for name, row in rows.items()
+        if row["lost"]
+    ]
     text = f"{notes['branches']:,} branches from {counted} processes"
     if not lost:
         return text
-    return f"{text}; without counts: {', '.join(lost)} (killed, or ended by _exit, as sh does)"
+    return f"{text}; without counts: {'; '.join(lost)} (killed, or ended by _exit, as sh does)"
