@@ -114,7 +114,8 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     parse_profile(path)
     click.echo(f"wrote {path}")
     paths = (f"note: {line}" for line in differing_programs(command))
-    for line in (*paths, *_hints(command), *_next_steps(name, bool(command))):
+    gone = (f"note: there is no {word}" for word in command[1:] if _is_gone(word))
+    for line in (*paths, *gone, *_hints(command), *_next_steps(name, bool(command))):
         click.echo(line)
 
 
@@ -130,7 +131,9 @@ def _free_place(folder: Path, name: str) -> Path:
         )
     path = folder / f"{name}.toml"
     if path.exists():
-        raise UsageError(f"{path} exists already", hint="edit it, or choose another name")
+        raise UsageError(
+            f"{path} exists already", hint="edit it, delete it, or choose another name"
+        )
     return path
 
 
@@ -183,6 +186,11 @@ def _require_script(command: tuple[str, ...], root: Path) -> None:
 def _is_here(word: str, root: Path) -> bool:
     path = Path(word)
     return not path.is_absolute() and path.exists() and Path.cwd() != root
+
+
+def _is_gone(word: str) -> bool:
+    """Tell whether a word looks like a file by its whole path, and there is none."""
+    return Path(word).is_absolute() and not os.path.lexists(word)
 
 
 def _hints(command: tuple[str, ...]) -> list[str]:

@@ -155,13 +155,19 @@ def test_init_tells_of_pythons_own_pools(
     assert (code, "env PYTHONMALLOC=malloc python3" in output) == (0, is_told), output
 
 
+def test_init_notes_a_whole_path_that_is_not_there(fresh: Sandbox) -> None:
+    code, output = fresh.run("init", "kv", "--", "echo", "/no/such/kvd", str(HERE), "--no/path")
+    assert (code, output.count("note: there is no")) == (0, 1), output
+    assert "note: there is no /no/such/kvd\n" in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (("init",), 2, "Missing argument"),
         (("init", "Big Name"), 2, "not a valid name for a profile"),
         (("init", "../evil"), 2, "not a valid name for a profile"),
-        (("init", "tiny"), 2, "exists already"),
+        (("init", "tiny"), 2, "edit it, delete it, or choose another name"),
         (("init", "new", "--", "no-such-program"), 2, "there is no program no-such-program"),
         (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),
         (("init", "new", "--", "./no/program"), 2, "a name without / is looked up in PATH"),
