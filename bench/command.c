@@ -86,7 +86,8 @@ int main(int argc, char **argv) {
     if (status != 0)
         return exit_code(status);
     if (seen.name != NULL && seen.count + seen.ended == 0) {
-        fprintf(stderr, "command: no process called %s ran with the library\n", seen.name);
+        fprintf(stderr, "command: no process called %s ran with the library%s%s\n", seen.name,
+                *seen.ran != 0 ? "; these ran: " : "", *seen.ran != 0 ? seen.ran + 2 : "");
         return FAILED;
     }
     printf("command=%s ops=%ld seconds=%.9f ", command[0], number(times), wall);

@@ -57,11 +57,29 @@ static const char *base_name(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
+static bool is_noted(const char *ran, const char *name) {
+    size_t length = strlen(name);
+    for (; (ran = strstr(ran, name)) != NULL; ran += length)
+        if (ran[-1] == ' ' && (ran[length] == ',' || ran[length] == 0))
+            return true;
+    return false;
+}
+
+/* Notes the name of a process that is not timed: who looks for another one sees what ran. */
+static void note_name(family *seen, const char *name) {
+    size_t used = strlen(seen->ran);
+    if (*name != 0 && used + strlen(name) + 3 <= NAMES && !is_noted(seen->ran, name))
+        snprintf(seen->ran + used, NAMES - used, ", %s", name);
+}
+
 /* By the first word of its command line. */
-static bool is_called(pid_t pid, const char *name) {
+static bool is_called(pid_t pid, family *seen) {
     char line[LINE];
     read_line(pid, "cmdline", line);
-    return strcmp(base_name(line), name) == 0;
+    bool is = strcmp(base_name(line), seen->name) == 0;
+    if (!is)
+        note_name(seen, base_name(line));
+    return is;
 }
 
 static server *find_server(family *seen, pid_t pid) {
@@ -75,7 +93,7 @@ static server *known_server(family *seen, pid_t pid) {
     server *known = find_server(seen, pid);
     if (known != NULL || seen->count == SERVERS)
         return known;
-    if (!is_called(pid, seen->name) || !has_library(pid))
+    if (!is_called(pid, seen) || !has_library(pid))
         return NULL;
     seen->servers[seen->count] = (server){.pid = pid};
     return &seen->servers[seen->count++];
@@ -120,7 +138,7 @@ void family_look_at(pid_t pid, family *seen) {
 }
 
 bool family_is_named(pid_t pid, family *seen) {
-    bool named = is_called(pid, seen->name);
+    bool named = is_called(pid, seen);
     if (!named)
         forget(seen, find_server(seen, pid));
     return named;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { SERVERS = 256 }; /* further ones at a time are not timed */
+enum { SERVERS = 256, NAMES = 512 }; /* further ones at a time are not timed, or not named */
 
 typedef struct {
     pid_t pid;
@@ -22,7 +22,8 @@ typedef struct {
     int count;
     long ended; /* those whose end was seen, and their processor time */
     double ended_seconds;
-    long peak_kib; /* of the largest of them */
+    long peak_kib;     /* of the largest of them */
+    char ran[NAMES]; /* names of other processes, each behind ", " */
 } family;
 
 /* Looks once at `child`, at what else is a child of ours, and at all that the first threads of

@@ -36,6 +36,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
     from pipeline.core.errors import VersionError
     from pipeline.core.files import replace_text
     from pipeline.core.paths import Tree
+    from pipeline.core.variant import asked_for
     from pipeline.report.history import read_history
 
     history = read_history(Tree.here(), profile)
@@ -43,7 +44,7 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
         others = _with_reports()
         raise VersionError(
             f"there is no report of profile {profile!r}; profiles with one: {others}",
-            hint=f"`.venv/bin/pipeline build --profile {profile}` makes one; "
+            hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` makes one; "
             "`-p NAME` shows another profile",
         )
     for file, text in _pages(history, html, svg):

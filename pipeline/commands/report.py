@@ -287,6 +287,7 @@ def folder_of(profile: str, wish: str | None) -> Path:
     """Return the folder with the report that ``wish`` names; VersionError if there is none."""
     from pipeline.core.errors import VersionError
     from pipeline.core.paths import Tree
+    from pipeline.core.variant import asked_for
     from pipeline.release.last import LAST
     from pipeline.release.version import lines_with, resolve
     from pipeline.report.kept import find_report
@@ -301,7 +302,8 @@ def folder_of(profile: str, wish: str | None) -> Path:
             )
             raise VersionError(
                 f"no build of profile {profile!r} was judged in this tree",
-                hint=f"`.venv/bin/pipeline build --profile {profile}` judges one{others}",
+                hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}` judges one"
+                f"{others}",
             )
         return last.resolve()
     try:

@@ -25,6 +25,12 @@ def split_line(line: str) -> tuple[str, str]:
     return profile, variant or PRODUCTION
 
 
+def asked_for(line: str) -> str:
+    """Return a line as `pipeline build` is asked for it: behind its --profile."""
+    profile, variant = split_line(line)
+    return profile if variant == PRODUCTION else f"{profile} --variant {variant}"
+
+
 def stem(variant: str) -> str:
     """Return how the files of a variant are called, as allocator/CMakeLists.txt has it."""
     return "libhakmem" if variant == PRODUCTION else f"libhakmem-{variant}"

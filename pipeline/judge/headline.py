@@ -175,15 +175,13 @@ def _misses_in_time(result: VerifyResult) -> str:
 def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
     """Return in a word or two what is shown of one workload's speed.
 
-    Of a workload that is all that was timed it is what the headline says.
+    Of the same interval it is what the headline says.
     """
     ratio = shown(workload, result.throughput)
-    if result.throughput.alone:
-        part = _part(result.keys.throughput, ratio)
-        return by_less(part, above="faster", below="slower") or SHOWN[part.verdict]
-    if not holds(ratio, result.throughput):
+    if not (result.throughput.alone or holds(ratio, result.throughput)):
         return SHOWN[Verdict.INCONCLUSIVE]
-    return SHOWN[compare(ratio, result.margins.throughput)]
+    part = _part(result.keys.throughput, ratio)
+    return by_less(part, above="faster", below="slower") or SHOWN[part.verdict]
 
 
 def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:

@@ -18,7 +18,7 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, UsageError, VersionError
 from pipeline.core.files import replacing, sync
 from pipeline.core.paths import Tree
-from pipeline.core.variant import PRODUCTION, VARIANTS, shared_name, split_line
+from pipeline.core.variant import PRODUCTION, VARIANTS, asked_for, shared_name
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
 LEAST_DIGEST = 4
@@ -320,9 +320,7 @@ def _command_of(version: Version) -> str:
         report = json.loads((version.folder / "report.json").read_text(encoding="utf-8"))
         if command := report["source"]["command"]:
             return str(command)
-    profile, variant = split_line(version.folder.parent.name)
-    more = "" if variant == PRODUCTION else f" --variant {variant}"
-    return f"./bootstrap build --profile {profile}{more}"
+    return f"./bootstrap build --profile {asked_for(version.folder.parent.name)}"
 
 
 def check_folder(dist: Path) -> None:
@@ -339,7 +337,7 @@ def nothing_published(profile: str, dists: Path) -> VersionError:
     """Return the error for a profile of which nothing is published; it names those that have."""
     return VersionError(
         f"nothing is published for profile {profile!r}",
-        hint=f"`.venv/bin/pipeline build --profile {profile}`{_others(dists)}",
+        hint=f"`.venv/bin/pipeline build --profile {asked_for(profile)}`{_others(dists)}",
     )
 
 

@@ -337,7 +337,7 @@ def _notes(older: ReportModel, newer: ReportModel) -> tuple[str, ...]:
     notes += other_geometry(older, newer)
     apart = workloads_apart(*_other_workloads(older.verify, newer.verify))
     if apart:
-        notes.append(f"not judged by the workloads of {older.version}: {apart}")
+        notes.append(f"judged by other workloads than {older.version}: {apart}")
     changed = other_programs(older, newer)
     if changed:
         names = ", ".join(sorted(changed))

@@ -42,7 +42,8 @@ def count_rows(
     """Return the rows of loops and of real programs; none of what was counted in no judgement."""
     margins = judged[-1].margins
     loops = counted_rows(pairs, reason, margins) if _has_loops(judged) else ()
-    return (*loops, *((program_row(programs, margins),) if _has_programs(judged) else ()))
+    most = max(sum(1 for program in one.programs if program.tuned) for one in judged)
+    return (*loops, *((program_row(programs, margins, most),) if most else ()))
 
 
 def uncounted_notes(judged: Sequence[VerifyResult]) -> tuple[str, ...]:
@@ -77,16 +78,21 @@ def counted_rows(pairs: Sequence[CountPair], reason: str, margins: Margins) -> R
 
 
 def program_row(
-    pairs: Sequence[tuple[ProgramCounts, ProgramCounts]], margins: Margins
+    pairs: Sequence[tuple[ProgramCounts, ProgramCounts]], margins: Margins, most: int
 ) -> ComparedRow:
-    """Return the misses in a run of a real program, then and now; each program counts alike."""
+    """Return the misses in a run of a real program, then and now; each program counts alike.
+
+    ``most`` is how many a version has by itself: over fewer it is another mean than its own.
+    """
 
     def mean(side: int) -> float | None:
         misses = [(1.0, max(1.0, pair[side].i1_misses)) for pair in pairs]
         return geometric_mean(misses) if misses else None
 
     why = "no real program was counted in both, with the same files"
-    return fewer("I-cache misses in a real program", mean(0), mean(1), margins.icache, why)
+    row = fewer("I-cache misses in a real program", mean(0), mean(1), margins.icache, why)
+    part = f"; over the {len(pairs)} of {most} programs that both counted alike"
+    return row.model_copy(update={"why": row.why + part}) if 0 < len(pairs) < most else row
 
 
 def workload_rows(pairs: Sequence[CountPair], margins: Margins) -> Rows:

@@ -23,7 +23,7 @@ def render_diff(comparison: Comparison, newer: str, form: str) -> str:
         return plain(f"{newer} is held against itself; `diff OLDER NEWER` takes two versions")
     if form == "term":
         usual = _usual(comparison)
-        by = [f"by, where nothing stands: {usual}"] if usual else []
+        by = [f"where the column `by` is empty: {usual}"] if usual else []
         return plain(_table(comparison, usual), *by, *_lines(comparison, newer))
     page = environment(html=False).get_template(TEMPLATE)
     return page.render(

@@ -217,7 +217,7 @@ def _versions(previous: Comparison | None) -> Iterator[Finding]:
     if previous is None:
         return
     if previous.apart:
-        what = f"not judged by the workloads of {previous.version}: {previous.apart}"
+        what = f"judged by other workloads than {previous.version}: {previous.apart}"
         yield Finding.doubt(what, "gains by other workloads cannot be compared", "previous")
     for row in previous.worse:
         change = f"{text.change(row.ratio)}; {row.why}" if row.ratio else row.why

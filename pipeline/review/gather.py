@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
-from pipeline.core.variant import split_line
+from pipeline.core.variant import asked_for, split_line
 from pipeline.judge.model import VerifyResult
 from pipeline.profile.load import load_profile
 from pipeline.release.marks import read_marks
@@ -45,7 +45,7 @@ def read_build(tree: Tree, line: str, folder: Path) -> Build:
     if library is None:
         raise ArtifactError(
             f"the library of {report.version} is gone",
-            hint=f"`.venv/bin/pipeline build --profile {line}` makes it again",
+            hint=f"`.venv/bin/pipeline build --profile {asked_for(line)}` makes it again",
         )
     return Build(report, library, folder)
 

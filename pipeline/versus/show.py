@@ -144,8 +144,8 @@ def _busy(result: VersusResult) -> list[str]:
     load = max(around.load_before, around.load_after)
     return [
         f"the machine was busy (load {load:.0f} on {around.cores} CPUs): repeat it when the "
-        "machine is quiet; or see how far that alone goes by a run of `pipeline versus` with A as "
-        f"both libraries: {result.a.library}"
+        "machine is quiet. To see what noise alone does, give the same command with one library "
+        f"twice: {result.a.library}"
     ]
 
 

@@ -82,6 +82,10 @@ def _library(tree: Tree, profile: str, wish: str) -> tuple[str, Path]:
     named, colon, version = wish.rpartition(":")
     if colon and split_line(named)[0] not in (known := profile_names(tree)):
         raise UsageError(f"there is no profile {named!r}", hint=f"give one of: {', '.join(known)}")
+    if not colon and split_line(wish)[0] in profile_names(tree):
+        raise UsageError(
+            f"there is no library {wish!r}: that is a profile", hint=f"did you mean {wish}:current?"
+        )
     if not colon and wish != CURRENT and not published(tree.dist(profile)):
         why = f"profile {profile!r} has no version"
         raise UsageError(f"there is no library {wish!r}, and {why}", hint=WISHES)

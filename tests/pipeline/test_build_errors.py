@@ -177,6 +177,8 @@ def test_a_file_in_place_of_dist_is_told_before_any_work(built: Sandbox) -> None
 
 def test_where_nothing_is_published_the_others_are_named(tmp_path: Path) -> None:
     (tmp_path / "shop" / "current").mkdir(parents=True)
+    hardened = nothing_published("kv+hardened", tmp_path).hint
+    assert hardened.startswith("`.venv/bin/pipeline build --profile kv --variant hardened`")
     hint = nothing_published("mixed", tmp_path).hint
     assert hint is not None
     assert hint.endswith("or name a profile that is published: -p shop")

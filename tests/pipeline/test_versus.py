@@ -148,6 +148,16 @@ def test_a_side_that_is_not_there_is_named(
         parse_side(Tree(tmp_path), "mixed", words)
 
 
+def test_a_profile_in_place_of_a_version_gets_its_current_one_proposed(tmp_path: Path) -> None:
+    profiles = tmp_path / "training" / "profiles"
+    profiles.mkdir(parents=True)
+    (profiles / "kv.toml").touch()
+    for wish in ("kv", "kv+hardened"):
+        with pytest.raises(UsageError, match="that is a profile") as caught:
+            parse_side(Tree(tmp_path), "mixed", wish)
+        assert caught.value.hint == f"did you mean {wish}:current?"
+
+
 def result_of(ratio: float, rss: tuple[int, int] = (4096, 4096)) -> VersusResult:
     """Return a comparison of two noiseless sides, of which B does ``ratio`` times as much."""
     request = request_of(["loop"])
@@ -215,7 +225,8 @@ def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     around = found.environment.model_copy(update={"load_after": load, "cores": 2})
     said = render(found.model_copy(update={"environment": around}), "term")
     assert ("the machine was busy (load 9 on 2 CPUs)" in said) is told
-    assert (f"A as both libraries: {found.a.library}" in " ".join(said.split())) is told
+    twice = f"the same command with one library twice: {found.a.library}"
+    assert (twice in " ".join(said.split())) is told
     assert "time: processor time of one operation" in said
 
 

@@ -21,8 +21,9 @@ DOUBTS = "doubts"
 TIMES_OVER = 20
 """So often the shortest run plays a recording before that is told; git's of `mixed` is played three
 times."""
-LITTLE_WORK = 100_000
-"""Counts of a training: about 20,000 calls of malloc and free."""
+LITTLE_WORK = 150_000
+"""Counts of a training: about 30,000 calls of malloc and free. A server in python3 that starts and
+is not asked has half as many."""
 SHORT_S = 0.04
 """Of processor time: an interpreter takes 0.02 to 0.03 s to start."""
 

@@ -49,6 +49,14 @@ def test_a_gain_below_the_margin_is_told_as_one() -> None:
     assert speed_of(single, result) == "faster, perhaps by less than 1 %"
 
 
+def test_the_table_says_of_a_program_what_the_headline_says_of_the_same_interval() -> None:
+    """A program was "faster, perhaps by less than 1 %" in the one, and "undecided" in the other."""
+    noisy = [pair(n, 1e7, 1e7 * (1.01 + 0.006 * (-1) ** n), (4096, 4096)) for n in range(60)]
+    result = result_of(throughput_of(("kv",), kv=noisy, loop=pairs(1.2)))
+    assert "program kv faster, perhaps by less than 1 % (" in headline(result)
+    assert speed_of(result.throughput.workloads[0], result) == "faster, perhaps by less than 1 %"
+
+
 def test_a_single_workloads_memory_has_the_words_of_its_key() -> None:
     noisy = pairs(1.0)
     result = result_of(throughput_of(a=noisy))

@@ -123,6 +123,7 @@ def test_misses_in_real_programs_are_compared_where_both_have_counted_them() -> 
     worse = row(then, of(program_of("gcc", 8.0, 5.0), program_of("redis", 1.0, 9.0)))
     assert (worse.before, worse.after) == pytest.approx((4000, 5000))
     assert worse.judgement == "worse"
+    assert worse.why.endswith("; over the 1 of 2 programs that both counted alike")
     unknown = row(then, of(program_of("redis", 1.0, 9.0)))
     assert (unknown.ratio, unknown.judgement) == (None, "unknown")
 
@@ -171,7 +172,7 @@ def test_a_gain_by_dropping_a_workload_is_none_and_the_report_names_what_was_dro
     assert (gain.judgement, gain.ratio) == ("unknown", None)
     assert "judged by other workloads (without larson)" in gain.why
     assert (model.previous.dropped, model.previous.added) == (("larson",), ())
-    said = "not judged by the workloads of 0.1.0-old: without larson"
+    said = "judged by other workloads than 0.1.0-old: without larson"
     assert said in model.previous.notes
     found = [one for one in model.findings if one.what == said]
     assert [(one.kind, one.anchor) for one in found] == [("doubt", "previous")]
@@ -342,7 +343,7 @@ def test_diff_says_what_got_worse(form: str) -> None:
 def test_a_reason_that_most_rows_have_stands_once_below_the_table() -> None:
     said = render_diff(compare_versions(older(), good()), "0.1.0-abc", "term")
     assert said.count("margin ±5.0 %") == 1
-    assert "by, where nothing stands: margin ±5.0 %\n" in said
+    assert "where the column `by` is empty: margin ±5.0 %\n" in said
     assert "margin ±2.0 %" in said
 
 

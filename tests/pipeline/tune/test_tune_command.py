@@ -95,7 +95,9 @@ def test_time_of_times_the_server_alone(
     assert whole.cpu_seconds > 1.2
     none = run(runner, "--time-of", "nobody", *inside, "sh", "-c", DRIVER)
     assert (none.returncode, none.stdout) == (1, "")
-    assert "no process called nobody ran with the library" in none.stderr
+    said, _, ran = none.stderr.strip().partition("; these ran: ")
+    assert said == "command: no process called nobody ran with the library"
+    assert {"sh", "client", "my-server"} <= set(ran.split(", "))
 
 
 @pytest.mark.parametrize(
