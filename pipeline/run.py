@@ -28,6 +28,7 @@ from pipeline.stages.proof.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.proof.candidate import Candidate
 from pipeline.stages.proof.cost import cost
 from pipeline.stages.proof.evidence import gather
+from pipeline.stages.proof.plain import tell_unfit_checks
 from pipeline.stages.proof.verify import VERDICT, verify
 from pipeline.stages.publish.elsewhere import ordered, tell_common
 from pipeline.stages.publish.elsewhere_send import tell_left_out
@@ -96,6 +97,7 @@ def make(shop: Workshop) -> Release:
     layout-null, cost (of what is not production).
     """
     setup = configure(shop)
+    tell_unfit_checks(shop, setup)
     plain = baseline(shop, setup)
     setup = record(shop, setup)
     if shop.options.tune_budget_s is not None:

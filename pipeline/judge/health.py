@@ -15,6 +15,7 @@ from pipeline.judge.bench import NOT_PRELOADED
 from pipeline.judge.model import SILENT, Health, HealthCheck
 from pipeline.judge.request import HealthCommand
 
+VARIES = "its output differs from run to run without the library, too"
 PLAIN_RUNS = 6
 """Without the library, before other output is called the library's fault: two lines that race for
 their order may come alike a few times."""
@@ -80,6 +81,19 @@ def _failed(check: HealthCheck) -> str:
     return f"{check.name}: {check.detail}{log}"
 
 
+def unfit(command: HealthCommand, logs: Path) -> str:
+    """Return why a command can show nothing, by two runs without the library; "" if it can."""
+    log = logs / plain_log(command.name)
+    plain, again = (_run(command, {}, log) for _ in range(2))
+    for one in (plain, again):
+        if isinstance(one, str) or one.returncode != command.expect_exit:
+            return f"plain run: {_ended(one)} (log: {from_here(log)})"
+    assert isinstance(plain, Completed) and isinstance(again, Completed)
+    if not command.compare_output or plain.stdout == again.stdout:
+        return ""
+    return f"{VARIES}; {_first_difference(plain.stdout, again.stdout)}"
+
+
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
     """Run one command plain and preloaded."""
     if shutil.which(command.argv[0], path=command.env.get("PATH")) is None:
@@ -103,8 +117,7 @@ def _judged(
     if not command.compare_output or loaded.stdout == plain.stdout:
         return _passed(command, loaded, log)
     if _varies(command, plain, logs):
-        why = "its output differs from run to run without the library, too"
-        return _result(command, "skipped", why, log)
+        return _result(command, "skipped", VARIES, log)
     other = f"other output: {_first_difference(plain.stdout, loaded.stdout)}"
     return _result(command, "failed", other, log)
 

@@ -1,0 +1,73 @@
+"""Health checks that can show nothing are told before anything is built."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import TINY
+from rich.console import Console
+
+from pipeline.core.console import BuildConsole
+from pipeline.core.paths import Tree
+from pipeline.core.store import Store
+from pipeline.profile.load import parse_profile
+from pipeline.profile.schema import Command
+from pipeline.stages.build.configure import Setup
+from pipeline.stages.build.workloads import command_keys, workload_keys
+from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.proof.plain import tell_unfit_checks
+from pipeline.stages.proof.request import STAGE
+from pipeline.toolchain.find import Toolchain
+from pipeline.toolchain.symbols import SymbolLists
+
+TOO = "differs from run to run without the library, too"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
+    profile = parse_profile(tmp_path / "tiny.toml")
+    console = BuildConsole(Console(file=io.StringIO(), width=500))
+    store = Store(tmp_path / "store")
+    tools = Toolchain(())
+    return Workshop(Tree(tmp_path), profile, tools, store, console, Options())
+
+
+def said(shop: Workshop, *scripts: str) -> str:
+    checks = tuple(
+        Command.model_validate(
+            {"kind": "command", "name": f"check-{n}", "role": "verify", "argv": ["sh", "-c", one]}
+        )
+        for n, one in enumerate(scripts)
+    )
+    setup = Setup("", "", SymbolLists((), ()), None, (), checks, (), {})
+    written = io.StringIO()
+    console = BuildConsole(Console(file=written, width=500))
+    tell_unfit_checks(replace(shop, console=console), setup)
+    return written.getvalue()
+
+
+def test_a_check_that_varies_or_fails_is_told_and_one_that_repeats_is_not(shop: Workshop) -> None:
+    told = said(shop, "echo $$", "echo gone >&2; exit 3", "echo 7")
+    assert f'note: health check "check-0" will be left out: its output {TOO}; line 1: ' in told
+    assert 'note: health check "check-1" will be left out: plain run: exit code 3' in told
+    assert "check-2" not in told
+    assert "nothing will be published" not in told
+
+
+def test_where_no_check_can_be_used_nothing_will_be_published(shop: Workshop) -> None:
+    assert "note: nothing will be published: no health check can be used" in said(shop, "echo $$")
+
+
+def test_checks_by_which_a_build_was_judged_are_not_run_again(shop: Workshop) -> None:
+    (check,) = (one for one in shop.profile.verifying if isinstance(one, Command))
+    setup = Setup("", "", SymbolLists((), ()), None, (), (check,), (), {})
+    parts = {"commands": command_keys(shop, [check]), "workloads": workload_keys(shop, [check])}
+    shop.store.make(STAGE, parts, lambda room: {"written": (room / "verdict").write_text("x")})
+    tell_unfit_checks(shop, setup)
+    file = shop.console.rich.file
+    assert isinstance(file, io.StringIO)
+    assert file.getvalue() == ""
