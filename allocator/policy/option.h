@@ -34,7 +34,8 @@ bool hak_option_is_size(enum hak_option_index option);
 /* A share of some limit: the percentage, and this. */
 #define HAK_SHARE ((unsigned long)1 << 63)
 
-/* The option with this name, written as in purge_delay, purge-delay or HAKMEM_PURGE_DELAY; HAK_OPTIONS: none. */
+/* The option with this name, written as in purge_delay, purge-delay or HAKMEM_PURGE_DELAY;
+ * HAK_OPTIONS: none. */
 enum hak_option_index hak_option_find(const char *name, size_t length);
 
 HAK_INLINE char hak_lower(char c) {

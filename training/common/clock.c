@@ -13,7 +13,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 enum {
-    LOOK_NS = 2000,    /* about what lies between two looks in programs that allocate all the time */
+    LOOK_NS = 2000, /* about what lies between two looks in programs that allocate all the time */
     TICK_NS = 4000000, /* the coarse clock of most kernels */
 };
 
