@@ -56,7 +56,8 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
     ``line`` is the profile, or a variant of it (docs/hardening.md). A library is not judged
     against itself.
     """
-    same = base.report.verify.tuned.sha256 == head.report.verify.tuned.sha256
+    before, after = base.report.verify, head.report.verify
+    same = before.tuned.sha256 == after.tuned.sha256
     direct = judge(base.library, head.library) if judge and not same else None
     return Review(
         base=base.report.version,
@@ -67,6 +68,7 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         lists=_lists(tree, split_line(line)[0]),
         relisted=relisted(base.report, head.report),
         same=same,
+        same_plain=before.baseline.sha256 == after.baseline.sha256,
         made_of=(_made_of(base), _made_of(head)),
         other_geometry=tuple(other_geometry(base.report, head.report)),
         decided=read_marks(tree.dist(line)).since(Version(tree.dist(line) / head.report.version)),

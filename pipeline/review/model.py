@@ -24,6 +24,12 @@ RULES: Mapping[str, str] = {
 }
 
 
+SAME_PLAIN = (
+    "The plain builds of both sides are the same bytes: the change reaches no code. Where the two "
+    "libraries differ, that comes from lists, training, geometry or flags, or is chance."
+)
+
+
 @dataclass(frozen=True)
 class Remark:
     """One thing to know; ``file`` is seen from the root of the tree, ``line`` counts from 1.
@@ -60,7 +66,8 @@ class Review:
     """``head`` is the build under review, ``comparison`` what it is against the version before.
 
     ``base`` is that version, ``base_mode`` the mode that it was built in. ``same``: both have the
-    same library, so that there is nothing to compare. ``made_of`` are the commits of BASE and HEAD,
+    same library, so that there is nothing to compare; ``same_plain``: the same plain build, so that
+    the sources of the library say the same. ``made_of`` are the commits of BASE and HEAD,
     ``other_geometry`` how HEAD is cut otherwise, ``relisted`` the functions whose list changed.
     ``decided`` is what people decided of HEAD after
     it was judged; "" for nothing.
@@ -73,6 +80,7 @@ class Review:
     profile_file: str
     lists: Lists
     same: bool = False
+    same_plain: bool = False
     made_of: tuple[str, str] = ("", "")
     other_geometry: tuple[str, ...] = ()
     decided: str = ""
@@ -108,7 +116,14 @@ class Review:
             return f"BASE ({self.base}) and HEAD ({self.head.version}) are the same library."
         better = [row.name for row in self.rows if row.judgement == "better"]
         gain = f", and better in {', '.join(better)}" if better else ""
-        return f"{self.head.version} is not shown to be worse than {self.base}{gain}."
+        said = f"{self.head.version} is not shown to be worse than {self.base}{gain}"
+        return f"{said}{''.join(f'; {one}' for one in self._undecided())}."
+
+    def _undecided(self) -> Iterator[str]:
+        """Yield what is open over all workloads, with the ends of its interval."""
+        for row in self.comparison.rows:
+            if row.judgement == "unclear" and row.low is not None and row.high is not None:
+                yield f"{row.name} undecided: {text.change(row.low)} to {text.change(row.high)}"
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -117,7 +132,8 @@ class Review:
         made = [
             f"{side}{of and f', of {of}'}." for side, of in zip(sides, self.made_of, strict=True)
         ]
-        return (*made, *(text.sentence(one) for one in self.other_geometry), *self._apart())
+        cut = (text.sentence(one) for one in self.other_geometry)
+        return (*made, *cut, *((SAME_PLAIN,) if self.same_plain else ()), *self._apart())
 
     def _apart(self) -> Iterator[str]:
         """Say how far two builds may differ by chance, and whose figures these are."""

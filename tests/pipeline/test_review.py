@@ -23,11 +23,12 @@ from pipeline.layout.check import Finding
 from pipeline.release.contents import write_sums
 from pipeline.release.marks import reject
 from pipeline.release.version import Version
+from pipeline.report.compared_model import ComparedRow, Comparison, Judgement
 from pipeline.report.files import read_report, write_reports
 from pipeline.report.model import Finding as Doubt
 from pipeline.report.model import ReportModel, Source
 from pipeline.review import known
-from pipeline.review.model import RULES
+from pipeline.review.model import RULES, SAME_PLAIN, Lists, Review
 from pipeline.review.render import OWN_TITLE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -325,6 +326,40 @@ def test_a_damaged_version_is_not_reviewed(base: Path) -> None:
     (base / "lib/libhakmem.so").write_bytes(b"other")
     with pytest.raises(ArtifactError, match=r"is damaged: lib/libhakmem.so \(changed\)"):
         review(base, "--no-measure")
+
+
+def model_of(row: ComparedRow, *more: ComparedRow) -> Review:
+    """A review of two builds that differ in these rows."""
+    comparison = Comparison(
+        version=BASE, created="", measured=True, rows=(row,), workloads=more, functions=(),
+        code=None, notes=(),
+    )  # fmt: skip
+    head = report_support.good().model_copy(update={"version": HEAD, "contract": ()})
+    return Review(BASE, "default", head, comparison, "mixed.toml", Lists("hot", "cold", {}, {}))
+
+
+def row(name: str, judgement: Judgement, *changes: float) -> ComparedRow:
+    ratio, low, high = (*changes, None, None)[:3]
+    return ComparedRow(
+        name=name, unit="", before=1, after=1, ratio=ratio, low=low, high=high,
+        judgement=judgement, why="why",
+    )  # fmt: skip
+
+
+def test_the_headline_has_the_interval_of_what_is_undecided() -> None:
+    said = model_of(row("throughput", "unclear", 0.99, 0.9851, 1.0065)).sentence
+    assert said == (
+        f"{HEAD} is not shown to be worse than {BASE}; throughput undecided: -1.49 % to +0.65 %."
+    )
+
+
+def test_plain_builds_of_the_same_bytes_are_said_to_be(tree: Tree, base: Path) -> None:
+    assert SAME_PLAIN in review(base, "--no-measure")[1]
+    good = report_support.good()
+    other = good.verify.baseline.model_copy(update={"sha256": "0"})
+    verify = good.verify.model_copy(update={"baseline": other})
+    keep(tree, good.model_copy(update={"verify": verify}), HEAD, published=False)
+    assert SAME_PLAIN not in review(base, "--no-measure")[1]
 
 
 def test_the_table_has_intervals(base: Path) -> None:
