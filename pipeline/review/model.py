@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -28,6 +28,9 @@ SAME_PLAIN = (
     "The plain builds of both sides are the same bytes: the change reaches no code. Where the two "
     "libraries differ, that comes from lists, training, geometry or flags, or is chance."
 )
+
+
+_IN_HEADLINE = 2
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,21 @@ class Lists:
         if symbol in self.cold and symbol not in self.hot:
             return self.cold_file, self.cold[symbol]
         return self.hot_file, self.hot.get(symbol, 1)
+
+
+def _in_brief(rows: Sequence[ComparedRow]) -> str:
+    """Return the first rows with their figures, and how many more there are."""
+    figures = [" ".join(_figures(row)) for row in rows[:_IN_HEADLINE]]
+    left = len(rows) - len(figures)
+    return f"{', '.join(figures)}{f'; {left} more below' if left else ''}"
+
+
+def _figures(row: ComparedRow) -> Iterator[str]:
+    yield row.name
+    if row.ratio is not None:
+        yield text.change(row.ratio)
+    if row.low is not None and row.high is not None:
+        yield text.between(row.low, row.high)
 
 
 @dataclass(frozen=True)
@@ -105,11 +123,11 @@ class Review:
     @property
     def sentence(self) -> str:
         """The outcome in one sentence."""
-        worse = [row.name for row in self.comparison.worse]
+        worse = self.comparison.worse
         if self.decided:
             return f"{self.head.version} is not fit to land: {self.decided}."
         if worse:
-            return f"{self.head.version} is worse than {self.base} in {', '.join(worse)}."
+            return f"{self.head.version} is worse than {self.base}: {_in_brief(worse)}."
         if self.errors:
             return f"{self.head.version} is not fit to land: {self.errors[0].what}."
         if self.same:

@@ -109,7 +109,7 @@ def test_what_got_worse_is_said_first_and_fails(base: Path, tmp_path: Path) -> N
     code, said = review(base, "--no-measure", "-o", tmp_path / "out")
     assert code == ExitCode.REGRESSION
     heading = next(line for line in said.splitlines() if line.startswith("### "))
-    assert f"{HEAD} is worse than {BASE} in " in heading
+    assert f"{HEAD} is worse than {BASE}: gain over the baseline -" in heading
     comment = (tmp_path / "out" / "comment.md").read_text(encoding="utf-8")
     assert comment.startswith("<!-- hakmem review -->\n")
     assert said.strip() in comment
@@ -351,6 +351,16 @@ def test_the_headline_has_the_interval_of_what_is_undecided() -> None:
     assert said == (
         f"{HEAD} is not shown to be worse than {BASE}; throughput undecided: -1.49 % to +0.65 %."
     )
+
+
+def test_the_headline_of_a_bad_review_has_figures() -> None:
+    worse = (row("throughput", "worse", 0.87, 0.861, 0.881), row("instructions", "worse", 1.89))
+    more = [row(f"workload {number}", "worse", 1.5) for number in range(8)]
+    assert model_of(*worse).sentence == (
+        f"{HEAD} is worse than {BASE}: throughput -13.00 % [-13.90 %, -11.90 %], "
+        "instructions +89.00 %."
+    )
+    assert model_of(*worse, *more).sentence.endswith("instructions +89.00 %; 8 more below.")
 
 
 def test_plain_builds_of_the_same_bytes_are_said_to_be(tree: Tree, base: Path) -> None:
