@@ -30,7 +30,7 @@ _MOST_NOTES = 10
 
 def markdown(review: Review) -> str:
     """Return the comment for a pull request."""
-    table = [NOTHING] if review.same else _table(review)
+    table = [NOTHING] if review.same else [*_table(review), *_rests_on(review)]
     about = [" ".join(review.about), ""] if review.about else []
     lines = [MARKER, f"### {review.sentence}", "", *about, *table]
     lines += _remarks([one for one in review.remarks if one.rule not in OWN])
@@ -65,6 +65,18 @@ def _table(review: Review) -> list[str]:
     ]
     head = "| | BASE | this change | change | interval | is |"
     return [head, "|---|---:|---:|---:|---:|---|", *rows]
+
+
+def _rests_on(review: Review) -> list[str]:
+    """Return what `pipeline diff` says beside its table: what figures rest on, and which lack.
+
+    What was measured now rests on one judgement, and says so elsewhere.
+    """
+    rows = () if review.comparison.measured else review.comparison.rows
+    whys = [f"{row.name}: {row.why}" for row in rows if row.judgement != "info"]
+    notes = [one for one in review.comparison.notes if one not in review.other_geometry]
+    lines = [f"- by record, {one}" for one in whys] + [f"- note: {one}" for one in notes]
+    return ["", *lines] if lines else []
 
 
 def _interval(row: ComparedRow) -> str:

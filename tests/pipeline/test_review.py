@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,13 +24,14 @@ from pipeline.layout.check import Finding
 from pipeline.release.contents import write_sums
 from pipeline.release.marks import reject
 from pipeline.release.version import Version
+from pipeline.report.compare import compare_versions
 from pipeline.report.compared_model import ComparedRow, Comparison, Judgement
 from pipeline.report.files import read_report, write_reports
 from pipeline.report.model import Finding as Doubt
 from pipeline.report.model import ReportModel, Source
 from pipeline.review import known
 from pipeline.review.model import RULES, SAME_PLAIN, Lists, Review
-from pipeline.review.render import OWN_TITLE
+from pipeline.review.render import OWN_TITLE, markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent / "report"))
@@ -361,6 +363,19 @@ def test_the_headline_of_a_bad_review_has_figures() -> None:
         "instructions +89.00 %."
     )
     assert model_of(*worse, *more).sentence.endswith("instructions +89.00 %; 8 more below.")
+
+
+def test_what_is_on_record_says_what_it_rests_on(base: Path) -> None:
+    said = review(base, "--no-measure")[1]
+    model = compare_versions(read_report(base), report_support.bad())
+    assert all(one.why in said for one in model.rows if one.judgement != "info")
+    assert "- by record, peak memory: margin" in said
+
+
+def test_notes_of_a_comparison_stand_in_the_review() -> None:
+    model = model_of(row("throughput", "same", 1.0))
+    noted = replace(model, comparison=model.comparison.model_copy(update={"notes": ("odd",)}))
+    assert "- note: odd" in markdown(noted)
 
 
 def test_plain_builds_of_the_same_bytes_are_said_to_be(tree: Tree, base: Path) -> None:
