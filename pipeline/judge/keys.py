@@ -144,7 +144,7 @@ def worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
 
     A single thread has nobody to wait for: its wall time tells of other programs alone.
     """
-    own = (f"{workload.clock} time", workload.ratio)
+    own = ("processor time" if workload.clock == "cpu" else "wall time", workload.ratio)
     if workload.wall is None or workload.threads == 1:
         return own
     return min(own, ("wall time", workload.wall), key=lambda one: one[1].high)
@@ -153,7 +153,7 @@ def worse_clock(workload: WorkloadThroughput) -> tuple[str, Interval]:
 def _loss(loser: WorkloadThroughput) -> str:
     clock, ratio = worse_clock(loser)
     return (
-        f"{loser.name} changes by {with_interval(ratio)} in {clock}, "
+        f"the speed of {loser.name} changes by {with_interval(ratio)}, by {clock}: "
         f"more than it may lose (-{share(loser.allowance)})"
     )
 

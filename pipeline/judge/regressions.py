@@ -30,7 +30,7 @@ def regressions(result: VerifyResult) -> dict[str, str]:
         if ratio.high < 1 - margin and holds(ratio, throughput):
             change = with_interval(ratio)
             found[one.name] = (
-                f"{one.name} is shown to lose more than {share(margin)}: {change} in {clock}"
+                f"{one.name} is shown to lose more than {share(margin)}: {change} by {clock}"
             )
     return found
 

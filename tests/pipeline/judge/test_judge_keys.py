@@ -90,7 +90,7 @@ def test_a_single_thread_is_not_blamed_for_its_neighbours() -> None:
 def test_threads_that_sleep_cost_no_cpu_time_but_are_seen() -> None:
     key = slower_by_the_wall_alone(threads=2)
     assert key.verdict is NO_GO
-    assert "locked changes by -20" in key.reason
+    assert "the speed of locked changes by -20" in key.reason
     assert "wall time" in key.reason
 
 
