@@ -65,7 +65,7 @@ def sentences(result: VerifyResult) -> list[str]:
     parts = [_speeds(result, partial(_figures, result))]
     if keys.memory is not None:
         parts.append(f"{memory_word(keys.memory)}{_change(keys.memory)}")
-    against = f"Against the baseline: {'; '.join(parts)}."
+    against = f"Against the baseline, the plain build of these same sources: {'; '.join(parts)}."
     return [against, *_programs(result), *_loops(result), *remarks(result)]
 
 

@@ -14,10 +14,11 @@ from pipeline.judge.advice import next_step, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import brief, memory_of, remarks, sentences, speed_of
 from pipeline.judge.keys import compare, percent, shown
-from pipeline.judge.model import Key
+from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
+from pipeline.judge.verdict import Verdict
 from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
 from pipeline.report.code_model import FunctionRow
@@ -311,7 +312,7 @@ def none_shown(model: ReportModel) -> str:
     timed = [one.name for one in model.verify.throughput.workloads]
     counted = [one.name for one in model.verify.counting.workloads]
     counted += [one.name for one in model.verify.programs if one.status == "counted"]
-    said = f"{text.many(len(timed), 'timed workload')}{_named(timed)}"
+    said = f"{text.many(len(timed), 'timed workload')}{_named(timed)}{_open(model.verify)}"
     said = f"{said} and {len(counted)} counted{_named(counted)}"
     if model.previous is None:
         return f"in {said}"
@@ -320,6 +321,14 @@ def none_shown(model: ReportModel) -> str:
     if not undecided_:
         return against
     return f"{against}, where {undecided_} of {len(model.previous.rows)} rows could not be decided"
+
+
+def _open(result: VerifyResult) -> str:
+    """Say in brackets how many single workloads nobody can speak of; "" for none."""
+    margin = result.margins.throughput
+    verdicts = [compare(one.ratio, margin) for one in result.throughput.workloads]
+    unclear = verdicts.count(Verdict.INCONCLUSIVE)
+    return f" ({unclear} of them not decided one by one)" if unclear else ""
 
 
 def _named(names: Sequence[str]) -> str:

@@ -18,20 +18,22 @@ from pipeline.judge.verdict import Verdict
 
 GO, NEUTRAL, NO_GO, INCONCLUSIVE = Verdict
 
+AGAINST = "Against the baseline, the plain build of these same sources:"
+
 
 def test_a_gain_of_all_that_no_part_shows_is_told_first() -> None:
     found = throughput_of(("git",), git=pairs(1.05), loop=pairs(1.05))
     wide = replace(found.overall, value=1.05, low=0.99, high=1.12)
     parts = found.model_copy(update={"programs": wide, "loops": wide})
     said = headline(result_of(parts))
-    assert said.startswith("Against the baseline: all together faster (+5.")
+    assert said.startswith(f"{AGAINST} all together faster (+5.")
     assert said.count("not shown to be faster or slower") == 2
 
 
 def test_the_headline_is_in_words_and_names_programs() -> None:
     found = throughput_of(a=pairs(1.2, rss=(4096, 3800)), b=pairs(0.972), c=pairs(1.0))
     said = headline(result_of(found))
-    assert said.startswith("Against the baseline: loops and replays faster (+")
+    assert said.startswith(f"{AGAINST} loops and replays faster (+")
     assert "; leaner (-" not in said
     assert "Faster: a +20.00 %. Slower: b -2.80 %. No whole program was timed: " in said
     lean = headline(result_of(throughput_of(a=pairs(1.0, rss=(4096, 3800)))))
@@ -43,7 +45,7 @@ def test_a_gain_below_the_margin_is_told_as_one() -> None:
     noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
     result = result_of(throughput_of(a=noisy))
     assert result.keys.throughput.verdict is INCONCLUSIVE
-    told = "Against the baseline: loops and replays faster, perhaps by less than 1 % (+"
+    told = f"{AGAINST} loops and replays faster, perhaps by less than 1 % (+"
     assert headline(result).startswith(told)
     (single,) = result.throughput.workloads
     assert speed_of(single, result) == "faster, perhaps by less than 1 %"
