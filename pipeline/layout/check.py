@@ -185,9 +185,14 @@ def hot_outside(text: TextMap, promise: Promise) -> list[Function]:
 def _listed(text: TextMap, promise: Promise) -> Iterator[Finding]:
     """Tell of hot functions outside the list: worth a look, but nothing was promised about them."""
     for function in hot_outside(text, promise):
+        name = function.name
         rate = f"{share(function, text) * 1e6:,.0f} of a million {promise.counted}"
-        part = f"{rate}, and not in hot.txt"
-        yield Finding(rule="listed", symbol=function.name, text=part, broken=False)
+        if name in promise.marked_cold:  # no proposal: the author has to decide
+            part = f"{rate}, and marked HAK_COLD in the source"
+            yield Finding(rule="marks", symbol=name, text=part, broken=False)
+            continue
+        part = f"{rate}, and {'in cold.txt' if name in promise.lists.cold else 'not in hot.txt'}"
+        yield Finding(rule="listed", symbol=name, text=part, broken=False)
 
 
 def _cold(text: TextMap, hot: list[Function], promise: Promise) -> Iterator[Finding]:

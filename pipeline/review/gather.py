@@ -68,6 +68,9 @@ def gather(tree: Tree, line: str, base: Build, head: Build, judge: Judge | None)
         lists=_lists(tree, split_line(line)[0]),
         relisted=relisted(base.report, head.report),
         same=same,
+        listed_before=frozenset(
+            one.symbol for one in base.report.contract or () if one.rule == "listed"
+        ),
         same_plain=before.baseline.sha256 == after.baseline.sha256,
         made_of=(_made_of(base), _made_of(head)),
         other_geometry=tuple(other_geometry(base.report, head.report)),

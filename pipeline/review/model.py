@@ -87,6 +87,7 @@ class Review:
     same library, so that there is nothing to compare; ``same_plain``: the same plain build, so that
     the sources of the library say the same. ``made_of`` are the commits of BASE and HEAD,
     ``other_geometry`` how HEAD is cut otherwise, ``relisted`` the functions whose list changed.
+    ``listed_before`` are those that ran often and are not in hot.txt on either side.
     ``decided`` is what people decided of HEAD after
     it was judged; "" for nothing.
     """
@@ -103,6 +104,7 @@ class Review:
     other_geometry: tuple[str, ...] = ()
     decided: str = ""
     relisted: Relisted = field(default_factory=dict)
+    listed_before: frozenset[str] = frozenset()
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -195,9 +197,11 @@ class Review:
 
     def _contract(self) -> Iterator[Remark]:
         for one in self.head.contract or ():
-            if one.broken or (one.rule == "listed" and one.symbol not in self.relisted):
+            known = one.symbol in self.relisted or one.symbol in self.listed_before
+            if one.broken or (one.rule == "listed" and not known):
                 level: Level = "error" if one.broken else "note"
-                what = f"{one.symbol}: {one.rule if one.broken else 'not listed'}"
+                unlisted = "in cold.txt" if one.symbol in self.lists.cold else "not listed"
+                what = f"{one.symbol}: {one.rule if one.broken else unlisted}"
                 yield Remark(level, "layout", what, one.text, *self.lists.place(one.symbol))
 
     def _moves(self) -> Iterator[Remark]:

@@ -170,6 +170,21 @@ def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Pat
     assert {one["ruleId"] for one in log["runs"][0]["results"]} <= known
 
 
+@pytest.mark.parametrize(("symbol", "said"), [("pop", "not listed"), ("hak_fatal", "in cold.txt")])
+def test_what_ran_often_is_told_where_base_does_not_have_it(
+    symbol: str, said: str, tree: Tree, base: Path
+) -> None:
+    often = Finding(rule="listed", symbol=symbol, text="12 % of all calls", broken=False)
+    keep(
+        tree, report_support.good().model_copy(update={"contract": (often,)}), HEAD, published=False
+    )
+    note = f"**note**: {symbol}: {said}"
+    assert note in review(base, "--no-measure")[1]
+    write_reports(base, read_report(base).model_copy(update={"contract": (often,)}))
+    seal(base)
+    assert note not in review(base, "--no-measure")[1]
+
+
 def test_a_change_of_lists_is_told_and_warned_of_where_the_function_ran_often(
     tree: Tree, base: Path, tmp_path: Path
 ) -> None:

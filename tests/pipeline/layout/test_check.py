@@ -273,3 +273,15 @@ def test_marks_of_the_variants_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "guard" / "a.c").write_text("HAK_COLD void refuse(void) {\n}\n")
     (tmp_path / "b.c").write_text("HAK_COLD void attach(void) {\n}\n")
     assert marked(tmp_path, "HAK_COLD") == {"attach"}
+
+
+def test_as_many_are_said_to_be_in_no_hot_list_as_are_proposed() -> None:
+    """One that is marked cold is for its author to decide: nothing is proposed of it."""
+    both = good(
+        attach=function("attach", 4096 + 256, calls=99), fatal=function("fatal", 4096 + 320)
+    )
+    said = {f.symbol: (f.rule, f.text) for f in check_layout(both, PROMISE) if not f.broken}
+    assert said["attach"][0] == "listed" and said["attach"][1].endswith(", and in cold.txt")
+    assert said["fatal"][0] == "marks" and "marked HAK_COLD" in said["fatal"][1]
+    changes, notes = propose(both, PROMISE, {})
+    assert [c.name for c in changes if c.comes] == ["attach"] and len(notes) == 1
