@@ -134,6 +134,8 @@ class Version:
         except (OSError, UnicodeDecodeError):
             return None
         pairs = [line.partition("  ") for line in lines]
+        if not all(name for _, _, name in pairs):  # the list itself is damaged
+            return None
         return {name: digest for digest, _, name in pairs}
 
 

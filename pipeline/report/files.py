@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pipeline.core.errors import ArtifactError
+from pipeline.release.version import Version, require_undamaged
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import REPORT_VERSION, ReportModel
@@ -32,7 +33,7 @@ def read_report(folder: Path) -> ReportModel:
     """Return the report that lies in ``folder``, checked against the model.
 
     The short table is made anew from the judgement: an older one tells speed in other units.
-    ArtifactError if there is none, or if it is of another schema.
+    ArtifactError if there is none, or if it is damaged or of another schema.
     """
     path = folder / JSON
     try:
@@ -43,7 +44,12 @@ def read_report(folder: Path) -> ReportModel:
             f"{folder.name} has no {JSON}",
             hint="versions that an older pipeline has published have none; build again",
         ) from error
-    except ValidationError as error:
+    except (ValidationError, UnicodeDecodeError) as error:
+        require_undamaged(Version(folder))
+        if isinstance(error, UnicodeDecodeError):
+            raise ArtifactError(
+                f"{path} is no text: {error.reason}", hint="build the version again"
+            ) from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ArtifactError(

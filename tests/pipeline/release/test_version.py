@@ -111,6 +111,8 @@ def test_damage_is_named_file_by_file(tree: Tree) -> None:
     (version.folder / "extra").write_text("x", encoding="utf-8")
     assert version.damaged_files() == ["lib/libhakmem.so"]
     assert version.unlisted_files() == ["extra"]
+    (version.folder / "SHA256SUMS").write_text("abc\n", encoding="utf-8")
+    assert version.damage() == "SHA256SUMS (changed)"
     (version.folder / "SHA256SUMS").unlink()
     assert version.damaged_files() == ["SHA256SUMS"]
 

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points, swept_workloads
 from pipeline.judge.request import CacheGeometry
+from pipeline.release.contents import write_sums
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import ReportModel
@@ -83,6 +84,24 @@ def test_bad_reports_are_refused_with_a_reason(
     with pytest.raises(ArtifactError, match=words) as caught:
         read_report(tmp_path)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("content", [b"{", b'{"\xff"}'])
+def test_a_damaged_report_is_not_called_one_of_another_pipeline(
+    content: bytes, tmp_path: Path
+) -> None:
+    write_reports(tmp_path, good())
+    (tmp_path / "manifest.json").write_text("{}", encoding="utf-8")
+    write_sums(tmp_path)
+    (tmp_path / JSON).write_bytes(content)
+    with pytest.raises(ArtifactError, match=r"is damaged: report\.json \(changed\)"):
+        read_report(tmp_path)
+
+
+def test_a_report_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / JSON).write_bytes(b"\xff")
+    with pytest.raises(ArtifactError, match=r"report\.json is no text"):
+        read_report(tmp_path)
 
 
 def test_functions_tell_why_they_moved() -> None:
