@@ -221,7 +221,7 @@ static HAK_COLD void tell_change(enum hak_option_index option, unsigned long bef
 }
 
 /* What the file would change, told and not; options of the start stay in `draft` as they were. */
-static HAK_COLD void settle(const hak_policy *before, hak_policy *draft) {
+static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
     bool told = draft->quiet != 0;
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
         enum hak_option_index option = (enum hak_option_index)i;
@@ -246,7 +246,7 @@ bool hak_policy_read_again(void) {
     copy_fields(&draft, &before);
     bool believed = hak_conf_read_file(conf_path, &draft);
     if (believed) {
-        settle(&before, &draft);
+        tell_changes(&before, &draft);
         publish(&draft);
     }
     hak_lock_give(&lock);

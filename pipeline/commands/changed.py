@@ -75,12 +75,19 @@ PYTHON_TESTS = (
 
 def changed_files(root: Path, since: str) -> list[str]:
     """Return what differs from a commit, and new files that git does not ignore; none deleted."""
+    from pipeline.core.errors import UsageError
     from pipeline.core.process import run
 
     git = ("git", "-C", root)
     differs = (*git, "diff", "--name-only", "--relative", "--diff-filter=d", since, "--")
     fresh = (*git, "ls-files", "--others", "--exclude-standard")
-    found = run(differs).stdout.splitlines() + run(fresh).stdout.splitlines()
+    known = run(differs, expect=None)
+    if known.returncode != 0:
+        raise UsageError(
+            f"git cannot compare with {since!r}: {known.stderr.strip().partition(chr(10))[0]}",
+            hint="name a branch, a tag or a commit: `git log --oneline` shows some",
+        )
+    found = known.stdout.splitlines() + run(fresh).stdout.splitlines()
     return sorted({path for path in found if (root / path).is_file()})
 
 

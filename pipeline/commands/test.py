@@ -220,7 +220,7 @@ def run_suite(suite: str, todo: list[Step], tree: Tree) -> Outcome:
 def _failure(step: Step, code: int) -> str:
     from pipeline.core.process import pasteable
 
-    return f"exit code {code}: {pasteable([str(word) for word in step.argv[:6]], None, None)}"
+    return f"exit code {code}: {pasteable([str(word) for word in step.argv], None, None)}"
 
 
 def summarise(outcomes: list[Outcome]) -> None:

@@ -18,7 +18,8 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, UsageError, VersionError
 from pipeline.core.files import replacing, sync
 from pipeline.core.paths import Tree
-from pipeline.core.variant import PRODUCTION, VARIANTS, asked_for, shared_name
+from pipeline.core.spelling import did_you_mean
+from pipeline.core.variant import PRODUCTION, VARIANTS, asked_for, line_of, shared_name
 
 CURRENT, MANIFEST, SUMS = "current", "manifest.json", "SHA256SUMS"
 LEAST_DIGEST = 4
@@ -269,9 +270,10 @@ def _none(wish: str, profile: str, dist: Path) -> VersionError:
     check_folder(dist)
     if not published(dist):
         return nothing_published(profile, dist.parent)
+    close = did_you_mean(wish, [one.name for one in published(dist)])
     return VersionError(
         f"no published version {wish} of profile {profile!r}",
-        hint=f"`.venv/bin/pipeline list -p {profile}` shows them, and "
+        hint=f"{close and f'{close} '}`.venv/bin/pipeline list -p {profile}` shows them, and "
         f"`.venv/bin/pipeline history -p {profile}` those that were only judged; "
         "a path of a version's folder will do too",
     )
@@ -306,7 +308,7 @@ def require_undamaged(version: Version) -> None:
 
 def how_to_mend(version: Version) -> str:
     """Return what gives a damaged version its files back."""
-    line, at = version.folder.parent.name, version.commit
+    line, at = _line_of(version), version.commit
     checkout = f"git checkout {at} && " if at else ""
     of = "" if at else ", of its sources"
     return (
@@ -316,13 +318,21 @@ def how_to_mend(version: Version) -> str:
     )
 
 
+def _line_of(version: Version) -> str:
+    """Return the line of a version as its manifest has it, also of a copy; else its folder's."""
+    with suppress(ArtifactError):
+        if profile := version.manifest.get("profile"):
+            return line_of(str(profile), version.variant)
+    return version.folder.parent.name
+
+
 def _command_of(version: Version) -> str:
     """Return the command of its build: as its report has it, or the plainest one of its line."""
     with suppress(OSError, ValueError, LookupError, TypeError):
         report = json.loads((version.folder / "report.json").read_text(encoding="utf-8"))
         if command := report["source"]["command"]:
             return str(command)
-    return f"./bootstrap build --profile {asked_for(version.folder.parent.name)}"
+    return f"./bootstrap build --profile {asked_for(_line_of(version))}"
 
 
 def check_folder(dist: Path) -> None:

@@ -124,7 +124,7 @@ def next_command(model: ReportModel) -> str:
     if model.rejected:
         return ""
     if model.withheld:
-        return "the same command without `--no-publish` and `--from` publishes it as it was judged"
+        return "the same build without `--no-publish` and `--from` publishes it as it was judged"
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
     if model.published:
@@ -301,8 +301,9 @@ def confidence(timed: Throughput) -> str:
             f"an interval over several workloads is at {text.percent(whole)}, one of a single "
             f"workload at {text.percent(single, 2)} or more, as all of those hold together"
         )
+    often = "once" if timed.looks == 1 else f"{timed.looks} times"
     return (
-        f"the judge looked {text.many(timed.looks, 'time')}. All its looks together may err in "
+        f"the judge looked {often}. All its looks together may err in "
         f"{text.percent(ALPHA, 0)} of builds. So {at}"
     )
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 
 from pipeline.judge.headline import by_less, loses_in_one
-from pipeline.judge.keys import shown, spread, with_interval
+from pipeline.judge.keys import LEANER, shown, spread, with_interval
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
@@ -42,7 +42,7 @@ SPEED = {
 }
 MEMORY = {
     Verdict.GO: "takes less memory",
-    Verdict.NEUTRAL: "takes no more memory",
+    Verdict.NEUTRAL: f"takes at most {LEANER * 100:.0f} % more memory",
     Verdict.NO_GO: "takes more memory",
     Verdict.INCONCLUSIVE: "is not shown to take more or less memory",
 }
@@ -184,9 +184,10 @@ def next_step(result: VersusResult, longer: str, one_thread: str) -> str:
         return ""
     in_turn = result.command and all(one.threads is None for one in result.throughput.workloads)
     alone = f"; {one_thread} does more, if the program has one thread" if in_turn else ""
+    whole = "" if result.throughput.alone else " over all workloads"
     return (
         f"next: {longer} measures {LONGER} times as much, and makes the interval about half as "
-        f"wide{alone}; a change of speed outside of {spread(key.ratio)} is excluded already"
+        f"wide{alone}; a change of speed{whole} outside of {spread(key.ratio)} is excluded already"
     )
 
 

@@ -19,6 +19,7 @@ from pipeline.commands.changed import (
     readers,
     steps_for,
 )
+from pipeline.core.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -116,3 +117,7 @@ def test_changes_are_what_git_says(tmp_path: Path) -> None:
     (tmp_path / "gone").unlink()
     (tmp_path / "fresh").write_text("3\n")
     assert changed_files(tmp_path, "HEAD") == ["fresh", "other"]
+    with pytest.raises(
+        UsageError, match="git cannot compare with 'nosuchrev': fatal: bad revision"
+    ):
+        changed_files(tmp_path, "nosuchrev")

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.commands import suites
 from pipeline.commands.suites import BESIDE, PRESETS_CLANG, SUITES, VARIANTS, Step, c_sources, steps
-from pipeline.commands.test import Outcome, run_all, run_suite, run_suites, summarise
+from pipeline.commands.test import Outcome, _failure, run_all, run_suite, run_suites, summarise
 from pipeline.core.console import BuildConsole, open_console
 from pipeline.core.paths import Tree
 
@@ -113,6 +113,8 @@ def test_failure_stops_the_suite_and_shows_output(
     todo = [Step(GOOD), Step(BAD), Step(("touch", tmp_path / "never"))]
     outcome = run_suite("x", todo, Tree(tmp_path))
     assert "exit code 3" in outcome.failed
+    many = Step(("pytest", *(f"test_{number}.py" for number in range(9))))
+    assert _failure(many, 1).endswith("test_7.py test_8.py")
     assert not (tmp_path / "never").exists()
     assert capsys.readouterr().out == "oh\n\n"
 

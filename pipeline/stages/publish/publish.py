@@ -177,7 +177,7 @@ def _as_asked(shop: Workshop, model: ReportModel) -> ReportModel:
     """Return the report; it says so where a build that may be published is not to be."""
     if not (shop.options.no_publish and model.published):
         return model
-    reason = f"the judge lets it pass: {model.reason}"
+    reason = f"the judge lets it pass ({model.reason})"
     return model.model_copy(update={"published": False, "withheld": True, "reason": reason})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pipeline.core.paths import Tree
 from pipeline.release.version import (
     Version,
     current,
+    how_to_mend,
     point_current,
     published,
     require_published,
@@ -72,6 +74,18 @@ def test_a_path_will_do(tree: Tree) -> None:
 def test_wishes_that_name_no_version(wish: str, words: str, tree: Tree) -> None:
     with pytest.raises(VersionError, match=words):
         resolve(tree, "p", wish)
+
+
+def test_a_version_that_is_a_digit_off_is_named(tree: Tree) -> None:
+    with pytest.raises(VersionError) as caught:
+        resolve(tree, "p", "1.0-ab23")
+    assert str(caught.value.hint).startswith("did you mean 1.0-ab22?")
+
+
+def test_a_copy_of_a_version_is_mended_by_its_own_profile(tree: Tree, tmp_path: Path) -> None:
+    copy = Version(shutil.copytree(tree.dist("p") / "1.0-ab22", tmp_path / "elsewhere" / "copy"))
+    (copy.folder / "manifest.json").write_text('{"profile": "shop"}', encoding="utf-8")
+    assert "list -p shop`" in how_to_mend(copy) and "--profile shop`" in how_to_mend(copy)
 
 
 def test_an_empty_name_is_no_version(tree: Tree) -> None:

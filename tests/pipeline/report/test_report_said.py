@@ -141,7 +141,7 @@ def test_where_no_check_ran_the_reason_says_it_alone() -> None:
 @pytest.mark.parametrize(
     ("share", "looks", "says"),
     [
-        (1 / 8, 1, "looked 1 time. All its looks together may err in 5 % of builds. So an interval "
+        (1 / 8, 1, "looked once. All its looks together may err in 5 % of builds. So an interval "
          "over several workloads is at 99.4 %"),
         (1 / 2, 4, "looked 4 times. All its looks together may err in 5 % of builds. So an "
          "interval over several workloads is at 97.5 %"),
