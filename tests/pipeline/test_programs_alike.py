@@ -19,9 +19,18 @@ def program(root: Path, folder: str, target: str) -> bytes:
         shutil.copytree(ROOT / name, root / name)
     build = root / f"build-{root.name}"
     flags = " ".join(texts(COMPILE, root=root, room=build))
-    cmake = ["cmake", "-G", "Ninja", "-S", root / folder, "-B", build, f"-DCMAKE_C_FLAGS={flags}"]
+    cmake: list[str | Path] = [
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        root / folder,
+        "-B",
+        build,
+        f"-DCMAKE_C_FLAGS={flags}",
+    ]
     subprocess.run([*cmake, "-DCMAKE_C_COMPILER=clang"], check=True, capture_output=True)
-    argv = ["cmake", "--build", build, "--target", target]
+    argv: list[str | Path] = ["cmake", "--build", build, "--target", target]
     subprocess.run(argv, check=True, capture_output=True)
     return (build / target.removeprefix("training_")).read_bytes()
 
