@@ -81,7 +81,7 @@ def test_a_build_that_is_only_to_be_judged_leaves_all_as_it_is(
     found = publish.publish(shop, cast("Any", MagicMock()))
     assert found.judged == tree.root and not found.folder.exists()
     assert current(tree.dist("p")) == version(tree, BAD)
-    assert not kept[0].published and kept[0].reason.endswith("throughput is GO")
+    assert not kept[0].published and kept[0].reason.endswith("(throughput is GO)")
     assert kept[0].outcome == "Not published, as asked" and kept[0].passed
     assert "without `--no-publish` and `--from` publishes it" in next_command(kept[0])
 
