@@ -13,8 +13,16 @@ import pytest
 from conftest import Sandbox
 
 from pipeline.core.errors import ExitCode
+from pipeline.release.contents import write_sums
+from pipeline.release.version import SUMS
 
 TINY = ("--profile", "tiny")
+
+
+def publish_so(version: Path) -> None:
+    """Make a changed folder one that was published so: it is not damaged."""
+    (version / SUMS).unlink()
+    write_sums(version)
 
 
 def test_published_library_keeps_the_contract(built: Sandbox) -> None:
@@ -122,8 +130,10 @@ def test_what_cannot_be_made_again_is_not_measured(built: Sandbox, tmp_path: Pat
     measure = ("layout", "propose", "--measure", *TINY)
     try:
         manifest.write_text(said.replace(sources, "0" * 64), encoding="utf-8")
+        publish_so(version)
         changed = built.run(*measure, str(version))
         manifest.write_text(said.replace('"step": "bolt"', '"step": "tune"'), encoding="utf-8")
+        publish_so(version)
         unlisted = built.run(*measure, str(version))
         edges = str(version / "profile" / "bolt.fdata")
         alone = built.run(*measure, "--data", edges, str(version / "lib" / "libhakmem.so"))
@@ -167,6 +177,7 @@ def test_without_edge_counts_the_profile_of_the_compiler_tells_the_heat(
     version = tmp_path / built.current.resolve().name
     shutil.copytree(built.current.resolve(), version)
     (version / "profile" / "bolt.fdata").unlink()
+    publish_so(version)
     code, output = built.run("layout", "check", "--verbose", *TINY, str(version))
     assert code == 0, output
     assert "✓ every hot function ran in the training" in output
@@ -175,6 +186,7 @@ def test_without_edge_counts_the_profile_of_the_compiler_tells_the_heat(
     code, output = built.run("layout", "show", *TINY, str(version))
     assert code == 0 and "█" in output
     (version / "profile" / "hakmem.profdata").write_text("no profile\n", encoding="utf-8")
+    publish_so(version)
     code, output = built.run("layout", "check", *TINY, str(version))
     assert code == ExitCode.DATA
     assert "is not a profile" in output
