@@ -68,7 +68,7 @@ def test_crashing_workload_is_named_with_its_log(built: Sandbox) -> None:
     code, output = built.run("build", "--profile", "crash")
     assert code == ExitCode.WORKLOAD
     assert 'workload "shell" failed: killed by SIGSEGV' in output
-    log = built.root / output.split("log: ")[1].strip()
+    log = built.root / output.rpartition("\n  log: ")[2].strip()
     assert "kill -SEGV" in log.read_text(encoding="utf-8").splitlines()[0]
 
 
@@ -224,7 +224,7 @@ def test_closed_gate_keeps_report_and_current(built: Sandbox) -> None:
     assert code == ExitCode.GATE
     assert "not published: the gate of the test says False" in output
     assert re.search(r"result: not published.*; `current`", output)
-    assert "error:" not in output and "log:" not in output
+    assert "error:" not in output and "\n  log:" not in output
     page = built.root / output.rsplit("  report: ")[-1].strip()
     report = page.read_text(encoding="utf-8")
     assert report.startswith("<!doctype html>")

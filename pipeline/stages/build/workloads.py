@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pipeline.judge.tasks import Task
 
 TRY_LIMIT_S = 20.0
+SETARCH = "setarch"
 ALONE = "run the line at the top of the log to see it alone"
 STOPPED = "a server needs a driver that stops it: docs/profiles.md"
 
@@ -77,7 +78,7 @@ def train_on(
 @cache
 def same_addresses() -> tuple[str, ...]:
     """Return what starts a program without random addresses; nothing where that is forbidden."""
-    words = ("setarch", "-R")
+    words = (SETARCH, "-R")
     try:
         run([*words, "true"], timeout_s=TRY_LIMIT_S)
     except PipelineError:
@@ -100,7 +101,8 @@ def run_workload(
             hint = ALONE if isinstance(workload, Program) else STOPPED
             raise _failed(workload, end, hint, log) from error
         except ChildFailed as error:
-            raise _failed(workload, f"failed: {error.message}", ALONE, log) from error
+            how = error.message.removeprefix(f"{SETARCH}: ")  # which is no program of the user
+            raise _failed(workload, f"failed: {how}", ALONE, log) from error
 
 
 def _failed(workload: Program | Command | Trace, end: str, hint: str, log: Path) -> WorkloadError:
