@@ -22,7 +22,7 @@ typedef struct {
     int count;
     long ended; /* those whose end was seen, and their processor time */
     double ended_seconds;
-    long peak_kib;     /* of the largest of them */
+    long peak_kib;   /* of the largest of them */
     char ran[NAMES]; /* names of other processes, each behind ", " */
 } family;
 
