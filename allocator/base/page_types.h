@@ -32,7 +32,7 @@ HAK_INLINE size_t hak_pages_for(size_t bytes) {
 
 /* Blocks begin at multiples of a grain, 16 bytes. The number of an address that is none lies beyond
  * all others: its odd bits have become the highest ones. */
-#define HAK_GRAIN_SHIFT 4
+#define HAK_GRAIN_SHIFT __builtin_ctz(HAK_MIN_ALIGN)
 HAK_INLINE uintptr_t hak_grain(const void *p) {
     return (uintptr_t)p >> HAK_GRAIN_SHIFT | (uintptr_t)p << (64 - HAK_GRAIN_SHIFT);
 }
@@ -139,7 +139,7 @@ typedef struct hak_segment {
 /* The tables of a range; HAK_TABLE_ABOVE has the upper levels of the rooms, the guard alone has
  * records, hardened builds alone have marks: one table for each shift (pages/mark.h). */
 enum { HAK_MARK_TABLES = 7 };
-#define HAK_MARK_SHIFT(table) (4 + (table)) /* of 16, 32, 64 ... 1024 bytes */
+#define HAK_MARK_SHIFT(table) (HAK_GRAIN_SHIFT + (table)) /* of 16, 32, 64 ... 1024 bytes */
 enum hak_table {
     HAK_TABLE_CLASSES,
     HAK_TABLE_OWNERS,

@@ -24,10 +24,9 @@ static unsigned few_of(unsigned cls) {
 }
 
 /* The usual depth, once the class has filled a slab; until then 1 / `share` of the blocks that the
- * slab ever handed out. Of two
- * threads that send each other some dozens of blocks, one always frees a little more than it hands
- * out. With the usual depth its magazine would gather hundreds, and the other thread would make new
- * ones. */
+ * slab ever handed out. Of two threads that send each other some dozens of blocks, one always frees
+ * a little more than it hands out. With the usual depth its magazine would gather hundreds, and the
+ * other thread would make new ones. */
 static unsigned fair_depth(const hak_slab *slab, unsigned share) {
     unsigned usual = hak_classes[slab->cls].depth, part = slab->carved / share;
     return slab->carved == hak_classes[slab->cls].capacity || part > usual ? usual : part;

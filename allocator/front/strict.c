@@ -31,20 +31,20 @@ void hak_strict_begin(void) {
 }
 
 /* Whether the block is in its magazine now. */
-static bool push(void *block) {
+static bool push(hak_heap *heap, void *block) {
     return hak_is_at_grain(block) &&
-           hak_magazine_push(hak_this_thread.heap, hak_class_in(&hak_ranges[0], block), block);
+           hak_magazine_push(heap, hak_class_in(&hak_ranges[0], block), block);
 }
 
-static inline bool free_by_options(void *block) {
+static inline bool free_by_options(hak_heap *heap, void *block) {
     hak_canary_take(block);
     if (hak_zeroes_freed)
         hak_zero_freed(block);
-    return push(block);
+    return push(heap, block);
 }
 
 void hak_free_strictly(void *block, hak_heap *heap) {
-    if (HAK_UNLIKELY(is_strict) && (block == NULL || free_by_options(block)))
+    if (HAK_UNLIKELY(is_strict) && (block == NULL || free_by_options(heap, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     hak_retire(block, heap);

@@ -43,12 +43,10 @@ static void print_every_build(void) {
          "beyond HAKMEM_HUGE_KEEP. Those\n"
          "  that are used as a whole wait like other memory.\n"
          "- HAKMEM_STATS_AT_EXIT, HAKMEM_LEAKS and HAKMEM_PROFILE_HEAP write nothing at the end of "
-         "a "
-         "program that a signal ends,\n"
+         "a program that a signal ends,\n"
          "  such as SIGTERM, or `_exit`. Use HAKMEM_STATS_SOCKET and HAKMEM_PROFILE_SIGNAL there.\n"
          "- Without HAKMEM_PROFILE_SIGNAL or HAKMEM_CONF_SIGNAL at the start, `kill` with that "
-         "signal "
-         "ends the program.\n"
+         "signal ends the program.\n"
          "- The thread of HAKMEM_PURGE_THREAD begins with a malloc, and rests while nothing "
          "waits.");
 }

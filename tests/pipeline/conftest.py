@@ -16,6 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from trace_support import Recorder
 
+    from pipeline.stages.build.workshop import Workshop
+
 ROOT = Path(__file__).resolve().parents[2]
 # What several folders share is found also when a file of another folder runs alone.
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("trace", "judge")]
@@ -154,6 +156,19 @@ class Sandbox:
         folder = self.root / "build" / "pipeline" / "tiny" / stage
         found = [path.parent for path in folder.glob("[!.]*/receipt.json")]
         return sorted(found, key=lambda path: path.stat().st_mtime_ns)
+
+    def workshop(self, store: Path | None = None) -> Workshop:
+        """Return the surroundings of a stage of ``tiny``, with its own store or another one."""
+        from pipeline.core.console import open_console
+        from pipeline.core.paths import Tree
+        from pipeline.core.store import Store
+        from pipeline.profile.load import load_profile
+        from pipeline.stages.build.workshop import Options, Workshop
+        from pipeline.toolchain.find import find_toolchain
+
+        tree = Tree(self.root)
+        profile, kept = load_profile(tree, "tiny"), Store(store or tree.artifacts("tiny"))
+        return Workshop(tree, profile, find_toolchain(), kept, open_console(False), Options())
 
     def take(self, source: Sandbox, stages: Iterable[str], name: str = "tiny") -> None:
         """Let the profile ``name`` begin with these stages of ``tiny`` in ``source``.

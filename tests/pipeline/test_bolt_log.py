@@ -16,10 +16,10 @@ from pipeline.core.process import run
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
 from pipeline.stages.bolt.optimize import _profile_quality, dyno_stats
-from pipeline.stages.bolt.started import started, tell_started
-from pipeline.stages.bolt.train import summary
+from pipeline.stages.bolt.train import LOADER, started, summary
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.toolchain.find import Toolchain
+from pipeline.toolchain.loader_log import tell_loaded
 
 PROFILED = (
     "BOLT-INFO: 47 out of 131 functions in the binary (35.9%) have non-empty execution profile\n"
@@ -90,10 +90,10 @@ def test_the_linker_tells_which_program_a_process_ran_last(tmp_path: Path) -> No
     script = "mktemp -u; env -u LD_PRELOAD sort VERSION; exec sleep 0"
     run(
         ["sh", "-c", script],
-        env={"LD_PRELOAD": str(library), **tell_started(tmp_path)},
+        env={"LD_PRELOAD": str(library), **tell_loaded(tmp_path / LOADER)},
         timeout_s=60,
     )
-    assert sorted(started(tmp_path, Path(library)).values()) == ["mktemp", "sleep"]
+    assert sorted(started(tmp_path / LOADER, Path(library)).values()) == ["mktemp", "sleep"]
 
 
 def _libm() -> Path:

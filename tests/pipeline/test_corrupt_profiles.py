@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Sandbox
-from rich.console import Console
 
-from pipeline.core.console import BuildConsole
 from pipeline.core.errors import DataError
-from pipeline.core.paths import Tree
 from pipeline.core.process import run
-from pipeline.core.store import Artifact, Store, read_receipt
-from pipeline.profile.load import load_profile
-from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.core.store import Artifact, read_receipt
+from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.merge import function_counts, merge
 from pipeline.stages.pgo.optimize import stale_functions
 from pipeline.stages.pgo.train import Training
-from pipeline.toolchain.find import find_llvm, find_toolchain
+from pipeline.toolchain.find import find_llvm
 from pipeline.toolchain.profdata import total_count
 
 
 @pytest.fixture
 def shop(built: Sandbox, tmp_path: Path) -> Workshop:
-    tree = Tree(built.root)
-    console = BuildConsole(Console(file=io.StringIO()))
-    return Workshop(
-        tree,
-        load_profile(tree, "tiny"),
-        find_toolchain(),
-        Store(tmp_path / "store"),
-        console,
-        Options(),
-    )
+    return built.workshop(tmp_path / "store")
 
 
 @pytest.fixture

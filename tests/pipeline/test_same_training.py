@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 import time
@@ -11,22 +10,17 @@ from pathlib import Path
 
 import pytest
 from conftest import Sandbox
-from rich.console import Console
 
-from pipeline.core.console import BuildConsole
-from pipeline.core.paths import Tree
 from pipeline.core.preload import preload
 from pipeline.core.process import run
 from pipeline.core.store import Store
-from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Program
 from pipeline.stages.build.baseline import Baseline, baseline
 from pipeline.stages.build.configure import configure
-from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.instrument import instrument
 from pipeline.stages.pgo.merge import merge
 from pipeline.stages.pgo.train import train
-from pipeline.toolchain.find import find_toolchain
 
 HANDOVER = Program(
     kind="program",
@@ -43,10 +37,7 @@ ASK = "import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
 
 @pytest.fixture(scope="module")
 def shop(built: Sandbox) -> Workshop:
-    tree = Tree(built.root)
-    console = BuildConsole(Console(file=io.StringIO()))
-    store = Store(tree.artifacts("tiny"))
-    return Workshop(tree, load_profile(tree, "tiny"), find_toolchain(), store, console, Options())
+    return built.workshop()
 
 
 @pytest.fixture(scope="module")

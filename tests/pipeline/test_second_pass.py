@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pytest
 from conftest import Sandbox
 from elftools.elf.elffile import ELFFile
-from rich.console import Console
 
-from pipeline.core.console import BuildConsole
-from pipeline.core.paths import Tree
 from pipeline.core.store import Store
-from pipeline.profile.load import load_profile
 from pipeline.stages.build.baseline import Baseline, baseline
 from pipeline.stages.build.configure import Setup, configure
 from pipeline.stages.build.finish import UNSTRIPPED, finish
 from pipeline.stages.build.record import record
-from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.context import context
 from pipeline.stages.pgo.instrument import instrument
 from pipeline.stages.pgo.merge import function_counts, merge
 from pipeline.stages.pgo.optimize import SECTIONS, pgo
 from pipeline.stages.pgo.train import train
 from pipeline.toolchain.elf import check_library
-from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.text_map import read_text_map
 
 
 @pytest.fixture(scope="module")
 def shop(built: Sandbox) -> Workshop:
     """Work in the sandbox's own store: what it has built is not built again."""
-    tree = Tree(built.root)
-    console = BuildConsole(Console(file=io.StringIO()))
-    store = Store(tree.artifacts("tiny"))
-    return Workshop(tree, load_profile(tree, "tiny"), find_toolchain(), store, console, Options())
+    return built.workshop()
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,19 @@ the library lies in it, says the dynamic linker's log; callgrind's files have th
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import DataError, WorkloadError
 from pipeline.core.preload import preload
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
-from pipeline.judge.counting.valgrind import Simulation, Starter, mapped_region, read_loader_log
+from pipeline.judge.counting.valgrind import Simulation, Starter, region_at
+from pipeline.toolchain.loader_log import last_programs, tell_loaded
 
 COUNTS, LOADER = "counts", "loader"
-_BEGINS = re.compile(r"^transferring control: (.*)$", re.MULTILINE)
 _HEAD_LINES = 20
 """callgrind names the process and its command in the first few lines of a file."""
 
@@ -56,14 +55,17 @@ def simulate_below(valgrind: Path, what: Simulation, name: str, start: Starter) 
         folder = Path(made)
         pattern = f"{str(folder / COUNTS).replace('%', '%%')}.%p"
         options = (*what.simulator(valgrind, pattern), "--trace-children=yes", "--vgdb=no")
-        loader = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(folder / LOADER)}
+        loader = tell_loaded(folder / LOADER)
         start((*options, *what.argv), {**what.env, **preload(what.library), **loader})
         return read_below(folder, name, what.library)
 
 
 def read_below(folder: Path, name: str, library: Path) -> Profile:
     """Return the sum of all processes that ran the program ``name`` with the library."""
-    images = {path.suffix[1:]: image for path, image in _images(folder, library)}
+    images = {
+        number: Image(one.program, region_at(one.place, library))
+        for number, one in last_programs(folder / LOADER, library).items()
+    }
     files = {path.suffix[1:]: path for path in sorted(folder.glob(f"{COUNTS}.*")) if _written(path)}
     ran = [_counted(path, images) for path in files.values()]
     named = [one for one in ran if _called(one.program, name)]
@@ -105,17 +107,6 @@ def _place(name: str, regions: frozenset[Region]) -> Region:
             hint="start it in one way alone, with the same library",
         )
     return next(iter(regions))
-
-
-def _images(folder: Path, library: Path) -> Iterator[tuple[Path, Image]]:
-    """Yield the last program of each process by the dynamic linker's log.
-
-    valgrind's own programs come first in it, and what the process ran before an exec.
-    """
-    for path in sorted(folder.glob(f"{LOADER}.*")):
-        words = _BEGINS.split(read_loader_log(path))
-        if len(words) > 2:  # text before each program's first line, and its name, in turn
-            yield path, Image(words[-2], mapped_region(words[-3], library))
 
 
 def _counted(path: Path, images: Mapping[str, Image]) -> Counted:

@@ -6,7 +6,6 @@ Results repeat exactly, also under another environment size; a test says so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +18,11 @@ from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counts import CountingSource, LibraryCounts, Measured
 from pipeline.judge.request import COUNTING_SLOWDOWN, BenchCommand, CacheGeometry
+from pipeline.toolchain.loader_log import files_of, mapped, tell_loaded
 
 LINE = 64
 PAGE = 4096
 MEASURED_FUNCTION = "bench_measured"
-_MAPPED = re.compile(
-    r"file=(\S+) \[\d+\];\s+generating link map\s.*?base: (0x\w+)\s+size: (0x\w+)", re.DOTALL
-)
 Starter = Callable[[tuple[str, ...], Mapping[str, str]], Completed]
 
 
@@ -80,8 +77,7 @@ def simulate(valgrind: Path, what: Simulation, start: Starter) -> tuple[Profile,
     loader_log, counts = log.with_suffix(".ld"), log.with_suffix(".callgrind")
     log.parent.mkdir(parents=True, exist_ok=True)
     _remove(loader_log, counts)
-    loader = {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(loader_log)}
-    done = start(what.command(valgrind, counts), {**what.env, **loader})
+    done = start(what.command(valgrind, counts), {**what.env, **tell_loaded(loader_log)})
     profile = read_profile(counts, _find_region(loader_log, library))
     _remove(loader_log, counts)
     return profile, done
@@ -131,8 +127,8 @@ def client_command(argv: tuple[str, ...], library: Path) -> tuple[str, ...]:
 
 def _find_region(loader_log: Path, library: Path) -> Region:
     """Return where the dynamic linker mapped ``library`` in the client."""
-    for path in sorted(loader_log.parent.glob(f"{loader_log.name}.*")):
-        region = mapped_region(read_loader_log(path), library)
+    for path in files_of(loader_log):
+        region = region_at(mapped(path, library), library)
         if region:
             return region
     raise DataError(
@@ -142,17 +138,9 @@ def _find_region(loader_log: Path, library: Path) -> Region:
     )
 
 
-def read_loader_log(path: Path) -> str:
-    """Return what the dynamic linker told of a process, without its number before each line."""
-    return re.sub(r"^ *\d+:\t?", "", path.read_text(errors="replace"), flags=re.MULTILINE)
-
-
-def mapped_region(text: str, library: Path) -> Region | None:
-    """Return where ``library`` was mapped by what the dynamic linker told; None: it was not."""
-    for name, base, size in _MAPPED.findall(text):
-        if name == str(library):
-            return Region(path=name, base=int(base, 16), span=int(size, 16))
-    return None
+def region_at(place: tuple[int, int] | None, library: Path) -> Region | None:
+    """Return where ``library`` lies by base and size; None: nowhere."""
+    return None if place is None else Region(str(library), *place)
 
 
 def _check(bench: BenchCommand, profile: Profile, log: Path) -> None:

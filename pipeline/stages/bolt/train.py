@@ -12,16 +12,17 @@ from pipeline.core.errors import DataError
 from pipeline.core.store import Artifact, Notes
 from pipeline.profile.schema import Command, Program
 from pipeline.stages.bolt.instrument import Counted, fresh_folder
-from pipeline.stages.bolt.started import started, tell_started
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import prepare, train_on
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.train import Training, each_workload, training_parts
 from pipeline.toolchain.fdata import Edges
+from pipeline.toolchain.loader_log import last_programs, tell_loaded
 
 STAGE = "bolt-train"
 FDATA = "bolt.fdata"
+LOADER = "started"
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ def _count_one(
         counted.library.path,
         plain,
         log=shop.log(STAGE, workload.name),
-        env=tell_started(folder),
+        env=tell_loaded(folder / LOADER),
     )
     files = sorted(folder.glob(f"{counted.prefix.name}.*.fdata"))
     factor = training.factors[workload.name]
     counted_ones = {path.name.split(".")[1] for path in files}
-    programs = started(folder, counted.library.path)
+    programs = started(folder / LOADER, counted.library.path)
     without = sorted({name for pid, name in programs.items() if pid not in counted_ones})
     corrupt = [path.name for path in files if not total.add_file(path, factor)]
     shutil.rmtree(folder)
@@ -108,6 +109,12 @@ def require_hot(shop: Workshop, total: Edges) -> None:
             hint="read the logs of the workloads",
             log=shop.log(STAGE, "").parent,
         )
+
+
+def started(prefix: Path, library: Path) -> dict[str, str]:
+    """Return the program of each process that had the library, by its number."""
+    programs = last_programs(prefix, library)
+    return {number: Path(one.program).name for number, one in programs.items() if one.place}
 
 
 def summary(notes: Notes) -> str:

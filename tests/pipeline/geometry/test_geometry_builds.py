@@ -11,37 +11,27 @@ from pathlib import Path
 import pytest
 from conftest import GEOMETRY, Sandbox
 
-from pipeline.core.console import open_console
 from pipeline.core.errors import ExitCode, ProfileError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
-from pipeline.core.store import Artifact, Store, read_receipt
+from pipeline.core.store import Artifact, read_receipt
 from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
-from pipeline.profile.load import load_profile
 from pipeline.release.version import Version
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup, configure
 from pipeline.stages.build.cut import cut
-from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.instrument import instrument
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.proof.ablation import simple_steps
-from pipeline.toolchain.find import find_toolchain
-
-
-def shop_of(sandbox: Sandbox, store: Path) -> Workshop:
-    """The surroundings of a stage in a sandbox, with a store of the test's own."""
-    tree = Tree(sandbox.root)
-    profile, console = load_profile(tree, "tiny"), open_console(False)
-    return Workshop(tree, profile, find_toolchain(), Store(store), console, Options())
 
 
 @pytest.fixture
 def shop(built: Sandbox, tmp_path: Path) -> Workshop:
-    return shop_of(built, tmp_path / "store")
+    return built.workshop(tmp_path / "store")
 
 
 def stored(built: Sandbox, stage: str) -> Artifact:
@@ -112,7 +102,7 @@ def without_a_class(shop: Workshop) -> Geometry:
 
 
 def test_an_illegal_geometry_is_refused_before_all_work(fresh: Sandbox, tmp_path: Path) -> None:
-    shop = shop_of(fresh, tmp_path / "store")
+    shop = fresh.workshop(tmp_path / "store")
     path = shop.tree.geometry("tiny")
     default = default_geometry(shop.tree)
     write_toml(default.with_value("small_depth", 1, "a mistake", "none"), default, path)
