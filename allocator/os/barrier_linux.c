@@ -1,5 +1,6 @@
 #include "os/barrier.h"
 
+#include "os/calls.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -45,14 +46,14 @@ bool hak_os_barrier(void) {
 
 hak_os_task hak_os_this_task(void) {
     const hak_os_task unknown = {0, 0};
-    return hak_os_may_ask() ? (hak_os_task){getpid(), gettid()} : unknown;
+    return hak_os_may_ask() ? (hak_os_task){hak_call_process(), hak_call_thread()} : unknown;
 }
 
 /* A process that was made without our fork handlers, or that shares our memory, has a number of its
  * own: nothing is known of its threads. */
 bool hak_os_task_is_gone(hak_os_task task) {
     int saved_errno = errno;
-    bool gone = task.thread != 0 && hak_os_may_ask() && task.process == getpid() &&
+    bool gone = task.thread != 0 && hak_os_may_ask() && task.process == hak_call_process() &&
                 syscall(SYS_tgkill, task.process, task.thread, 0) != 0 && errno == ESRCH;
     errno = saved_errno;
     return gone;

@@ -58,8 +58,16 @@ HAK_INLINE int hak_call_protect(void *start, size_t size, int access) {
 HAK_INLINE int hak_call_sysinfo(struct sysinfo *found) {
     return (int)syscall(SYS_sysinfo, found);
 }
+/* libfaketime has its own getpid, which looks for libc's, and allocates. */
+HAK_INLINE pid_t hak_call_process(void) {
+    return (pid_t)syscall(SYS_getpid);
+}
+HAK_INLINE pid_t hak_call_thread(void) {
+    return (pid_t)syscall(SYS_gettid);
+}
 HAK_INLINE int hak_call_signal_self(int number) {
-    return (int)syscall(SYS_tgkill, (long)getpid(), (long)gettid(), (long)number);
+    return (int)syscall(SYS_tgkill, (long)hak_call_process(), (long)hak_call_thread(),
+                        (long)number);
 }
 HAK_INLINE int hak_call_poll(struct pollfd *wanted, unsigned ms) {
     struct timespec most = {ms / 1000, (long)(ms % 1000) * 1000000};

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "os/calls.h"
 #include "os/file.h"
 #include "os/os.h"
 #include "os/process.h"
@@ -28,5 +29,5 @@ hak_process hak_process_now(void) {
 }
 
 size_t hak_process_number(void) {
-    return (size_t)getpid();
+    return (size_t)hak_call_process();
 }

@@ -1,18 +1,17 @@
 #include "os/guard.h"
 
+#include "os/clock.h"
 #include "os/secret.h"
 
 #include <errno.h>
 #include <linux/random.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Where the call is missing or forbidden: what the kernel gave the process at its start, and the
  * clock. */
 static uint64_t other_random(void) {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct timespec now = hak_os_clock(CLOCK_MONOTONIC);
     return hak_given_at_start(0) ^ ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec;
 }
 

@@ -18,7 +18,7 @@ static HAK_EARLY pid_t owner; /* each process that ends reads it */
 static char *put_number(char *to, const char *end) {
     char digits[12];
     size_t count = 0;
-    for (pid_t left = getpid(); left != 0; left /= 10)
+    for (pid_t left = hak_call_process(); left != 0; left /= 10)
         digits[count++] = (char)('0' + left % 10);
     while (count != 0 && to < end)
         *to++ = digits[--count];
@@ -102,7 +102,7 @@ static const char *open_at(const char *path) {
         return why;
     }
     listener = hak_socket_of(fd);
-    owner = getpid();
+    owner = hak_call_process();
     return NULL;
 }
 
@@ -114,13 +114,13 @@ const char *hak_listener_open(const char *path) {
 }
 
 bool hak_listener_is_open(void) {
-    return owner == getpid() && hak_socket_is_same(listener);
+    return owner == hak_call_process() && hak_socket_is_same(listener);
 }
 
 void hak_listener_close(void) {
     int saved_errno = errno;
     struct stat now;
-    if (owner != 0 && owner == getpid() && hak_call_lstat(address.sun_path, &now) == 0 &&
+    if (owner != 0 && owner == hak_call_process() && hak_call_lstat(address.sun_path, &now) == 0 &&
         now.st_dev == file.device && now.st_ino == file.inode)
         hak_call_unlink(address.sun_path);
     errno = saved_errno;

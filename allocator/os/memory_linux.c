@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 size_t hak_os_page_size(void) {
@@ -184,18 +183,6 @@ bool hak_os_is_private_limited(void) {
 
 bool hak_os_is_limited(void) {
     return hak_os_is_private_limited() || hak_os_address_space_limit() != SIZE_MAX;
-}
-
-uint64_t hak_os_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
-
-uint64_t hak_os_now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
 bool hak_os_is_privileged(void) {

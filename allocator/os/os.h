@@ -1,5 +1,5 @@
 /* The contract with the operating system: the only place where memory is mapped, where threads
- * wait and where time is read. Linux; see memory_linux.c and process_linux.c.
+ * wait and where time is read. Linux; see memory_linux.c, clock_linux.c and process_linux.c.
  *
  * Preconditions of all memory functions: addresses and sizes are multiples of hak_os_page_size(),
  * sizes are not zero. Failing calls leave errno alone. */

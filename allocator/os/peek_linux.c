@@ -18,7 +18,7 @@ static int pagemap = -1;
 size_t hak_os_peek(void *to, uintptr_t from, size_t size) {
     struct iovec here = {to, size}, there = {(void *)from, size};
     int saved_errno = errno;
-    long got = syscall(SYS_process_vm_readv, (long)getpid(), &here, 1L, &there, 1L, 0L);
+    long got = syscall(SYS_process_vm_readv, (long)hak_call_process(), &here, 1L, &there, 1L, 0L);
     errno = saved_errno;
     return got > 0 ? (size_t)got : 0;
 }

@@ -1,3 +1,4 @@
+#include "os/calls.h"
 #include "os/lock.h"
 #include "os/os.h"
 
@@ -39,7 +40,7 @@ static void mend_child(void) {
 }
 
 static void before_fork(void) {
-    parent = getpid();
+    parent = hak_call_process();
     is_mended = false;
     hak_forks = true;
 }
@@ -48,7 +49,7 @@ static void before_fork(void) {
  * cannot be told apart here. Then our own handler mends, and handlers that run before it must not
  * need a lock that was held. */
 void hak_fork_look(void) {
-    if (!is_mended && getpid() != parent)
+    if (!is_mended && hak_call_process() != parent)
         mend_child();
 }
 

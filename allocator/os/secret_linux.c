@@ -1,8 +1,9 @@
 #include "os/secret.h"
 
+#include "os/clock.h"
+
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 
 HAK_EARLY uintptr_t hak_secret;
 
@@ -23,8 +24,7 @@ static uint64_t both_given(void) {
 
 /* For loaders that hand nothing over: where the stack lies, and when it is. */
 static uint64_t drawn_here(void) {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct timespec now = hak_os_clock(CLOCK_MONOTONIC);
     return hak_mixed((uintptr_t)&now) ^ hak_mixed((uint64_t)now.tv_nsec);
 }
 

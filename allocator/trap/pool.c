@@ -1,6 +1,7 @@
 #include "trap/pool.h"
 
 #include "base/bits.h"
+#include "os/calls.h"
 #include "os/fault.h"
 #include "os/os.h"
 
@@ -29,7 +30,7 @@ bool hak_trap_open(void) {
 }
 
 void hak_trap_note(hak_trap_event *event) {
-    event->thread = gettid();
+    event->thread = hak_call_thread();
     hak_stack_take(&event->stack);
 }
 

@@ -1,6 +1,7 @@
 #include "trap/report.h"
 
 #include "base/fatal.h"
+#include "os/calls.h"
 #include "os/stack.h"
 #include "os/thread.h"
 #include "trap/pool.h"
@@ -66,7 +67,7 @@ static void write_report(const char *what, const char *function, const void *add
  * the program's own handler returns from a fault. */
 static void report(const char *what, const char *function, const void *address, size_t slot) {
     static _Atomic int reporter;
-    int nobody = 0, self = gettid();
+    int nobody = 0, self = hak_call_thread();
     if (atomic_compare_exchange_strong(&reporter, &nobody, self)) {
         write_report(what, function, address, slot);
         return;
