@@ -1,6 +1,7 @@
 #include "os/listener.h"
 
 #include "os/calls.h"
+#include "os/thread.h"
 
 #include <errno.h>
 #include <sys/un.h>
@@ -136,5 +137,8 @@ hak_socket hak_listener_wait(unsigned ms) {
     struct pollfd wanted = {.fd = listener.fd, .events = POLLIN};
     if (hak_call_poll(&wanted, ms) <= 0 || !hak_socket_is_same(listener))
         return hak_no_socket;
-    return hak_socket_of(hak_socket_raise(hak_call_accept(listener.fd)));
+    int fd = hak_call_accept(listener.fd);
+    if (fd < 0)
+        hak_os_sleep_ms(ms); /* no descriptor is free: who waits there goes on waiting */
+    return hak_socket_of(hak_socket_raise(fd));
 }

@@ -2,17 +2,21 @@
  * slow, go away or come in numbers harm neither the program nor each other; forked children and
  * programs that are started by exec have nothing of it; what is in the way is left alone. */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +24,7 @@
 #include "../support/check.h"
 #include "../support/threads.h"
 
-enum { CLIENTS = 40, GONE = 50, ANSWER = 1 << 20 };
+enum { CLIENTS = 40, GONE = 50, ANSWER = 1 << 20, A_FEW = 10 };
 static char folder[64], answer[ANSWER];
 
 /* ---- the program that is asked: one letter on stdin, one back ---- */
@@ -90,7 +94,32 @@ static void takes_no_signals(void) {
     CHECK(seen);
 }
 
+static _Atomic int accepted;
+
+/* The library's calls of the system come by here. */
+long syscall(long number, ...) {
+    typedef long six(long, long, long, long, long, long, long);
+    six *next = (six *)dlsym(RTLD_NEXT, "syscall");
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    accepted += number == SYS_accept4;
+    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static void use_up_descriptors(void) {
+    const struct rlimit none = {3, 3};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+}
+
 static void do_as_told(char what, char **arguments) {
+    if (what == 'd')
+        use_up_descriptors();
+    if (what == 'a')
+        CHECK_THAT(accepted < A_FEW, "it tried %d times in a second", accepted);
     if (what == 'f')
         fork_one();
     if (what == 'c')
@@ -292,6 +321,17 @@ static void many_clients_are_answered(void) {
     quit(p);
 }
 
+/* The thread does not try again and again. */
+static void no_descriptor_is_free(void) {
+    program p = start_at(path_of("n"));
+    CHECK(tell(p, 'd') == 'd');
+    int waits = client(path_of("n"));
+    sleep(1);
+    CHECK(tell(p, 'a') == 'a');
+    close(waits);
+    quit(p);
+}
+
 /* ---- fork, exec, the end ---- */
 
 static void children_have_nothing(void) {
@@ -391,6 +431,7 @@ int main(int count, char **arguments) {
     slow_clients_do_not_matter();
     clients_go_away();
     many_clients_are_answered();
+    no_descriptor_is_free();
     children_have_nothing();
     exec_leaves_a_stale_socket();
     a_killed_process_makes_way();
