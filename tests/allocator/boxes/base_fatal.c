@@ -1,6 +1,7 @@
 /* The last line of a program: whole, on stderr, in one piece, however long; then SIGABRT. */
 #include "base/fatal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/threads.h"
 
 static char text[4096];
 
@@ -50,6 +52,30 @@ static void is_cut_but_ends_with_a_newline(void) {
     CHECK(length < sizeof endless && text[length - 1] == '\n');
 }
 
+static void nobody_reads(void) {
+    int ends[2];
+    CHECK(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+    close(ends[0]);
+    errno = 0;
+    hak_message((const char *const[]){"to nobody", NULL});
+    CHECK(errno == 0);
+    _exit(0);
+}
+
+/* A program goes on where the reader of its messages has gone, and has its own signals as before.
+ */
+static void a_broken_pipe_ends_nothing(void) {
+    pid_t child = fork();
+    if (child == 0)
+        nobody_reads();
+    child_must_succeed(child);
+    sigset_t before, after;
+    CHECK(sigprocmask(SIG_BLOCK, NULL, &before) == 0);
+    hak_message((const char *const[]){"a message, for its signals", NULL});
+    CHECK(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
+    CHECK(sigismember(&after, SIGPIPE) == sigismember(&before, SIGPIPE));
+}
+
 static void decimals(void) {
     char buffer[21];
     CHECK(strcmp(hak_decimal(0, buffer), "0") == 0);
@@ -60,6 +86,7 @@ static void decimals(void) {
 int main(void) {
     is_formatted();
     is_cut_but_ends_with_a_newline();
+    a_broken_pipe_ends_nothing();
     decimals();
     return 0;
 }

@@ -18,9 +18,10 @@
 #include "../support/threads.h"
 
 static const int permitted[] = {
-    SYS_mmap,         SYS_munmap,     SYS_mprotect,  SYS_madvise,       SYS_mremap,
-    SYS_futex,        SYS_prctl,      SYS_getrusage, SYS_clock_gettime, SYS_write,
-    SYS_rt_sigreturn, SYS_exit_group, SYS_getrandom, SYS_prlimit64,     SYS_rt_sigaction,
+    SYS_mmap,          SYS_munmap,    SYS_mprotect,     SYS_madvise,
+    SYS_mremap,        SYS_futex,     SYS_prctl,        SYS_getrusage,
+    SYS_clock_gettime, SYS_write,     SYS_rt_sigreturn, SYS_exit_group,
+    SYS_getrandom,     SYS_prlimit64, SYS_rt_sigaction, SYS_rt_sigprocmask, /* for messages */
 };
 enum {
     PERMITTED = sizeof permitted / sizeof *permitted,
