@@ -43,7 +43,7 @@ def judge_request(
         baseline=plain.library.path,
         tuned=tuned.path,
         benches=_benches(shop, setup, plain, brief or shop.options.quick),
-        health=tuple(_health(shop, w) for w in health),
+        health=tuple(health_command(shop.tree.root, w) for w in health),
         margins=Margins(
             throughput=gate.throughput_margin,
             workload=gate.workload_allowance,
@@ -56,7 +56,7 @@ def judge_request(
         tasks=judged_tasks(shop),
         count_env=COUNT_ENV,
         slowed=slowed.path if slowed else None,
-        self_check_s=max(gate.self_check_s, shop.options.verify_s or 0.0),
+        self_check_s=self_check_s(shop),
         mode=shop.options.mode,
         left_out=left_out(shop),
         logs=shop.log(STAGE, "").parent,
@@ -134,6 +134,11 @@ def budget_s(shop: Workshop) -> float:
     return shop.options.verify_s or budgets[shop.options.mode]
 
 
+def self_check_s(shop: Workshop) -> float:
+    """Return the same for each half of the judge's check of itself."""
+    return max(shop.profile.gate.self_check_s, shop.options.verify_s or 0.0)
+
+
 def left_out(shop: Workshop) -> tuple[str, ...]:
     """Return what this mode does not do, a sentence each."""
     mode = shop.options.mode
@@ -202,10 +207,6 @@ def _bench(workload: Program, plain: Baseline, quick: bool) -> BenchCommand:
         allowance=workload.allowance,
         timeout_s=workload.timeout_s,
     )
-
-
-def _health(shop: Workshop, workload: Command) -> HealthCommand:
-    return health_command(shop.tree.root, workload)
 
 
 def health_command(root: Path, workload: Command) -> HealthCommand:

@@ -13,7 +13,13 @@ from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import command_keys, machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.proof.request import STAGE, budget_s, judge_request, judged_tasks
+from pipeline.stages.proof.request import (
+    STAGE,
+    budget_s,
+    judge_request,
+    judged_tasks,
+    self_check_s,
+)
 
 if TYPE_CHECKING:  # numpy and scipy come with the judge: a build that judges nothing skips them
     from pipeline.judge.model import VerifyResult
@@ -53,7 +59,7 @@ def verify(
         "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
         "mode": shop.options.mode,
         "machine": machine_key(),
-        "seconds": budget_s(shop),
+        "seconds": [budget_s(shop), self_check_s(shop)],
         "tasks": task_keys(shop, judged_tasks(shop)),
         "commands": command_keys(shop, setup.verifying),
     }
