@@ -44,6 +44,9 @@ BORDER = (
     "lies: the version that is current stays, until a build gains more"
 )
 
+LEAST_S = 30.0
+"""Less than that `--verify-time` refuses (commands/duration.py)."""
+
 LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""
 
@@ -126,7 +129,7 @@ def _more(result: VerifyResult, profile: str) -> str:
     if result.mode == "quick" and result.throughput.seconds < USUAL_S:
         known = _seconds_known(result)
         if known is not None and SURPLUS * known <= LITTLE_S:
-            seconds = math.ceil(SURPLUS * known)
+            seconds = math.ceil(max(LEAST_S, SURPLUS * known))
             again = _command(profile, "--quick", f"--verify-time {seconds}s")
             return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
         return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"

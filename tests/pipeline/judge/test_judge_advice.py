@@ -13,7 +13,8 @@ from judge_support import (
     throughput_of,
 )
 
-from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step, to_decide
+from pipeline.commands.duration import Duration
+from pipeline.judge.advice import LEAST_S, MOST_S, SURPLUS, advice, next_step, to_decide
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
@@ -104,18 +105,22 @@ def test_a_quick_run_that_took_as_long_as_a_full_one_asks_for_time() -> None:
     assert said[1].startswith(AGAIN)
 
 
-def test_a_quick_run_that_needs_little_more_gets_just_that() -> None:
+@pytest.mark.parametrize(("had", "needed", "asked"), [(20.0, 52.0, 78), (15.0, 16.0, LEAST_S)])
+def test_a_quick_run_that_needs_little_more_gets_just_that(
+    had: float, needed: float, asked: int
+) -> None:
     """Some tens of seconds would decide it: then no full build is proposed."""
-    found = judged(1.0, 2.0, 3.0, seconds=20.0)
+    found = judged(1.0, 2.0, 4.0, seconds=had)
     overall = Interval(value=1.003, low=0.988, high=1.0184, confidence=0.95)
     throughput = found.throughput.model_copy(
-        update={"overall": overall, "pairs_to_decide": 260, "seconds_to_decide": 52.0}
+        update={"overall": overall, "pairs_to_decide": 260, "seconds_to_decide": needed}
     )
     key = found.keys.throughput.model_copy(update={"verdict": Verdict.INCONCLUSIVE})
     keys = found.keys.model_copy(update={"throughput": key})
     update = {"mode": "quick", "throughput": throughput, "keys": keys}
     said = advice(found.model_copy(update=update), "shop")
-    assert "--profile shop --quick --verify-time" in said
+    assert f"--profile shop --quick --verify-time {asked:.0f}s" in said
+    assert Duration().convert(f"{asked:.0f}s", None, None) == asked
     assert "without --quick" not in said
 
 
