@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pipeline.judge.gained import fatter
 from pipeline.judge.health import PLAIN_RUNS, compare_logs
 from pipeline.judge.keys import suspects_of
 from pipeline.judge.known import SelfJudgement
@@ -103,7 +104,9 @@ def _step(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
         return _more(result, profile) + _seeming(result, profile, words) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         neutral = _command(profile, *words, "--allow-neutral")
-        return f"nothing became worse either: {neutral} publishes it"
+        fat = fatter(result) is not None
+        worse = "nothing but memory became worse" if fat else "nothing became worse either"
+        return f"{worse}: {neutral} publishes it"
     return ""
 
 
@@ -209,9 +212,11 @@ def _longer(result: VerifyResult, profile: str) -> str:
 
 
 def _minutes_beside(result: VerifyResult) -> int:
-    """Return how long a judgement takes beside its timed runs."""
-    judgements = CHECKED if result.self_check else 1
-    return math.ceil(max(0.0, result.seconds - judgements * result.throughput.seconds) / 60)
+    """Return how long a judgement takes beside its timed runs, each as long as it took."""
+    check = result.self_check
+    timed = [check.same_build.throughput, check.slowdown.throughput] if check else []
+    spent = sum(one.seconds for one in (result.throughput, *timed))
+    return math.ceil(max(0.0, result.seconds - spent) / 60)
 
 
 def _noisy(result: VerifyResult) -> str:

@@ -1,4 +1,4 @@
-"""What a build is shown to be better in: the gains for which it may be published."""
+"""What a build is shown to be better in: the gains for which it may be published. And memory."""
 
 from __future__ import annotations
 
@@ -26,3 +26,11 @@ def leaner(result: VerifyResult) -> str | None:
     if memory is None or memory.verdict is not Verdict.GO or not result.keys.throughput.not_worse:
         return None
     return f"memory is GO: {memory.reason}"
+
+
+def fatter(result: VerifyResult) -> str | None:
+    """Return that more memory is shown to be needed: it decides nothing, and has to be said."""
+    memory = result.keys.memory
+    if memory is None or memory.verdict is not Verdict.NO_GO:
+        return None
+    return f"memory is NO-GO, which decides nothing: {memory.reason}"

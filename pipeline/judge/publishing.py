@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pipeline.judge.accepted import accepting
-from pipeline.judge.gained import leaner
+from pipeline.judge.gained import fatter, leaner
 from pipeline.judge.keys import with_interval
 from pipeline.judge.known import CountedJudgement, SelfJudgement
 from pipeline.judge.model import Key, VerifyResult
@@ -128,11 +128,14 @@ def _gained(result: VerifyResult, allow_neutral: bool) -> Answer:
     others = [f"{name} is {_mildly(key)}" for name, key in keys if key.verdict is not Verdict.GO]
     if less := leaner(result):
         gains.append(less)
+    if more := fatter(result):
+        others.append(more)
     if gains:
         return True, "; ".join(gains + others)
     unknown = [f"{name}: {key.reason}" for name, key in keys if not key.not_worse]
     if unknown:
         return False, "no key is GO, and not every key is shown harmless: " + "; ".join(unknown)
     if allow_neutral:
-        return True, "no key is GO, none is worse, and --allow-neutral accepts that"
+        worse = "none but memory" if more else "none"
+        return True, f"no key is GO, {worse} is worse, and --allow-neutral accepts that"
     return False, "no key is GO: neither key shows a gain (--allow-neutral would accept this)"

@@ -262,6 +262,12 @@ def test_the_minutes_in_all_are_those_of_counting_too() -> None:
     assert f"up to {3 * minutes(said) + 3} minutes in all" in said and "3 of counting" in said
 
 
+def test_a_check_that_took_longer_than_the_build_is_no_counting() -> None:
+    found = missing_the_slowdown(judged(1.0, noise=1.0, misses=3.0, seconds=10.0), noise=8.0)
+    said = advice(found.model_copy(update={"seconds": 10.0 + 2 * 60.0}), "shop")
+    assert "0 of counting" in said
+
+
 def test_a_published_build_names_what_decides_its_speed() -> None:
     undecided = judged(1.0, 8.0, 3.0)
     assert undecided.keys.throughput.verdict is Verdict.INCONCLUSIVE

@@ -13,6 +13,7 @@ from judge_support import (
     throughput_of,
 )
 
+from pipeline.judge.advice import advice
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.request import Margins
 from pipeline.judge.samples import Throughput
@@ -81,6 +82,18 @@ def test_less_memory_is_worth_publishing_where_speed_is_not_worse() -> None:
     vague = result_of(throughput_of(mixed=pairs(1.0, noise=15, rss=(4096, 3800))), programs=alike)
     assert not vague.keys.throughput.not_worse
     assert not may_publish(vague, False)[0]
+
+
+def test_a_rise_of_memory_is_told_though_it_decides_nothing() -> None:
+    """The reason once said that no key is worse."""
+    alike = [program_of("python3", 4.0, 4.0)]
+    fat = result_of(throughput_of(mixed=pairs(1.0, rss=(4096, 4400))), programs=alike)
+    assert fat.keys.memory is not None and fat.keys.memory.verdict is NO_GO
+    assert may_publish(fat, True)[1].startswith("no key is GO, none but memory is worse")
+    assert advice(fat, "shop").startswith("nothing but memory became worse")
+    faster = result_of(throughput_of(mixed=pairs(1.05, rss=(4096, 4400))), programs=alike)
+    published, reason = may_publish(faster, False)
+    assert published and "memory is NO-GO, which decides nothing: peak memory +7.42 %" in reason
 
 
 def test_real_programs_that_lose_together_are_not_published_for_a_gain_of_loops() -> None:
