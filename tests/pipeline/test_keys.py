@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 from rich.console import Console
@@ -21,9 +23,13 @@ from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Command, Trace
 from pipeline.stages.build import compile as compiling
 from pipeline.stages.build import workloads
-from pipeline.stages.build.configure import lacking
-from pipeline.stages.build.workshop import Options, Workshop, in_words
+from pipeline.stages.build.baseline import Baseline
+from pipeline.stages.build.configure import Setup, lacking
+from pipeline.stages.build.workshop import Library, Options, StageDue, Workshop, in_words
+from pipeline.stages.proof import ablation, verify
+from pipeline.stages.tuning import traces, tune
 from pipeline.toolchain import identity
+from pipeline.toolchain.find import Toolchain
 from pipeline.toolchain.identity import Identities
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -192,6 +198,77 @@ def test_the_variant_is_in_the_key_of_every_stage(tmp_path: Path) -> None:
     assert made[0].receipt.key != made[1].receipt.key
     assert shop("hardened").line == "mixed+hardened"
     assert shop("hardened").log("train", "a").is_relative_to(Tree(tmp_path).logs("mixed+hardened"))
+
+
+def parts_of(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object]) -> dict[str, Any]:
+    """Return the parts of the key of the first stage that ``ask`` would do."""
+    asked: list[dict[str, Any]] = []
+
+    def do(_shop: Workshop, _stage: str, parts: dict[str, Any], *_: Any, **__: Any) -> NoReturn:
+        asked.append(parts)
+        raise StageDue
+
+    monkeypatch.setattr(Workshop, "do", do)
+    with pytest.raises(StageDue):
+        ask()
+    return asked[0]
+
+
+def shop_for(folder: Path, options: Options | None = None) -> Workshop:
+    profile, console = load_profile(Tree(ROOT), "mixed"), BuildConsole(Console(file=io.StringIO()))
+    tools, store = Toolchain(()), Store(folder)
+    return Workshop(Tree(ROOT), profile, tools, store, console, options or Options())
+
+
+def test_as_much_time_as_in_the_profile_is_more_for_the_check_of_the_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both were one key, so what the advice asked for found nothing to do."""
+    monkeypatch.setattr(verify, "judged_tasks", lambda _: ())
+    library = Library(tmp_path, "", cast(Any, None))
+    setup = cast(Setup, SimpleNamespace(programs="", verifying=()))
+    plain = cast(Baseline, SimpleNamespace(library=library))
+    shops = [
+        shop_for(tmp_path, Options(thorough=True, verify_s=seconds)) for seconds in (None, 3600.0)
+    ]
+    keys = [
+        parts_of(monkeypatch, partial(verify.verify, shop, setup, plain, library, None))
+        for shop in shops
+    ]
+    assert keys[0]["seconds"] != keys[1]["seconds"]
+
+
+@pytest.mark.parametrize("what", ["ablation", "traces", "tune"])
+def test_what_runs_a_command_of_the_training_has_its_program_in_the_key(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, script = shop_for(tmp_path), tmp_path / "load.sh"
+    script.write_text("one", encoding="utf-8")
+    argv = ("sh", str(script))
+    command = Command(kind="command", name="a", role="train", argv=argv, weight=1)
+    setup = cast(Setup, SimpleNamespace(programs="", training=(command,)))
+    made = SimpleNamespace(receipt=SimpleNamespace(outputs={}))
+    plain = cast(Baseline, SimpleNamespace(artifact=made))
+    monkeypatch.setattr(ablation, "trained_tasks", lambda: ())
+    ways: dict[str, Callable[[], object]] = {
+        "ablation": lambda: parts_of(
+            monkeypatch, lambda: ablation.ablation(shop, setup, plain, ())
+        ),
+        "traces": lambda: parts_of(monkeypatch, lambda: traces.training_traces(shop, setup, plain)),
+        "tune": lambda: tune.context_of(shop, setup, plain, ()),
+    }
+    before = ways[what]()
+    assert ways[what]() == before
+    script.write_text("another", encoding="utf-8")
+    assert ways[what]() != before
+
+
+@pytest.mark.parametrize("stage", ["ablation", "verify"])
+def test_words_about_a_verdict_are_in_no_key(stage: str) -> None:
+    """A change of the headline judged everything again."""
+    found = closure(ROOT, f"pipeline.stages.proof.{stage}")
+    told = {f"pipeline.judge.{name}" for name in ("headline", "advice", "publishing", "decided")}
+    assert not told & set(found)
 
 
 def test_what_was_measured_is_of_this_machine() -> None:

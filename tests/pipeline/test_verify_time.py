@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NoReturn, cast
 
 import pytest
 from click.testing import CliRunner
@@ -14,8 +12,7 @@ from pipeline.core.console import open_console
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import load_profile
-from pipeline.stages.build.workshop import Options, StageDue, Workshop
-from pipeline.stages.proof import verify as verifying
+from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.stages.proof.request import budget_s, left_out
 from pipeline.toolchain.find import Toolchain
 
@@ -46,33 +43,6 @@ def test_the_command_line_goes_before_the_profile(
     is_limit = not options.thorough and not (options.quick and seconds >= 60)  # of a full run
     assert (f"judging ends after {seconds:g} s" in said) == is_limit
     assert ("or later, once each workload has its fewest pairs" in said) == is_limit
-
-
-def test_as_much_time_as_in_the_profile_is_more_for_the_check_of_the_judge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both were one key, so what the advice asked for found nothing to do."""
-    monkeypatch.setattr(verifying, "judged_tasks", lambda _: ())
-    monkeypatch.setattr(verifying, "command_keys", lambda *_: {})
-    asked: list[Any] = []
-
-    def do(_self: Workshop, _stage: str, parts: dict[str, Any], *_: Any, **__: Any) -> NoReturn:
-        asked.append(parts["seconds"])
-        raise StageDue
-
-    monkeypatch.setattr(Workshop, "do", do)
-    library = SimpleNamespace(digest="")
-    setup = SimpleNamespace(programs="", verifying=())
-    for options in (Options(thorough=True), Options(thorough=True, verify_s=3600.0)):
-        with pytest.raises(StageDue):
-            verifying.verify(
-                shop(tmp_path, options),
-                cast(Any, setup),
-                cast(Any, SimpleNamespace(library=library)),
-                cast(Any, library),
-                None,
-            )
-    assert asked[0] != asked[1]
 
 
 @pytest.mark.parametrize("time", ["5", "soon", "-3m", "8000h", ""])

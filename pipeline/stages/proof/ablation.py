@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
-from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
-from pipeline.profile.schema import Program
+from pipeline.profile.schema import Command, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import finish
 from pipeline.stages.build.programs import command_path, find_program, require_program
-from pipeline.stages.build.workloads import machine_key, task_keys, workload_keys
+from pipeline.stages.build.workloads import command_keys, machine_key, task_keys, workload_keys
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.pgo.merge import ProfileData
 from pipeline.stages.pgo.optimize import ONE_BY_ONE, SECTIONS, pgo
@@ -79,10 +78,10 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
     parts = {
         "builds": {one.name: one.library.digest for one in chain},
         "programs": setup.programs,
-        "workloads": workload_keys(shop, setup.training),
+        "workloads": workload_keys(shop, timed(setup)),
+        "commands": command_keys(shop, timed(setup)),
         "gate": shop.profile.gate.model_dump(),
         "tools": shop.tool_keys,
-        "judge": digest_tree(shop.tree.root, ["pipeline/judge", "pipeline/evidence"]),
         "tasks": task_keys(shop, trained_tasks()),
         "mode": shop.options.mode,
         "machine": machine_key(),
@@ -110,21 +109,29 @@ def ablation(shop: Workshop, setup: Setup, plain: Baseline, chain: Sequence[Cand
 def choosing_request(shop: Workshop, setup: Setup, plain: Baseline, full: Library) -> JudgeRequest:
     """Return the request that chooses: training workloads in their short runs, and short tasks.
 
-    No workload or task of it judges what is chosen. Commands of the training are left out where
-    there are programs: ten pairs of each, for each step of the chain, would take minutes.
+    No workload or task of it judges what is chosen.
     """
     from pipeline.tune.ground import Places, commands
 
-    programs = [one for one in setup.training if isinstance(one, Program)]
-    threads = {one.name: threads_of(one) for one in programs}
+    threads = {one.name: threads_of(one) for one in setup.training if isinstance(one, Program)}
     places = Places(plain.program, require_program, shop.tree.root, command_path(), plain.elsewhere)
     return replace(
         judge_request(shop, setup, plain, full, brief=True),
-        benches=commands(programs or setup.training, places, threads),
+        benches=commands(timed(setup), places, threads),
         tasks=trained_tasks(),
         health=(),
         logs=shop.log(STAGE, "").parent,
     )
+
+
+def timed(setup: Setup) -> tuple[Program | Command, ...]:
+    """Return the training workloads by which a build is chosen.
+
+    Commands are left out where there are programs: ten pairs of each, for each step of the chain,
+    would take minutes.
+    """
+    programs = tuple(one for one in setup.training if isinstance(one, Program))
+    return programs or setup.training
 
 
 def trained_tasks() -> tuple[Task, ...]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.console import StageLine
-from pipeline.core.digest import digest_tree
 from pipeline.core.store import Artifact, Notes
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
@@ -56,7 +55,6 @@ def verify(
         "workloads": workload_keys(shop, setup.verifying),
         "gate": shop.profile.gate.model_dump(),
         "tools": shop.tool_keys,
-        "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
         "mode": shop.options.mode,
         "machine": machine_key(),
         "seconds": [budget_s(shop), self_check_s(shop)],

@@ -13,6 +13,7 @@ from pipeline.profile.schema import REPLAY, Command, Program, Trace
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.record import make_trace
+from pipeline.stages.build.workloads import command_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.trace.tools import SOURCES, recorder_tools
 
@@ -35,6 +36,7 @@ def training_traces(
     wanted = [workload for workload in setup.training if _plays(workload) is None]
     parts = {
         "workloads": [workload.model_dump_json() for workload in wanted],
+        "commands": command_keys(shop, wanted),
         "programs": setup.programs,
         "recorder": digest_tree(shop.tree.root, SOURCES),
         "events": EVENTS,

@@ -24,6 +24,7 @@ from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.compile import LIBRARY, build_plain
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.programs import command_path, require_program
+from pipeline.stages.build.workloads import command_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.tuning.traces import training_traces
 from pipeline.toolchain.flags import ALIGNED, COMPILE, LINK, spelled
@@ -74,7 +75,8 @@ def tune(
             threads = {name: trace.process.threads for name, (trace, _) in traces.items()}
             builder = CandidateBuilder(shop, setup, say)
             benches = _benches(shop, setup, plain, threads)
-            ground = _ground(shop, plain, benches, builder(base), budget_s)
+            context = context_of(shop, setup, plain, benches)
+            ground = _ground(shop, plain, benches, builder(base), context, budget_s)
             measurer = Measurer(ground, engine, Journal(folder / "results.jsonl"), say)
             tuner = Tuner(base, moves, builder, measurer)
             outcome = tuner.run(budget_s - (time.monotonic() - started))
@@ -159,28 +161,39 @@ class CandidateBuilder:
         return File(library, digest_file(library))
 
 
+def context_of(
+    shop: Workshop, setup: Setup, plain: Baseline, benches: tuple[BenchCommand, ...]
+) -> str:
+    """Return a digest of what decides results beside the libraries."""
+    return digest_value(
+        {
+            "programs": plain.artifact.receipt.outputs,
+            "workloads": [[bench.name, *bench.argv, str(bench.weight)] for bench in benches],
+            "environment": [sorted(bench.env.items()) for bench in benches],
+            "commands": command_keys(shop, setup.training),
+            "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
+            "tools": shop.tool_keys,
+        }
+    )
+
+
 def _ground(
     shop: Workshop,
     plain: Baseline,
     benches: tuple[BenchCommand, ...],
     default: File,
+    context: str,
     budget_s: float,
 ) -> Ground:
-    """Return what is measured, and against what: the training workloads, the library as it is."""
+    """Return what is measured, and against what: the training workloads, the library as it is.
+
+    A ``context`` has a block of its own, and results that no other takes over.
+    """
     from pipeline.judge.request import JudgeRequest, Margins
     from pipeline.tune.ground import remembered_block
     from pipeline.tune.trial import Ground
 
     gate = shop.profile.gate
-    context = digest_value(
-        {
-            "programs": plain.artifact.receipt.outputs,
-            "workloads": [[bench.name, *bench.argv, str(bench.weight)] for bench in benches],
-            "environment": [sorted(bench.env.items()) for bench in benches],
-            "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
-            "tools": shop.tool_keys,
-        }
-    )
     block = remembered_block(
         _folder(shop) / BLOCK, context, lambda: _block(shop, benches, plain, budget_s)
     )
