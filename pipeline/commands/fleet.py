@@ -185,7 +185,7 @@ def _sort(
             kinds[0].append(one)
         elif one.path.suffix in edges:
             kinds[1].append(one)
-        elif one.path.read_bytes()[: len(PERF_MAGIC)] == PERF_MAGIC:
+        elif _is_of_perf(one.path):
             kinds[2].append(one)
         else:
             raise UsageError(
@@ -193,6 +193,12 @@ def _sort(
                 hint="rename it if it is one of these",
             )
     return kinds
+
+
+def _is_of_perf(path: Path) -> bool:
+    """Tell whether perf has written a file, by its first bytes: it may have gigabytes."""
+    with path.open("rb") as stream:
+        return stream.read(len(PERF_MAGIC)) == PERF_MAGIC
 
 
 def _say(merged: Merged, given: int, tree: Tree) -> None:
