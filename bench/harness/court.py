@@ -16,7 +16,7 @@ from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.judge import selfcheck
 from pipeline.judge.counting.told import Told, as_program, joined
-from pipeline.judge.counting.whole import count_programs, whole_counter
+from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.counts import RealProgram
 from pipeline.judge.icache import icache_key
 from pipeline.judge.known import SelfJudgement
@@ -63,16 +63,13 @@ class Court:
 
     def _programs(self, request: JudgeRequest, shuffled: Path) -> tuple[RealProgram, ...]:
         """Return the counts of both layouts; of the listed one as they were counted first."""
-        counter = whole_counter(request)
-        if counter is None:
-            return count_programs(None, {}, request.tasks, _quiet)
-        told = counter.count({"tuned": shuffled}, request.tasks)
+        told = whole_counter(request).count({"tuned": shuffled}, request.tasks)
         return tuple(map(as_program, joined(self._listed_counts, told)))
 
     @cached_property
     def _listed_counts(self) -> tuple[Told, ...]:
         counter = whole_counter(self.request, "listed")
-        return counter.count({"baseline": self.listed}, self.request.tasks) if counter else ()
+        return counter.count({"baseline": self.listed}, self.request.tasks)
 
 
 def _same(request: JudgeRequest) -> Answer:

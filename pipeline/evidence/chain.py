@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.evidence.choice import FEW_MISSES, Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.counting.told import Told, mean
+from pipeline.judge.counting.told import mean
 from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import MIN_PAIRS, JudgeRequest
@@ -42,7 +42,8 @@ def judge_chain(
     to be others than those that judge what is chosen. At most ``budget_s`` seconds are
     spent timing a build, beyond its first look.
     """
-    told = _count(builds, request, progress)
+    libraries = {build.name: build.library for build in builds}
+    told = whole_counter(request, "count").count(libraries, request.tasks, progress)
     rows = [_Row(build, {field: mean(told, build.name, field) for field in COUNTED})
             for build in builds]  # fmt: skip
     speeds = _time_all(rows, request, budget_s, progress)
@@ -70,15 +71,6 @@ class _Row:
 
     build: Build
     means: Mapping[str, float | None]
-
-
-def _count(builds: Sequence[Build], request: JudgeRequest, progress: Progress) -> tuple[Told, ...]:
-    """Return what the builds executed in each task; nothing at all where there is no valgrind."""
-    counter = whole_counter(request, "count")
-    if counter is None:
-        return ()
-    libraries = {build.name: build.library for build in builds}
-    return counter.count(libraries, request.tasks, progress)
 
 
 def _time_all(

@@ -29,8 +29,6 @@ def judge_layout(
     ENOUGH of them that are as good as the tuned one end it. None where nothing can be counted.
     """
     counter = whole_counter(request)
-    if counter is None:
-        return None
 
     def count(libraries: Mapping[str, Path]) -> tuple[tuple[str, ...], list[float]]:
         told = counter.count(libraries, request.tasks, progress)

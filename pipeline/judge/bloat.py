@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline.judge.counting.told import Told, as_program
-from pipeline.judge.counting.whole import WholeCounter, whole_counter
+from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.counts import ProgramCounts, RealProgram
 from pipeline.judge.icache import icache_key
 from pipeline.judge.known import Bloat, CountedJudgement
@@ -44,13 +44,11 @@ LEAST = RISE * PROBED_LINES / LINES
 
 def same_counts(
     request: JudgeRequest, programs: Sequence[RealProgram], progress: Progress
-) -> CountedJudgement | None:
+) -> CountedJudgement:
     """Judge ``request.tuned`` against itself: what was counted of it, and counted again."""
-    counter = whole_counter(request)
-    if counter is None:
-        return None
+    counter = whole_counter(request, "same-build/programs")
     tasks = [task for task in request.tasks if not task.of_profile]
-    again = _counter(counter, "same-build").count({"tuned": request.tuned}, tasks, progress)
+    again = counter.count({"tuned": request.tuned}, tasks, progress)
     counts = {one.task.name: one.counts.get("tuned") for one in again}
     both = [
         one.model_copy(update={"baseline": one.tuned, "tuned": counts.get(one.name)})
@@ -61,15 +59,12 @@ def same_counts(
 
 def known_bloat(
     request: JudgeRequest, slowed: Path, programs: Sequence[RealProgram], progress: Progress
-) -> CountedJudgement | None:
+) -> CountedJudgement:
     """Judge ``slowed`` against itself with RISE more misses in each of BLOATED ``programs``.
 
     Programs that hardly call malloc cannot be bloated by it and are left out.
     """
-    counter = whole_counter(request)
-    if counter is None:
-        return None
-    counter = _counter(counter, "bloat")
+    counter = whole_counter(request, "bloat/programs")
 
     def counted(lines: Mapping[str, int], name: str) -> dict[str, Told]:
         """Count each task with so many lines; all at once, as the counter does."""
@@ -127,10 +122,6 @@ def _judged(
         ratio=key.ratio,
         doses=tuple(doses),
     )
-
-
-def _counter(counter: WholeCounter, folder: str) -> WholeCounter:
-    return replace(counter, logs=counter.logs.parent / folder / "programs")
 
 
 def _only(told: Told) -> ProgramCounts:

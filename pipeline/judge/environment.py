@@ -14,7 +14,6 @@ from pipeline.core.process import run
 from pipeline.core.processor import machine
 from pipeline.judge.l1i import machine_l1i
 from pipeline.judge.model import Environment
-from pipeline.judge.request import Tools
 
 VERSION_LIMIT_S = 10.0
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
@@ -26,8 +25,8 @@ def load() -> float:
     return os.getloadavg()[0]
 
 
-def record(tools: Tools, load_before: float) -> Environment:
-    """Return the description of this machine, after the measurement."""
+def record(tools: Mapping[str, Path | None], load_before: float) -> Environment:
+    """Return the description of this machine and of ``tools``, after the measurement."""
     l1i, source = machine_l1i()
     return Environment(
         cpu=_field(Path("/proc/cpuinfo"), r"model name\s*:\s*(.+)"),
@@ -44,7 +43,7 @@ def record(tools: Tools, load_before: float) -> Environment:
         load_after=load(),
         l1i=l1i,
         l1i_source=source,
-        tools=tool_versions({"valgrind": tools.valgrind, "perf": tools.perf}),
+        tools=tool_versions(tools),
     )
 
 

@@ -8,13 +8,10 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from pipeline.core.errors import ToolError
 from pipeline.judge import environment
 from pipeline.judge.counting.count import count
 from pipeline.judge.counting.elf import read_elf
-from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.counting.whole import count_programs, whole_counter
-from pipeline.judge.counts import Counting
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
@@ -35,15 +32,14 @@ def judge(
     """Judge ``request.tuned`` against ``request.baseline``.
 
     ``progress`` gets short lines as the work goes on, ``notice`` a failed health check at once.
-    Raises ToolError when a counting source that was insisted on is missing, WorkloadError when a
-    verify workload fails, ArtifactError when a library is not one. A worse build is no error: it
-    is a result.
+    Raises WorkloadError when a verify workload fails, ArtifactError when a library is not one. A
+    worse build is no error: it is a result.
     """
     started, load_before = time.monotonic(), environment.load()
     libraries = {side: describe(_library(request, side)) for side in SIDES}
     sides = stage({side: _library(request, side) for side in SIDES}, request.logs)
     health = check_all(request.health, sides["tuned"], request.logs / "health", progress, notice)
-    counting = _count(request, sides, progress)
+    counting = count(request, sides, geometries(request), progress)
     programs = count_programs(whole_counter(request), sides, request.tasks, progress)
     runner = PairedRunner(sides, request.logs / "throughput")
     throughput = measure(request, runner.block, progress)
@@ -68,7 +64,7 @@ def judge(
         health=health,
         self_check=self_check,
         programs=programs,
-        environment=environment.record(request.tools, load_before),
+        environment=environment.record(vars(request.tools), load_before),
     )
 
 
@@ -95,13 +91,3 @@ def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
     """
     curve = SWEEP if request.mode == "thorough" else ()
     return request.geometries or (machine_l1i()[0], *curve)
-
-
-def _count(request: JudgeRequest, sides: dict[Side, Path], progress: Progress) -> Counting:
-    try:
-        return count(request, sides, geometries(request), progress)
-    except Unsupported as error:
-        raise ToolError(
-            f"counting by {request.counting} was asked for: {error}",
-            hint="leave the choice to `auto`, or see `.venv/bin/pipeline doctor`",
-        ) from error

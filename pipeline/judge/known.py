@@ -86,7 +86,7 @@ class CountedJudgement(KnownJudgement):
 class SelfCheck(Record):
     """The judge judged: a build against itself, and against itself with a known loss.
 
-    By both keys; None in records from before the I-cache key was checked, or without valgrind.
+    By both keys; None in records from before the I-cache key was checked.
     """
 
     same_build: SelfJudgement

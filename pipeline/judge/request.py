@@ -13,7 +13,6 @@ from pipeline.judge.tasks import Task
 Side = Literal["baseline", "tuned"]
 Kind = Literal["loop", "program"]
 Mode = Literal["quick", "default", "thorough"]
-CountingWish = Literal["auto", "hardware", "valgrind", "static"]
 
 COUNTING_SLOWDOWN = 10
 """Time limit of a counted run, in time limits of a timed run."""
@@ -134,9 +133,9 @@ class CacheGeometry:
 
 @dataclass(frozen=True)
 class Tools:
-    """Programs the judge may use; None means not installed."""
+    """Programs that the judge counts with; without perf the hardware counts nothing."""
 
-    valgrind: Path | None = None
+    valgrind: Path = Path("valgrind")
     perf: Path | None = None
 
 
@@ -166,7 +165,6 @@ class JudgeRequest:
     tools: Tools = field(default_factory=Tools)
     tasks: tuple[Task, ...] = ()
     count_env: Mapping[str, str] = field(default_factory=dict)
-    counting: CountingWish = "auto"
     geometries: tuple[CacheGeometry, ...] = ()
     slowed: Path | None = None
     self_check_s: float = 60.0

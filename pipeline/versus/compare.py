@@ -12,7 +12,7 @@ from pipeline.judge import environment
 from pipeline.judge.judging import describe
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
 from pipeline.judge.pairing import PairedRunner, stage
-from pipeline.judge.request import BenchCommand, JudgeRequest, Tools
+from pipeline.judge.request import BenchCommand, JudgeRequest
 from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.schedule import BLOCK, plan
 from pipeline.judge.throughput import Samples, measure, summarise
@@ -76,7 +76,7 @@ def compare(
         speed=throughput_key(found, request.margins),
         memory=memory_key(found, request.seed),
         guard=rss_guard(found, request.margins),
-        environment=environment.record(Tools(), load),
+        environment=environment.record({}, load),
     )
 
 

@@ -18,7 +18,6 @@ from pipeline.core.errors import ArtifactError, ExitCode, PipelineError, UsageEr
 from pipeline.core.paths import Tree
 from pipeline.judge import environment
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
-from pipeline.judge.request import Tools
 from pipeline.judge.samples import PairSample
 from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
@@ -177,7 +176,7 @@ def result_of(ratio: float, rss: tuple[int, int] = (4096, 4096)) -> VersusResult
         speed=throughput_key(found, request.margins),
         memory=memory_key(found, request.seed),
         guard=rss_guard(found, request.margins),
-        environment=environment.record(Tools(), 0.0),
+        environment=environment.record({}, 0.0),
     )
 
 

@@ -15,39 +15,26 @@ from pipeline.judge.counting.source import Source, Unsupported
 from pipeline.judge.counting.valgrind import ValgrindSource
 from pipeline.judge.counts import Counting, LibraryCounts, WorkloadCounts
 from pipeline.judge.pressure import most_pressing
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side, Tools
 from pipeline.judge.samples import SIDES
 
 Progress = Callable[[str], None]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-NO_SCOPE = "nothing was executed; only sizes are known"
 
 
-def choose_source(request: JudgeRequest) -> tuple[Source | None, str]:
-    """Return the source and why it was taken; None when this machine can count nothing.
-
-    Raises Unsupported when the request insists on a source that does not work here.
-    """
-    wish, reasons = request.counting, []
-    if wish in ("auto", "hardware"):
-        try:
-            return _hardware(request), "hardware counters are supported"
-        except Unsupported as error:
-            reasons.append(str(error))
-    if wish in ("auto", "valgrind"):
-        if request.tools.valgrind:
-            return ValgrindSource(request.tools.valgrind), "; ".join(reasons) or "as asked for"
-        reasons.append("valgrind is not installed")
-    if wish in ("hardware", "valgrind"):
-        raise Unsupported("; ".join(reasons))
-    return None, "; ".join(reasons) or "counting is switched off"
+def choose_source(tools: Tools) -> tuple[Source, str]:
+    """Return the source and why it was taken: simulation, unless the hardware counts here."""
+    try:
+        return _hardware(tools), "hardware counters are supported"
+    except Unsupported as error:
+        return ValgrindSource(tools.valgrind), str(error)
 
 
-def _hardware(request: JudgeRequest) -> Source:
-    if request.tools.perf is None:
+def _hardware(tools: Tools) -> Source:
+    if tools.perf is None:
         raise Unsupported("perf is not installed")
-    return HardwareSource(request.tools.perf, hardware.probe(request.tools.perf))
+    return HardwareSource(tools.perf, hardware.probe(tools.perf))
 
 
 def count(
@@ -60,21 +47,23 @@ def count(
 
     The others make the curve, of the workload that presses most on the I-cache.
     """
-    source, why = choose_source(request)
-    if source is None:
-        return Counting(source="static", why=why, scope=NO_SCOPE)
+    source, why = choose_source(request.tools)
     counter = _Counter(request, source, sides, progress)
     counted = [bench for bench in request.benches if bench.count_argv is not None]
     workloads = tuple(counter.deciding(bench, geometries[0]) for bench in counted)
     swept = most_pressing(workloads)
     further = [one for one in geometries[1:] if not _is_known(one, workloads)]
-    tasks = [(bench, one) for bench in counted if bench.name == swept for one in further]
     return Counting(
         source=source.name,
         why=why,
         scope=source.scope,
         workloads=workloads,
-        curve=counter.curve(tasks),
+        curve=tuple(
+            counter.simulated(bench, one)
+            for bench in counted
+            if bench.name == swept
+            for one in further
+        ),
         uncounted=tuple(one.name for one in request.benches if one.count_argv is None),
     )
 
@@ -98,34 +87,28 @@ class _Counter:
         self._source = source
         self._sides = sides
         self._progress = progress
-        valgrind = request.tools.valgrind
-        self._simulation = ValgrindSource(valgrind) if valgrind else None
+        self._simulation = ValgrindSource(request.tools.valgrind)
 
     def deciding(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
-        """Return the counts that the I-cache key is judged by.
+        """Return the counts that the report tells of a workload.
 
-        Hardware cannot tell lines and pages; where valgrind is there too, it fills them in.
+        Hardware cannot tell lines and pages: simulation fills them in.
         """
-        counts = self._both(self._source, bench, geometry)
         if self._source.name == "valgrind":
-            return counts
-        footprint = self._both(self._simulation, bench, geometry) if self._simulation else None
+            return self.simulated(bench, geometry)
+        counts = self._both(self._source, bench, geometry)
+        footprint = self.simulated(bench, geometry)
         return counts.model_copy(
-            update={"geometry": None}
-            | ({} if footprint is None else {
+            update={
+                "geometry": None,
                 "baseline": _with_footprint(counts.baseline, footprint.baseline),
                 "tuned": _with_footprint(counts.tuned, footprint.tuned),
-            })
-        )  # fmt: skip
+            }
+        )
 
-    def curve(
-        self, tasks: Sequence[tuple[BenchCommand, CacheGeometry]]
-    ) -> tuple[WorkloadCounts, ...]:
-        """Return simulated counts of each workload and geometry; empty without valgrind."""
-        simulation = self._simulation
-        if simulation is None:
-            return ()
-        return tuple(self._both(simulation, bench, geometry) for bench, geometry in tasks)
+    def simulated(self, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
+        """Return the counts of a workload in a simulated cache."""
+        return self._both(self._simulation, bench, geometry)
 
     def _both(self, source: Source, bench: BenchCommand, geometry: CacheGeometry) -> WorkloadCounts:
         """Count both sides. Simulations run side by side: they do not disturb each other."""
@@ -137,12 +120,13 @@ class _Counter:
             log = folder / f"{side}-{geometry.size}.log"
             return source.count(named, self._sides[side], geometry, log)
 
-        counts = in_parallel(one, SIDES) if source.name == "valgrind" else list(map(one, SIDES))
+        is_simulated = source.name == "valgrind"
+        counts = in_parallel(one, SIDES) if is_simulated else list(map(one, SIDES))
         return WorkloadCounts(
             name=bench.name,
             weight=bench.weight,
-            argv=bench.count_argv or bench.argv,
-            env=dict(bench.count_env) if source.name == "valgrind" else {},
+            argv=bench.count_argv or bench.argv if is_simulated else bench.argv,
+            env=dict(bench.count_env) if is_simulated else {},
             geometry=geometry,
             baseline=counts[0],
             tuned=counts[1],

@@ -1,4 +1,4 @@
-"""The one interface of all sources of counts, and the choice among them."""
+"""The one interface of all sources of counts."""
 
 from __future__ import annotations
 

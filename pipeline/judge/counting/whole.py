@@ -19,7 +19,7 @@ from pipeline.judge.counting.below import simulate_below
 from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.repeat import agreed, runs_of
-from pipeline.judge.counting.told import Told, as_program, uncounted
+from pipeline.judge.counting.told import Told, as_program
 from pipeline.judge.counting.valgrind import Simulation, simulate
 from pipeline.judge.counts import ProgramCounts, RealProgram
 from pipeline.judge.l1i import machine_l1i, without_conflicts
@@ -146,29 +146,25 @@ def counts_of(profile: Profile) -> ProgramCounts:
     )
 
 
-def whole_counter(request: JudgeRequest, logs: str = "programs") -> WholeCounter | None:
-    """Return what counts whole programs in a cache as large as this machine's; None: no valgrind.
+def whole_counter(request: JudgeRequest, logs: str = "programs") -> WholeCounter:
+    """Return what counts whole programs in a cache as large as this machine's.
 
     The cache has no sets, so that what decides is how much code runs, not where it fell. Logs go to
     the folder ``logs`` of the request's.
     """
-    valgrind = request.tools.valgrind
-    if valgrind is None:
-        return None
     cache = without_conflicts((*request.geometries, machine_l1i()[0])[0])
     margin = request.margins.icache
+    valgrind = request.tools.valgrind
     return WholeCounter(valgrind, cache, request.count_env, request.logs / logs, margin)
 
 
 def count_programs(
-    counter: WholeCounter | None,
+    counter: WholeCounter,
     sides: Mapping[Side, Path],
     tasks: Sequence[Task],
     say: Callable[[str], None],
 ) -> tuple[RealProgram, ...]:
-    """Return the counts of both libraries in each task; without a counter none, and why."""
-    if counter is None:
-        return tuple(uncounted(task, "valgrind is not installed") for task in tasks)
+    """Return the counts of both libraries in each task."""
     total = len(SIDES) * sum(runs_of(task) for task in tasks if task.path is not None)
     libraries: dict[str, Path] = {side: sides[side] for side in SIDES}
     return tuple(as_program(one) for one in counter.count(libraries, tasks, numbered(say, total)))

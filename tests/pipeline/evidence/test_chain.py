@@ -17,7 +17,7 @@ from pipeline.evidence.chain import Build, judge_chain
 from pipeline.evidence.model import Ablation
 from pipeline.evidence.null import ENOUGH, judge_layout, standing, until_enough
 from pipeline.judge.counting.whole import WholeCounter
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest
 from pipeline.judge.tasks import Task
 
 VALGRIND = shutil.which("valgrind")
@@ -34,7 +34,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def request(toys: Path, logs: Path, **tools: Path) -> JudgeRequest:
+def request(toys: Path, logs: Path) -> JudgeRequest:
     path = str(toys / "bench")
     bench = BenchCommand(name="toy", argv=(path, "300000"))
     return JudgeRequest(
@@ -43,7 +43,6 @@ def request(toys: Path, logs: Path, **tools: Path) -> JudgeRequest:
         benches=(bench,),
         tasks=(Task("toy", "bench", ("20000",), path=toys / "bench"),),
         logs=logs,
-        tools=Tools(**tools),
     )
 
 
@@ -53,7 +52,7 @@ def chain(toys: Path, request: JudgeRequest) -> Ablation:
 
 
 def test_each_step_is_counted_and_timed_against_the_full_build(toys: Path, tmp_path: Path) -> None:
-    result = chain(toys, request(toys, tmp_path, valgrind=Path(VALGRIND or "")))
+    result = chain(toys, request(toys, tmp_path))
     slow, fast, full = result.steps
     assert slow.instructions is not None
     assert fast.instructions is not None
@@ -67,17 +66,8 @@ def test_each_step_is_counted_and_timed_against_the_full_build(toys: Path, tmp_p
     assert Ablation.model_validate_json(result.model_dump_json()) == result
 
 
-def test_without_a_counter_nothing_is_known_and_the_full_build_stays(
-    toys: Path, tmp_path: Path
-) -> None:
-    result = chain(toys, request(toys, tmp_path))
-    assert [step.instructions for step in result.steps] == [None, None, None]
-    assert [step.i1_misses for step in result.steps] == [None, None, None]
-    assert result.chosen == "full"
-
-
 def test_a_layout_is_ranked_by_whole_programs(toys: Path, tmp_path: Path) -> None:
-    asked = request(toys, tmp_path, valgrind=Path(VALGRIND or ""))
+    asked = request(toys, tmp_path)
     made = {7: toys / "fast.so", 9: toys / "full.so"}
     null = judge_layout(asked, list(made), made.__getitem__, lambda _: None)
     assert null is not None
@@ -87,13 +77,8 @@ def test_a_layout_is_ranked_by_whole_programs(toys: Path, tmp_path: Path) -> Non
     assert null.rank == 3
 
 
-def test_without_a_counter_there_is_no_layout_to_prove(toys: Path, tmp_path: Path) -> None:
-    asked = request(toys, tmp_path)
-    assert judge_layout(asked, [1], lambda _: toys / "fast.so", lambda _: None) is None
-
-
 def test_enough_layouts_that_are_as_good_end_it(toys: Path, tmp_path: Path) -> None:
-    asked, made = request(toys, tmp_path, valgrind=Path(VALGRIND or "")), []
+    asked, made = request(toys, tmp_path), []
 
     def make(seed: int) -> Path:
         made.append(seed)

@@ -10,7 +10,7 @@ from judge_support import compile_c
 
 from pipeline.judge.counting.whole import WholeCounter, whole_counter
 from pipeline.judge.l1i import without_conflicts
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Tools
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest
 from pipeline.judge.tasks import Task
 
 VALGRIND = shutil.which("valgrind")
@@ -24,7 +24,6 @@ def request(logs: Path) -> JudgeRequest:
         tuned=logs / "far.so",
         benches=(BenchCommand(name="any", argv=("/bin/true",)),),
         logs=logs,
-        tools=Tools(valgrind=Path(VALGRIND or "")),
         geometries=(L1I,),
     )
 

@@ -15,7 +15,6 @@ from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
 from pipeline.judge.counting.count import choose_source, count
 from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.perf_output import parse_samples, parse_stat
-from pipeline.judge.counting.source import Unsupported
 from pipeline.judge.counting.valgrind import Simulation, ValgrindSource, exactly
 from pipeline.judge.counts import LibraryCounts, Measured
 from pipeline.judge.judging import geometries
@@ -254,8 +253,7 @@ def request(tmp_path: Path, **changes: object) -> JudgeRequest:
 
 
 def hardware_counts(tmp_path: Path, perf: Path) -> LibraryCounts:
-    source, _ = choose_source(request(tmp_path, tools=Tools(perf=perf)))
-    assert source is not None
+    source, _ = choose_source(Tools(perf=perf))
     assert source.name == "hardware"
     bench = request(tmp_path).benches[0]
     return source.count(bench, tmp_path / "b.so", FALLBACK, tmp_path / "logs" / "x.log")
@@ -314,18 +312,29 @@ def test_without_hardware_counters_simulation_is_chosen_and_the_reason_kept(
     tmp_path: Path, event: str
 ) -> None:
     perf = fake_perf(tmp_path, missing=(event,))
-    tools = Tools(perf=perf, valgrind=Path("/usr/bin/valgrind"))
-    source, why = choose_source(request(tmp_path, tools=tools))
-    assert source is not None
+    source, why = choose_source(Tools(perf=perf))
     assert source.name == "valgrind"
     assert f"perf cannot count {event}" in why
 
 
-def test_with_no_tool_at_all_there_is_no_source(tmp_path: Path) -> None:
-    source, why = choose_source(request(tmp_path))
-    assert source is None
-    assert "perf is not installed" in why
-    assert "valgrind is not installed" in why
+def test_without_perf_simulation_is_chosen() -> None:
+    source, why = choose_source(Tools())
+    assert (source.name, why) == ("valgrind", "perf is not installed")
+
+
+def test_counts_name_the_run_that_was_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hardware counts the timed run: its record named the shorter one of the simulation."""
+    one = LibraryCounts(operations=1)
+    monkeypatch.setattr(ValgrindSource, "count", lambda *_: one)
+    monkeypatch.setattr(hardware.HardwareSource, "count", lambda *_: one)
+    bench = BenchCommand(name="toy", argv=("/toy", "long"), count_argv=("/toy", "short"))
+    sides: dict[Side, Path] = {"baseline": tmp_path, "tuned": tmp_path}
+    for perf, argv in ((None, bench.count_argv), (fake_perf(tmp_path), bench.argv)):
+        asked = request(tmp_path, benches=(bench,), tools=Tools(perf=perf))
+        (found,) = count(asked, sides, (FALLBACK,), lambda _: None).workloads
+        assert found.argv == argv
 
 
 def test_the_curve_counts_no_cache_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,9 +349,7 @@ def test_the_curve_counts_no_cache_twice(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ValgrindSource, "count", counts)
     bench = BenchCommand(name="toy", argv=("/toy",), count_argv=("/toy",))
-    asked = request(
-        tmp_path, benches=(bench,), counting="valgrind", tools=Tools(valgrind=Path("/v"))
-    )
+    asked = request(tmp_path, benches=(bench,))
     sides: dict[Side, Path] = {"baseline": tmp_path, "tuned": tmp_path}
     found = count(asked, sides, (own, other, own), lambda _: None)
     assert [one.geometry for one in found.curve] == [other]
@@ -368,12 +375,6 @@ def test_branches_are_simulated_where_they_are_reported(
     what = Simulation(program, {}, library, CacheGeometry(4096, 8), log, branches=branches)
     said = [one for one in what.command(Path("/v"), Path("/c")) if "--branch-sim" in one]
     assert said == [f"--branch-sim={'yes' if branches else 'no'}"]
-
-
-@pytest.mark.parametrize("wish", ["hardware", "valgrind"])
-def test_insisting_on_a_missing_source_is_an_error(tmp_path: Path, wish: str) -> None:
-    with pytest.raises(Unsupported, match="not installed"):
-        choose_source(request(tmp_path, counting=wish))
 
 
 def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:

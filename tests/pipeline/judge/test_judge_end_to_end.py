@@ -27,7 +27,6 @@ from pipeline.judge.request import (
     HealthCommand,
     JudgeRequest,
     Side,
-    Tools,
 )
 from pipeline.judge.samples import SIDES, RunSample
 from pipeline.judge.schedule import PLACES, PlannedPair, plan
@@ -76,7 +75,15 @@ def request(built: Path, logs: Path, baseline: str, tuned: str) -> JudgeRequest:
         health=(HealthCommand(name="python", argv=(sys.executable, "-c", "print(abs(-3))")),),
         logs=logs,
         time_budget_s=1.0,
-        tools=Tools(valgrind=Path(VALGRIND) if VALGRIND else None),
+    )
+
+
+def timed_alone(built: Path, logs: Path, baseline: str, tuned: str) -> JudgeRequest:
+    """Return a request that counts nothing."""
+    asked = request(built, logs, baseline, tuned)
+    (one,) = asked.benches
+    return dataclasses.replace(
+        asked, benches=(dataclasses.replace(one, count_argv=None),), tasks=()
     )
 
 
@@ -132,8 +139,7 @@ def test_the_seconds_of_a_judgement_hold_its_check_of_itself(
 
 
 def test_a_json_result_with_an_unknown_field_is_refused(built: Path, tmp_path: Path) -> None:
-    asked = dataclasses.replace(request(built, tmp_path, "fast", "fast"), counting="static")
-    data = judge(asked, quiet).model_dump(mode="json")
+    data = judge(timed_alone(built, tmp_path, "fast", "fast"), quiet).model_dump(mode="json")
     assert VerifyResult.model_validate(data)
     with pytest.raises(ValueError, match="Extra inputs"):
         VerifyResult.model_validate(data | {"surprise": 1})
@@ -299,7 +305,7 @@ def test_pairs_come_to_each_place_in_turn() -> None:
 
 
 def test_an_error_names_workload_and_side(built: Path, tmp_path: Path) -> None:
-    asked = dataclasses.replace(request(built, tmp_path, "fast", "crashing"), counting="static")
+    asked = timed_alone(built, tmp_path, "fast", "crashing")
     with pytest.raises(WorkloadError, match=r"toy \(tuned\).*SIGSEGV"):
         judge(asked, quiet)
 

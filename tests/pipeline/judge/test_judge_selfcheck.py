@@ -194,9 +194,8 @@ class FakeCounter:
 
 def bloated(
     monkeypatch: pytest.MonkeyPatch, counter: FakeCounter, tmp_path: Path
-) -> CountedJudgement | None:
-    monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
-    monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+) -> CountedJudgement:
+    monkeypatch.setattr(bloat, "whole_counter", lambda *_: counter)
     tasks = tuple(Task(name, name, (), path=Path("/bin/true")) for name in counter.per_line)
     request = dataclasses.replace(request_of(["a"]), tasks=tasks)
     programs = [program_of(name, 1000.0, 1000.0) for name in counter.per_line]
@@ -208,7 +207,6 @@ def test_bloat_of_a_known_size_is_seen_by_the_icache_key(
 ) -> None:
     counter = FakeCounter({"often": 200.0, "seldom": 10.0, "never": 0.0})
     found = bloated(monkeypatch, counter, tmp_path)
-    assert found is not None
     assert (found.verdict, found.passed) == (Verdict.NO_GO, True)
     assert {dose.task: dose.lines for dose in found.doses} == {"often": 5, "seldom": 100}
     assert found.ratio is not None
@@ -221,7 +219,6 @@ def test_a_dose_that_falls_short_is_corrected_by_one_more_count(
 ) -> None:
     counter = FakeCounter({"bent": 200.0, "much": 20.0}, bend=1.4)
     found = bloated(monkeypatch, counter, tmp_path)
-    assert found is not None
     assert found.ratio is not None
     assert found.ratio.value == pytest.approx(1.10, abs=0.02)
     (bent,) = (dose for dose in found.doses if dose.task == "bent")
@@ -234,7 +231,7 @@ def test_a_dose_that_is_near_enough_is_not_counted_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     counter = FakeCounter({"often": 200.0, "seldom": 10.0})
-    assert bloated(monkeypatch, counter, tmp_path) is not None
+    bloated(monkeypatch, counter, tmp_path)
     assert len(counter.asked) == 3 * len(counter.per_line)
 
 
@@ -244,13 +241,11 @@ def test_programs_that_the_library_serves_most_are_bloated(
     """Each program is counted three times and more: those that tell most are enough."""
     counter = FakeCounter({"little": 50.0, "much": 50.0, "most": 50.0})
     misses = {"little": 1.0, "much": 5.0, "most": 9.0}
-    monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
-    monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+    monkeypatch.setattr(bloat, "whole_counter", lambda *_: counter)
     tasks = tuple(Task(name, name, (), path=Path("/bin/true")) for name in misses)
     programs = [program_of(name, count, count) for name, count in misses.items()]
     request = dataclasses.replace(request_of(["a"]), tasks=tasks)
     found = bloat.known_bloat(request, tmp_path / "slowed.so", programs, quiet)
-    assert found is not None
     assert {dose.task for dose in found.doses} == {"much", "most"}
 
 
@@ -259,16 +254,13 @@ def test_a_command_of_the_profile_is_not_counted_for_the_check(
 ) -> None:
     """It may take minutes, and what is checked is the judge."""
     counter = FakeCounter({"ours": 50.0, "own": 50.0})
-    monkeypatch.setattr(bloat, "whole_counter", lambda _: counter)
-    monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+    monkeypatch.setattr(bloat, "whole_counter", lambda *_: counter)
     tasks = (Task("ours", "ours", ()), Task("own", "own", (), of_profile=True))
     programs = [program_of("ours", 10.0, 10.0), program_of("own", 90.0, 90.0)]
     request = dataclasses.replace(request_of(["a"]), tasks=tasks)
     found = bloat.known_bloat(request, tmp_path / "slowed.so", programs, quiet)
-    assert found is not None
     assert {dose.task for dose in found.doses} == {"ours"}
     same = bloat.same_counts(request, programs, quiet)
-    assert same is not None
     assert "own" not in same.reason
 
 
@@ -280,7 +272,6 @@ def test_a_key_that_sees_no_bloat_stops_publishing(
         bloat, "icache_key", lambda *_: icache_key([program_of("deaf", 1, 1)], Margins())
     )
     found = bloated(monkeypatch, counter, tmp_path)
-    assert found is not None
     assert found.wrong
     checked = SelfCheck(
         same_build=judgement("same build", Verdict.NEUTRAL),
@@ -294,10 +285,8 @@ def test_a_key_that_sees_no_bloat_stops_publishing(
 
 def test_misses_that_do_not_repeat_are_a_false_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
     for drift, wrong in ((1.0, False), (1.01, False), (1.2, True)):
-        monkeypatch.setattr(bloat, "whole_counter", lambda _: FakeCounter({"a": 0.0}, drift))  # noqa: B023
-        monkeypatch.setattr(bloat, "_counter", lambda one, _: one)
+        monkeypatch.setattr(bloat, "whole_counter", lambda *_: FakeCounter({"a": 0.0}, drift))  # noqa: B023
         request = dataclasses.replace(request_of(["a"]), tasks=(Task("a", "a", ()),))
         found = bloat.same_counts(request, [program_of("a", 12.0, 10.0)], quiet)
-        assert found is not None
         assert found.wrong is wrong
         assert found.passed is not wrong
