@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from pipeline.core.store import Receipt
 from pipeline.core.variant import PRODUCTION
 from pipeline.evidence.curve import curve_points
 from pipeline.evidence.model import CurvePoint, Evidence
@@ -36,35 +37,6 @@ from pipeline.report.times import all_times
 Notes = Mapping[str, Any]
 LAID_OUT = ("samples", "bolt")  # the last steps of the chain of builds, the last one first
 BENCH = "bench/"  # where the baseline stage keeps the programs that the judge runs
-
-
-class Receipt(Protocol):
-    """What a report needs of a stage's receipt; notes that are missing are shown as unknown."""
-
-    @property
-    def key(self) -> str:
-        """The key of the stage's inputs."""
-        ...
-
-    @property
-    def parts(self) -> Mapping[str, Any]:
-        """What its key was made of."""
-        ...
-
-    @property
-    def outputs(self) -> Mapping[str, str]:
-        """The files that the stage made, with their digests."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Wall time of the stage when it was done."""
-        ...
-
-    @property
-    def notes(self) -> Notes:
-        """What the stage wrote down about its work."""
-        ...
 
 
 @dataclass(frozen=True)

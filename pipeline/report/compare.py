@@ -17,7 +17,6 @@ from pipeline.judge.keys import compare as judge_interval
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import Throughput
 from pipeline.judge.statistics import Interval
-from pipeline.judge.verdict import Verdict
 from pipeline.report.code import function_rows
 from pipeline.report.compare_counts import (
     CountPair,
@@ -27,17 +26,10 @@ from pipeline.report.compare_counts import (
     uncounted_notes,
     workload_rows,
 )
-from pipeline.report.compared_model import ComparedRow, Comparison, Judgement
+from pipeline.report.compared_model import OF_VERDICT, ComparedRow, Comparison, Judgement
 from pipeline.report.model import ReportModel
 from pipeline.report.summary import peak_mib, summary_rows
 from pipeline.report.text import names_apart, played_by, workloads_apart
-
-_OF_VERDICT: dict[Verdict, Judgement] = {
-    Verdict.GO: "better",
-    Verdict.NEUTRAL: "same",
-    Verdict.NO_GO: "worse",
-    Verdict.INCONCLUSIVE: "unclear",
-}
 
 
 def compare_versions(
@@ -110,7 +102,7 @@ def _gain(older: VerifyResult, newer: VerifyResult) -> ComparedRow:
         confidence=min(before.confidence, after.confidence),
     )
     margins = older.margins.throughput, newer.margins.throughput
-    judgement = _OF_VERDICT[judge_interval(ratio, min(margins))]
+    judgement = OF_VERDICT[judge_interval(ratio, min(margins))]
     apart = workloads_apart(*_other_workloads(older, newer))
     same = older.baseline.sha256 == newer.baseline.sha256
     why = f"both over the same baseline, in two sessions{_tighter(*margins)}"
@@ -152,7 +144,7 @@ def _speed(direct: VerifyResult) -> ComparedRow:
         ratio=overall.value,
         low=overall.low,
         high=overall.high,
-        judgement=_OF_VERDICT[key.verdict],
+        judgement=OF_VERDICT[key.verdict],
         why=f"judged directly: {key.reason}",
     )
 
@@ -276,7 +268,7 @@ def _memory(before: Throughput, after: Throughput, changed: set[str]) -> Compare
 def _memory_judged(direct: VerifyResult) -> ComparedRow:
     """Return what one judgement says of both: the limit of each workload, then the key."""
     memory, key = next(row for row in summary_rows(direct) if row.unit == "MiB"), direct.keys.memory
-    judged: Judgement = _OF_VERDICT[key.verdict] if key is not None else "unknown"
+    judged: Judgement = OF_VERDICT[key.verdict] if key is not None else "unknown"
     why = f"judged directly: {key.reason}" if key is not None else "this judgement has no such key"
     return ComparedRow(
         name=memory.name,

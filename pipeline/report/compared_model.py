@@ -7,11 +7,20 @@ from typing import Literal
 from pydantic import FiniteFloat
 
 from pipeline.judge.samples import Record
+from pipeline.judge.verdict import Verdict
 from pipeline.report.code_model import CodeMap, FunctionRow
 from pipeline.report.text import workloads_apart
 
 # "info" is a quantity that is shown and not judged; "unknown" one that could not be.
 Judgement = Literal["better", "same", "unclear", "worse", "unknown", "info"]
+
+
+OF_VERDICT: dict[Verdict, Judgement] = {
+    Verdict.GO: "better",
+    Verdict.NEUTRAL: "same",
+    Verdict.NO_GO: "worse",
+    Verdict.INCONCLUSIVE: "unclear",
+}
 
 
 class ComparedRow(Record):

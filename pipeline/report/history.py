@@ -12,9 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from pipeline.core.paths import Tree
+from pipeline.judge.samples import Record
 from pipeline.release.marks import read_marks
 from pipeline.release.version import current, published
 from pipeline.report.files import JSON
@@ -27,11 +26,7 @@ _JUDGED_BY = {"text_bytes": (), "misses": ("counted", "files")}
 """What a quantity depends on beside the library; others on the timed workloads and recordings."""
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Point(_Record):
+class Point(Record):
     """One version as it was judged. None is unknown.
 
     ``mark`` says that it was rolled back or rejected, ``damaged`` that its files are not as they
@@ -79,7 +74,7 @@ class Point(_Record):
     recorded_anew: bool = False
 
 
-class History(_Record):
+class History(Record):
     """All versions of a profile of which there is a report, oldest first."""
 
     schema_version: Literal[1] = 1

@@ -10,18 +10,13 @@ from pipeline.judge.keys import compare, shown
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text, view
+from pipeline.report.compared_model import OF_VERDICT
 from pipeline.report.model import ReportModel
 from pipeline.report.svg import charts, intervals, textmap
 from pipeline.report.templating import TEMPLATES, environment
 from pipeline.report.together import kept_together
 
 TEMPLATE = "report.html.j2"
-_LOOKS = {
-    Verdict.GO: "better",
-    Verdict.NEUTRAL: "same",
-    Verdict.NO_GO: "worse",
-    Verdict.INCONCLUSIVE: "unclear",
-}
 
 
 def render_html(model: ReportModel) -> str:
@@ -42,7 +37,7 @@ def render_html(model: ReportModel) -> str:
 def _look(verdict: Verdict | str | None) -> str:
     """Return the CSS class of a verdict, or of the memory limit's word."""
     if isinstance(verdict, Verdict):
-        return _LOOKS[verdict]
+        return OF_VERDICT[verdict]
     return {"holds": "same", "broken": "worse"}.get(verdict or "", "")
 
 
@@ -81,7 +76,7 @@ class _Plots:
             key.measure,
             key.ratio,
             key.margin,
-            _LOOKS[key.verdict],
+            OF_VERDICT[key.verdict],
             name in ("icache", "memory"),
         )
 
@@ -128,6 +123,6 @@ class _Plots:
         margin = self._verify.margins.throughput
         if interval is None:
             return Markup()
-        look = _LOOKS[compare(interval, margin)]
+        look = OF_VERDICT[compare(interval, margin)]
         title = f"{text.change(interval.value)}, interval {text.ends(interval)}"
         return intervals.cell_plot(title, interval, span, margin, look)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from pipeline.judge.model import Environment, Guard, Key
-from pipeline.judge.samples import Throughput
+from pipeline.judge.samples import Record, Throughput
 from pipeline.judge.verdict import Verdict
 from pipeline.report.times import Times
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Compared(_Record):
+class Compared(Record):
     """One of the two sides: its library and its variables."""
 
     name: str
@@ -26,7 +20,7 @@ class Compared(_Record):
     env: dict[str, str]
 
 
-class Row(_Record):
+class Row(Record):
     """One workload in figures: times of both sides by the clock, peak memory in the middle."""
 
     workload: str
@@ -37,7 +31,7 @@ class Row(_Record):
     b_peak_kib: float
 
 
-class VersusResult(_Record):
+class VersusResult(Record):
     """B against A: A stands where a build has its baseline."""
 
     schema_version: Literal[1] = 1

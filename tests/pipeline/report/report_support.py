@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.store import Receipt
 from pipeline.evidence.model import (
     Ablation,
     AblationStep,
@@ -66,20 +66,16 @@ GEOMETRY = (
 )
 
 
-@dataclass(frozen=True)
-class FakeReceipt:
-    key: str
-    seconds: float
-    outputs: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, Any] = field(default_factory=dict)
-    parts: dict[str, Any] = field(default_factory=dict)
+def receipt(key: str, seconds: float, notes: dict[str, Any] | None = None) -> Receipt:
+    """Return how a stage was made, as far as a report looks at it."""
+    return Receipt("any", key, {}, {}, seconds, notes or {})
 
 
 RECEIPTS = {
-    "train": FakeReceipt(
+    "train": receipt(
         "aaaaaaaaaaaaaaaa",
         12.25,
-        notes={
+        {
             "workloads": {
                 "server": {"weight": 2.0, "seconds": 1.5, "processes": 3},
                 "git": {"weight": 1.0, "seconds": 0.5, "processes": 12},
@@ -87,21 +83,19 @@ RECEIPTS = {
             "skipped": ["perl"],
         },
     ),
-    "merge": FakeReceipt(
-        "bbbb", 0.5, notes={"functions": 120, "ran": 80, "corrupt": ["x.profraw"]}
-    ),
-    "bolt-train": FakeReceipt(
+    "merge": receipt("bbbb", 0.5, {"functions": 120, "ran": 80, "corrupt": ["x.profraw"]}),
+    "bolt-train": receipt(
         "cccc",
         9.0,
-        notes={
+        {
             "workloads": {"server": {"processes": 3, "lost": 1, "corrupt": 0}},
             "branches": 1234,
         },
     ),
-    "bolt": FakeReceipt(
+    "bolt": receipt(
         "dddd",
         2.0,
-        notes={
+        {
             "order": {"placed": 40, "vanished_hot": ["pop"], "vanished_cold": []},
             "quality": "function CFG discontinuity 0.00%",
             "dyno_stats": {"taken branches": [1000, 600]},

@@ -32,7 +32,7 @@ from pipeline.stages.build.workshop import Options
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import pairs, program_of, result_of, throughput_of
-from report_support import FakeReceipt, bad, good, mixed, mixed_counts
+from report_support import bad, good, mixed, mixed_counts, receipt
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -126,7 +126,7 @@ def test_a_report_without_receipts_leaves_their_sections_out() -> None:
 
 
 def test_holes_in_the_notes_are_shown_as_unknown() -> None:
-    receipts = {"train": FakeReceipt("k", 1.0), "bolt": FakeReceipt("k", 1.0)}
+    receipts = {"train": receipt("k", 1.0), "bolt": receipt("k", 1.0)}
     report = render_markdown(
         report_model(
             profile="mixed",

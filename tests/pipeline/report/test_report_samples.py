@@ -15,7 +15,7 @@ from pipeline.report.model import ReportModel
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from report_support import RECEIPTS, FakeReceipt, evidence, facts, good, judged
+from report_support import RECEIPTS, evidence, facts, good, judged, receipt
 
 ROW = {
     "file": "web.data",
@@ -35,9 +35,9 @@ def sampled(chosen: str | None) -> ReportModel:
     """A build with samples; ``chosen`` is the step that the chain took, None for no chain."""
     receipts: dict[str, Any] = {
         **RECEIPTS,
-        "merge": FakeReceipt("bbbb", 0.5, notes=MERGED),
-        "bolt-samples": FakeReceipt("eeee", 1.0, notes={"sources": [ROW], "branches": 5}),
-        "samples": FakeReceipt("ffff", 1.0, notes={"order": {"placed": 41}, "dyno_stats": {}}),
+        "merge": receipt("bbbb", 0.5, MERGED),
+        "bolt-samples": receipt("eeee", 1.0, {"sources": [ROW], "branches": 5}),
+        "samples": receipt("ffff", 1.0, {"order": {"placed": 41}, "dyno_stats": {}}),
     }
     found = evidence()
     assert found.ablation is not None
