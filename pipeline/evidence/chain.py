@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pipeline.evidence.choice import FEW_MISSES, Standing, choose, few_misses
 from pipeline.evidence.model import Ablation, AblationStep
-from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.told import mean
 from pipeline.judge.counting.whole import whole_counter
 from pipeline.judge.pairing import PairedRunner, stage
 from pipeline.judge.request import MIN_PAIRS, JudgeRequest
 from pipeline.judge.samples import Throughput
 from pipeline.judge.throughput import measure
+from pipeline.toolchain.elf_file import reading, text_bytes
 
 Progress = Callable[[str], None]
 
@@ -107,7 +107,7 @@ def _step(row: _Row, speed: Throughput | None, few: bool, fast: bool) -> Ablatio
         name=row.build.name,
         adds=row.build.adds,
         **row.means,
-        text_bytes=read_elf(row.build.library).text_bytes,
+        text_bytes=reading(row.build.library, text_bytes),
         speed=speed.overall if speed else None,
         pairs=speed.pairs if speed else None,
         as_few_misses=few,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 
 from pipeline.evidence.model import CurvePoint
-from pipeline.judge.counts import Counting, LibraryCounts, WorkloadCounts
-from pipeline.judge.means import weighted_mean
+from pipeline.judge.counts import Counting, WorkloadCounts
+from pipeline.judge.means import mean_count
 from pipeline.judge.request import CacheGeometry
 
 Rows = list[WorkloadCounts]
@@ -30,8 +29,8 @@ def curve_points(counting: Counting) -> tuple[CurvePoint, ...]:
     return tuple(
         CurvePoint(
             geometry=cache,
-            baseline=_mean([(one.weight, one.baseline) for one in complete[cache]]),
-            tuned=_mean([(one.weight, one.tuned) for one in complete[cache]]),
+            baseline=mean_count((one.weight, one.baseline.i1_misses) for one in complete[cache]),
+            tuned=mean_count((one.weight, one.tuned.i1_misses) for one in complete[cache]),
         )
         for cache in sorted(complete, key=lambda cache: cache.size)
     )
@@ -46,10 +45,3 @@ def _one_per_size(caches: dict[CacheGeometry, Rows]) -> dict[CacheGeometry, Rows
     """Keep the first cache of each size: those of the judged counts come first."""
     first = {cache.size: cache for cache in reversed(caches)}
     return {cache: rows for cache, rows in caches.items() if first[cache.size] == cache}
-
-
-def _mean(sides: Sequence[tuple[float, LibraryCounts]]) -> float | None:
-    return weighted_mean(
-        (weight, None if counts.i1_misses is None else counts.i1_misses.value)
-        for weight, counts in sides
-    )

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline.core.errors import ArtifactError
-from pipeline.evidence.counts import Counts, weighted
 from pipeline.evidence.model import PerOperation, ProgramShare, StaticText
-from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counts import Counting, RealProgram, WorkloadCounts
+from pipeline.judge.means import mean_count
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Side
 from pipeline.judge.samples import SIDES
+from pipeline.toolchain.elf_file import reading, text_bytes
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_map import read_text_map
 from pipeline.toolchain.text_model import LINE, Function
@@ -33,10 +33,12 @@ def per_operation(counting: Counting) -> tuple[PerOperation, ...]:
 
 
 def _mean(side: Side, pressure: bool, rows: Sequence[WorkloadCounts]) -> PerOperation:
-    counts: Counts = {row.name: getattr(row, side) for row in rows}
-    weights = {row.name: row.weight for row in rows}
-    means = {name: weighted(counts, weights, name, tuple(counts)) for name in FIELDS}
-    return PerOperation(build=side, pressure=pressure, workloads=tuple(counts), **means)
+    means = {
+        name: mean_count((row.weight, getattr(getattr(row, side), name)) for row in rows)
+        for name in FIELDS
+    }
+    names = tuple(row.name for row in rows)
+    return PerOperation(build=side, pressure=pressure, workloads=names, **means)
 
 
 def program_shares(programs: Sequence[RealProgram]) -> tuple[ProgramShare, ...]:
@@ -66,11 +68,11 @@ def static_text(
     build: Literal["baseline", "tuned"], library: Path, lists: SymbolLists
 ) -> StaticText:
     """Return the bytes, lines and pages of a library's hot and cold code, without running it."""
-    text_bytes = read_elf(library).text_bytes
+    code = reading(library, text_bytes)
     try:
         functions = read_text_map(library).functions
     except ArtifactError:  # no symbols: only the size is known
-        return StaticText(build=build, text_bytes=text_bytes)
+        return StaticText(build=build, text_bytes=code)
     listed = set(lists.hot)
     is_hot = [one.part != "cold" and not listed.isdisjoint(one.names) for one in functions]
     hot = [one for one, hot in zip(functions, is_hot, strict=True) if hot]
@@ -78,7 +80,7 @@ def static_text(
     cold = [one for one in others if _is_cold(one, lists)]
     return StaticText(
         build=build,
-        text_bytes=text_bytes,
+        text_bytes=code,
         hot_bytes=sum(one.size for one in hot),
         cold_bytes=sum(one.size for one in cold),
         hot_lines=_spanned(hot, LINE),

@@ -86,10 +86,10 @@ def unfit(command: HealthCommand, logs: Path) -> str:
     log = logs / plain_log(command.name)
     plain, again = (_run(command, {}, log) for _ in range(2))
     for one in (plain, again):
-        if isinstance(one, str) or one.returncode != command.expect_exit:
+        if isinstance(one, str) or one.returncode:
             return f"plain run: {_ended(one)} (log: {from_here(log)})"
     assert isinstance(plain, Completed) and isinstance(again, Completed)
-    if not command.compare_output or plain.stdout == again.stdout:
+    if plain.stdout == again.stdout:
         return ""
     return f"{VARIES}; {_first_difference(plain.stdout, again.stdout)}"
 
@@ -101,7 +101,7 @@ def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:
     without = logs / plain_log(command.name)
     log = logs / preloaded_log(command.name)
     plain = _run(command, {}, without)
-    if isinstance(plain, str) or plain.returncode != command.expect_exit:
+    if isinstance(plain, str) or plain.returncode:
         return _result(command, "skipped", f"plain run: {_ended(plain)}", without)
     return _judged(command, plain, _run(command, preload(library), log), logs, log)
 
@@ -112,9 +112,9 @@ def _judged(
     """Hold the preloaded run against the plain one, and that against other plain ones."""
     if isinstance(loaded, str):
         return _result(command, "failed", loaded, log)
-    if problem := _problem(command, loaded):
+    if problem := _problem(loaded):
         return _result(command, "failed", problem, log)
-    if not command.compare_output or loaded.stdout == plain.stdout:
+    if loaded.stdout == plain.stdout:
         return _passed(command, loaded, log)
     if _varies(command, plain, logs):
         return _result(command, "skipped", VARIES, log)
@@ -123,8 +123,8 @@ def _judged(
 
 
 def _passed(command: HealthCommand, loaded: Completed, log: Path) -> HealthCheck:
-    silent = command.compare_output and not loaded.stdout.strip()
-    found = _result(command, "passed", SILENT if silent else "same as plain", log)
+    said = "same as plain" if loaded.stdout.strip() else SILENT
+    found = _result(command, "passed", said, log)
     return found.model_copy(update={"stderr": first_line(loaded.stderr)})
 
 
@@ -151,12 +151,10 @@ def _run(command: HealthCommand, extra: dict[str, str], log: Path) -> Completed 
         return error.message
 
 
-def _problem(command: HealthCommand, loaded: Completed) -> str | None:
+def _problem(loaded: Completed) -> str | None:
     if NOT_PRELOADED in loaded.stderr:
         return "the library could not be preloaded"
-    if loaded.returncode != command.expect_exit:
-        return _ended(loaded)
-    return None
+    return _ended(loaded) if loaded.returncode else None
 
 
 def _ended(done: Completed | str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pipeline.judge import environment
 from pipeline.judge.counting.count import count
-from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.whole import count_programs, whole_counter
 from pipeline.judge.health import check_all
 from pipeline.judge.icache import icache_key
@@ -18,10 +17,11 @@ from pipeline.judge.keys import memory_key, rss_guard, throughput_key
 from pipeline.judge.l1i import SWEEP, machine_l1i
 from pipeline.judge.model import Keys, Library, VerifyResult
 from pipeline.judge.pairing import PairedRunner, stage
-from pipeline.judge.request import CacheGeometry, JudgeRequest, Side
+from pipeline.judge.request import CacheGeometry, JudgeRequest, Mode, Side
 from pipeline.judge.samples import SIDES
 from pipeline.judge.selfcheck import check
 from pipeline.judge.throughput import measure
+from pipeline.toolchain.elf_file import reading, text_bytes
 
 Progress = Callable[[str], None]
 
@@ -39,7 +39,7 @@ def judge(
     libraries = {side: describe(_library(request, side)) for side in SIDES}
     sides = stage({side: _library(request, side) for side in SIDES}, request.logs)
     health = check_all(request.health, sides["tuned"], request.logs / "health", progress, notice)
-    counting = count(request, sides, geometries(request), progress)
+    counting = count(request, sides, geometries(request.mode), progress)
     programs = count_programs(whole_counter(request), sides, request.tasks, progress)
     runner = PairedRunner(sides, request.logs / "throughput")
     throughput = measure(request, runner.block, progress)
@@ -74,20 +74,19 @@ def _library(request: JudgeRequest, side: Side) -> Path:
 
 def describe(library: Path) -> Library:
     """Return what identifies a library file. Raises ArtifactError when it is no ELF file."""
-    facts = read_elf(library)
+    code = reading(library, text_bytes)
     content = library.read_bytes()
     return Library(
         path=str(library),
         sha256=sha256(content).hexdigest(),
         file_bytes=len(content),
-        text_bytes=facts.text_bytes,
+        text_bytes=code,
     )
 
 
-def geometries(request: JudgeRequest) -> tuple[CacheGeometry, ...]:
-    """Return the caches to simulate: as asked for, else this machine's own and the curve's.
+def geometries(mode: Mode) -> tuple[CacheGeometry, ...]:
+    """Return the caches to simulate: this machine's own, which decides, and the curve's.
 
     Only a thorough judgement has the curve: no key goes by it.
     """
-    curve = SWEEP if request.mode == "thorough" else ()
-    return request.geometries or (machine_l1i()[0], *curve)
+    return (machine_l1i()[0], *(SWEEP if mode == "thorough" else ()))

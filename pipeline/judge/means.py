@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from pipeline.judge.counts import Measured
+
 
 def weighted_mean(values: Iterable[tuple[float, float | None]]) -> float | None:
     """Return the mean of pairs of weight and value; None for none, or if any value is unknown."""
@@ -14,6 +16,13 @@ def weighted_mean(values: Iterable[tuple[float, float | None]]) -> float | None:
         return None
     total = sum(weight for weight, _ in rows)
     return sum(weight / total * value for weight, value in known)
+
+
+def mean_count(values: Iterable[tuple[float, Measured | int | None]]) -> float | None:
+    """Return the mean of pairs of weight and count, as `weighted_mean` does."""
+    return weighted_mean(
+        (weight, count.value if isinstance(count, Measured) else count) for weight, count in values
+    )
 
 
 def geometric_mean(values: Iterable[tuple[float, float]]) -> float:

@@ -72,15 +72,12 @@ class HealthCommand:
     """A real program that must behave the same with and without the tuned library.
 
     ``argv[0]`` may be a bare name, looked up on PATH; a program that is not installed is skipped
-    and named. ``compare_output`` compares stdout byte for byte; switch it off for programs that
-    print times or addresses. It starts in ``cwd`` (None: where the pipeline is), or with
-    ``scratch`` in an empty folder, a fresh one for each of the two runs.
+    and named. It starts in ``cwd`` (None: where the pipeline is), or with ``scratch`` in an empty
+    folder, a fresh one for each of the two runs.
     """
 
     name: str
     argv: tuple[str, ...]
-    expect_exit: int = 0
-    compare_output: bool = True
     timeout_s: float = 120.0
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path | None = None
@@ -145,8 +142,7 @@ class JudgeRequest:
 
     ``pairs`` (even, at least MIN_PAIRS) of each workload come before the first look; while the
     verdict is INCONCLUSIVE more are added until ``time_budget_s`` seconds of timed runs are used
-    up. ``geometries`` are the simulated instruction caches, the first one decides; empty
-    means this machine's own. ``logs`` is a folder of this judgement alone.
+    up. ``logs`` is a folder of this judgement alone.
     ``tasks`` are those of real programs that are counted as a whole, with ``count_env``.
     ``slowed`` is a library built with HAKMEM_SLOWDOWN, by which the judge is judged for
     ``self_check_s`` seconds a time; None leaves that out.
@@ -165,7 +161,6 @@ class JudgeRequest:
     tools: Tools = field(default_factory=Tools)
     tasks: tuple[Task, ...] = ()
     count_env: Mapping[str, str] = field(default_factory=dict)
-    geometries: tuple[CacheGeometry, ...] = ()
     slowed: Path | None = None
     self_check_s: float = 60.0
     mode: Mode = "default"

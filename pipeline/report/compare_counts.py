@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.counts import LibraryCounts, Measured, ProgramCounts
+from pipeline.judge.counts import LibraryCounts, ProgramCounts
 from pipeline.judge.keys import share
-from pipeline.judge.means import geometric_mean, weighted_mean
+from pipeline.judge.means import geometric_mean, mean_count
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.pressure import presses
 from pipeline.judge.request import Margins
@@ -131,14 +131,9 @@ def fewer(
 def _row(
     name: str, pairs: Sequence[CountPair], field: str, margin: float, reason: str = ""
 ) -> ComparedRow:
-    before = _mean([(pair.weight, getattr(pair.before, field)) for pair in pairs])
-    after = _mean([(pair.weight, getattr(pair.after, field)) for pair in pairs])
+    before = mean_count((pair.weight, getattr(pair.before, field)) for pair in pairs)
+    after = mean_count((pair.weight, getattr(pair.after, field)) for pair in pairs)
     return fewer(name, before, after, margin, reason)
-
-
-def _mean(counts: Sequence[tuple[float, Measured | None]]) -> float | None:
-    """Return the weighted mean, or None if there is nothing, or any of it is unknown."""
-    return weighted_mean((weight, one.value if one else None) for weight, one in counts)
 
 
 def _judged(ratio: float, margin: float) -> Judgement:

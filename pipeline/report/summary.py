@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
-from pipeline.judge.counts import LibraryCounts, Measured, RealProgram, WorkloadCounts
+from pipeline.judge.counts import RealProgram
 from pipeline.judge.icache import misses_ratio
-from pipeline.judge.means import geometric_mean, weighted_mean
+from pipeline.judge.means import geometric_mean, mean_count
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import Side
 from pipeline.judge.samples import SIDES, Throughput
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report.model import SummaryRow
-
-Pick = Callable[[LibraryCounts], Measured | None]
 
 
 def summary_rows(result: VerifyResult) -> tuple[SummaryRow, ...]:
@@ -74,7 +72,12 @@ def _speed(name: str, ratio: Interval, verdict: Verdict | None = None) -> Summar
 
 
 def _instructions(result: VerifyResult) -> SummaryRow:
-    baseline, tuned = _means(result.counting.workloads, lambda counts: counts.instructions)
+    """Return the means of both sides, unknown where any count is."""
+    counted = result.counting.workloads
+    baseline = mean_count((one.weight, one.baseline.instructions) for one in counted)
+    tuned = mean_count((one.weight, one.tuned.instructions) for one in counted)
+    if baseline is None or tuned is None:
+        baseline = tuned = None
     return SummaryRow(
         name="instructions per op",
         unit="",
@@ -126,19 +129,6 @@ def _rss_mean(throughput: Throughput, field: str, names: Collection[str] = ()) -
     """Return the mean over the workloads called ``names``; over all if there are none."""
     chosen = [one for one in throughput.workloads if not names or one.name in names]
     return geometric_mean([(one.weight, getattr(one, field)) for one in chosen]) / 1024
-
-
-def _means(
-    workloads: Sequence[WorkloadCounts], pick: Pick
-) -> tuple[float, float] | tuple[None, None]:
-    """Return the weighted means of both sides, or twice None when any count is unknown."""
-
-    def mean(side: Side) -> float | None:
-        counted = ((one.weight, pick(getattr(one, side))) for one in workloads)
-        return weighted_mean((weight, found.value if found else None) for weight, found in counted)
-
-    baseline, tuned = mean("baseline"), mean("tuned")
-    return (None, None) if baseline is None or tuned is None else (baseline, tuned)
 
 
 def _divide(tuned: float | None, baseline: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Reading ELF files by pyelftools: what a file is, its build-id, what a library asks of ld.so."""
+"""Reading ELF files by pyelftools: what a file is, its code, what it asks of ld.so."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.constants import P_FLAGS
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
+from elftools.elf.segments import InterpSegment
 
 from pipeline.core.errors import ArtifactError
 from pipeline.toolchain.elf import ElfFacts
@@ -66,3 +67,15 @@ def build_id(elf: ELFFile) -> str:
     section = elf.get_section_by_name(".note.gnu.build-id")
     notes = section.iter_notes() if isinstance(section, NoteSection) else ()
     return next((str(note["n_desc"]) for note in notes), "")
+
+
+def text_bytes(elf: ELFFile) -> int:
+    """Return the size of all executable sections."""
+    flags = SH_FLAGS.SHF_EXECINSTR
+    return sum(one["sh_size"] for one in elf.iter_sections() if one["sh_flags"] & flags)
+
+
+def interpreter(elf: ELFFile) -> str | None:
+    """Return the dynamic linker that a program asks for; None in a library."""
+    named = (one for one in elf.iter_segments() if isinstance(one, InterpSegment))
+    return next((one.get_interp_name() for one in named), None)

@@ -15,9 +15,9 @@ from pipeline.core.preload import check_preloadable
 from pipeline.core.process import Completed
 from pipeline.judge.bench import read_result, run_workload
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
-from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counts import CountingSource, LibraryCounts, Measured
 from pipeline.judge.request import COUNTING_SLOWDOWN, BenchCommand, CacheGeometry
+from pipeline.toolchain.elf_file import interpreter, reading
 from pipeline.toolchain.loader_log import files_of, mapped, tell_loaded
 
 LINE = 64
@@ -115,14 +115,14 @@ def client_command(argv: tuple[str, ...], library: Path) -> tuple[str, ...]:
     valgrind is a shell script and a launcher before it is a simulator; LD_PRELOAD would load the
     library into both. The dynamic linker, called by name, takes the preload as an option.
     """
-    interpreter = read_elf(Path(argv[0])).interpreter
-    if interpreter is None:
+    linker = reading(Path(argv[0]), interpreter)
+    if linker is None:
         raise ToolError(
             f"{argv[0]} is statically linked: no library can be preloaded into it",
             hint="name a program that is linked dynamically",
         )
     check_preloadable(library)
-    return (interpreter, "--preload", str(library), *argv)
+    return (linker, "--preload", str(library), *argv)
 
 
 def _find_region(loader_log: Path, library: Path) -> Region:

@@ -152,7 +152,7 @@ def whole_counter(request: JudgeRequest, logs: str = "programs") -> WholeCounter
     The cache has no sets, so that what decides is how much code runs, not where it fell. Logs go to
     the folder ``logs`` of the request's.
     """
-    cache = without_conflicts((*request.geometries, machine_l1i()[0])[0])
+    cache = without_conflicts(machine_l1i()[0])
     margin = request.margins.icache
     valgrind = request.tools.valgrind
     return WholeCounter(valgrind, cache, request.count_env, request.logs / logs, margin)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from judge_support import compile_c
 
+from pipeline.judge.counting import whole
 from pipeline.judge.counting.whole import WholeCounter, whole_counter
 from pipeline.judge.l1i import without_conflicts
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest
@@ -24,7 +25,6 @@ def request(logs: Path) -> JudgeRequest:
         tuned=logs / "far.so",
         benches=(BenchCommand(name="any", argv=("/bin/true",)),),
         logs=logs,
-        geometries=(L1I,),
     )
 
 
@@ -37,16 +37,16 @@ def test_a_cache_without_conflicts_is_as_large_and_has_one_set() -> None:
 
 @pytest.mark.skipif(VALGRIND is None, reason="valgrind is not installed")
 def test_code_that_lies_apart_has_no_more_misses_than_the_same_code_side_by_side(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(whole, "machine_l1i", lambda: (L1I, "fallback"))
     for name, step in (("near", 64), ("far", 4096)):
         flags = ("-shared", "-fPIC", f"-DSTEP={step}")
         compile_c("toy_places.c", tmp_path / f"{name}.so", *flags)
     libraries = {name: tmp_path / f"{name}.so" for name in ("near", "far")}
     task = Task("any", "true", (), path=Path("/bin/true"))
 
-    def misses(counter: WholeCounter | None) -> tuple[int, int]:
-        assert counter is not None
+    def misses(counter: WholeCounter) -> tuple[int, int]:
         (told,) = counter.count(libraries, [task])
         assert told.counts, told.problem
         return told.counts["near"].i1_misses, told.counts["far"].i1_misses

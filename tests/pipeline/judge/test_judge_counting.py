@@ -13,13 +13,13 @@ from pipeline.core.errors import ArtifactError, DataError
 from pipeline.judge.counting import hardware, valgrind
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
 from pipeline.judge.counting.count import choose_source, count
-from pipeline.judge.counting.elf import read_elf
 from pipeline.judge.counting.perf_output import parse_samples, parse_stat
 from pipeline.judge.counting.valgrind import Simulation, ValgrindSource, exactly
 from pipeline.judge.counts import LibraryCounts, Measured
 from pipeline.judge.judging import geometries
 from pipeline.judge.l1i import FALLBACK, SWEEP, machine_l1i
 from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Mode, Side, Tools
+from pipeline.toolchain.elf_file import interpreter, reading, text_bytes
 
 LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)
 HEAD = "positions: instr\nevents: Ir Dr Dw I1mr D1mr\nsummary: {total} 0 0 3 0\n"
@@ -357,10 +357,8 @@ def test_the_curve_counts_no_cache_twice(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("mode", "points"), [("quick", 0), ("default", 0), ("thorough", 8)])
-def test_the_curve_has_as_many_points_as_the_mode_pays_for(
-    tmp_path: Path, mode: Mode, points: int
-) -> None:
-    own, *curve = geometries(request(tmp_path, mode=mode))
+def test_the_curve_has_as_many_points_as_the_mode_pays_for(mode: Mode, points: int) -> None:
+    own, *curve = geometries(mode)
     assert own == machine_l1i()[0]
     assert len(curve) == points
     assert set(curve) <= set(SWEEP)
@@ -381,13 +379,12 @@ def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.so"
     path.write_text("not ELF")
     with pytest.raises(ArtifactError, match="ELF"):
-        read_elf(path)
+        reading(path, text_bytes)
     with pytest.raises(ArtifactError, match="No such file"):
-        read_elf(tmp_path / "none.so")
+        reading(tmp_path / "none.so", text_bytes)
 
 
 def test_a_program_names_its_dynamic_linker() -> None:
-    facts = read_elf(Path("/proc/self/exe").resolve())
-    assert facts.interpreter is not None
-    assert Path(facts.interpreter).exists()
-    assert facts.text_bytes > 0
+    program = Path("/proc/self/exe").resolve()
+    assert Path(reading(program, interpreter) or "").is_file()
+    assert reading(program, text_bytes) > 0

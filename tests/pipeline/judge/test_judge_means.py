@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from judge_support import counts, workload_counts
 
-from pipeline.judge.means import geometric_mean, weighted_mean
+from pipeline.judge.means import geometric_mean, mean_count, weighted_mean
 from pipeline.judge.pressure import most_pressing, presses
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,6 +21,14 @@ def test_means_are_by_weight_and_unknown_where_anything_is() -> None:
     assert geometric_mean([(1, 2.0), (1, 8.0)]) == pytest.approx(4.0)
     with pytest.raises(ValueError, match="nothing"):
         geometric_mean([])
+
+
+def test_a_mean_of_counts_takes_what_was_measured_and_zero_is_a_count() -> None:
+    few, many = counts(1.0, 10), counts(4.0, 20)
+    assert mean_count([(1, many.i1_misses), (3, few.i1_misses)]) == pytest.approx(1.75)
+    assert mean_count([(1, many.hot_lines), (3, few.hot_lines)]) == pytest.approx(12.5)
+    assert mean_count([(1, counts(0.0).i1_misses)]) == 0.0
+    assert mean_count([(1, few.i1_misses), (1, counts(None).i1_misses)]) is None
 
 
 def test_a_workload_presses_where_any_build_has_misses() -> None:
