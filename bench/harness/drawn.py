@@ -20,7 +20,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.request import BenchCommand, JudgeRequest, Side
 from pipeline.judge.samples import PairSample, RunSample, Throughput, WorkloadThroughput
 from pipeline.judge.schedule import Block
-from pipeline.judge.selfcheck import judgement
+from pipeline.judge.selfcheck import Known, judgement
 
 LOSSES = {SAME: 0.0, SLOWED: 0.02, BORDER: 0.01}
 """How much longer the tuned side takes."""
@@ -55,7 +55,7 @@ class Drawing:
             logs=room,
         )
         runs = Drawn(self, 1 / (1 + LOSSES[kind]), seed)
-        name = "same build" if kind == SAME else "known slowdown"
+        name: Known = "same build" if kind == SAME else "known slowdown"
         found = judgement(name, request, runs.block, lambda _: None, runs.clock)
         answer = found.verdict, found.throughput.overall, found.throughput.pairs
         load = self.result.environment.load_before

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option, verbose_option
+from pipeline.commands.options import line_option, output_option, verbose_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -24,12 +24,7 @@ def bundle_command() -> None:
 @bundle_command.command("export", short_help="Write a bundle: what a version was compiled by.")
 @line_option
 @click.argument("version", required=False, shell_complete=complete_version)
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write.  [default: hakmem-PROFILE-VERSION.tar.gz]",
-)
+@output_option("The file to write.  [default: hakmem-PROFILE-VERSION.tar.gz]")
 @click.option(
     "--sign",
     "key",
@@ -51,7 +46,6 @@ def export_command(
       pipeline bundle export 0.1.0-3f2a -o mixed.tar.gz
       pipeline bundle export --sign ~/.ssh/id_ed25519
     """
-    from pipeline.core.errors import UsageError
     from pipeline.core.files import replacing
     from pipeline.core.paths import Tree
     from pipeline.release.bundle import pack
@@ -63,8 +57,6 @@ def export_command(
     require_undamaged(found)
     data = pack(found)
     target = output or Path(f"{_file_name(found)}.tar.gz")
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"there is no folder {target.parent}", hint="make it, or write elsewhere")
     with replacing(target) as fresh:
         fresh.write_bytes(data)
     click.echo(f"{target}: {len(data) / 1024:.0f} KiB, the profile of {found.name}")

@@ -155,10 +155,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     Side A is the tree as it is, side B has the change. They are judged as by `pipeline versus`, and
     here too exit code 16 says that B is shown to be worse.
     """
-    from rich.console import Console
-
-    from pipeline.core import process
-    from pipeline.core.console import BuildConsole
+    from pipeline.core.console import open_console
     from pipeline.core.errors import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.experiment.entry import find_entry
@@ -172,10 +169,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     entry = find_entry(tree, name)
     if not require_trial(entry).patch:  # a patch may change what there is to cut
         geometry_of(tree, entry)  # refused before anybody waits for a lock
-    console = BuildConsole(Console(stderr=True))
-    if verbose:
-        process.echo = console.child
-    found = _judge(tree, entry, budget_s, console)
+    found = _judge(tree, entry, budget_s, open_console(verbose, beside=True))
     add_result(entry.path, result_of(tree, found))
     write_page(tree)
     click.echo(render(found, "term"), nl=False)

@@ -51,16 +51,14 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
         raise click.UsageError("--all takes neither --profile nor VERSION")
     import json
 
-    from rich.console import Console
-
-    from pipeline.core.console import BuildConsole
+    from pipeline.core.console import open_console
     from pipeline.core.errors import ExitCode
     from pipeline.core.paths import Tree
     from pipeline.profile.load import profile_names
 
     tree = Tree.here()
     names = profile_names(tree) if every else [profile or "mixed"]
-    with BuildConsole(Console(stderr=True)).stage("health") as stage:
+    with open_console(beside=True).stage("health") as stage:
         rows = [row for name in names for row in _rows(tree, name, version, every, stage)]
         _require_any(rows)
     if as_json:

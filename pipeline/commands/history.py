@@ -53,7 +53,9 @@ def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | 
     if as_json:
         click.echo(history.model_dump_json(indent=1))
     elif html is None and svg is None:
-        click.echo(_table(history), nl=False)
+        from pipeline.report.history_text import render_history
+
+        click.echo(render_history(history), nl=False)
 
 
 def _with_reports() -> str:
@@ -75,9 +77,3 @@ def _pages(history: History, html: Path | None, svg: Path | None) -> list[tuple[
     if svg is not None:
         pages.append((svg, render_history_svg(history)))
     return pages
-
-
-def _table(history: History) -> str:
-    from pipeline.report.history_text import render_history
-
-    return render_history(history)

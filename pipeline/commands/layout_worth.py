@@ -12,7 +12,6 @@ from pipeline.commands.build import open_to_judge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.core.console import BuildConsole
     from pipeline.layout.propose import Change
     from pipeline.layout.subject import Subject
     from pipeline.layout.worth import Worth
@@ -48,6 +47,7 @@ def published_version(subject: Subject, profile: str, wish: str | None) -> Versi
 
 
 def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[Change]) -> Worth:
+    from pipeline.core.console import open_console
     from pipeline.layout.groups import grouped
     from pipeline.profile.load import load_profile
     from pipeline.release.contents import LISTS
@@ -58,14 +58,6 @@ def _weigh(subject: Subject, profile: str, version: Version, changes: Sequence[C
     options = Options(cpu=made_for, variant=version.variant)
     files = {name: (subject.lists_folder / name).read_text("utf-8").splitlines() for name in LISTS}
     loaded = load_profile(subject.tree, profile)
-    with open_to_judge(subject.tree, loaded, options, _console()) as shop:
+    console = open_console(beside=True)  # the patch goes to standard output alone
+    with open_to_judge(subject.tree, loaded, options, console) as shop:
         return weigh_changes(shop, version, files, grouped(changes))
-
-
-def _console() -> BuildConsole:
-    """Return a console beside the patch, which goes to standard output alone."""
-    from rich.console import Console
-
-    from pipeline.core.console import BuildConsole
-
-    return BuildConsole(Console(stderr=True))

@@ -265,10 +265,8 @@ def _measured(profile: str, older: str, newer: str | None, quick: bool) -> Verif
 
 def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     """Judge two libraries against each other; progress goes to stderr."""
-    from rich.console import Console
-
     from pipeline.commands.build import open_to_judge
-    from pipeline.core.console import BuildConsole
+    from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
@@ -276,10 +274,8 @@ def judged(profile: str, older: Path, newer: Path, quick: bool) -> VerifyResult:
     from pipeline.stages.proof.direct import judge_directly
 
     tree = Tree.here()
-    console = BuildConsole(Console(stderr=True))
-    options = Options(quick=quick)
     work = load_profile(tree, split_line(profile)[0])
-    with open_to_judge(tree, work, options, console) as shop:
+    with open_to_judge(tree, work, Options(quick=quick), open_console(beside=True)) as shop:
         return judge_directly(shop, older, newer)
 
 

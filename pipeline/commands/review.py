@@ -13,7 +13,6 @@ from pipeline.commands.report import complete_wish
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
-    from pipeline.judge.model import VerifyResult
     from pipeline.review.gather import Build
     from pipeline.review.model import Review
 
@@ -70,19 +69,16 @@ def review_command(
 
 
 def _review(profile: str, base: str, head: str, quick: bool, measure: bool) -> Review:
-    from pipeline.commands.report import folder_of
+    from functools import partial
+
+    from pipeline.commands.report import folder_of, judged
     from pipeline.core.paths import Tree
     from pipeline.review.gather import gather, read_build
 
     tree = Tree.here()
     build = read_build(tree, profile, folder_of(profile, head))
-
-    def judge(older: Path, newer: Path) -> VerifyResult:
-        from pipeline.commands.report import judged
-
-        return judged(profile, older, newer, quick)
-
-    return gather(tree, profile, _base(tree, profile, base), build, judge if measure else None)
+    judge = partial(judged, profile, quick=quick) if measure else None
+    return gather(tree, profile, _base(tree, profile, base), build, judge)
 
 
 def _base(tree: Tree, profile: str, wish: str) -> Build:

@@ -162,17 +162,15 @@ def _compare(
     import tempfile
     from dataclasses import replace
 
-    from rich.console import Console
-
     from pipeline.core import process
-    from pipeline.core.console import BuildConsole
+    from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
     from pipeline.versus.compare import Subject, compare
     from pipeline.versus.side import parse_side
 
     tree, name = Tree.here(), profile or "mixed"
     sides = parse_side(tree, name, a), parse_side(tree, name, b)
-    console = BuildConsole(Console(stderr=True))
+    console = open_console(beside=True)
     if verbose:
         process.echo = lambda line: console.child(_PADDING.sub("", line))
     timed = replace(timed, command=whole_path(timed.command))

@@ -164,9 +164,12 @@ class BuildConsole:
             self.say(f"{name}: done in {seconds:.1f} s{': ' if result else ''}{result}")
 
 
-def open_console(verbose: bool) -> BuildConsole:
-    """Return the console of this run; with ``verbose`` it also shows every child command."""
-    console = BuildConsole(Console())
+def open_console(verbose: bool = False, *, beside: bool = False) -> BuildConsole:
+    """Return the console of this run; with ``verbose`` it also shows every child command.
+
+    ``beside``: what the run tells goes to stderr, as its result is what stdout is for.
+    """
+    console = BuildConsole(Console(stderr=beside))
     if verbose:
         process.echo = console.child
     return console

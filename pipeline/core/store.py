@@ -116,10 +116,6 @@ class Store:
                 return receipt
         return None
 
-    def forget(self, stage: str) -> None:
-        """Remove all artifacts of a stage, so that it is done anew."""
-        shutil.rmtree(self.folder / stage, ignore_errors=True)
-
     def clear_rooms(self) -> None:
         """Remove what killed runs have left. Only for the holder of the tree's lock."""
         for room in self.folder.glob(f"*/{ROOM_PREFIX}*"):

@@ -33,12 +33,7 @@ MEMORY = {
     Verdict.NO_GO: "fatter",
     Verdict.INCONCLUSIVE: "not shown to be leaner or fatter",
 }
-SHOWN = {
-    Verdict.GO: "faster",
-    Verdict.NEUTRAL: "as fast",
-    Verdict.NO_GO: "slower",
-    Verdict.INCONCLUSIVE: "undecided",
-}
+SHOWN = {**SPEED, Verdict.INCONCLUSIVE: "undecided"}
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )

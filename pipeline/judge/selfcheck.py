@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from pipeline.judge.verdict import Verdict
 
 Progress = Callable[[str], None]
 Clock = Callable[[], float]
+Known = Literal["same build", "known slowdown"]
 
 LOSS = 0.02
 """The injected slowdown: each workload takes this much more time."""
@@ -145,18 +147,18 @@ def _runner(request: JudgeRequest, library: Path, name: str) -> Runner:
 
 
 def judgement(
-    name: str,
+    name: Known,
     request: JudgeRequest,
     runner: Runner,
     progress: Progress,
     clock: Clock = time.monotonic,
 ) -> SelfJudgement:
-    """Judge what ``runner`` measures by the rules of a build; ``name`` is "same build" or not."""
+    """Judge what ``runner`` measures by the rules of a build."""
     throughput = measure(request, runner, progress, clock)
     key = throughput_key(throughput, request.margins)
     same = name == "same build"
     return SelfJudgement(
-        name="same build" if same else "known slowdown",
+        name=name,
         verdict=key.verdict,
         expected=(Verdict.NEUTRAL, Verdict.INCONCLUSIVE) if same else (Verdict.NO_GO,),
         alarming=(Verdict.GO, Verdict.NO_GO) if same else (Verdict.GO, Verdict.NEUTRAL),

@@ -148,11 +148,6 @@ def noise(sample: Array) -> float:
     return float(stats.median_abs_deviation(sample, scale="normal"))
 
 
-def standard_error(sample: Array) -> float:
-    """Return about how far the median of ``sample`` may be off, if its noise is normal."""
-    return math.sqrt(math.pi / 2) * noise(sample) / math.sqrt(sample.size)
-
-
 def ratio_of_medians(
     ours: Sequence[float], theirs: Sequence[float], confidence: float, seed: int
 ) -> Interval:

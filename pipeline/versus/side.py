@@ -30,11 +30,6 @@ class SideOfTwo:
     library: Path
     env: dict[str, str]
 
-    @property
-    def title(self) -> str:
-        """The name with its variables, as on the command line."""
-        return ",".join([self.name, *(f"{name}={value}" for name, value in self.env.items())])
-
 
 def parse_side(tree: Tree, profile: str, words: str) -> SideOfTwo:
     """Return the side that ``words`` name: LIBRARY[,NAME=VALUE...].

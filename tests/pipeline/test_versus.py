@@ -118,7 +118,8 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
     side = parse_side(tree, "mixed", "current,HAKMEM_A=1,2,HAKMEM_B=x=y")
     assert side.library == tree.dist("mixed") / "0.1.0-aa/lib/libhakmem.so"
     assert side.env == {"HAKMEM_A": "1,2", "HAKMEM_B": "x=y"}
-    assert side.title == "mixed:0.1.0-aa,HAKMEM_A=1,2,HAKMEM_B=x=y"
+    assert side.name == "mixed:0.1.0-aa"
+    assert side.env == {"HAKMEM_A": "1,2", "HAKMEM_B": "x=y"}
     file.write_bytes(b"other")
     for words in (str(file.parents[1]), "shop:current"):
         with pytest.raises(ArtifactError, match=r"lib/libhakmem.so \(changed\)"):
@@ -128,7 +129,7 @@ def test_a_side_is_a_file_a_folder_or_a_name(library: Path, tmp_path: Path) -> N
 def test_libc_is_a_side(tmp_path: Path) -> None:
     side = parse_side(Tree(tmp_path), "mixed", "libc,MALLOC_ARENA_MAX=1")
     assert side.library.is_file()
-    assert (side.title, side.env) == ("libc,MALLOC_ARENA_MAX=1", {"MALLOC_ARENA_MAX": "1"})
+    assert (side.name, side.env) == ("libc", {"MALLOC_ARENA_MAX": "1"})
 
 
 @pytest.mark.parametrize(

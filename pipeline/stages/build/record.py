@@ -16,7 +16,7 @@ from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import DataError
 from pipeline.core.preload import preload
 from pipeline.core.store import Notes
-from pipeline.profile.schema import Command, Program, Trace
+from pipeline.profile.schema import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup, trace_file
 from pipeline.stages.build.doubts import (
@@ -66,16 +66,10 @@ def record(shop: Workshop, setup: Setup) -> Setup:
     programs = [trace.program(made.path(f"{trace.name}.trace")) for trace in setup.traces]
     return replace(
         setup,
-        training=_with(setup.training, [p for p in programs if p.role == "train"]),
-        verifying=_with(setup.verifying, [p for p in programs if p.role == "verify"]),
+        training=(*setup.training, *(p for p in programs if p.role == "train")),
+        verifying=(*setup.verifying, *(p for p in programs if p.role == "verify")),
         traces=(),
     )
-
-
-def _with(
-    workloads: tuple[Program | Command, ...], programs: list[Program]
-) -> tuple[Program | Command, ...]:
-    return (*workloads, *programs)
 
 
 @dataclass(frozen=True)

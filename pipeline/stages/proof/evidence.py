@@ -60,7 +60,7 @@ def gather(
                 static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
             ),
             layout_null=null,
-            ablation=chosen.result() if shop.chain else None,
+            ablation=chosen.result(),
         )
 
     return put_together

@@ -31,7 +31,7 @@ from pipeline.stages.publish.gate import pass_gate
 from pipeline.stages.publish.product import STAGE, inputs_of
 from pipeline.stages.publish.refusal import known_by, refuse_rejected
 from pipeline.stages.publish.release import Release
-from pipeline.stages.publish.reporting import keep_report, make_report, reports_folder
+from pipeline.stages.publish.reporting import keep_report, make_report
 
 if TYPE_CHECKING:
     from pipeline.report.model import ReportModel
@@ -164,7 +164,8 @@ def _mended(shop: Workshop, release: Release, folder: Path) -> tuple[str, ...] |
     from pipeline.release.check_version import require_good
 
     with shop.console.stage(STAGE) as line, marks_lock(shop.tree.state):
-        mended = mend_version(shop, folder, release, reports_folder(shop) / folder.name)
+        report = shop.tree.reports(shop.line) / folder.name
+        mended = mend_version(shop, folder, release, report)
         if not mended:
             line.done(f"{folder.name} is damaged in its records, which no build can make again")
             return None

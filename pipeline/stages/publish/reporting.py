@@ -23,6 +23,7 @@ from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.finish import UNSTRIPPED
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.merge import function_counts
+from pipeline.stages.publish.product import STAGE
 from pipeline.stages.publish.release import Release
 from pipeline.toolchain.symbols import read_lists
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:  # the judge's numpy and scipy come with it, and pyelftools
     from pipeline.layout.check import Finding
     from pipeline.report.facts import Build, Facts
     from pipeline.report.model import ReportModel, Source
-
-STAGE = "publish"
 
 
 def make_report(
@@ -93,15 +92,10 @@ def keep_report(shop: Workshop, model: ReportModel) -> Path:
     """
     from pipeline.report.files import write_reports
 
-    folder = reports_folder(shop) / model.version
+    folder = shop.tree.reports(shop.line) / model.version
     write_reports(folder, model)
     point_last(shop.tree, shop.line, model.version)
     return folder
-
-
-def reports_folder(shop: Workshop) -> Path:
-    """Return the folder with the reports of a profile's judged builds."""
-    return shop.tree.reports(shop.line)
 
 
 def version_before(dist: Path, version: str) -> Version | None:
