@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pipeline.core.variant import asked_for, split_line
 from pipeline.judge.gained import fatter
 from pipeline.judge.health import PLAIN_RUNS, compare_logs
 from pipeline.judge.keys import suspects_of
@@ -52,43 +54,43 @@ LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""
 
 
-def advice(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
-    """Return what to do next; ``profile`` is the name that goes into the command.
+def advice(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
+    """Return what to do next about a build of this line of versions.
 
     ``words`` are the options of the build that was judged: a command that accepts its result has
-    them, too, so that nothing is judged anew.
+    them, too, so that nothing is judged anew; one that judges anew is for the same processors.
     """
     if not result.health.sound:
-        return _healthy(result, profile)
+        return _healthy(result, line)
     lost = [name for name in regressions(result) if name not in words]
     if lost and not _is_worse(result):
-        accepting = _command(profile, *words, *_accepted(lost))
+        accepting = _command(line, *words, *_accepted(lost))
         return f"the report names what became slower; {accepting} accepts that"
     if _is_worse(result):
         return "the report names what became worse, and by how much"
-    return _step(result, profile, words) or "the report says what could not be counted or shown"
+    return _step(result, line, words) or "the report says what could not be counted or shown"
 
 
-def next_step(result: VerifyResult, profile: str) -> str:
+def next_step(result: VerifyResult, line: str) -> str:
     """Return the same for the report itself: "" where there is no command, but more to read."""
     if not result.health.sound:
-        return _healthy(result, profile)
-    return "" if regressions(result) or _is_worse(result) else _step(result, profile)
+        return _healthy(result, line)
+    return "" if regressions(result) or _is_worse(result) else _step(result, line)
 
 
-def to_decide(result: VerifyResult, profile: str) -> str:
+def to_decide(result: VerifyResult, line: str) -> str:
     """Return what decides the speed of a published build; "" if it is decided, or on a border."""
     timed = result.throughput
     if result.keys.throughput.verdict is not Verdict.INCONCLUSIVE:
         return ""
     if result.mode == "quick" and timed.seconds < USUAL_S:
-        return f"its speed is undecided: {_command(profile)}, without --quick, judges for longer"
+        return f"its speed is undecided: {_command(line)}, without --quick, judges for longer"
     seconds = SURPLUS * (timed.seconds_to_decide or math.inf)
     if seconds > MOST_S:
         return ""
     minutes = max(2, math.ceil(seconds / 60))
     return (
-        f"its speed is undecided: {_command(profile, f'--verify-time {minutes}m')} judges again, "
+        f"its speed is undecided: {_command(line, f'--verify-time {minutes}m')} judges again, "
         "enough to decide it if the noise stays as it is"
     )
 
@@ -98,45 +100,47 @@ def _accepted(names: Sequence[str]) -> list[str]:
     return [word for name in names for word in ("--allow-regression", name)]
 
 
-def _step(result: VerifyResult, profile: str, words: Sequence[str] = ()) -> str:
+def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
-        return _more(result, profile) + _seeming(result, profile, words) + _busy(result)
+        same = _same_build(words)
+        return _more(result, line, same) + _seeming(result, line, words) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
-        neutral = _command(profile, *words, "--allow-neutral")
+        neutral = _command(line, *words, "--allow-neutral")
         fat = fatter(result) is not None
         worse = "nothing but memory became worse" if fat else "nothing became worse either"
         return f"{worse}: {neutral} publishes it"
     return ""
 
 
-def _healthy(result: VerifyResult, profile: str) -> str:
+def _healthy(result: VerifyResult, line: str) -> str:
     """Say how a build comes to a health check that it passes."""
     failed = [one.name for one in result.health.failed]
     if failed:
-        logs = f"build/pipeline/{profile}/logs/verify/health"
+        logs = f"build/pipeline/{line}/logs/verify/health"
         return (
             f"{compare_logs(failed, logs)}. Without the library it does the same in {PLAIN_RUNS} "
             "runs. Where that rightly depends on malloc, or on which of two processes prints "
-            f"first, mend the check in training/profiles/{profile}.toml; where it crashed, run it "
+            f"first, mend the check in {_file(line)}; where it crashed, run it "
             "with the guard build (docs/guard.md)"
         )
     return (
-        f"training/profiles/{profile}.toml needs a health check that runs here: "
+        f"{_file(line)} needs a health check that runs here: "
         'a workload with kind = "command" and role = "verify"'
     )
 
 
-def _more(result: VerifyResult, profile: str) -> str:
+def _more(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     """Name a full run, unless a quick one had as much time, or needs little: then more time."""
     if result.mode == "quick" and result.throughput.seconds < USUAL_S:
         known = _seconds_known(result)
         if known is not None and SURPLUS * known <= LITTLE_S:
             seconds = math.ceil(max(LEAST_S, SURPLUS * known))
-            again = _command(profile, "--quick", f"--verify-time {seconds}s")
+            again = _command(line, *words, "--quick", f"--verify-time {seconds}s")
             return f"{again} judges again, for up to {seconds} s of runs; other stages are kept"
-        return f"a quick run often decides nothing: {_command(profile)}, without --quick, does more"
-    return BORDER if _on_border(result) else _longer(result, profile)
+        full = _command(line, *words)
+        return f"a quick run often decides nothing: {full}, without --quick, does more"
+    return BORDER if _on_border(result) else _longer(result, line, words)
 
 
 def _on_border(result: VerifyResult) -> bool:
@@ -145,7 +149,7 @@ def _on_border(result: VerifyResult) -> bool:
     return undecided and _seconds_in_all(result) is None
 
 
-def _seeming(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
+def _seeming(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     """Say what to do where more time shows the loss that it is hoped to exclude."""
     names = [one.name for one in suspects_of(result.throughput)]
     if not names or result.throughput.alone:
@@ -153,8 +157,8 @@ def _seeming(result: VerifyResult, profile: str, words: Sequence[str]) -> str:
     verb, they = ("does", "it seems") if len(names) == 1 else ("do", "they seem")
     return (
         f"; if {' and '.join(names)} {verb} lose as much as {they} to, no time helps: "
-        f"{_command(profile, *words, *_accepted(names))} accepts that, and `allowance` in "
-        f"training/profiles/{profile}.toml does so for each build; `--cpu any` "
+        f"{_command(line, *words, *_accepted(names))} accepts that, and `allowance` in "
+        f"{_file(line)} does so for each build; `--cpu any` "
         "leaves out what is for this kind of processor alone"
     )
 
@@ -166,8 +170,18 @@ def _busy(result: VerifyResult) -> str:
     return f"; the machine was busy (load {around.load_before:.0f} on {around.cores} CPUs)"
 
 
-def _command(profile: str, *more: str) -> str:
-    return f"`{' '.join(('.venv/bin/pipeline build --profile', profile, *more))}`"
+def _same_build(words: Sequence[str]) -> list[str]:
+    """Return of these options those that say what is built, not how it is judged."""
+    asked = (pair for pair in pairwise(words) if pair[0] == "--cpu")
+    return list(next(asked, ()))
+
+
+def _file(line: str) -> str:
+    return f"training/profiles/{split_line(line)[0]}.toml"
+
+
+def _command(line: str, *more: str) -> str:
+    return f"`{' '.join(('.venv/bin/pipeline build --profile', asked_for(line), *more))}`"
 
 
 def _is_worse(result: VerifyResult) -> bool:
@@ -189,20 +203,21 @@ def _is_undecided(result: VerifyResult) -> bool:
     return result.keys.throughput.verdict is Verdict.INCONCLUSIVE or _unseen(result)
 
 
-def _longer(result: VerifyResult, profile: str) -> str:
+def _longer(result: VerifyResult, line: str, words: Sequence[str]) -> str:
     around = result.environment
     seen = _until_seen(result)
     needed = 0.0 if seen and _is_harmless(result) else _seconds_needed(result)
     seconds = SURPLUS * max(needed, seen)
     if seconds > MOST_S:
         quick = ("--quick",) if result.mode == "quick" else ()
+        again = _command(line, *words, *quick, "--from verify")
         return (
             f"too noisy to decide within an hour (load {around.load_after:.0f} on {around.cores} "
-            f"CPUs): when the machine is quiet, {_command(profile, *quick, '--from verify')} "
+            f"CPUs): when the machine is quiet, {again} "
             "judges again"
         )
     minutes, counting = max(2, math.ceil(seconds / 60)), _minutes_beside(result)
-    again = _command(profile, f"--verify-time {minutes}m")
+    again = _command(line, *words, f"--verify-time {minutes}m")
     return (
         f"{again} judges again, {_enough(result, seen > needed)}, if the noise stays as it is: up "
         f"to {CHECKED * minutes + counting} minutes in all ({minutes} of the build's runs, "

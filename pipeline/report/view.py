@@ -127,9 +127,8 @@ def next_command(model: ReportModel) -> str:
         return "the same build without `--no-publish` and `--from` publishes it as it was judged"
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
-    if model.published:
-        return to_decide(model.verify, line_of(model.profile, model.variant))
-    return next_step(model.verify, model.profile)
+    line = line_of(model.profile, model.variant)
+    return to_decide(model.verify, line) if model.published else next_step(model.verify, line)
 
 
 def _settle(model: ReportModel, before: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import GateError
+from pipeline.core.variant import PRODUCTION
 from pipeline.release.version import untouched
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.verify import Verdict
@@ -41,6 +43,6 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
         why = model.refused_for or f": {model.reason}"
         raise GateError(
             f"not published{why}; {left}",
-            hint=advice(model.verify, shop.profile.name, shop.options.words),
+            hint=advice(model.verify, shop.line, replace(shop.options, variant=PRODUCTION).words),
             log=report / HTML,
         )

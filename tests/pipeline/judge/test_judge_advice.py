@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from judge_support import (
@@ -14,6 +17,8 @@ from judge_support import (
 )
 
 from pipeline.commands.duration import Duration
+from pipeline.core.errors import GateError
+from pipeline.core.paths import Tree
 from pipeline.judge.advice import LEAST_S, MOST_S, SURPLUS, advice, next_step, to_decide
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
@@ -21,9 +26,12 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
 from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
+from pipeline.report import terminal
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.model import ReportModel
 from pipeline.report.view import next_command
+from pipeline.stages.build.workshop import Options
+from pipeline.stages.publish import gate
 
 AGAIN = "`.venv/bin/pipeline build --profile shop --verify-time"
 
@@ -283,11 +291,39 @@ def test_a_published_build_names_what_decides_its_speed() -> None:
     assert to_decide(judged(1.1, 1.0, 3.0), "shop") == ""
 
 
-def test_the_report_of_a_variant_names_the_build_of_the_variant() -> None:
+@pytest.mark.parametrize("published", [True, False])
+def test_the_report_of_a_variant_names_the_build_of_the_variant(published: bool) -> None:
     model = ReportModel.model_construct(
-        published=True, profile="shop", variant="hardened", verify=judged(1.0, 8.0, 3.0)
+        published=published, profile="shop", variant="hardened", verify=judged(1.0, 8.0, 3.0)
     )
-    assert "build --profile shop+hardened --verify-time" in next_command(model)
+    assert "build --profile shop --variant hardened --verify-time" in next_command(model)
+
+
+def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It named that of production, for the kind of processor of this machine."""
+    monkeypatch.setattr(terminal, "show_verdict", lambda *_: None)
+    monkeypatch.setattr(gate, "passes", lambda *_: (False, ""))
+    shop: Any = SimpleNamespace(
+        tree=Tree(tmp_path),
+        line="shop+hardened",
+        options=Options(quick=True, cpu="any", variant="hardened"),
+        console=None,
+    )
+    model = ReportModel.model_construct(
+        published=False, reason="", verify=judged(1.0, noise=10.0, misses=3.0)
+    )
+    with pytest.raises(GateError) as refused:
+        gate.pass_gate(shop, model, cast(Any, None), tmp_path)
+    again = "`.venv/bin/pipeline build --profile shop --variant hardened --cpu any --verify-time"
+    assert refused.value.hint.startswith(again)
+
+
+def test_a_failed_check_of_a_variant_has_its_logs_there_and_its_profile_without_it() -> None:
+    said = advice(result_of(health=health_of("failed")), "shop+hardened")
+    assert "in build/pipeline/shop+hardened/logs/verify/health" in said
+    assert "mend the check in training/profiles/shop.toml" in said
 
 
 def test_what_seems_worse_than_the_current_version_is_settled_before_it_is_timed_longer() -> None:
