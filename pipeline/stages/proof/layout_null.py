@@ -55,7 +55,7 @@ def layout_null(
         "tuned": chosen.library.digest,
         "linked": linked.library.digest,
         "profile": chosen.edges.digest if chosen.edges else None,
-        "programs": task_keys(shop, _tasks()),
+        "tasks": task_keys(shop, _tasks()),
         "tools": shop.tool_keys,
         "layouts": len(seeds),
     }
