@@ -18,10 +18,10 @@ from pipeline.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from pipeline.core.console import BuildConsole
     from pipeline.learn.on_profile import Target
     from pipeline.learn.samples import Sample
     from pipeline.learn.trial import Outcome
+    from pipeline.stages.build.workshop import Workshop
 
 
 @click.command(
@@ -117,7 +117,7 @@ def learn_command(
     elif not dry_run:
         with open_workshop(tree, loaded, options, console, wait=wait) as shop:
             outcome = judge(shop, place.base, found, budget_s)
-            _conclude(console, outcome, place, write)
+            _conclude(shop, outcome, place, write)
 
 
 def _named(pids: tuple[int, ...]) -> str:
@@ -155,20 +155,20 @@ def _samples(
     return [Sample.model_validate(one) for one in told]
 
 
-def _conclude(console: BuildConsole, outcome: Outcome, place: Target, write: bool) -> None:
+def _conclude(shop: Workshop, outcome: Outcome, place: Target, write: bool) -> None:
     """Say what the judge found; write the file, or show what would change in it."""
     from pipeline.geometry.write import write_toml
     from pipeline.learn.show import difference, verdicts
 
     for line in verdicts(outcome):
-        console.say(line)
+        shop.console.say(line)
     if outcome.geometry is None:
-        console.say(f"result: nothing pays; {place.path} stays as it is")
+        shop.console.say(f"result: nothing pays; {place.path} stays as it is")
         return
     geometry = outcome.geometry.for_processor(place.processor)
     if write:
         write_toml(geometry, place.common, place.path)
-        console.say(f"written: {place.path}; `.venv/bin/pipeline build` reads it")
+        shop.console.say(f"written: {place.path}; `{shop.command}` reads it")
         return
     click.echo("\n".join(difference(place.path, geometry, place.common)))
-    console.say("result: this pays; the same command with --write writes it")
+    shop.console.say("result: this pays; the same command with --write writes it")

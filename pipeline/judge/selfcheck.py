@@ -85,7 +85,7 @@ def known_slowdown(request: JudgeRequest, slowed: Path, progress: Progress) -> S
     if not known:
         raise ArtifactError(
             f"no workload becomes slower by {VARIABLE}: the judge is not checked",
-            hint="build again: `.venv/bin/pipeline build --from slowdown`",
+            hint="the same command with `--from slowdown` builds that library again",
         )
     slower = tuple(
         slowed_by(bench, known[bench.name].rounds)

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.core.variant import PRODUCTION, line_of
+from pipeline.core.variant import PRODUCTION, asked_for, line_of
 from pipeline.judge.advice import next_step, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import brief, memory_of, remarks, sentences, speed_of
@@ -100,6 +100,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
         "commands": commands(model),
+        "judged_again": judged_again(model),
         "next_step": next_command(model),
         "not_current": not_current(model),
     }
@@ -385,6 +386,13 @@ def commands(model: ReportModel) -> list[str]:
         changed = "" if source.clean else f"   # and what was not committed{_files(source.changed)}"
         lines.append(f"git checkout {source.commit}{changed}")
     return [*lines, *([source.command] if source.command else [])]
+
+
+def judged_again(model: ReportModel) -> str:
+    """Return the shell line that judges the same build again, in the tree."""
+    line = asked_for(line_of(model.profile, model.variant))
+    quick = " --quick" if model.verify.mode == "quick" else ""
+    return f".venv/bin/pipeline build --profile {line}{quick} --from verify"
 
 
 def _files(changed: Sequence[str]) -> str:

@@ -64,7 +64,7 @@ def test_all_corrupt_is_an_error(shop: Workshop, training: Training) -> None:
             raw.write_bytes(b"\0" * 64)
     with pytest.raises(DataError) as caught:
         merge(shop, training)
-    assert "--from train" in caught.value.hint
+    assert "build --profile tiny --from train" in caught.value.hint
 
 
 def test_stale_profiles_are_read_from_the_compilers_words(tmp_path: Path) -> None:

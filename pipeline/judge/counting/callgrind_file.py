@@ -88,7 +88,7 @@ def read_profile(path: Path, region: Region) -> Profile:
         raise DataError(
             f"cannot use the counts in {path}: {error}",
             log=path,
-            hint="count again: `.venv/bin/pipeline build --from verify`",
+            hint="the same command again counts anew; a build needs `--from verify` for that",
         ) from error
 
 

@@ -14,7 +14,7 @@ from pipeline.core.errors import PipelineError
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine
 from pipeline.core.store import Artifact, Notes, Parts, Store, changed_parts
-from pipeline.core.variant import PRODUCTION, line_of, shared_name
+from pipeline.core.variant import PRODUCTION, asked_for, line_of, shared_name
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
 from pipeline.toolchain.identity import MEMORY, Identities
@@ -105,6 +105,11 @@ class Workshop:
     def line(self) -> str:
         """The line of versions that this build belongs to: profile and variant."""
         return line_of(self.profile.name, self.options.variant)
+
+    @property
+    def command(self) -> str:
+        """The command that builds this line of versions, to be copied with more options."""
+        return f".venv/bin/pipeline build --profile {asked_for(self.line)}"
 
     @property
     def published_name(self) -> str:

@@ -23,7 +23,6 @@ from pipeline.toolchain.profdata import read_counts
 
 STAGE, SECOND = "merge", "context-merge"
 LIMIT_S = 120.0
-AGAIN = "train again: `.venv/bin/pipeline build --from train`"
 
 
 @dataclass(frozen=True)
@@ -88,6 +87,11 @@ def function_counts(shop: Workshop, profdata: Path, *, second: bool = False) -> 
     return read_counts(tool, profdata, log, second=second)
 
 
+def again(shop: Workshop) -> str:
+    """Return the hint for counts that are of no use."""
+    return f"train again: `{shop.command} --from train`"
+
+
 def _merge(
     shop: Workshop, stage: str, training: Training, first: ProfileData | None, room: Path
 ) -> list[str]:
@@ -111,7 +115,7 @@ def _merge(
         done = run(argv, log=shop.log(stage, "merge"), timeout_s=LIMIT_S)
     except ChildError as error:
         raise DataError(
-            f"no raw profile could be merged: {error.message}", hint=AGAIN, log=error.log
+            f"no raw profile could be merged: {error.message}", hint=again(shop), log=error.log
         ) from error
     finally:
         inputs.unlink()
@@ -171,7 +175,7 @@ def _supplement(shop: Workshop, samples: Path, merged: Path) -> list[str]:
 def _require_hot(shop: Workshop, counts: dict[str, int]) -> None:
     if not counts:
         raise DataError(
-            "the merged profile has no functions", hint=AGAIN, log=shop.log(STAGE, "merge")
+            "the merged profile has no functions", hint=again(shop), log=shop.log(STAGE, "merge")
         )
     idle = [name for name in shop.profile.layout.must_be_hot if not counts.get(name)]
     if idle:

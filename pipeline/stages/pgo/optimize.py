@@ -17,7 +17,7 @@ from pipeline.stages.build.check_names import defined_functions
 from pipeline.stages.build.compile import cmake_build, take_library
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workshop import Library, Workshop
-from pipeline.stages.pgo.merge import ProfileData, function_counts
+from pipeline.stages.pgo.merge import ProfileData, again, function_counts
 from pipeline.toolchain.elf import check_library
 from pipeline.toolchain.flags import (
     COMPILE,
@@ -177,7 +177,7 @@ def _stale_profiles(shop: Workshop, stage: str) -> list[str]:
     if needed:
         raise DataError(
             f"the profile does not fit the code of {', '.join(needed)}",
-            hint="train again: `.venv/bin/pipeline build --from train`",
+            hint=again(shop),
             log=shop.log(stage, "compile"),
         )
     return names

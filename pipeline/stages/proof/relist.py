@@ -25,7 +25,6 @@ from pipeline.toolchain.symbols import SymbolLists, check_order, read_lists
 from pipeline.toolchain.text_map import find_debug_file
 
 STAGE = "layout"
-AGAIN = "`.venv/bin/pipeline build` makes a version of the tree as it stands"
 PUBLISHED = "published"
 
 
@@ -99,8 +98,9 @@ def flavour_of(version: Version) -> Flavour:
 
 def require_fresh(shop: Workshop, setup: Setup, version: Version) -> None:
     """Raise BuildError if sources, tools or geometry are no longer those of the version."""
+    again = f"`{shop.command}` makes a version of the tree as it stands"
     differing = {
-        "the sources have changed": other_sources(_sources(version), setup.sources),
+        "the sources have changed": other_sources(_sources(version, again), setup.sources),
         "the tools have changed": other_tools(version.manifest["tools"], shop.tools.versions),
         "the geometry has changed": other_sources(
             str(version.manifest.get("geometry")), str(setup.geometry_digest)
@@ -108,13 +108,13 @@ def require_fresh(shop: Workshop, setup: Setup, version: Version) -> None:
     }
     for what, how in differing.items():
         if how:
-            raise BuildError(f"{what} since {version.name} was made: {how}", hint=AGAIN)
+            raise BuildError(f"{what} since {version.name} was made: {how}", hint=again)
 
 
-def _sources(version: Version) -> str:
+def _sources(version: Version, again: str) -> str:
     try:
         return str(version.manifest["stages"]["baseline"]["inputs"]["sources"])
     except (KeyError, TypeError) as error:
         raise BuildError(
-            f"the manifest of {version.name} does not say of which sources it is", hint=AGAIN
+            f"the manifest of {version.name} does not say of which sources it is", hint=again
         ) from error

@@ -105,12 +105,12 @@ def _write(shop: Workshop, outcome: Outcome, base: Geometry) -> str:
     path = shop.tree.geometry(profile, None if processor == ANY else processor)
     if outcome.geometry is not None:
         write_toml(outcome.geometry.for_processor(processor), base, path)
-        return f"written: {path}; `.venv/bin/pipeline build` reads it on {_where(processor)}"
+        return f"written: {path}; `{shop.command}` reads it on {_where(processor)}"
     if _is_cut(shop, base):
         kept = shop.tree.geometry(profile, kind_for(shop.tree, profile, processor))
-        return f"{kept} stays as it was: `.venv/bin/pipeline build` goes on as before"
+        return f"{kept} stays as it was: `{shop.command}` goes on as before"
     if not outcome.nothing_pays:
-        return "no geometry was written: `.venv/bin/pipeline build` goes on as before"
+        return f"no geometry was written: `{shop.command}` goes on as before"
     write_default(outcome.why, worths(outcome), path, processor)
     return f"written: {path}, which says so; the library stays as it was without it"
 

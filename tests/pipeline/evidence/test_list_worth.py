@@ -117,12 +117,13 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
 def test_a_version_of_another_tree_is_refused(
     manifest: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
-    shop: Any = SimpleNamespace(tools=SimpleNamespace(versions={"clang": "22"}))
+    tools = SimpleNamespace(versions={"clang": "22"})
+    shop: Any = SimpleNamespace(tools=tools, command="build --profile mine")
     setup: Any = SimpleNamespace(sources="aa", geometry_digest=None)
     require_fresh(shop, setup, version(tmp_path, "lto"))
     with pytest.raises(BuildError, match=words) as raised:
         require_fresh(shop, setup, version(tmp_path, "lto", **manifest))
-    assert "pipeline build" in raised.value.hint
+    assert "build --profile mine" in raised.value.hint
 
 
 def test_each_step_is_compiled_as_it_was(tmp_path: Path) -> None:

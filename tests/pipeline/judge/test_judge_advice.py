@@ -29,7 +29,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.report import terminal
 from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.model import ReportModel
-from pipeline.report.view import next_command
+from pipeline.report.view import judged_again, next_command
 from pipeline.stages.build.workshop import Options
 from pipeline.stages.publish import gate
 
@@ -296,7 +296,9 @@ def test_the_report_of_a_variant_names_the_build_of_the_variant(published: bool)
     model = ReportModel.model_construct(
         published=published, profile="shop", variant="hardened", verify=judged(1.0, 8.0, 3.0)
     )
-    assert "build --profile shop --variant hardened --verify-time" in next_command(model)
+    build = "build --profile shop --variant hardened"
+    assert f"{build} --verify-time" in next_command(model)
+    assert judged_again(model) == f".venv/bin/pipeline {build} --from verify"
 
 
 def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -13,12 +13,14 @@ from pipeline.core.paths import Tree
 from pipeline.geometry.load import common_geometry, load_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
+from pipeline.profile.schema import Profile
 from pipeline.stages.build.workshop import Options, Workshop
 from pipeline.stages.tuning import tune
 from pipeline.tune.trial import Candidate, Trial
 from pipeline.tune.tuning import Outcome
 
 DEFAULT = default_geometry(Tree.here())
+BUILD = ".venv/bin/pipeline build --profile mine"
 COMMON = "schema_version = 1\n[constants.small_depth]\nvalue = 64\nwhy = 'for all'\n"
 
 
@@ -30,8 +32,8 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def shop(tree: Tree, cpu: str) -> Workshop:
-    profile = SimpleNamespace(name="mine")
-    return cast(Workshop, SimpleNamespace(tree=tree, profile=profile, options=Options(cpu=cpu)))
+    profile, rest = cast(Profile, SimpleNamespace(name="mine")), cast(Any, None)
+    return Workshop(tree, profile, rest, rest, rest, Options(cpu=cpu))
 
 
 def outcome(geometry: Geometry | None) -> Outcome:
@@ -54,7 +56,7 @@ def test_what_pays_on_one_kind_adds_to_what_holds_for_all(
     found = common_geometry(tree, "mine").with_value("warm_slabs", 4, "it pays", "+1 %")
     said = write(tree, "amd-zen3", found, monkeypatch)
     path = tree.geometry("mine", "amd-zen3")
-    assert said == f"written: {path}; `.venv/bin/pipeline build` reads it on machines with amd-zen3"
+    assert said == f"written: {path}; `{BUILD}` reads it on machines with amd-zen3"
     assert "small_depth" not in path.read_text()
     here, elsewhere = (load_geometry(tree, "mine", cpu) for cpu in ("amd-zen3", "intel"))
     assert here is not None and elsewhere is not None
@@ -67,7 +69,7 @@ def test_a_search_for_any_processor_writes_what_holds_for_all(
 ) -> None:
     found = DEFAULT.with_value("warm_slabs", 4, "it pays", "+1 %")
     said = write(tree, "any", found, monkeypatch)
-    assert said.endswith("geometry.toml; `.venv/bin/pipeline build` reads it on every machine")
+    assert said.endswith(f"geometry.toml; `{BUILD}` reads it on every machine")
     loaded = load_geometry(tree, "mine", "amd-zen3")
     assert loaded is not None and loaded.value("warm_slabs") == 4
 
@@ -90,5 +92,5 @@ def test_a_file_that_is_there_stays_when_nothing_pays(
     path = tree.geometry("mine", kind)
     path.write_text(COMMON)
     said = write(tree, "amd-zen3", None, monkeypatch)
-    assert said == f"{path} stays as it was: `.venv/bin/pipeline build` goes on as before"
+    assert said == f"{path} stays as it was: `{BUILD}` goes on as before"
     assert path.read_text() == COMMON
