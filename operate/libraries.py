@@ -66,6 +66,11 @@ class Library:
             entry = (self.manifest.get("beside") or {}).get(self.cpu) or {}
         return entry.get("processor") or {}
 
+    def general_digests(self) -> list[str]:
+        """Return the digests of what its version has for all processors."""
+        files = self.manifest.get("files") or {}
+        return [digest for name, digest in files.items() if PurePath(name).parent.name == "lib"]
+
     def damage(self) -> str | None:
         """Return a sentence if its file has not the bytes that it was published with."""
         digests = (self.manifest.get("files") or {}).values()

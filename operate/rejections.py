@@ -32,14 +32,30 @@ def sentence(version: str | None, reason: str, restart_helps: bool = False) -> s
 
 
 def rejection(library: Library) -> str | None:
-    """Return why the version of a library was rejected; None if it was not, or nobody knows."""
+    """Return why the version of a library was rejected; None if it was not, or nobody knows.
+
+    It holds for the same library under another name as well, as the pipeline has it.
+    """
     if not library.version:
         return None
-    for marks in dict.fromkeys(_marks_of(library)):
-        for one in _rejected(marks):
-            if one.get("version") == library.version:
-                return " ".join(str(one.get("reason", "")).split())
-    return None
+    files = dict.fromkeys(_marks_of(library))
+    found = [one for marks in files for one in _rejected(marks) if _means(one, library)]
+    found.sort(key=lambda one: one.get("version") != library.version)
+    return _reason(found[0], library.version) if found else None
+
+
+def _means(mark: dict[str, Any], library: Library) -> bool:
+    """Tell whether a mark is of this version, of one with its bytes, or of one made of the same."""
+    same = mark.get("library") in library.general_digests()
+    made_of = mark.get("inputs")
+    same = same or (made_of is not None and made_of == library.manifest.get("inputs"))
+    return same or mark.get("version") == library.version
+
+
+def _reason(mark: dict[str, Any], version: str) -> str:
+    reason = " ".join(str(mark.get("reason", "")).split())
+    other = mark.get("version")
+    return reason if other == version else f"{reason} (it is the same as {other})"
 
 
 def _marks_of(library: Library) -> Iterator[Path]:

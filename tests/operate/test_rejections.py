@@ -35,19 +35,34 @@ RESTART = (
 def version(tmp_path: Path, library: Path) -> Version:
     """A version whose manifest has the digest of its library."""
     folder = publish(tmp_path / "dist", library, "mixed", "x86-64")
-    manifest = folder / "manifest.json"
-    digest = hashlib.sha256((folder / "lib/libhakmem.so").read_bytes()).hexdigest()
-    said = json.loads(manifest.read_text(encoding="utf-8"))
-    said["files"] = {"lib/libhakmem.so": digest}
-    manifest.write_text(json.dumps(said), encoding="utf-8")
+    write_digest(folder)
     return Version(folder)
 
 
-def named(folder: Path, version: str) -> None:
-    """Give a version another name in its manifest."""
+def say(folder: Path, **entries: object) -> None:
+    """Change entries of a version's manifest."""
     manifest = folder / "manifest.json"
     said = json.loads(manifest.read_text(encoding="utf-8"))
-    manifest.write_text(json.dumps({**said, "version": version}), encoding="utf-8")
+    manifest.write_text(json.dumps({**said, **entries}), encoding="utf-8")
+
+
+def write_digest(folder: Path) -> None:
+    """Write the digest of a version's library into its manifest."""
+    digest = hashlib.sha256((folder / "lib/libhakmem.so").read_bytes()).hexdigest()
+    say(folder, files={"lib/libhakmem.so": digest})
+
+
+def make_another_current(version: Version) -> None:
+    """Lay a version with other bytes beside it, and let `current` point there."""
+    folder = version.folder.with_name("1.0-bb")
+    shutil.copytree(version.folder, folder)
+    say(folder, version="1.0-bb")
+    library = folder / "lib/libhakmem.so"
+    library.write_bytes(library.read_bytes() + b"more")
+    write_digest(folder)
+    current = folder.with_name("current")
+    current.unlink()
+    current.symlink_to("1.0-bb")
 
 
 def test_check_tells_it_of_a_process_that_runs(version: Version, compile_c: Compile) -> None:
@@ -76,10 +91,7 @@ def test_after_another_version_is_current_a_restart_is_advised(
     reject(version, "redis needs more memory")
     with running(compile_c(ECHO), LD_PRELOAD=str(path)) as pid:
         before = hakmem("check", str(pid)).stdout
-        shutil.copytree(version.folder, version.folder.with_name("1.0-bb"))
-        named(version.folder.with_name("1.0-bb"), "1.0-bb")
-        version.folder.with_name("current").unlink()
-        version.folder.with_name("current").symlink_to("1.0-bb")
+        make_another_current(version)
         after = hakmem("check", str(pid)).stdout
         seen = facts(pid)[1]["library"]
     helps = place == "current"
@@ -96,10 +108,7 @@ def test_a_version_that_is_current_no_more_says_so(
     outdated = "yes, by a version since replaced, 1.0-aa; restart it to get the new one"
     with running(compile_c(ECHO), LD_PRELOAD=str(path)) as pid:
         assert outdated not in hakmem("check", str(pid)).stdout
-        shutil.copytree(version.folder, version.folder.with_name("1.0-bb"))
-        named(version.folder.with_name("1.0-bb"), "1.0-bb")
-        version.folder.with_name("current").unlink()
-        version.folder.with_name("current").symlink_to("1.0-bb")
+        make_another_current(version)
         assert (outdated in hakmem("check", str(pid)).stdout) == (place == "current")
 
 
@@ -114,7 +123,7 @@ def test_after_an_install_over_it_a_restart_is_advised(
         new = version.library.with_name("new")
         shutil.copy2(version.library, new)
         new.rename(version.library)
-        named(version.folder, name)
+        say(version.folder, version=name)
         assert check.restart_gives_another(Process(pid), f"{gone} (deleted)", mine) == helps
 
 
@@ -147,6 +156,19 @@ def test_an_installed_copy_is_known_by_the_marks_of_a_tree(
     assert rejections.warning(copy) is None
     monkeypatch.setattr(rejections, "usual_roots", lambda: [tmp_path])
     assert rejections.warning(copy) == SAID
+
+
+@pytest.mark.parametrize("shared", [{"files": {"lib/libhakmem.so": "d1"}}, {"inputs": "d2"}])
+def test_a_rejection_holds_for_the_same_library_under_another_name(
+    version: Version, shared: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(version.folder, **shared)
+    reject(Version(version.folder), "redis needs more memory")
+    monkeypatch.setattr(rejections, "usual_roots", lambda: [version.folder.parents[2]])
+    twin = Library(version.library, {"version": "1.0-bb", "files": {}, **shared})
+    other = Library(version.library, {"version": "1.0-cc", "files": {"lib/libhakmem.so": "d3"}})
+    assert rejections.rejection(other) is None
+    assert rejections.rejection(twin) == "redis needs more memory (it is the same as 1.0-aa)"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"rejected": 3}', '{"rejected": [3]}'])
