@@ -75,7 +75,7 @@ def _why_size(value: str, highest: int, least: int) -> str:
     if size_bytes > highest:
         return "it takes a number of bytes, also with K, M or G, or a share from 1% to 100%"
     if 0 < size_bytes < least:
-        return f"a limit of {size_bytes} bytes is less than one page of 64 KiB; write {value}M"
+        return f"a limit of {size_bytes} bytes is too small for any program; write {value}M"
     return ""
 
 

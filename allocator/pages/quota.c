@@ -50,7 +50,7 @@ static void tell_once(size_t size, size_t hard) {
     if (hak_policy_now()->quiet == 0 && atomic_exchange(&told, value) != value)
         hak_message((const char *const[]){
             "hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(bytes, limit), " bytes",
-            hard == 0 ? ", which is less than one page of 64 KiB (is K, M or G missing?)" : "",
+            hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "",
             ": a request for ", hak_decimal(size, wanted),
             " is refused with ENOMEM, and later ones without a word", NULL});
 }

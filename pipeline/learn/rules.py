@@ -59,7 +59,7 @@ def _purge_later(figures: Figures, base: Geometry) -> Iterator[Proposal]:
     if figures.purge_faults >= NOTABLE:
         purged, faults = (figures.counters[n] for n in ("purged_pages", "minor_page_faults_total"))
         reason = (
-            f"{purged:,} pages of 64 KiB were purged while there were {faults:,} page faults: up "
+            f"{purged:,} pages were purged while there were {faults:,} page faults: up "
             f"to {figures.purge_faults:.0%} of these may be for memory that was purged too soon"
         )
         delay = base.value("default_purge_delay")

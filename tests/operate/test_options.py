@@ -41,7 +41,7 @@ def test_a_limit_that_would_be_none_is_refused(value: str) -> None:
 
 
 def test_a_forgotten_unit_is_refused_where_nothing_could_be_allocated() -> None:
-    assert "less than one page of 64 KiB; write 10M" in refusal("HAKMEM_HARD_LIMIT", "10")
+    assert "10 bytes is too small for any program; write 10M" in refusal("HAKMEM_HARD_LIMIT", "10")
     assert refusal("HAKMEM_SOFT_LIMIT", "10") == ""
 
 
