@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pipeline.core.console import StageLine
     from pipeline.core.paths import Tree
     from pipeline.judge.model import HealthCheck
-    from pipeline.profile.schema import Command
+    from pipeline.profile.schema import Command, Profile
+    from pipeline.release.version import Version
 
 HEADINGS = ("profile", "version", "program", "status", "detail", "log")
 MARKS = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
@@ -39,7 +40,7 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
 
     They are the health programs of the profile. They must end alike and print the same. Without
     VERSION the current one is taken. Ends with exit code 6 if a program does something else with
-    the library, and 15 if nothing is published.
+    the library, 14 if the version is damaged, and 15 if nothing is published.
 
     \b
     Examples:
@@ -58,34 +59,47 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
 
     tree = Tree.here()
     names = profile_names(tree) if every else [profile or "mixed"]
+    found = {name: _target(tree, name, version, every) for name in names}
     with open_console(beside=True).stage("health") as stage:
-        rows = [row for name in names for row in _rows(tree, name, version, every, stage)]
+        rows = [row for name in names for row in _rows(tree, name, found[name], stage)]
         _require_any(rows)
     if as_json:
         click.echo(json.dumps({"schema_version": 1, "checks": rows}, indent=1))
     else:
         click.echo(_table(rows), nl=False)
-        damaged = list(_damaged(tree, rows))
-        for line in (*_marked(tree, rows), *damaged):
+        for line in _marked(tree, rows):
             click.echo(line)
-        click.echo(f"next: {'mend the damaged version' if damaged else _next_step(rows)}")
+        click.echo(f"next: {_next_step(rows)}")
     failed = any(row["status"] == "failed" for row in rows)
     return ExitCode.WORKLOAD if failed else ExitCode.OK
 
 
-def _rows(
-    tree: Tree, profile: str, wish: str | None, every: bool, line: StageLine
-) -> Iterator[dict[str, Any]]:
-    """Yield a row for each health program; of a profile without a version one that says so."""
+def _target(tree: Tree, line: str, wish: str | None, every: bool) -> tuple[Profile, Version] | None:
+    """Return a profile and its version to check; None where one of all profiles has no version.
+
+    ArtifactError if the version is damaged: what the programs do shows nothing of it then.
+    """
     from pipeline.core.variant import split_line
     from pipeline.profile.load import load_profile
-    from pipeline.profile.schema import Command
-    from pipeline.release.version import current, resolve
+    from pipeline.release.version import current, require_undamaged, resolve
 
-    if every and current(tree.dist(profile)) is None:
+    if every and current(tree.dist(line)) is None:
+        return None
+    profile, version = load_profile(tree, split_line(line)[0]), resolve(tree, line, wish)
+    require_undamaged(version)
+    return profile, version
+
+
+def _rows(
+    tree: Tree, profile: str, target: tuple[Profile, Version] | None, line: StageLine
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each health program; of a profile without a version one that says so."""
+    from pipeline.profile.schema import Command
+
+    if target is None:
         yield dict(zip(HEADINGS, (profile, None, None, NOTHING, "", None), strict=True))
         return
-    loaded, found = load_profile(tree, split_line(profile)[0]), resolve(tree, profile, wish)
+    loaded, found = target
     logs = tree.logs(profile) / "health"
     for one in loaded.verifying:
         if isinstance(one, Command):
@@ -151,24 +165,10 @@ def _marked(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what people decided of versions: a rejected one may pass all checks."""
     from pipeline.release.marks import read_marks
 
-    for line, version in _versions(rows):
+    checked = dict.fromkeys((row["profile"], row["version"]) for row in rows if row["version"])
+    for line, version in checked:
         if mark := read_marks(tree.dist(line)).by_version().get(version):
             yield f"{line} {version}: {mark}"
-
-
-def _damaged(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield which versions are damaged: such a one may pass all checks, too."""
-    from pipeline.release.version import Version, how_to_mend
-
-    for line, version in _versions(rows):
-        found = Version(tree.dist(line) / version)
-        if damage := found.damage():
-            yield f"{line} {version}: DAMAGED: {damage}; {how_to_mend(found)}"
-
-
-def _versions(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the published versions that were checked, each once with its profile."""
-    return list(dict.fromkeys((row["profile"], row["version"]) for row in rows if row["version"]))
 
 
 def _next_step(rows: list[dict[str, Any]]) -> str:

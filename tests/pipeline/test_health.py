@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
-from pipeline.core.errors import ExitCode, VersionError
+from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import reject
 from pipeline.release.version import Version
@@ -153,3 +153,15 @@ def test_a_rejected_version_is_called_so_though_it_passes(tree: Tree) -> None:
     assert "REJECTED" not in health("-p", "good").stdout
     reject(Version(tree.dist("good") / "1.0-aa"), "no good")
     assert "good 1.0-aa: REJECTED: no good" in health("-p", "good", "1.0-aa").stdout
+
+
+@pytest.mark.parametrize("words", [("-p", "good", "--json"), ("--all",)])
+def test_a_damaged_version_is_refused_before_a_program_runs(
+    tree: Tree, words: tuple[str, ...]
+) -> None:
+    version = tree.dist("good") / "1.0-aa"
+    (version / "SHA256SUMS").write_text("00  lib/libhakmem.so\n", encoding="utf-8")
+    done = health(*words)
+    assert isinstance(done.exception, ArtifactError)
+    assert "1.0-aa is damaged: lib/libhakmem.so (changed)" in str(done.exception)
+    assert not list(tree.root.rglob("*.log"))
