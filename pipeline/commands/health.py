@@ -164,10 +164,12 @@ def _table(rows: list[dict[str, Any]]) -> str:
 def _marked(tree: Tree, rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what people decided of versions: a rejected one may pass all checks."""
     from pipeline.release.marks import read_marks
+    from pipeline.release.version import Version
 
     checked = dict.fromkeys((row["profile"], row["version"]) for row in rows if row["version"])
     for line, version in checked:
-        if mark := read_marks(tree.dist(line)).by_version().get(version):
+        dist = tree.dist(line)
+        if mark := read_marks(dist).said_of(Version(dist / version)):
             yield f"{line} {version}: {mark}"
 
 

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from pipeline.core.paths import Tree
 from pipeline.judge.samples import Record
-from pipeline.release.marks import read_marks
-from pipeline.release.version import current, published
+from pipeline.release.marks import Marks, read_marks
+from pipeline.release.version import Version, current, published
 from pipeline.report.files import JSON
 from pipeline.report.text import names_apart, played_by
 
@@ -138,7 +138,7 @@ def read_history(tree: Tree, profile: str) -> History:
     """Return what is known of the versions of ``profile``: published ones, and judged ones."""
     dist = tree.dist(profile)
     now, kept = current(dist), {one.name: one for one in published(dist)}
-    marks = read_marks(dist).by_version()
+    marks = read_marks(dist)
     points: dict[str, Point] = {}
     unreadable = []
     for file in _reports(tree, profile):
@@ -151,7 +151,7 @@ def read_history(tree: Tree, profile: str) -> History:
             points[name] = point.model_copy(
                 update={
                     "current": now is not None and now.name == name,
-                    "mark": marks.get(name),
+                    "mark": _said(marks, name, kept),
                     "damaged": name in kept and bool(kept[name].damaged_files()),
                 }
             )
@@ -159,6 +159,12 @@ def read_history(tree: Tree, profile: str) -> History:
     return History(
         profile=profile, points=tuple(_after_another(ordered)), unreadable=tuple(unreadable)
     )
+
+
+def _said(marks: Marks, name: str, kept: dict[str, Version]) -> str | None:
+    """Return what is said of a version; of one that is published also as another name of it."""
+    said = marks.said_of(kept[name]) if name in kept else marks.by_version().get(name)
+    return said or None
 
 
 def _after_another(points: list[Point]) -> Iterator[Point]:

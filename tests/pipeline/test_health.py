@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -153,6 +154,15 @@ def test_a_rejected_version_is_called_so_though_it_passes(tree: Tree) -> None:
     assert "REJECTED" not in health("-p", "good").stdout
     reject(Version(tree.dist("good") / "1.0-aa"), "no good")
     assert "good 1.0-aa: REJECTED: no good" in health("-p", "good", "1.0-aa").stdout
+
+
+def test_the_same_version_under_another_name_is_called_rejected_too(tree: Tree) -> None:
+    first = tree.dist("good") / "1.0-aa"
+    (first / "manifest.json").write_text('{"inputs": "d1"}', encoding="utf-8")
+    shutil.copytree(first, first.with_name("1.0-bb"))
+    reject(Version(first), "no good")
+    said = health("-p", "good", "1.0-bb").stdout
+    assert "good 1.0-bb: REJECTED as 1.0-aa: no good" in said
 
 
 @pytest.mark.parametrize("words", [("-p", "good", "--json"), ("--all",)])

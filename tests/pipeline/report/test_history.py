@@ -17,7 +17,8 @@ from pipeline.cli import cli
 from pipeline.core.errors import ProfileError, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
-from pipeline.release.marks import MARKS
+from pipeline.release.marks import MARKS, reject
+from pipeline.release.version import Version
 from pipeline.report import terminal
 from pipeline.report.files import write_reports
 from pipeline.report.history import (
@@ -78,6 +79,16 @@ def test_what_was_rejected_or_rolled_back_is_marked(tree: Tree) -> None:
     assert [one.mark for one in points] == ["REJECTED: slow", "set aside", None]
     rows = render_history(read_history(tree, "p")).splitlines()
     assert f"{FIRST}: REJECTED: slow" in rows
+
+
+def test_the_same_library_under_another_name_is_marked_as_rejected(tree: Tree) -> None:
+    for name in (FIRST, SECOND):
+        manifest = tree.dist("p") / name / "manifest.json"
+        manifest.write_text('{"files": {"lib/libhakmem.so": "d1"}}', encoding="utf-8")
+    reject(Version(tree.dist("p") / FIRST), "slow")
+    points = read_history(tree, "p").points
+    marks = ["REJECTED: slow", f"REJECTED as {FIRST}: slow", None]
+    assert [one.mark for one in points] == marks
 
 
 def test_a_long_reason_cuts_neither_names_nor_the_mark_of_the_current(tree: Tree) -> None:
