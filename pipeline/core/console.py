@@ -150,7 +150,12 @@ class BuildConsole:
             SpinnerColumn(),
             TextColumn(f"[bold]{name:<{NAME_WIDTH}}"),
             TimeElapsedColumn(),
-            TextColumn("[dim]{task.description}", table_column=Column(ratio=1, no_wrap=True)),
+            TextColumn(
+                "{task.description}",
+                style="dim",
+                markup=False,
+                table_column=Column(ratio=1, no_wrap=True),
+            ),
         )
         with Progress(*columns, console=self.rich, transient=True, expand=True) as progress:
             task = progress.add_task("", total=None)

@@ -57,18 +57,19 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     """Print the verdict in one sentence, then every workload, the summary, and why."""
     wide = Console(file=console.file, width=UNWRAPPED, force_terminal=False)
     shown = console if console.is_terminal else wide
-    show = partial(shown.print, soft_wrap=not console.is_terminal)
+    soft = not console.is_terminal
+    show = partial(shown.print, soft_wrap=soft, markup=False, highlight=False)
     show(_brief(model))
     show(_workloads(slowest_first(model), model.verify, shown.width))
     if by_wall := _by_wall(slowest_first(model)):
         show(by_wall)
     show(_summary(model))
     for line in paired_lines(model):
-        show(line, style="dim", markup=False, highlight=False)
+        show(line, style="dim")
     for finding in model.findings:
         show(_finding(finding))
     for said in _closing(model):
-        show(said, markup=False, highlight=False)
+        show(said)
 
 
 def _summary(model: ReportModel) -> Table:
@@ -147,20 +148,22 @@ def as_text(model: ReportModel) -> str:
     """Return the same with the version as heading and, if there is one, the version before."""
     head = f"{model.title}, {text.day(model.verify.created)}"
     console = _console()
-    console.print(head, markup=False, highlight=False)
+    soft = not console.is_terminal
+    show = partial(console.print, soft_wrap=soft, markup=False, highlight=False)
+    show(head)
     render_terminal(model, console)
     if stays := not_current(model):
-        console.print(stays, markup=False, highlight=False)
+        show(stays)
     if step := next_command(model):
-        console.print(f"next: {step}", markup=False, highlight=False)
+        show(f"next: {step}")
     if model.geometry == ():
-        console.print("geometry: as the default")
+        show("geometry: as the default")
     if model.previous is None:
-        console.print(f"not compared with an older version: {model.previous_reason}")
+        show(f"not compared with an older version: {model.previous_reason}")
     else:
         judged = [row for row in model.previous.rows if row.judgement != "info"]
         said = ", ".join(f"{row.name} {text.judged(row.judgement)}" for row in judged)
-        console.print(f"against {model.previous.version}: {said}")
+        show(f"against {model.previous.version}: {said}")
     return _text(console)
 
 

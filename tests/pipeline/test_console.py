@@ -33,6 +33,12 @@ def test_a_long_step_leaves_the_stage_and_its_time_whole() -> None:
         assert len(line) <= 80
 
 
+def test_brackets_in_a_step_are_no_markup() -> None:
+    assert any(
+        "counting my[b]server" in line for line in lines_of("verify", "counting my[b]server")
+    )
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_sentence_is_wrapped_on_a_terminal_alone_and_a_line_to_copy_never(terminal: bool) -> None:
     sent = io.StringIO()

@@ -25,7 +25,7 @@ from pipeline.report.files import write_reports
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding, ReportModel, Source
 from pipeline.report.summary import summary_rows
-from pipeline.report.terminal import render_terminal
+from pipeline.report.terminal import as_text, render_terminal
 from pipeline.report.view import commands, example_line, slowest_first
 from pipeline.stages.build.workshop import Options
 
@@ -87,6 +87,12 @@ def test_the_terminal_has_a_row_for_every_workload() -> None:
     first = [line.split()[0] for line in terminal(model).splitlines() if line.strip()]
     names = [one.name for one in slowest_first(model)]
     assert first[2 : 2 + len(names)] == names
+
+
+def test_in_a_pipe_a_line_below_the_report_is_whole_and_its_brackets_are_no_markup() -> None:
+    reason = "the version before, v[a], cannot be read: " + "word " * 40
+    model = bad().model_copy(update={"previous_reason": reason.strip()})
+    assert f"not compared with an older version: {reason.strip()}" in as_text(model).splitlines()
 
 
 def test_the_model_survives_json() -> None:
