@@ -80,7 +80,7 @@ def check_layout(text: TextMap, promise: Promise) -> list[Finding]:
         *_order("order", "hot.txt", hot),
         *_contiguous(text, hot, promise),
         *_lines(hot),
-        *_profiled(hot, promise.excuse),
+        *_profiled(hot, text, promise),
         *_listed(text, promise),
         *_cold(text, hot, promise),
         *_marks(promise),
@@ -96,6 +96,18 @@ def share(function: Function, text: TextMap) -> float:
 def vanished(text: TextMap, lists: SymbolLists) -> list[str]:
     """Return the listed names that have no code of their own."""
     return [name for name in (*lists.hot, *lists.cold) if text.find(name) is None]
+
+
+def never_ran(text: TextMap, lists: SymbolLists) -> list[str]:
+    """Return the names of hot.txt whose own code the training never ran, as far as it is known."""
+    found = [(name, text.find(name)) for name in lists.hot]
+    return [name for name, one in found if one and one.heat and not one.heat.blocks]
+
+
+def ran_inside(name: str, text: TextMap, promise: Promise) -> list[str]:
+    """Return the functions that ran and that a function is inlined into."""
+    ran = {n.partition(".")[0] for f in text.functions if f.heat and f.heat.blocks for n in f.names}
+    return [holder for holder in promise.inlined.get(name, ()) if holder in ran]
 
 
 def _there(text: TextMap, promise: Promise) -> Iterator[Finding]:
@@ -150,15 +162,19 @@ def _lines(hot: list[Function]) -> Iterator[Finding]:
             yield Finding(rule="line", symbol=function.name, text=text, broken=True)
 
 
-def _profiled(hot: list[Function], excuse: str) -> Iterator[Finding]:
+def _profiled(hot: list[Function], text_map: TextMap, promise: Promise) -> Iterator[Finding]:
+    """Name hot functions that never ran; one whose copies inside of others ran is only told."""
+    excuse = promise.excuse
     if hot and all(function.heat is None for function in hot):
         text = "unknown: no profile beside this library"
         yield Finding(rule="profiled", symbol=hot[0].name, text=text, broken=False, unknown=True)
-    for function in hot:
-        if function.heat is not None and function.heat.blocks == 0:
-            text = "listed hot, and never ran in the training"
-            text += f" ({excuse})" if excuse else ""
-            yield Finding(rule="profiled", symbol=function.name, text=text, broken=not excuse)
+    for name in never_ran(text_map, promise.lists):
+        if inside := ran_inside(name, text_map, promise):
+            text = f"its own code never ran: it ran inlined into {', '.join(inside)}"
+        else:
+            text = f"listed hot, and never ran in the training{f' ({excuse})' if excuse else ''}"
+        broken = not (inside or excuse)
+        yield Finding(rule="profiled", symbol=name, text=text, broken=broken)
 
 
 def hot_outside(text: TextMap, promise: Promise) -> list[Function]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.layout.check import Promise, hot_outside
+from pipeline.layout.check import Promise, hot_outside, ran_inside
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, TextMap
 
@@ -85,7 +85,8 @@ def _reason_to_go(name: str, text: TextMap, promise: Promise) -> str:
         return "" if name in promise.inlined else "no code of the library has this name any more"
     if function.heat is None or function.heat.blocks:
         return ""
-    return "" if promise.excuse else "the training never ran it"
+    kept = promise.excuse or ran_inside(name, text, promise)
+    return "" if kept else "the training never ran it"
 
 
 def _reason_to_come(

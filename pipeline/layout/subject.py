@@ -10,7 +10,7 @@ from pathlib import Path
 from pipeline.core.errors import ArtifactError
 from pipeline.core.paths import Tree
 from pipeline.core.variant import split_line
-from pipeline.layout.check import CALLS, HOTTEST_BLOCKS, Promise, vanished
+from pipeline.layout.check import CALLS, HOTTEST_BLOCKS, Promise, never_ran, vanished
 from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
@@ -65,12 +65,13 @@ class Subject:
 
     def promise(self) -> Promise:
         """Return what the lists and the marks of the tree promise about the library."""
-        gone, allocator = vanished(self.text, self.lists), self.tree.root / "allocator"
+        allocator = self.tree.root / "allocator"
+        elsewhere = [*vanished(self.text, self.lists), *never_ran(self.text, self.lists)]
         return Promise(
             lists=self.lists,
             marked_hot=marked(allocator, "HAK_HOT"),
             marked_cold=marked(allocator, "HAK_COLD"),
-            inlined=inlined_into(_debug(self.library), gone) if gone else {},
+            inlined=inlined_into(_debug(self.library), elsewhere) if elsewhere else {},
             excuse=self.excuse,
             shared=shared_statics(allocator),
             counted=HOTTEST_BLOCKS if self.fdata is None and self.profdata else CALLS,

@@ -88,6 +88,19 @@ def test_each_breach_is_found(changed: dict[str, Function], expected: tuple[str,
     assert expected in broken(good(**changed))
 
 
+def test_a_hot_function_that_ran_inside_of_others_is_told_and_stays_listed() -> None:
+    unused = good(refill=function("refill", 4096 + 128, calls=0))
+    promise = replace(PROMISE, inlined={"refill": ["malloc", "attach"]})
+    (found,) = (f for f in check_layout(unused, promise) if f.rule == "profiled")
+    assert (found.broken, found.text) == (
+        False,
+        "its own code never ran: it ran inlined into malloc",
+    )
+    assert propose(unused, promise, {})[0] == []
+    promise = replace(PROMISE, inlined={"refill": ["attach"]})  # which never ran either
+    assert [c.name for c in propose(unused, promise, {})[0]] == ["refill"]
+
+
 def test_cold_functions_may_lie_on_both_sides() -> None:
     assert broken(good(fatal=function("fatal", 64))) == []
 
