@@ -94,6 +94,7 @@ def _rows(
     tree: Tree, profile: str, target: tuple[Profile, Version] | None, line: StageLine
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each health program; of a profile without a version one that says so."""
+    from pipeline.core.console import numbered
     from pipeline.profile.schema import Command
 
     if target is None:
@@ -101,12 +102,13 @@ def _rows(
         return
     loaded, found = target
     logs = tree.logs(profile) / "health"
-    for one in loaded.verifying:
-        if isinstance(one, Command):
-            line.step(f"{profile}: {one.name}")
-            done = _checked(tree, one, found.library, logs)
-            cells = (profile, found.name, one.name, done.status, done.detail, done.log)
-            yield dict(zip(HEADINGS, cells, strict=True))
+    checks = [one for one in loaded.verifying if isinstance(one, Command)]
+    say = numbered(line.step, len(checks))
+    for one in checks:
+        say(f"{profile}: {one.name}")
+        done = _checked(tree, one, found.library, logs)
+        cells = (profile, found.name, one.name, done.status, done.detail, done.log)
+        yield dict(zip(HEADINGS, cells, strict=True))
 
 
 def _checked(tree: Tree, workload: Command, library: Path, logs: Path) -> HealthCheck:

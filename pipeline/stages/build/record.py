@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.core.console import StageLine
+from pipeline.core.console import StageLine, numbered
 from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import DataError
 from pipeline.core.preload import preload
@@ -51,9 +51,9 @@ def record(shop: Workshop, setup: Setup) -> Setup:
 
     def work(room: Path, line: StageLine) -> Notes:
         tools = recorder_tools(shop.tree)
-        made = {}
+        made, say = {}, numbered(line.step, len(setup.traces))
         for trace in setup.traces:
-            line.step(f"recording {trace.name}, limit {trace.timeout_s:g} s")
+            say(f"recording {trace.name}, limit {trace.timeout_s:g} s")
             made[trace.name] = make_trace(shop, tools, trace, room)
         return {
             "events": {name: one.events for name, one in made.items()},

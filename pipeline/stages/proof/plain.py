@@ -5,6 +5,7 @@ The stage verify runs them again, minutes later, and leaves those out that show 
 
 from __future__ import annotations
 
+from pipeline.core.console import numbered
 from pipeline.profile.schema import Command
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import command_keys, workload_keys
@@ -23,8 +24,9 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
 
     logs, found = shop.log(STAGE, "").parent / NAME, {}
     with shop.console.stage(NAME) as line:
+        say = numbered(line.step, len(checks))
         for one in checks:
-            line.step(f"{one.name}, without the library")
+            say(f"{one.name}, without the library")
             if why := unfit(health_command(shop.tree.root, one), logs):
                 found[one.name] = why
         line.done(f"{len(checks) - len(found)} of {len(checks)} do the same twice")

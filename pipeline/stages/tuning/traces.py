@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.core.console import StageLine
+from pipeline.core.console import Say, StageLine, numbered
 from pipeline.core.digest import digest_tree
 from pipeline.core.errors import DataError, WorkloadError
 from pipeline.core.store import Notes
@@ -43,7 +43,8 @@ def training_traces(
     }
 
     def work(room: Path, line: StageLine) -> Notes:
-        return {"recorded": [w.name for w in wanted if _recorded(shop, plain, w, room, line)]}
+        say = numbered(line.step, len(wanted))
+        return {"recorded": [w.name for w in wanted if _recorded(shop, plain, w, room, say)]}
 
     def summary(notes: Notes) -> str:
         return f"{len(notes['recorded'])} training workloads recorded"
@@ -79,10 +80,10 @@ def _plays(workload: Program | Command) -> str | None:
 
 
 def _recorded(
-    shop: Workshop, plain: Baseline, workload: Program | Command, room: Path, line: StageLine
+    shop: Workshop, plain: Baseline, workload: Program | Command, room: Path, say: Say
 ) -> bool:
     """Record one workload into the room; False when it cannot be, which is told."""
-    line.step(f"recording {workload.name}")
+    say(f"recording {workload.name}")
     try:
         make_trace(shop, recorder_tools(shop.tree), _as_trace(plain, workload), room)
     except (WorkloadError, DataError) as error:
