@@ -93,8 +93,8 @@ def run_as_it_is(
 
     Returns its exit code, 128 + N after signal N. Processes that it leaves behind (a daemon) are
     waited for too, which is said on stderr; children that we had before are not. Ctrl-C reaches
-    the program and not us; SIGTERM is passed on to it. Once it has ended, either ends what it has
-    left: by SIGTERM the first time, then by SIGKILL.
+    the program and not us; SIGTERM and SIGHUP are passed on. Once it has ended, each ends what it
+    has left: by SIGTERM the first time, then by SIGKILL.
     """
     tell(argv, env, cwd)
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)

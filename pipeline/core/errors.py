@@ -76,7 +76,11 @@ class ExitCode(IntEnum):
         "`pipeline heap --fail-above`: more memory lives than that",
         "look at the functions named first",
     )
-    INTERRUPTED = 130, "ctrl-C or SIGTERM", "the same command again; a build goes on where it was"
+    INTERRUPTED = (
+        130,
+        "ctrl-C, SIGTERM, or the terminal was closed",
+        "the same command again; a build goes on where it was",
+    )
 
 
 class BuildInterrupted(KeyboardInterrupt):

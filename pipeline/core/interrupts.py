@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM, held back for the moment in which a child process is started.
+"""Ctrl-C and what ends us from outside, held back for the moment in which a child is started.
+
+From outside come SIGTERM, and SIGHUP from a terminal that is closed; `nohup` lets us ignore that.
 
 Python calls functions of its own between fork and exec, and an exception that a signal handler
 raises in one of them is printed and lost: the interrupt would never arrive.
@@ -12,14 +14,22 @@ import subprocess
 from collections.abc import Callable, Iterator
 from types import FrameType
 
+Handler = Callable[[int, FrameType | None], object]
+
 _held = False
 _arrived = False
 
 
 def install() -> None:
-    """Let SIGINT and SIGTERM raise KeyboardInterrupt in the main thread."""
+    """Let ctrl-C, SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread."""
     signal.signal(signal.SIGINT, _arrive)
-    signal.signal(signal.SIGTERM, _arrive)
+    for number in _from_outside():
+        signal.signal(number, _arrive)
+
+
+def _from_outside() -> list[signal.Signals]:
+    both = (signal.SIGTERM, signal.SIGHUP)
+    return [number for number in both if signal.getsignal(number) != signal.SIG_IGN]
 
 
 @contextlib.contextmanager
@@ -43,46 +53,48 @@ def check() -> None:
 
 @contextlib.contextmanager
 def left_to_a_child() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Leave ctrl-C to a child on our terminal and pass SIGTERM on to it; main thread only.
+    """Leave ctrl-C to a child on our terminal and pass other signals on to it; main thread only.
 
     Enter it before the child starts, and call what it yields with the child: no signal is too
     early then. Both have handlers, for a signal that is ignored would stay so over exec.
     """
     children: list[subprocess.Popen[bytes]] = []
-    terminated = False
+    arrived: list[int] = []
 
-    def pass_on(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal terminated
-        terminated = True
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        arrived.append(number)
         for child in children:
-            child.terminate()
+            child.send_signal(number)
 
     def adopt(child: subprocess.Popen[bytes]) -> None:
         children.append(child)
-        if terminated:
-            child.terminate()
+        for number in arrived:
+            child.send_signal(number)
 
-    before = signal.signal(signal.SIGINT, lambda *_: None), signal.signal(signal.SIGTERM, pass_on)
-    try:
+    with _handling(ctrl_c=lambda *_: None, others=pass_on):
         yield adopt
-    finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGTERM, before[1])
 
 
 @contextlib.contextmanager
 def calling(what: Callable[[], None]) -> Iterator[None]:
-    """Call ``what`` at each ctrl-C and SIGTERM inside the block; main thread only."""
+    """Call ``what`` at each of these signals inside the block; main thread only."""
 
     def call(_signal: int, _frame: FrameType | None) -> None:
         what()
 
-    before = signal.signal(signal.SIGINT, call), signal.signal(signal.SIGTERM, call)
+    with _handling(ctrl_c=call, others=call):
+        yield
+
+
+@contextlib.contextmanager
+def _handling(ctrl_c: Handler, others: Handler) -> Iterator[None]:
+    handlers = {signal.SIGINT: ctrl_c} | dict.fromkeys(_from_outside(), others)
+    before = {number: signal.signal(number, one) for number, one in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGTERM, before[1])
+        for number, one in before.items():
+            signal.signal(number, one)
 
 
 def _arrive(_signal: int, _frame: FrameType | None) -> None:

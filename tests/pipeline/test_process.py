@@ -199,8 +199,40 @@ with pool(2) as threads:
     assert "KeyboardInterrupt" in done.stderr and done.returncode != 0
 
 
+CHILD_THAT_LASTS = """
+from pipeline.core import interrupts
+from pipeline.core.process import run
+interrupts.install()
+run(["sh", "-c", "(sleep 600; true) & echo $! >$0.new; mv $0.new $0; wait", {note!r}])
+"""
+
+
+def test_a_terminal_that_is_closed_ends_what_children_have_started(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    script = CHILD_THAT_LASTS.format(note=str(note))
+    parent = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.DEVNULL)
+    while not note.exists():
+        time.sleep(0.02)
+    parent.send_signal(signal.SIGHUP)
+    parent.wait()
+    wait_until_gone(int(note.read_text()))
+
+
+def test_nohup_keeps_us_alive_without_a_terminal() -> None:
+    script = """
+import os, signal
+from pipeline.core import interrupts
+interrupts.install()
+with interrupts.calling(lambda: os._exit(1)):
+    os.kill(os.getpid(), signal.SIGHUP)
+"""
+    words = ["nohup", sys.executable, "-c", script]
+    subprocess.run(words, cwd=ROOT, check=True, stdin=subprocess.DEVNULL, capture_output=True)
+
+
 def test_an_interrupt_while_a_child_starts_is_raised_afterwards() -> None:
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
     interrupts.install()
     try:
         with interrupts.held():
@@ -208,11 +240,13 @@ def test_an_interrupt_while_a_child_starts_is_raised_afterwards() -> None:
         with pytest.raises(KeyboardInterrupt):
             process.run(["sleep", "30"])
     finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGTERM, before[1])
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + 15)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 128 + 15), (signal.SIGHUP, 128 + 1)]
+)
 def test_a_signal_that_comes_with_the_start_reaches_the_program_alone(
     number: int, code: int
 ) -> None:
