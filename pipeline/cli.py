@@ -112,13 +112,16 @@ def main() -> NoReturn:
 
 def _guarded(action: Callable[[], object]) -> int:
     """Run ``action`` and turn whatever it raises into a message and an exit code."""
+    output = sys.stdout
     try:
         result = action()
         return result if isinstance(result, int) else ExitCode.OK
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return ExitCode.OK
-    except SystemExit as error:  # click's own way out of shell completion
+    except SystemExit as error:  # click's own way out
+        if sys.stdout is not output:  # click's plug for a pipe whose reader has gone, as head does
+            return ExitCode.OK
         return error.code if isinstance(error.code, int) else ExitCode.INTERNAL
     except BaseException as error:
         from pipeline.core.report_error import report_error

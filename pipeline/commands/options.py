@@ -137,7 +137,8 @@ def known_line(line: str) -> str:
     from pipeline.core.variant import split_line
 
     tree = Tree.here()
-    if not tree.dist(line).exists() and not tree.reports(line).exists():
+    published, judged = tree.dists.glob("*"), tree.state.glob("*/reports")
+    if line not in {*(one.name for one in published), *(one.parent.name for one in judged)}:
         from pipeline.profile.load import require_profile
 
         require_profile(tree, split_line(line)[0])

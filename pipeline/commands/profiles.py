@@ -88,7 +88,7 @@ def _cells(tree: Tree, name: str) -> tuple[str, ...]:
 
 @click.command(
     "init",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
     epilog="Example: pipeline init shop -- ./shop --self-test",
 )
 @click.argument("name")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "record",
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
     epilog="Example: pipeline record -o app.trace -- ./server --its args",
 )
 @new_file_option("The trace; it must not exist yet.", required=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sys
 import tempfile
 import traceback
 from datetime import UTC, datetime
@@ -32,8 +31,6 @@ def report_error(error: BaseException) -> int:
     if isinstance(known, PipelineError):
         _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
         return known.exit_code
-    if isinstance(known, BrokenPipeError):
-        return ExitCode.OK  # the reader of our output has gone, as `head` does
     _tell(
         f"unexpected {type(error).__name__}: {error}",
         "this is a fault of the pipeline: please report it with the log",
@@ -85,7 +82,6 @@ def _tell(
         click.echo(f"  what to do: {hint}", err=True)
     if log is not None:
         click.echo(f"  {kind.log_word}: {from_here(log)}", err=True)
-    sys.stderr.flush()
 
 
 def _keep(error: BaseException) -> Path | None:

@@ -76,6 +76,34 @@ def test_each_command_is_summed_up_in_one_line(name: str, group: click.Command) 
     assert "..." not in text.partition("Commands:")[2], text
 
 
+def in_shell(line: str) -> subprocess.CompletedProcess[str]:
+    shell = ["bash", "-o", "pipefail", "-c", line, sys.executable]
+    return subprocess.run(shell, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    done = in_shell("$0 -m pipeline profiles | (exec <&-; sleep 5)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_mistake_has_its_exit_code_also_where_nobody_can_be_told() -> None:
+    assert in_shell("$0 -m pipeline nosuch 2>&-").returncode == ExitCode.USAGE
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "..", "../dist", "a/b"])
+def test_what_can_be_no_profile_is_an_unknown_one(name: str) -> None:
+    done = pipeline("history", "--profile", name)
+    assert done.returncode == ExitCode.PROFILE, done.stderr
+    assert f"unknown profile {name!r}" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "meant"), [("record", "--sites"), ("init", "--help")])
+def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str) -> None:
+    done = pipeline(command, meant[:-1], "shop", "--", "true")
+    assert done.returncode == ExitCode.USAGE
+    assert f"Did you mean {meant!r}" in done.stderr
+
+
 def test_version_is_that_of_the_project() -> None:
     done = pipeline("--version")
     assert (done.returncode, done.stderr) == (0, "")
