@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from pipeline.core.errors import ExitCode, PipelineError, UsageError
+from pipeline.core.errors import ExitCode, PipelineError, SpaceError, UsageError
 from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
@@ -108,11 +108,29 @@ def guarded(action: Callable[[], int]) -> int:
     try:
         return action()
     except PipelineError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        print(f"  what to do: {error.hint or error.exit_code.cure}", file=sys.stderr)
-        return error.exit_code
+        return _tell(error)
     except BrokenPipeError:  # who reads has seen enough
         sys.stdout = None
         return ExitCode.OK
+    except OSError as error:
+        return _tell(_refused(error))
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
+
+
+def _tell(error: PipelineError) -> int:
+    print(f"error: {error.message}", file=sys.stderr)
+    print(f"  what to do: {error.hint or error.exit_code.cure}", file=sys.stderr)
+    return error.exit_code
+
+
+def _refused(error: OSError) -> PipelineError:
+    """Return what the system refuses as an error of ours: a file that is named, or its bytes."""
+    if error.filename is None:
+        return SpaceError(
+            f"cannot read or write: {error.strerror}",
+            hint="free some space, or name another file",
+        )
+    return UsageError(
+        f"cannot use {error.filename}: {error.strerror}", hint="name another one, or mend that"
+    )

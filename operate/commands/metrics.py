@@ -75,6 +75,8 @@ def write(path: Path, text: str) -> None:
     """Write a file that others see whole or not at all; it keeps the rights that it had."""
     if path.is_dir():
         raise UsageError(f"{path} is a folder", hint="name a file in it, such as hakmem.prom")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}", hint="make it, or write elsewhere")
     if path.exists() and not path.is_file():  # such as /dev/stdout
         path.write_text(text, encoding="utf-8")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,6 +86,21 @@ def test_only_the_module_of_the_command_is_imported() -> None:
     code = "import sys; from operate.cli import build_parser; build_parser([]); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert not [name for name in done.stdout.split() if name.startswith("operate.commands.")]
+
+
+@pytest.mark.parametrize("option", ["--library", "--prefix", "--profile"])
+def test_a_name_that_the_system_refuses_is_told(option: str) -> None:
+    done = hakmem("run", option, "x" * 300, "--", "true")
+    assert done.returncode == ExitCode.USAGE, done.stderr
+    assert re.match(r"error: cannot use .*: .*\n  what to do: name another", done.stderr)
+
+
+@pytest.mark.parametrize("line", ["completion bash >/dev/full", "metrics -o /dev/full"])
+def test_a_full_disk_is_told(line: str) -> None:
+    words = ["bash", "-c", f"$0 -m operate {line}", sys.executable]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == ExitCode.SPACE, done.stderr
+    assert "error: cannot read or write: No space left on device\n  what to do: free" in done.stderr
 
 
 def test_bash_completes_commands_and_options() -> None:

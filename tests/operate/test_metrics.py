@@ -236,6 +236,8 @@ def test_a_new_file_has_the_rights_of_any_file(tmp_path: Path) -> None:
 def test_what_is_no_file_is_written_to_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder"):
         metrics.write(tmp_path, "a\n")
+    with pytest.raises(UsageError, match="there is no folder"):
+        metrics.write(tmp_path / "misspelt" / "it.prom", "a\n")
     metrics.write(Path("/dev/null"), "a\n")
     assert not Path("/dev/null").is_file()
 
