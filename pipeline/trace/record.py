@@ -123,10 +123,12 @@ def join(parts: Sequence[Path], output: Path) -> None:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
         with os.fdopen(descriptor, "wb") as stream:
             for part in parts:
+                left = _used_length(part)
                 with part.open("rb") as source:
-                    source_length = _used_length(part)
-                    while source.tell() < source_length:
-                        stream.write(source.read(min(PIECE, source_length - source.tell())))
+                    while piece := source.read(min(PIECE, left)):
+                        stream.write(piece)
+                        left -= len(piece)
+                stream.write(bytes(left))  # of a part that was cut off within a page
 
 
 def _birth(part: Path) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from trace_support import HANDED, LOOPED, Recorder, births, deaths
 from pipeline.cli import cli
 from pipeline.core.errors import DataError
 from pipeline.trace.read import Trace, change, processes, read
+from pipeline.trace.record import join
 
 HEADER = 4096
 CHUNK = 65_536
@@ -231,3 +233,11 @@ def test_joined_traces_are_one_file(recorder: Recorder) -> None:
     assert result.exit_code == 0, result.output
     assert [births(t, HANDED) for t in recorder.every(joined)] == [0, 5000]
     assert births(read(recorder.tools, joined), HANDED) == 5000  # the busiest is the default
+
+
+def test_a_trace_that_was_cut_off_within_a_page_can_be_joined(recorder: Recorder) -> None:
+    first, second = recorder.record("calls"), recorder.record("handed", name="b")
+    os.truncate(first, first.stat().st_size - 1000)
+    joined = recorder.folder / "joined.trace"
+    join([first, second], joined)
+    assert [births(t, HANDED) for t in recorder.every(joined)] == [0, 5000]
