@@ -10,11 +10,13 @@ from pathlib import Path
 
 from pipeline.core.errors import DataError
 
-_COUNTS = r"\s*(\d+):\s*(\d+)\s*\[\s*(\d+):\s*(\d+)\]\s*@"
-_HEAD = re.compile(rf"heap profile:{_COUNTS}\s*heap_v2/(\d+)\s*")
-_SITE = re.compile(rf"{_COUNTS}((?:\s+0x[0-9a-fA-F]+)*)\s*")
-_LOST = re.compile(r"# lost samples: (\d+)\s*")
-_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) ..x. ([0-9a-f]+) \S+ \d+\s+(/.*)")
+_NUMBER = r"(\d{1,20})"  # up to 64 bits, and so are addresses
+_COUNTS = rf"\s*{_NUMBER}:\s*{_NUMBER}\s*\[\s*{_NUMBER}:\s*{_NUMBER}\]\s*@"
+_HEAD = re.compile(rf"heap profile:{_COUNTS}\s*heap_v2/{_NUMBER}\s*")
+_SITE = re.compile(rf"{_COUNTS}((?:\s+0x[0-9a-fA-F]{{1,16}})*)\s*")
+_LOST = re.compile(rf"# lost samples: {_NUMBER}\s*")
+_ADDRESS = r"([0-9a-f]{1,16})"
+_MAPPING = re.compile(rf"{_ADDRESS}-{_ADDRESS} ..x. {_ADDRESS} \S+ \d+\s+(/[^\0]*)")
 
 
 MOST_CALLS = 32

@@ -130,6 +130,8 @@ def test_no_sample_stands_for_nothing() -> None:
         (HEAD.replace("/1024", "/0") + TAIL, "is no heap profile"),
         (HEAD + "1: 2 [3: x] @ 0x1\n" + TAIL, ":3: neither a site"),
         (HEAD + SITES, "ends before its list of mappings"),
+        (HEAD.replace("/1024", f"/{'1' * 5000}") + TAIL, "is no heap profile"),
+        (HEAD + f"1: 1 [1: {'1' * 400}] @ 0x1\n" + TAIL, ":3: neither a site"),
     ],
 )
 def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -139,6 +141,12 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, words: str) -
         read(path)
     assert words in refused.value.message
     assert refused.value.hint
+
+
+def test_a_mapping_whose_name_is_damaged_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "bad.heap"
+    path.write_text(HEAD + SITES + TAIL.replace("/a b", "/a\0b"), encoding="utf-8")
+    assert read(path).mappings == ()
 
 
 def test_sums_by_stack_and_function(written: Path) -> None:
