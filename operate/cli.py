@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pipeline.core.errors import ExitCode, PipelineError, SpaceError, UsageError
+from pipeline.core.output import take_any_name
 from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
@@ -30,6 +31,7 @@ _EXIT_CODES = "Exit codes: docs/exit-codes.md."
 
 def main() -> NoReturn:
     """Run the command line and leave with one of the codes of docs/exit-codes.md."""
+    take_any_name()
     sys.exit(guarded(lambda: dispatch(sys.argv[1:])))
 
 

@@ -33,7 +33,7 @@ from pipeline.commands.tune import tune_command
 from pipeline.commands.verify import verify_command
 from pipeline.commands.versions import list_command
 from pipeline.commands.versus import versus_command
-from pipeline.core import home, interrupts
+from pipeline.core import home, interrupts, output
 from pipeline.core.errors import ExitCode
 
 
@@ -107,12 +107,13 @@ def main() -> NoReturn:
     """Run the command line and leave with one of the codes of docs/exit-codes.md."""
     home.enter()
     interrupts.install()
+    output.take_any_name()
     sys.exit(_guarded(lambda: cli.main(standalone_mode=False, prog_name="pipeline")))
 
 
 def _guarded(action: Callable[[], object]) -> int:
     """Run ``action`` and turn whatever it raises into a message and an exit code."""
-    output = sys.stdout
+    stdout = sys.stdout
     try:
         result = action()
         return result if isinstance(result, int) else ExitCode.OK
@@ -120,7 +121,7 @@ def _guarded(action: Callable[[], object]) -> int:
         click.echo(error.format_message())
         return ExitCode.OK
     except SystemExit as error:  # click's own way out
-        if sys.stdout is not output:  # click's plug for a pipe whose reader has gone, as head does
+        if sys.stdout is not stdout:  # click's plug for a pipe whose reader has gone, as head does
             return ExitCode.OK
         return error.code if isinstance(error.code, int) else ExitCode.INTERNAL
     except BaseException as error:

@@ -14,6 +14,7 @@ from operate.libraries import Library
 from operate.processes import GONE, Process, file_name, is_gone, number
 from pipeline.core.errors import ExitCode
 from pipeline.core.huge_pages import meant
+from pipeline.core.output import on_one_line
 
 _COLUMNS, _NAME = 80, 19
 _TIE = "\u00a0"
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     process = Process(args.pid)
     process.require_readable()
     found = facts(process)
-    print(json.dumps(found, indent=1) if args.json else "\n".join(lines(found)))
+    print(json.dumps(found, indent=1) if args.json else "\n".join(map(on_one_line, lines(found))))
     return ExitCode.OK if found["serves_malloc"] else ExitCode.UNUSED
 
 

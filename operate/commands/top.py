@@ -13,6 +13,7 @@ from operate.commands import check
 from operate.overview import Document
 from operate.processes import Process, number
 from pipeline.core.errors import ExitCode
+from pipeline.core.output import on_one_line
 
 _CLEAR = "\x1b[H\x1b[2J"
 _EXAMPLES = """\
@@ -86,4 +87,4 @@ def _show(args: argparse.Namespace, now: Document, before: Document | None, seco
         return
     screen = shutil.get_terminal_size() if redrawn else None
     page = overview.page(now, before, seconds, args.rows, screen)
-    print(_CLEAR if redrawn else "", "\n".join(page), sep="", flush=True)
+    print(_CLEAR if redrawn else "", "\n".join(map(on_one_line, page)), sep="", flush=True)

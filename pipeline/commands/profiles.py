@@ -165,6 +165,7 @@ def _absolute(command: tuple[str, ...], root: Path) -> tuple[str, ...]:
             f"{command[0]} is not executable", hint="put its interpreter in front, or chmod +x it"
         )
     _require_script(command, root)
+    _require_text(command)
     first = [str(Path(word).resolve()) if "/" in word else word for word in command[:1]]
     rest = [str(Path(word).resolve()) if _is_here(word, root) else word for word in command[1:]]
     return (*first, *rest)
@@ -181,6 +182,17 @@ def _require_script(command: tuple[str, ...], root: Path) -> None:
         raise UsageError(
             f"{interpreter} is to run {words[0]}, and there is no such file", hint="give its path"
         )
+
+
+def _require_text(command: tuple[str, ...]) -> None:
+    """Raise UsageError if a word is not UTF-8, as the name of a file may be: TOML has none such."""
+    from pipeline.core.errors import UsageError
+
+    for word in command:
+        if word.encode(errors="replace").decode() != word:
+            raise UsageError(
+                f"{word!r} is not UTF-8, and a profile holds nothing else", hint="rename that file"
+            )
 
 
 def _is_here(word: str, root: Path) -> bool:

@@ -43,7 +43,7 @@ def replace_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         return
     with replacing(path.resolve()) as fresh:
-        fresh.write_text(text, encoding="utf-8")
+        fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def sync(path: Path) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from pipeline.core.errors import ChildFailed, DataError, SpaceError, UsageError
+from pipeline.core.output import on_one_line
 from pipeline.core.process import run
 from pipeline.trace.tools import RecorderTools
 
@@ -78,7 +79,7 @@ class Process(BaseModel):
     def name(self) -> str:
         """The command line on one line that any terminal can show, or a dash."""
         text = self.command.encode("latin-1", "replace").decode("utf-8", "replace")
-        return "".join(c if c.isprintable() else " " for c in text).strip() or "-"
+        return on_one_line(text).strip() or "-"
 
 
 class Resolved(Process):

@@ -359,3 +359,19 @@ def test_options_are_those_of_the_start_and_fit_the_terminal() -> None:
         ("", "HAKMEM_PURGE_DELAY=9 HAKMEM_QUIET=1"),
     ]
     assert check._option_rows({}) == [("options at start", "none set")]
+
+
+def test_a_name_that_is_no_text_neither_ends_it_nor_steers_the_terminal(
+    tmp_path: Path, echo: Path
+) -> None:
+    odd = shutil.copy2(echo, tmp_path / "a\udcff\x1b[31m\nprocess  1")
+    with running(odd) as pid:
+        done = hakmem("check", str(pid), PYTHONIOENCODING="utf-8:strict")
+        assert done.stderr == ""
+    assert f"program             {tmp_path}/a  [31m process  1\n" in done.stdout
+
+
+def test_what_would_be_done_is_shown_also_with_a_name_that_is_no_text(library: Path) -> None:
+    words = ("run", "--show", "--library", str(library), "--", "ls", "a\udcff")
+    done = hakmem(*words, PYTHONIOENCODING="utf-8:strict")
+    assert done.stdout.endswith(" ls 'a\\udcff'\n"), done.stderr

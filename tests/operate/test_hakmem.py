@@ -19,6 +19,7 @@ SHARED = {
     "pipeline.core.architecture",
     "pipeline.core.files",
     "pipeline.core.huge_pages",
+    "pipeline.core.output",
     "pipeline.core.variant",
 }
 """What of the pipeline the command may need: modules of the standard library's alone."""

@@ -97,6 +97,13 @@ def test_what_can_be_no_profile_is_an_unknown_one(name: str) -> None:
     assert f"unknown profile {name!r}" in done.stderr
 
 
+def test_a_file_whose_name_is_no_text_is_named_all_the_same(tmp_path: Path) -> None:
+    odd = tmp_path / "a\udcff"
+    odd.write_bytes(Path(sys.executable).read_bytes())
+    done = pipeline("verify", str(odd), PYTHONIOENCODING="utf-8:strict")
+    assert done.stdout.startswith(f"{tmp_path}/a\\udcff\n"), done.stderr
+
+
 @pytest.mark.parametrize(("command", "meant"), [("record", "--sites"), ("init", "--help")])
 def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str) -> None:
     done = pipeline(command, meant[:-1], "shop", "--", "true")

@@ -67,6 +67,11 @@ def test_a_link_is_replaced_by_a_link(tmp_path: Path) -> None:
     assert link.readlink() == Path("there")
 
 
+def test_a_name_that_is_no_text_can_be_written(tmp_path: Path) -> None:
+    replace_text(tmp_path / "page", "of a\udcff")
+    assert (tmp_path / "page").read_text(encoding="utf-8") == "of a\\udcff"
+
+
 def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -172,6 +172,7 @@ def test_init_notes_a_whole_path_that_is_not_there(fresh: Sandbox) -> None:
         (("init", "new", "--", "./no/program"), 2, "there is no program ./no/program"),
         (("init", "new", "--", "./no/program"), 2, "a name without / is looked up in PATH"),
         (("init", "new", "--", str(HERE)), 2, "is not executable"),
+        (("init", "new", "--", "ls", "a\udcff"), 2, r"'a\udcff' is not UTF-8, and a profile"),
         (("init", "new", "--", "sh", "no-script.sh"), 2, "sh is to run no-script.sh, and there is"),
     ],
 )
