@@ -13,7 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from pipeline.core.errors import ExitCode, PipelineError, SpaceError, UsageError
+from pipeline.core.errors import (
+    ExitCode,
+    PipelineError,
+    SpaceError,
+    UsageError,
+    folder_is_gone,
+)
 from pipeline.core.output import take_any_name
 from pipeline.core.spelling import did_you_mean
 
@@ -115,7 +121,7 @@ def guarded(action: Callable[[], int]) -> int:
         sys.stdout = None
         return ExitCode.OK
     except OSError as error:
-        return _tell(_refused(error))
+        return _tell(folder_is_gone(error) or _refused(error))
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
 

@@ -105,10 +105,14 @@ for _command in (
 
 def main() -> NoReturn:
     """Run the command line and leave with one of the codes of docs/exit-codes.md."""
+    sys.exit(_guarded(_run))
+
+
+def _run() -> object:
     home.enter()
     interrupts.install()
     output.take_any_name()
-    sys.exit(_guarded(lambda: cli.main(standalone_mode=False, prog_name="pipeline")))
+    return cli.main(standalone_mode=False, prog_name="pipeline")
 
 
 def _guarded(action: Callable[[], object]) -> int:

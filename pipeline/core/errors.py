@@ -116,6 +116,13 @@ class UsageError(PipelineError):
     exit_code = ExitCode.USAGE
 
 
+def folder_is_gone(error: BaseException) -> UsageError | None:
+    """Return the error for a current folder that was removed, if the system speaks of that."""
+    if not isinstance(error, FileNotFoundError) or error.filename is not None:
+        return None
+    return UsageError("the folder that you are in was removed", hint="change into another one")
+
+
 class ProfileError(PipelineError):
     """A profile is unknown, unreadable or breaks a rule of its schema."""
 

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import click
 
-from pipeline.core.errors import BuildInterrupted, ExitCode, GateError, PipelineError, SpaceError
+from pipeline.core.errors import (
+    BuildInterrupted,
+    ExitCode,
+    GateError,
+    PipelineError,
+    SpaceError,
+    folder_is_gone,
+)
 from pipeline.core.paths import Tree, from_here
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -27,7 +34,7 @@ def report_error(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         _tell(error.format_message(), _help_of(error))
         return ExitCode.USAGE
-    known = _as_space_error(error) or error
+    known = folder_is_gone(error) or _as_space_error(error) or error
     if isinstance(known, PipelineError):
         _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
         return known.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -95,6 +96,15 @@ def test_what_can_be_no_profile_is_an_unknown_one(name: str) -> None:
     done = pipeline("history", "--profile", name)
     assert done.returncode == ExitCode.PROFILE, done.stderr
     assert f"unknown profile {name!r}" in done.stderr
+
+
+@pytest.mark.parametrize("start", ["pipeline.cli import main", "operate.cli import main"])
+def test_a_folder_that_was_removed_is_told(tmp_path: Path, start: str) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from {start}; main()"
+    line = f"cd {tmp_path} && rmdir {tmp_path} && exec $0 -P -c {shlex.quote(code)} run -- true"
+    done = in_shell(line)
+    assert done.returncode == ExitCode.USAGE, done.stderr
+    assert done.stderr.startswith("error: the folder that you are in was removed\n"), done.stderr
 
 
 def test_a_file_whose_name_is_no_text_is_named_all_the_same(tmp_path: Path) -> None:
