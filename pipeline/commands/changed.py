@@ -79,15 +79,15 @@ def changed_files(root: Path, since: str) -> list[str]:
     from pipeline.core.process import run
 
     git = ("git", "-C", root)
-    differs = (*git, "diff", "--name-only", "--relative", "--diff-filter=d", since, "--")
-    fresh = (*git, "ls-files", "--others", "--exclude-standard")
+    differs = (*git, "diff", "-z", "--name-only", "--relative", "--diff-filter=d", since, "--")
+    fresh = (*git, "ls-files", "-z", "--others", "--exclude-standard")
     known = run(differs, expect=None)
     if known.returncode != 0:
         raise UsageError(
             f"git cannot compare with {since!r}: {known.stderr.strip().partition(chr(10))[0]}",
             hint="name a branch, a tag or a commit: `git log --oneline` shows some",
         )
-    found = known.stdout.splitlines() + run(fresh).stdout.splitlines()
+    found = (known.stdout + run(fresh).stdout).split("\0")
     return sorted({path for path in found if (root / path).is_file()})
 
 

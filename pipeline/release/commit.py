@@ -23,7 +23,7 @@ def commit_of(root: Path, fresh_in: Collection[str] | None = None) -> dict[str, 
         if Path(top).resolve() != root.resolve():
             return None
         commit = _git(root, "rev-parse", "HEAD").strip()
-        status = _git(root, "status", "--porcelain").splitlines()
+        status = _git(root, "status", "--porcelain", "--untracked-files=normal").splitlines()
     except PipelineError:
         return None
     changed = [line[3:] for line in status if not _is_other(line, fresh_in)]
@@ -40,7 +40,7 @@ def differs_since(root: Path, commit: str, paths: Sequence[str]) -> bool:
 
 def _is_other(line: str, fresh_in: Collection[str] | None) -> bool:
     """Tell whether a line of git's status is of a new file that does not count."""
-    new, top = line.startswith("??"), line[3:].partition("/")[0]
+    new, top = line.startswith("??"), line[3:].lstrip('"').partition("/")[0]
     return new and fresh_in is not None and top not in fresh_in
 
 

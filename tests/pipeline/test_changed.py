@@ -115,8 +115,8 @@ def test_changes_are_what_git_says(tmp_path: Path) -> None:
     git("commit", "-m", "first")
     (tmp_path / "other").write_text("2\n")
     (tmp_path / "gone").unlink()
-    (tmp_path / "fresh").write_text("3\n")
-    assert changed_files(tmp_path, "HEAD") == ["fresh", "other"]
+    (tmp_path / "früh").write_text("3\n")
+    assert changed_files(tmp_path, "HEAD") == ["früh", "other"]
     with pytest.raises(
         UsageError, match="git cannot compare with 'nosuchrev': fatal: bad revision"
     ):

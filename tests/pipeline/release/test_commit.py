@@ -44,6 +44,18 @@ def test_new_files_that_no_build_reads_do_not_count_for_a_build(tmp_path: Path) 
     assert built["changed"] == ["a.c", "allocator/"]
 
 
+def test_new_files_count_whatever_they_are_called_and_git_is_set_to(tmp_path: Path) -> None:
+    (tmp_path / "allocator").mkdir()
+    (tmp_path / "allocator/a.c").touch()
+    settings = ("config", "status.showUntrackedFiles", "no")
+    for arguments in (("init", "-q"), settings, ("add", "."), ("commit", "-q", "-m", "first")):
+        run([*GIT, *arguments], cwd=tmp_path)
+    (tmp_path / "allocator/a new one.c").touch()
+    built = commit_of(tmp_path, BUILT_FROM)
+    assert built is not None
+    assert not built["clean"]
+
+
 def test_it_is_known_whether_some_folders_differ_from_a_commit(tmp_path: Path) -> None:
     for name in ("allocator", "docs"):
         (tmp_path / name).mkdir()
