@@ -84,14 +84,15 @@ def _failed(check: HealthCheck) -> str:
 def unfit(command: HealthCommand, logs: Path) -> str:
     """Return why a command can show nothing, by two runs without the library; "" if it can."""
     log = logs / plain_log(command.name)
-    plain, again = (_run(command, {}, log) for _ in range(2))
-    for one in (plain, again):
-        if isinstance(one, str) or one.returncode:
-            return f"plain run: {_ended(one)} (log: {from_here(log)})"
-    assert isinstance(plain, Completed) and isinstance(again, Completed)
-    if plain.stdout == again.stdout:
+    printed = []
+    for _ in range(2):
+        plain = _run(command, {}, log)
+        if isinstance(plain, str) or plain.returncode:
+            return f"plain run: {_ended(plain)} (log: {from_here(log)})"
+        printed.append(plain.stdout)
+    if printed[0] == printed[1]:
         return ""
-    return f"{VARIES}; {_first_difference(plain.stdout, again.stdout)}"
+    return f"{VARIES}; {_first_difference(*printed)}"
 
 
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:

@@ -58,6 +58,12 @@ def test_a_check_that_varies_or_fails_is_told_and_one_that_repeats_is_not(shop: 
     assert "nothing will be published" not in told
 
 
+def test_a_check_that_fails_is_not_run_a_second_time(shop: Workshop, tmp_path: Path) -> None:
+    """A server that never ends takes its whole limit, which is minutes."""
+    said(shop, f"echo ran >> {tmp_path}/runs; exit 3")
+    assert (tmp_path / "runs").read_text("utf-8") == "ran\n"
+
+
 def test_where_no_check_can_be_used_nothing_will_be_published(shop: Workshop) -> None:
     assert "note: nothing will be published: no health check can be used" in said(shop, "echo $$")
 
