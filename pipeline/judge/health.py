@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import ChildError
@@ -81,18 +82,26 @@ def _failed(check: HealthCheck) -> str:
     return f"{check.name}: {check.detail}{log}"
 
 
-def unfit(command: HealthCommand, logs: Path) -> str:
-    """Return why a command can show nothing, by two runs without the library; "" if it can."""
+@dataclass(frozen=True)
+class Unfit:
+    """Why a command can show nothing, and whether it ``fails`` without the library."""
+
+    why: str
+    fails: bool
+
+
+def unfit(command: HealthCommand, logs: Path) -> Unfit | None:
+    """Return why a command can show nothing, by two runs without the library; None if it can."""
     log = logs / plain_log(command.name)
     printed = []
     for _ in range(2):
         plain = _run(command, {}, log)
         if isinstance(plain, str) or plain.returncode:
-            return f"plain run: {_ended(plain)} (log: {from_here(log)})"
+            return Unfit(f"plain run: {_ended(plain)} (log: {from_here(log)})", fails=True)
         printed.append(plain.stdout)
     if printed[0] == printed[1]:
-        return ""
-    return f"{VARIES}; {_first_difference(*printed)}"
+        return None
+    return Unfit(f"{VARIES}; {_first_difference(*printed)}", fails=False)
 
 
 def check_one(command: HealthCommand, library: Path, logs: Path) -> HealthCheck:

@@ -11,6 +11,7 @@ from conftest import TINY
 from rich.console import Console
 
 from pipeline.core.console import BuildConsole
+from pipeline.core.errors import WorkloadError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Store
 from pipeline.profile.load import parse_profile
@@ -43,11 +44,14 @@ def said(shop: Workshop, *scripts: str) -> str:
         )
         for n, one in enumerate(scripts)
     )
-    setup = Setup("", "", SymbolLists((), ()), None, (), checks, (), {})
     written = io.StringIO()
     console = BuildConsole(Console(file=written, width=500))
-    tell_unfit_checks(replace(shop, console=console), setup)
+    tell_unfit_checks(replace(shop, console=console), setup_of(checks))
     return written.getvalue()
+
+
+def setup_of(checks: tuple[Command, ...], trains: tuple[Command, ...] = ()) -> Setup:
+    return Setup("", "", SymbolLists((), ()), None, trains, checks, (), {})
 
 
 def test_a_check_that_varies_or_fails_is_told_and_one_that_repeats_is_not(shop: Workshop) -> None:
@@ -64,16 +68,35 @@ def test_a_check_that_fails_is_not_run_a_second_time(shop: Workshop, tmp_path: P
     assert (tmp_path / "runs").read_text("utf-8") == "ran\n"
 
 
+def test_a_build_ends_at_once_where_a_check_fails_by_whose_command_it_trains(
+    shop: Workshop,
+) -> None:
+    """Otherwise it compiles for minutes before the training fails."""
+    check, trained = (
+        Command.model_validate(
+            {"kind": "command", "name": role, "role": role, "argv": ["sh", "-c", "exit 3"], **more}
+        )
+        for role, more in (
+            ("verify", {"env": {"HAKMEM_PURGE_DELAY": "10"}}),
+            ("train", {"weight": 1}),
+        )
+    )
+    with pytest.raises(WorkloadError, match=r'workload "train" fails.*exit code 3'):
+        tell_unfit_checks(shop, setup_of((check,), (trained,)))
+    longer = trained.model_copy(update={"timeout_s": check.timeout_s + 1})
+    other = trained.model_copy(update={"env": {"ANSWER": "0"}})
+    tell_unfit_checks(shop, setup_of((check,), (longer, other)))  # these may do better
+
+
 def test_where_no_check_can_be_used_nothing_will_be_published(shop: Workshop) -> None:
     assert "note: nothing will be published: no health check can be used" in said(shop, "echo $$")
 
 
 def test_checks_by_which_a_build_was_judged_are_not_run_again(shop: Workshop) -> None:
     (check,) = (one for one in shop.profile.verifying if isinstance(one, Command))
-    setup = Setup("", "", SymbolLists((), ()), None, (), (check,), (), {})
     parts = {"commands": command_keys(shop, [check]), "workloads": workload_keys(shop, [check])}
     shop.store.make(STAGE, parts, lambda room: {"written": (room / "verdict").write_text("x")})
-    tell_unfit_checks(shop, setup)
+    tell_unfit_checks(shop, setup_of((check,)))
     file = shop.console.rich.file
     assert isinstance(file, io.StringIO)
     assert file.getvalue() == ""

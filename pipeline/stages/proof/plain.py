@@ -6,9 +6,10 @@ The stage verify runs them again, minutes later, and leaves those out that show 
 from __future__ import annotations
 
 from pipeline.core.console import numbered
-from pipeline.profile.schema import Command
+from pipeline.core.errors import WorkloadError
+from pipeline.profile.schema import Command, Program, Trace
 from pipeline.stages.build.configure import Setup
-from pipeline.stages.build.workloads import command_keys, workload_keys
+from pipeline.stages.build.workloads import ALONE, STOPPED, command_keys, workload_keys
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.request import STAGE, health_command
 
@@ -16,7 +17,10 @@ NAME = "health"
 
 
 def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
-    """Run each check twice, unless a build was judged by the same ones, and say which are unfit."""
+    """Run each check twice, unless a build was judged by the same ones, and say which are unfit.
+
+    Raises WorkloadError where one fails by whose command the build trains.
+    """
     checks = [one for one in setup.verifying if isinstance(one, Command)]
     if shop.options.dry_run or not checks or _was_judged(shop, checks):
         return
@@ -27,13 +31,36 @@ def tell_unfit_checks(shop: Workshop, setup: Setup) -> None:
         say = numbered(line.step, len(checks))
         for one in checks:
             say(f"{one.name}, without the library")
-            if why := unfit(health_command(shop.tree.root, one), logs):
-                found[one.name] = why
+            if seen := unfit(health_command(shop.tree.root, one), logs):
+                found[one.name] = seen.why
+                if seen.fails:
+                    _require_other(setup, one, seen.why)
         line.done(f"{len(checks) - len(found)} of {len(checks)} do the same twice")
     for name, why in found.items():
         shop.console.notice(f'health check "{name}" will be left out: {why}')
     if len(found) == len(checks):
         shop.console.notice("nothing will be published: no health check can be used")
+
+
+def _require_other(setup: Setup, check: Command, why: str) -> None:
+    """Raise WorkloadError where the build records or trains by the same command, minutes later."""
+    for one in (*setup.training, *setup.traces):
+        if not isinstance(one, Program) and _fails_alike(one, check):
+            raise WorkloadError(
+                f'workload "{one.name}" fails as the health check "{check.name}" does: {why}',
+                hint=f"{ALONE}; {STOPPED}",
+            )
+
+
+def _fails_alike(one: Command | Trace, check: Command) -> bool:
+    argv = one.argv if isinstance(one, Command) else one.record
+    same = (argv, one.scratch, _env(one)) == (check.argv, check.scratch, _env(check))
+    return same and one.timeout_s <= check.timeout_s
+
+
+def _env(one: Command | Trace) -> dict[str, str]:
+    """Return the variables that are not the library's, which is not loaded here."""
+    return {name: value for name, value in one.env.items() if not name.startswith("HAKMEM_")}
 
 
 def _was_judged(shop: Workshop, checks: list[Command]) -> bool:
