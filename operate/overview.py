@@ -111,7 +111,7 @@ def _limit(value: int | None) -> str:
 
 def _changes(now: Document, before: Document | None, seconds: float) -> str:
     epochs, purged = now["figures"]["purge_epochs_total"], now["events"]["purged_pages"]
-    text = f"purge    {epochs} epochs, purged {size(purged * _PURGED_PAGE)}"
+    text = f"purge    epochs {epochs}, purged {size(purged * _PURGED_PAGE)}"
     if before is None or seconds <= 0:
         return text
     given = (purged - before["events"]["purged_pages"]) * _PURGED_PAGE

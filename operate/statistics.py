@@ -77,8 +77,9 @@ def _found(process: Process) -> str:
     if not found:
         raise UsageError(
             f"process {process.pid} has no socket for statistics",
-            hint=f"start it with {VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of "
-            "nginx, never has one: docs/statistics.md",
+            hint=f"does it use the library at all (hakmem check {process.pid})? Then start it with "
+            f"{VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of nginx, never has one: "
+            "docs/statistics.md",
         )
     if len(found) > 1:
         raise UsageError(

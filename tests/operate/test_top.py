@@ -275,6 +275,7 @@ def test_a_program_without_variables_and_socket(tmp_path: Path, compile_c: Compi
     with running(program, ANY="one") as pid:
         said = hakmem("top", "--once", str(pid))
     assert said.returncode == 2 and "has no socket" in said.stderr
+    assert f"hakmem check {pid}" in said.stderr  # this one runs with libc's malloc
 
 
 def test_the_library_itself(tmp_path: Path, compile_c: Compile) -> None:
