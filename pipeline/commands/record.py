@@ -54,6 +54,8 @@ def record_command(
     tools = recorder_tools(Tree.here())
     code = record(tools, command, output, Wishes(sites, sample, ring or 0))
     summarise(tools, output)
+    if code:
+        click.echo(f"warning: the command ended with exit code {code}", err=True)
     return code
 
 
@@ -71,7 +73,7 @@ def summarise(tools: RecorderTools, output: Path) -> None:
         f"{size(output.stat().st_size)}, {sum(p.lost for p in found):,} lost",
         err=True,
     )
-    click.echo(f"busiest: {one_line(main.name)}; recording took {overhead(main)}", err=True)
+    click.echo(f"busiest: {one_line(main.name)}; time spent recording: {overhead(main)}", err=True)
     for text in warnings(main):
         click.echo(f"warning: {text}", err=True)
     click.echo(f"look at it: .venv/bin/pipeline trace info {output}", err=True)

@@ -29,6 +29,7 @@ def test_record_and_info(recorder: Recorder) -> None:
     assert "recorded" in done.stderr
     assert "0 lost" in done.stderr
     assert "of the program's processor time" in done.stderr
+    assert "warning: the command ended with exit code 7\n" in done.stderr
     shown = pipeline("trace", "info", trace)
     assert shown.returncode == 0
     for words in (
