@@ -10,13 +10,16 @@ from pipeline.core.errors import PipelineError
 from pipeline.core.process import run
 
 LIMIT_S = 60.0
+PROFILES = Path("training/profiles")
 
 
-def commit_of(root: Path, fresh_in: Collection[str] | None = None) -> dict[str, Any] | None:
+def commit_of(
+    root: Path, fresh_in: Collection[str] | None = None, profile: str | None = None
+) -> dict[str, Any] | None:
     """Return the commit of a checkout, and the files that differ from it; None where git is silent.
 
     None also where ``root`` only lies inside of somebody else's checkout. Of files that git does
-    not know only those below ``fresh_in`` count, if it is given.
+    not know only those below ``fresh_in`` count, if it is given, and no profile but ``profile``.
     """
     try:
         top = _git(root, "rev-parse", "--show-toplevel").strip()
@@ -26,7 +29,7 @@ def commit_of(root: Path, fresh_in: Collection[str] | None = None) -> dict[str, 
         status = _git(root, "status", "--porcelain", "--untracked-files=normal").splitlines()
     except PipelineError:
         return None
-    changed = [line[3:] for line in status if not _is_other(line, fresh_in)]
+    changed = [line[3:] for line in status if not _is_other(line, fresh_in, profile)]
     return {"commit": commit, "clean": not changed, "changed": changed}
 
 
@@ -38,10 +41,12 @@ def differs_since(root: Path, commit: str, paths: Sequence[str]) -> bool:
         return False
 
 
-def _is_other(line: str, fresh_in: Collection[str] | None) -> bool:
+def _is_other(line: str, fresh_in: Collection[str] | None, profile: str | None) -> bool:
     """Tell whether a line of git's status is of a new file that does not count."""
-    new, top = line.startswith("??"), line[3:].lstrip('"').partition("/")[0]
-    return new and fresh_in is not None and top not in fresh_in
+    new, path = line.startswith("??"), Path(line[3:].strip('"'))
+    if not new or fresh_in is None:
+        return False
+    return path.parts[0] not in fresh_in or (path.parent == PROFILES and path.stem != profile)
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -46,7 +46,7 @@ def write_manifest(
         "files": file_digests(room),
         "verdict": _verdict_summary(shop, release.verdict),
         "stages": {name: _stage_record(one) for name, one in by_stage(receipts).items()},
-        "git": commit_of(shop.tree.root, BUILT_FROM),
+        "git": commit_of(shop.tree.root, BUILT_FROM, shop.profile.name),
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
         "processor": _processor(release.geometry, release.verdict),

@@ -69,7 +69,7 @@ def _source(shop: Workshop, release: Release) -> Source:
     """Return the commit and the command of this build."""
     from pipeline.report.model import Source
 
-    git = commit_of(shop.tree.root, BUILT_FROM) or {}
+    git = commit_of(shop.tree.root, BUILT_FROM, shop.profile.name) or {}
     words = ("./bootstrap", "build", "--profile", shop.profile.name, *shop.options.words)
     return Source(
         commit=git.get("commit"),

@@ -56,6 +56,19 @@ def test_new_files_count_whatever_they_are_called_and_git_is_set_to(tmp_path: Pa
     assert not built["clean"]
 
 
+def test_a_new_profile_counts_for_builds_of_that_profile_alone(tmp_path: Path) -> None:
+    (tmp_path / "training/profiles").mkdir(parents=True)
+    (tmp_path / "training/profiles/mixed.toml").touch()
+    for arguments in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "first")):
+        run([*GIT, *arguments], cwd=tmp_path)
+    for name in ("shop", "other"):
+        (tmp_path / f"training/profiles/{name}.toml").touch()
+    (tmp_path / "training/profiles/mixed.toml").write_text("# other\n", encoding="utf-8")
+    built = commit_of(tmp_path, BUILT_FROM, profile="shop")
+    assert built is not None
+    assert built["changed"] == ["training/profiles/mixed.toml", "training/profiles/shop.toml"]
+
+
 def test_it_is_known_whether_some_folders_differ_from_a_commit(tmp_path: Path) -> None:
     for name in ("allocator", "docs"):
         (tmp_path / name).mkdir()
