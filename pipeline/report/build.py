@@ -15,7 +15,7 @@ from pipeline.judge.accepted import accepting
 from pipeline.judge.cost import Cost
 from pipeline.judge.model import VerifyResult
 from pipeline.judge.publishing import may_publish
-from pipeline.report.circumstances import judged_before, laxer, suspicious, uncommitted
+from pipeline.report.circumstances import judged_before, laxer, suspicious, told_once, uncommitted
 from pipeline.report.code import function_rows
 from pipeline.report.compare import compare_versions
 from pipeline.report.facts import Facts
@@ -116,7 +116,7 @@ def report_model(
 def with_findings(model: ReportModel) -> ReportModel:
     """Return the report with all that its figures, and its circumstances, make worth a look."""
     found = findings(model.verify, model.previous, model.contract)
-    return model.model_copy(update={"findings": (*found, *model.circumstances)})
+    return model.model_copy(update={"findings": told_once((*found, *model.circumstances))})
 
 
 def _circumstances(result: VerifyResult, inputs: Inputs, version: str) -> tuple[Finding, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pipeline.report.history import Point
 
 MOST_FILES = 4
+MOST_RUNS = 2
 
 
 def uncommitted(source: Source | None) -> Iterator[Finding]:
@@ -34,6 +35,18 @@ def suspicious(*notes: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what stages noted that runs which ended well show to be suspicious."""
     for what, why in (doubt for one in notes for doubt in one.get("doubts", ())):
         yield Finding.doubt(what, why, "training")
+
+
+def told_once(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings; runs that wrote to stderr, as many servers do at their end, as one."""
+    wrote = [one for one in found if one.what.endswith(text.WROTE)]
+    if len(wrote) < 2:
+        return tuple(found)
+    said = [f"{one.what.removesuffix(text.WROTE)}{one.detail}" for one in wrote[:MOST_RUNS]]
+    more = len(wrote) - len(said)
+    detail = ", ".join(said) + (f" and {more} more" if more else "")
+    one = Finding.doubt(f"{len(wrote)} runs {text.WROTE}", detail, wrote[0].anchor)
+    return (*(other for other in found if other not in wrote), one)
 
 
 def laxer(result: VerifyResult, before: VerifyResult, version: str) -> Iterator[Finding]:

@@ -192,8 +192,7 @@ def _guards(result: VerifyResult) -> Iterator[Finding]:
         yield Finding.regression(f"{check.name} fails with the library", check.detail, "health")
     for check in result.health.checks:
         if check.stderr:
-            what = f"{check.name} ended well and wrote to stderr"
-            yield Finding.doubt(what, repr(check.stderr), "health")
+            yield Finding.doubt(f"{check.name} {text.WROTE}", repr(check.stderr), "health")
     if silent := result.health.silent:
         why = "that it is the same with the library says nothing: let the program print its result"
         yield Finding.doubt(silent, why, "health")

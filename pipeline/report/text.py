@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the judge's numpy would take a second of every command that
 
 UNKNOWN = "unknown"
 ONCE = "counted once"
+WROTE = "ended well and wrote to stderr"
 MOST_DIGITS = 6
 """Behind the point: less than that is next to nothing."""
 

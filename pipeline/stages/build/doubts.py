@@ -12,7 +12,7 @@ from pipeline.core.paths import from_here
 from pipeline.core.process import first_line
 from pipeline.core.store import Artifact
 from pipeline.profile.schema import Trace
-from pipeline.report.text import many
+from pipeline.report.text import WROTE, many
 from pipeline.stages.build.workshop import Workshop
 
 Doubt = tuple[str, str]
@@ -37,7 +37,7 @@ def tell_doubts(shop: Workshop, made: Artifact) -> None:
 def words_to_stderr(name: str, stderr: str, log: Path) -> list[Doubt]:
     """Return that a workload which ended well wrote to stderr, with its first line."""
     said = first_line(stderr)
-    what = f'workload "{name}" ended well and wrote to stderr'
+    what = f'workload "{name}" {WROTE}'
     return [(what, f"{said!r}; log: {from_here(log)}")] if said else []
 
 

@@ -6,9 +6,10 @@ import sys
 from pathlib import Path
 
 from pipeline.report.build import Inputs, report_model
-from pipeline.report.circumstances import judged_before, laxer, uncommitted
+from pipeline.report.circumstances import judged_before, laxer, told_once, uncommitted
 from pipeline.report.history import Point
-from pipeline.report.model import Source
+from pipeline.report.model import Finding, Source
+from pipeline.report.text import WROTE
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import pairs, result_of, throughput_of
@@ -81,3 +82,13 @@ def test_all_of_it_stays_in_a_report_that_is_held_against_another_version() -> N
     )
     assert newer.previous is not None
     assert any("judged before" in one.what for one in newer.findings)
+
+
+def test_runs_that_wrote_to_stderr_are_one_finding() -> None:
+    """A server that says at its end what it has done gave a finding for each run."""
+    wrote = [Finding.doubt(f"{name} {WROTE}", "'bye'", "health") for name in ("kv", "one", "two")]
+    other = Finding.regression("throughput is NO-GO", "-3 %", "keys")
+    assert told_once([other, wrote[0]]) == (other, wrote[0])
+    kept, one = told_once([wrote[0], other, *wrote[1:]])
+    assert kept == other
+    assert f"{one.what}: {one.detail}" == f"3 runs {WROTE}: kv 'bye', one 'bye' and 1 more"
