@@ -247,18 +247,22 @@ def _change(key: Key) -> str:
 
 
 def _programs(result: VerifyResult) -> list[str]:
-    """Return what is shown of each real program, and of its memory; a single workload is told."""
+    """Return what is shown of each real program, and of its memory.
+
+    A single one is told already: as the program of all programs, or as the single workload.
+    """
     if result.throughput.programs is None or result.throughput.alone:
         return []
     found = [one for one in result.throughput.workloads if one.kind == "program"]
     told = _grouped(
         [_told(speed_of(one, result), one, shown(one, result.throughput)) for one in found]
     )
-    sentences = [f"Programs one by one (wider intervals, which hold together): {told}."]
+    several = len(found) > 1
+    sentences = [f"Programs one by one (wider intervals, which hold together): {told}."] * several
     memory = [_told(word, one, one.rss) for one in found
               if (word := memory_of(one, result)) and one.rss and word != "as lean"]  # fmt: skip
     alike = sum(memory_of(one, result) == "as lean" for one in found)
-    if alike:
+    if alike and several:
         memory.append(("as lean", f"{alike} of {len(found)}"))
     return [*sentences, f"Memory of these programs: {_grouped(memory)}."] if memory else sentences
 
@@ -299,7 +303,7 @@ def _loops(result: VerifyResult) -> list[str]:
     of = "Loops and replays that are " if beside else ""
     groups = (("faster", faster), ("slower", slower))
     said = [f"{_capital(of + word)}: {names}." for word, names in groups if names]
-    if not said:
+    if not said and not (beside and len(loops) == 1):  # a single one is told as all of them
         said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
     return said
 

@@ -106,7 +106,7 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
     if unclear and not result.throughput.alone:  # of a single one the key says it
         verb = "is" if unclear == 1 else "are"
         what = f"{unclear} of {len(workloads)} workloads {verb} not decided one by one"
-        why = "only all together count: a single workload has fewer runs, and a wider interval"
+        why = "the verdict is on all together; each alone has fewer runs, and a wider interval"
         yield Finding.doubt(what, why, "workloads")
 
 

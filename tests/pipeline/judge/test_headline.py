@@ -41,6 +41,16 @@ def test_the_headline_is_in_words_and_names_programs() -> None:
     assert "No workload is shown to differ by itself. No whole program was timed: " in lean
 
 
+def test_a_single_program_and_a_single_loop_are_told_once() -> None:
+    """A loop was "faster, perhaps by less than 1 %", and then "no loop is shown to differ"."""
+    noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
+    one = headline(result_of(throughput_of(("kv",), kv=noisy, loop=noisy)))
+    assert "program kv faster, perhaps by less than 1 % (" in one
+    assert not any(words in one for words in ("one by one", "differ by itself", "as lean: 1 of 1"))
+    two = headline(result_of(throughput_of(("kv",), kv=noisy, loop=noisy, other=noisy)))
+    assert "No loop or replay is shown to differ by itself." in two
+
+
 def test_a_gain_below_the_margin_is_told_as_one() -> None:
     noisy = [pair(n, 1e7, 1e7 * (1.009 + 0.008 * (-1) ** n), (4096, 4096)) for n in range(24)]
     result = result_of(throughput_of(a=noisy))
