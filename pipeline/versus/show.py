@@ -144,8 +144,8 @@ def _busy(result: VersusResult) -> list[str]:
     load = max(around.load_before, around.load_after)
     return [
         f"the machine was busy (load {load:.0f} on {around.cores} CPUs): repeat it when the "
-        "machine is quiet. To see what noise alone does, give the same command with one library "
-        f"twice: {result.a.library}"
+        "machine is quiet. To see what noise alone does, name one library twice in the same "
+        f"command: {_title(result.a)}"
     ]
 
 
@@ -155,8 +155,8 @@ def _short(result: VersusResult) -> list[str]:
     if result.command is None or max(times) >= SHORT_S:
         return []
     return [
-        f"a run takes {duration(max(times))}, and to start a process with a library up to a "
-        "millisecond of that. For what a program gains that runs long, give it work for a second "
+        f"a run takes {duration(max(times))}, and of that each process up to a millisecond to "
+        "start with a library. For what a program gains that runs long, give it work for a second "
         "or more"
     ]
 

@@ -225,7 +225,7 @@ def test_a_busy_machine_is_told(load: float, told: bool) -> None:
     around = found.environment.model_copy(update={"load_after": load, "cores": 2})
     said = render(found.model_copy(update={"environment": around}), "term")
     assert ("the machine was busy (load 9 on 2 CPUs)" in said) is told
-    twice = f"the same command with one library twice: {found.a.library}"
+    twice = f"name one library twice in the same command: {found.a.name}"
     assert (twice in " ".join(said.split())) is told
     assert "time: processor time of one operation" in said
 
