@@ -77,7 +77,7 @@ def test_each_side_has_its_own_variables_and_warm_up_does_not_count(
 def test_a_program_that_fails_is_no_result(library: Path) -> None:
     done = versus(library, library, "--pairs", "10", "--", "false")
     assert done.returncode == ExitCode.WORKLOAD
-    assert "exit code 1" in done.stderr
+    assert "workload false: exit code 1\n" in done.stderr  # bench/command is not the user's
     log = ROOT / Path(done.stderr.split("log: ")[1].strip())
     assert "false" in log.read_text(encoding="utf-8").splitlines()[0]
     shutil.rmtree(log.parents[1])
