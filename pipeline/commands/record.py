@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,9 +54,9 @@ def record_command(
         click.echo(f"note: {line}", err=True)
     tools = recorder_tools(Tree.here())
     code = record(tools, command, output, Wishes(sites, sample, ring or 0))
-    summarise(tools, output)
     if code:
         click.echo(f"warning: the command ended with exit code {code}", err=True)
+    summarise(tools, output)
     return code
 
 
@@ -76,4 +77,4 @@ def summarise(tools: RecorderTools, output: Path) -> None:
     click.echo(f"busiest: {one_line(main.name)}; time spent recording: {overhead(main)}", err=True)
     for text in warnings(main):
         click.echo(f"warning: {text}", err=True)
-    click.echo(f"look at it: .venv/bin/pipeline trace info {output}", err=True)
+    click.echo(f"look at it: .venv/bin/pipeline trace info {shlex.quote(str(output))}", err=True)

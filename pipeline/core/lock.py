@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +31,7 @@ def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterat
                 raise BusyError(sentence, hint="wait until it has ended") from None
             say(f"{sentence}; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
-        holder.write_text(f"process {os.getpid()}", encoding="utf-8")
+        holder.write_text(_self(), encoding="utf-8")
         yield  # closed, the file lets go of the lock
 
 
@@ -43,6 +46,11 @@ def marks_lock(folder: Path) -> Iterator[None]:
     with (folder / "marks-lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def _self() -> str:
+    words = shlex.join(["pipeline", *sys.argv[1:]])
+    return f"process {os.getpid()}, `{words}`, since {time.strftime('%H:%M')}"
 
 
 def _describe(holder: Path) -> str:

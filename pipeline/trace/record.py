@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,9 +70,10 @@ def record(
     """
     folder = parts_folder(output)
     if folder.exists():
+        trace, parts = shlex.quote(str(output)), shlex.quote(str(folder))
         raise UsageError(
             f"{folder} is left over from a recording that did not end",
-            hint=f"`.venv/bin/pipeline trace join -o {output} {folder}` makes a trace of it; "
+            hint=f"`.venv/bin/pipeline trace join -o {trace} {parts}` makes a trace of it; "
             "or remove it",
         )
     try:
@@ -104,7 +106,7 @@ def _gather(folder: Path, output: Path) -> None:
         raise SpaceError(
             str(error) if isinstance(error, SpaceError) else f"{output}: {error.strerror}",
             hint=f"what was recorded is in {folder}; where there is room for it once more: "
-            f"`.venv/bin/pipeline trace join -o FILE {folder}`",
+            f"`.venv/bin/pipeline trace join -o FILE {shlex.quote(str(folder))}`",
         ) from error
 
 

@@ -23,11 +23,12 @@ def pipeline(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_record_and_info(recorder: Recorder) -> None:
-    trace = recorder.folder / "app.trace"
+    trace = recorder.folder / "my app.trace"
     done = pipeline("record", "-o", trace, "--", recorder.program, "fails")
     assert done.returncode == 7
     assert "recorded" in done.stderr
     assert "0 lost" in done.stderr
+    assert f".venv/bin/pipeline trace info '{trace}'\n" in done.stderr
     assert "of the program's processor time" in done.stderr
     assert "warning: the command ended with exit code 7\n" in done.stderr
     shown = pipeline("trace", "info", trace)
@@ -130,10 +131,10 @@ def test_bad_input_is_named(
 
 
 def test_a_left_over_recording_says_what_to_do(recorder: Recorder) -> None:
-    (recorder.folder / "b.trace.parts").mkdir()
-    done = pipeline("record", "-o", recorder.folder / "b.trace", "--", "true")
+    (recorder.folder / "b c.trace.parts").mkdir()
+    done = pipeline("record", "-o", recorder.folder / "b c.trace", "--", "true")
     assert done.returncode == 2
-    assert "pipeline trace join -o" in done.stderr
+    assert f"pipeline trace join -o '{recorder.folder}/b c.trace' '" in done.stderr
 
 
 def test_ctrl_c_goes_to_the_program_and_the_trace_is_kept(recorder: Recorder) -> None:
