@@ -20,6 +20,8 @@ _COLUMNS, _NAME = 80, 19
 _TIE = "\u00a0"
 """Holds a name and its figure together in a row."""
 
+_HINT = "; `hakmem run -- PROGRAM` starts a program with it"
+
 _EXAMPLES = """\
 Examples:
   hakmem check $(pidof redis-server)
@@ -30,7 +32,7 @@ Exit codes: 0 malloc is the library's; 18 it is not, or is unknown; else docs/ex
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=number)
+    parser.add_argument("pid", type=number, help="number of the process")
     parser.add_argument("--json", action="store_true", help="the same for programs")
     parser.epilog = _EXAMPLES
 
@@ -174,7 +176,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         ("process", f"{found['pid']}, {found['command']}"),
         ("program", found["program"]),
         ("malloc is hakmem's", _serves(found)),
-        *_library_rows(found["library"]),
+        *_library_rows(found),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
         *_option_rows(found["options"]),
@@ -224,9 +226,11 @@ def _wrapped(title: str, text: str) -> list[tuple[str, str]]:
     return [(title if i == 0 else "", row) for i, row in enumerate(rows)]
 
 
-def _library_rows(known: dict[str, Any] | None) -> list[tuple[str, str]]:
+def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    known = found["library"]
     if known is None:
-        return [("library", "not loaded")]
+        hint = "" if found["serves_malloc"] else _HINT
+        return [("library", f"not loaded{hint}")]
     named = f"{known['version']}, profile {known['profile']}" if known["version"] else "no manifest"
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [

@@ -29,7 +29,7 @@ Exit codes: docs/exit-codes.md."""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("pid", type=number)
+    parser.add_argument("pid", type=number, help="number of the process")
     parser.add_argument("--once", action="store_true", help="look once and end")
     parser.add_argument("--json", action="store_true", help="all figures, one line for each look")
     parser.add_argument("--interval", type=_seconds, default=1.0, help="seconds (default 1)")

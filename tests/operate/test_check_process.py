@@ -162,6 +162,7 @@ def test_a_process_without_it(echo: Path) -> None:
     assert found["library"] is None and found["serves_malloc"] is False
     assert "libc.so" in str(found["malloc_from"])
     assert "NO: it comes from" in said
+    assert "not loaded; `hakmem run -- PROGRAM` starts a program with it" in said
 
 
 def test_a_library_that_is_loaded_and_not_first(
