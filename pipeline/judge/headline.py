@@ -34,6 +34,7 @@ MEMORY = {
     Verdict.INCONCLUSIVE: "not shown to be leaner or fatter",
 }
 SHOWN = {**SPEED, Verdict.INCONCLUSIVE: "undecided"}
+ALIKE = (SHOWN[Verdict.NEUTRAL], SHOWN[Verdict.INCONCLUSIVE])
 ONLY_LOOPS = (
     "No whole program was timed: loops and replays do little but allocate, programs change less."
 )
@@ -52,9 +53,9 @@ def headline(result: VerifyResult) -> str:
 def sentences(result: VerifyResult) -> list[str]:
     """Return the same sentence by sentence.
 
-    Each real program is named: faster, as fast, slower, or undecided. Where something is shown it
-    has its own interval, which holds together with those of all other workloads. Of our loops those
-    are named that are shown to differ.
+    Each real program is named: faster, as fast, slower, or undecided. Of our loops those are named
+    that are shown to differ. What is shown has its own interval, which holds together with those of
+    all other workloads.
     """
     keys = result.keys
     parts = [_speeds(result, partial(_figures, result))]
@@ -289,20 +290,17 @@ def _grouped(told: Sequence[tuple[str, str]]) -> str:
 
 
 def _loops(result: VerifyResult) -> list[str]:
+    """Return which of our loops are shown to differ, those that gain first."""
     loops = [one for one in result.throughput.workloads if one.kind == "loop"]
     if not loops:
         return []
     beside = result.throughput.programs is not None
-
-    def named(verdict: Verdict, sort: Callable[[WorkloadThroughput], float]) -> str:
-        found = [one for one in loops if speed_of(one, result) == SHOWN[verdict]]
-        return _listed(sorted(found, key=sort))
-
-    faster = named(Verdict.GO, lambda one: -one.ratio.value)
-    slower = named(Verdict.NO_GO, lambda one: one.ratio.value)
+    groups: dict[str, list[WorkloadThroughput]] = {}
+    for one in sorted(loops, key=lambda one: (one.ratio.value < 1, -abs(one.ratio.value - 1))):
+        groups.setdefault(speed_of(one, result), []).append(one)
     of = "Loops and replays that are " if beside else ""
-    groups = (("faster", faster), ("slower", slower))
-    said = [f"{_capital(of + word)}: {names}." for word, names in groups if names]
+    said = [f"{_capital(of + word)}: {_listed(found, result)}."
+            for word, found in groups.items() if word not in ALIKE]  # fmt: skip
     if not said and not (beside and len(loops) == 1):  # a single one is told as all of them
         said = [f"No {'loop or replay' if beside else 'workload'} is shown to differ by itself."]
     return said
@@ -312,7 +310,7 @@ def _capital(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _listed(workloads: Sequence[WorkloadThroughput]) -> str:
-    named = [f"{one.name} {percent(one.ratio.value)}" for one in workloads[:MOST_NAMES]]
-    more = len(workloads) - len(named)
-    return ", ".join([*named, f"and {more} more"] if more else named)
+def _listed(loops: Sequence[WorkloadThroughput], result: VerifyResult) -> str:
+    named = [f"{one.name} {with_interval(shown(one, result.throughput))}" for one in loops]
+    more = [f"and {len(named) - MOST_NAMES} more"] if len(named) > MOST_NAMES else []
+    return ", ".join([*named[:MOST_NAMES], *more])
