@@ -58,7 +58,7 @@ class ExitCode(IntEnum):
     )
     REGRESSION = (
         16,
-        "the newer of two versions, or B of `versus` or an experiment, is worse",
+        "the newer of two versions, a reviewed build, or B of `versus` or an experiment, is worse",
         "keep the older one, or accept what the table names",
     )
     UNFIT = (
@@ -247,7 +247,7 @@ def exit_code_page() -> str:
             "",
             "`report --check` ends with 8 where a build was refused or rejected. Who built with",
             "`--allow-regression` has accepted that loss: it ends with 0, and names it on stderr.",
-            "`diff` and `review` go by figures alone, and end with 16 for it.",
+            "`diff` and `review` take no notice of that, and end with 16.",
             "",
             "`experiment run` ends with 16 where B is worse, as `versus` does; the entry has the",
             "verdict all the same.",
