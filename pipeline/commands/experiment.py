@@ -176,7 +176,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     click.echo(f"noted in {entry.path}")
     longer = f"`.venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s`"
     step = next_step(found, longer, f"`threads = 1` in {entry.path.name}")
-    click.echo(step or f"next: {_conclusion(found)}, and commit the entry with docs/experiments.md")
+    click.echo(step or f"next: {_conclusion(found)}")
     return ExitCode.REGRESSION if found.worse else ExitCode.OK
 
 
@@ -186,8 +186,10 @@ def _conclusion(found: VersusResult) -> str:
 
     better = Verdict.GO in (found.speed.verdict, found.memory.verdict)
     if better and not found.worse:
-        return "make the change in the tree, if more than this one trial speaks for it"
-    return "leave the tree as it is; the note tells others that this was tried"
+        do = "make the change in the tree, if more than this one trial speaks for it"
+    else:
+        do = "leave the tree as it is"
+    return f"{do}; commit the entry with docs/experiments.md, which tells others what was tried"
 
 
 def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> VersusResult:

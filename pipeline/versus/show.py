@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 
 from pipeline.judge.headline import by_less, loses_in_one
-from pipeline.judge.keys import LEANER, shown, spread, with_interval
+from pipeline.judge.keys import shown, spread, with_interval
 from pipeline.judge.model import Key
 from pipeline.judge.verdict import Verdict
 from pipeline.report import text
@@ -42,7 +42,7 @@ SPEED = {
 }
 MEMORY = {
     Verdict.GO: "takes less memory",
-    Verdict.NEUTRAL: f"takes at most {LEANER * 100:.0f} % more memory",
+    Verdict.NEUTRAL: "is as lean",
     Verdict.NO_GO: "takes more memory",
     Verdict.INCONCLUSIVE: "is not shown to take more or less memory",
 }

@@ -184,9 +184,9 @@ def result_of(ratio: float, rss: tuple[int, int] = (4096, 4096)) -> VersusResult
 @pytest.mark.parametrize(
     ("ratio", "rss", "worse", "says"),
     [
-        (1.0, (4096, 4096), False, "B is as fast as A, and takes at most 3 % more memory."),
-        (1.1, (4096, 4096), False, "B is faster than A, and takes at most 3 % more memory."),
-        (0.9, (4096, 4096), True, "B is slower than A, and takes at most 3 % more memory."),
+        (1.0, (4096, 4096), False, "B is as fast as A, and is as lean."),
+        (1.1, (4096, 4096), False, "B is faster than A, and is as lean."),
+        (0.9, (4096, 4096), True, "B is slower than A, and is as lean."),
         (1.0, (40960, 20480), False, "B is as fast as A, and takes less memory."),
         (
             1.0,
