@@ -180,6 +180,12 @@ def speed_of(workload: WorkloadThroughput, result: VerifyResult) -> str:
     return by_less(part, above="faster", below="slower") or SHOWN[part.verdict]
 
 
+def unclear_alone(result: VerifyResult) -> int:
+    """Return of how many workloads nothing is shown of their speed."""
+    workloads = result.throughput.workloads
+    return sum(speed_of(one, result) == SHOWN[Verdict.INCONCLUSIVE] for one in workloads)
+
+
 def memory_of(workload: WorkloadThroughput, result: VerifyResult) -> str | None:
     """Return in a word or two what is shown of one workload's peak memory; None if unknown.
 

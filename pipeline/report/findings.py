@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.judge.counts import Measured
-from pipeline.judge.headline import SHOWN, speed_of
+from pipeline.judge.headline import SHOWN, speed_of, unclear_alone
 from pipeline.judge.icache import under_pressure
 from pipeline.judge.keys import compare, shown
 from pipeline.judge.model import VerifyResult
@@ -100,13 +100,12 @@ def _workloads(result: VerifyResult) -> Iterator[Finding]:
         ratio = shown(one, result.throughput)
         if compare(ratio, result.margins.throughput) is Verdict.NO_GO:
             yield Finding.regression(f"{one.name} is slower", text.spread(ratio), "workloads")
-    workloads = result.throughput.workloads
-    verdicts = [compare(one.ratio, result.margins.throughput) for one in workloads]
-    unclear = verdicts.count(Verdict.INCONCLUSIVE)
+    unclear = unclear_alone(result)
     if unclear and not result.throughput.alone:  # of a single one the key says it
-        verb = "is" if unclear == 1 else "are"
-        what = f"{unclear} of {len(workloads)} workloads {verb} not decided one by one"
-        why = "the verdict is on all together; each alone has fewer runs, and a wider interval"
+        verb, whom = ("is", "itself") if unclear == 1 else ("are", "themselves")
+        every = len(result.throughput.workloads)
+        what = f"{unclear} of {every} workloads {verb} undecided by {whom}"
+        why = "a single one has fewer runs, and a wider interval, than all together"
         yield Finding.doubt(what, why, "workloads")
 
 

@@ -12,13 +12,19 @@ from typing import Any
 from pipeline.core.variant import PRODUCTION, asked_for, line_of
 from pipeline.judge.advice import next_step, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
-from pipeline.judge.headline import brief, memory_of, remarks, sentences, speed_of
+from pipeline.judge.headline import (
+    brief,
+    memory_of,
+    remarks,
+    sentences,
+    speed_of,
+    unclear_alone,
+)
 from pipeline.judge.keys import compare, percent, shown
 from pipeline.judge.model import Key, VerifyResult
 from pipeline.judge.pressure import PRESSURE_FLOOR
 from pipeline.judge.samples import Throughput, WorkloadThroughput
 from pipeline.judge.statistics import ALPHA
-from pipeline.judge.verdict import Verdict
 from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
 from pipeline.report.code_model import FunctionRow
@@ -326,10 +332,8 @@ def none_shown(model: ReportModel) -> str:
 
 def _open(result: VerifyResult) -> str:
     """Say in brackets how many single workloads nobody can speak of; "" for none."""
-    margin = result.margins.throughput
-    verdicts = [compare(one.ratio, margin) for one in result.throughput.workloads]
-    unclear = verdicts.count(Verdict.INCONCLUSIVE)
-    return f" ({unclear} of them not decided one by one)" if unclear else ""
+    unclear = unclear_alone(result)
+    return f" ({unclear} of them undecided by themselves)" if unclear else ""
 
 
 def _named(names: Sequence[str]) -> str:

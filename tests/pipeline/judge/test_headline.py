@@ -12,7 +12,7 @@ from judge_support import (
     throughput_of,
 )
 
-from pipeline.judge.headline import brief, by_less, headline, memory_of, speed_of
+from pipeline.judge.headline import brief, by_less, headline, memory_of, speed_of, unclear_alone
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.verdict import Verdict
 
@@ -75,6 +75,7 @@ def test_a_loop_with_a_gain_below_the_margin_is_named() -> None:
     said = headline(result_of(throughput_of(("git",), git=pairs(1.0), loop=noisy)))
     assert "Loops and replays that are faster, perhaps by less than 1 %: loop +1.00 % [" in said
     assert "is shown to differ by itself" not in said
+    assert not unclear_alone(result_of(throughput_of(("git",), git=pairs(1.0), loop=noisy)))
 
 
 def test_a_single_workloads_memory_has_the_words_of_its_key() -> None:

@@ -271,13 +271,13 @@ def test_counts_of_another_recording_say_so() -> None:
     assert row.why.startswith("the recording was made anew")
     compared = against(counted(good(), "bbbb"), counted(older(), "aaaa"))
     assert "rows could not be decided" in none_shown(compared)
-    assert "not decided one by one" not in none_shown(compared)
+    assert "of them undecided" not in none_shown(compared)
     timed = compared.verify.throughput
     vague = Interval(value=1, low=0.8, high=1.2, confidence=0.99)
     workloads = tuple(one.model_copy(update={"ratio": vague}) for one in timed.workloads)
     noisy = timed.model_copy(update={"workloads": workloads})
     verify = compared.verify.model_copy(update={"throughput": noisy})
-    many = f"({len(workloads)} of them not decided one by one)"
+    many = f"({len(workloads)} of them undecided by themselves)"
     assert many in none_shown(compared.model_copy(update={"verify": verify}))
     assert compared.previous is not None
     assert "`--measure` judges them directly" in render_diff(compared.previous, "new", "term")
