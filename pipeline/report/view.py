@@ -149,13 +149,14 @@ def _settle(model: ReportModel, before: str) -> str:
 
 
 def harmless(model: ReportModel) -> str:
-    """Return why a build with regressions was published; "" where it has none, or was not."""
+    """Return why a build with regressions passed; "" where it has none, or did not pass."""
     worse = any(one.kind == "regression" for one in model.findings)
     if not (worse and model.passed) or model.rejected:
         return ""
+    refuse = "do not publish it" if model.withheld else "reject the version"
     return (
-        "what got worse did not stop this build; docs/verdicts.md says what does. Reject the "
-        "version if you do not want it"
+        "what got worse did not stop this build; docs/verdicts.md says what does. "
+        f"If you do not want it, {refuse}"
     )
 
 

@@ -26,7 +26,7 @@ from pipeline.report.markdown import render_markdown
 from pipeline.report.model import Finding, ReportModel, Source
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text, render_terminal
-from pipeline.report.view import commands, example_line, slowest_first
+from pipeline.report.view import commands, example_line, harmless, slowest_first
 from pipeline.stages.build.workshop import Options
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -113,6 +113,14 @@ def test_regressions_come_first() -> None:
     names = [line.split("|")[1].strip() for line in lines[start:] if line.startswith("| ")][1:4]
     assert names == ["larson", "mixed", "tiny"]
     assert any("larson" in line and "**slower**" in line for line in lines)
+
+
+def test_nobody_is_told_to_reject_what_was_not_published() -> None:
+    """`pipeline reject` takes published versions alone."""
+    published = good()
+    assert "reject the version" in harmless(published)
+    withheld = published.model_copy(update={"published": False, "withheld": True})
+    assert "reject" not in harmless(withheld) and "do not publish it" in harmless(withheld)
 
 
 def test_unknown_is_a_word_and_never_a_zero() -> None:

@@ -117,7 +117,7 @@ def test_a_rejected_version_is_not_offered_any_more(tree: Tree, form: str) -> No
     new = publish(tree, "1.0-bb22")
     stays = {"version": new.name, "stays": "1.0-aa11 was judged in mode default"}
     write_reports(new.folder, report_support.good().model_copy(update=stays))
-    offered = ("makes it current", "against each other", "Reject the version")
+    offered = ("makes it current", "against each other", "reject the version")
     before = shown(new.name, "--format", form)
     assert all(one in before for one in offered)
     reject(new, "redis grows")
