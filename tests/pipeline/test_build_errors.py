@@ -249,7 +249,8 @@ def test_second_run_refuses_or_waits_and_an_interrupt_leaves_good_artifacts(buil
     read_until(first, "train: started")
     code, output = built.build("--no-wait")
     assert code == ExitCode.BUSY
-    assert f"another pipeline run works in this tree (process {first.pid})" in output
+    holder = f"process {first.pid}, `pipeline build --profile stay`, since "
+    assert f"another pipeline run works in this tree ({holder}" in output
     second = built.start("build", "--profile", "tiny")
     read_until(second, "waiting for it")
     first.send_signal(signal.SIGINT)
