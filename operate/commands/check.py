@@ -201,8 +201,11 @@ def _serves(found: dict[str, Any]) -> str:
         return (
             f"yes, by a version since replaced, {known['version']}; restart it to get the new one"
         )
-    serves = "yes" if found["serves_malloc"] else "NO"
-    return f"{serves}: it comes from {found['malloc_from'] or 'nobody knows'}"
+    if found["serves_malloc"] and known:
+        return "yes"  # by the file in the row below
+    source = found["malloc_from"]
+    where = f"it comes from {source}" if source else "nobody knows where it comes from"
+    return f"{'yes' if found['serves_malloc'] else 'NO'}: {where}"
 
 
 def _is_outdated(known: dict[str, Any]) -> bool:
