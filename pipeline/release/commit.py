@@ -41,6 +41,16 @@ def differs_since(root: Path, commit: str, paths: Sequence[str]) -> bool:
         return False
 
 
+def is_alike(root: Path, one: str, other: str, paths: Sequence[str]) -> bool:
+    """Tell whether two commits have the same files below ``paths``; False: unknown."""
+    if one == other:
+        return True
+    try:
+        return not _git(root, "diff", "--name-only", one, other, "--", *paths).strip()
+    except PipelineError:
+        return False
+
+
 def _is_other(line: str, fresh_in: Collection[str] | None, profile: str | None) -> bool:
     """Tell whether a line of git's status is of a new file that does not count."""
     new, path = line.startswith("??"), Path(line[3:].strip('"'))

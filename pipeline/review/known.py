@@ -11,28 +11,33 @@ import sys
 from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
+from pipeline.release.commit import is_alike
 from pipeline.release.version import Version, published
+
+READ = (".", ":!docs", ":!tests", ":!operate", ":!*.md")
+"""All but what no build reads (docs/pipeline.md, What is made again)."""
 
 
 def built_at(dist: Path, commit: str, mode: str) -> Version | None:
-    """Return the newest whole version that was built at a commit, as committed, in this mode."""
-    return next((one for one in published(dist) if _is_of(one, commit, mode)), None)
+    """Return the newest whole version that was built from the files of a commit, in this mode."""
+    return next((one for one in published(dist) if _is_of(one, dist, commit, mode)), None)
 
 
-def _is_of(version: Version, commit: str, mode: str) -> bool:
+def _is_of(version: Version, dist: Path, commit: str, mode: str) -> bool:
     try:
         git, verdict = version.manifest.get("git") or {}, version.manifest.get("verdict") or {}
     except ArtifactError:
         return False
-    same = git.get("commit") == commit and verdict.get("mode") == mode
-    return same and bool(git.get("clean")) and version.is_whole()
+    if verdict.get("mode") != mode or not git.get("clean") or not git.get("commit"):
+        return False
+    return is_alike(dist.parent.parent, git["commit"], commit, READ) and version.is_whole()
 
 
 def main(dist: str, commit: str, mode: str) -> None:
     """Print how to save the build, if there is such a version."""
     if (found := built_at(Path(dist), commit, mode)) is not None:
         print(
-            f"{found.folder} was published at this commit. As BASE it saves this build: "
+            f"{found.folder} was published from the same files. As BASE it saves this build: "
             f"`.ci/review {found.folder} {found.folder.parent.name}`, if the compilers are still "
             "those of then."
         )

@@ -410,15 +410,37 @@ def test_the_table_has_intervals(base: Path) -> None:
     assert any(re.fullmatch(r"\[[+-].+ %, [+-].+ %\]", row[4]) for row in rows)
 
 
-def test_a_published_version_of_the_commit_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "mixed" / "1.0-aa11"
+def _published_at(dist: Path, commit: str) -> tuple[Path, str]:
+    folder = dist / "1.0-aa11"
     folder.mkdir(parents=True)
-    git = {"commit": "0123", "clean": True}
+    git = {"commit": commit, "clean": True}
     text = json.dumps({"git": git, "verdict": {"mode": "quick"}})
     (folder / "manifest.json").write_text(text, encoding="utf-8")
     write_sums(folder)
+    return folder, text
+
+
+def test_a_version_is_named_whose_commit_differs_in_pages_alone(tmp_path: Path) -> None:
+    def commit(file: str) -> str:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("new", encoding="utf-8")
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        for words in (("init", "-q"), ("add", file), (*who, "commit", "-qm", file)):
+            subprocess.run(["git", "-C", tmp_path, *words], check=True)
+        return subprocess.check_output(["git", "-C", tmp_path, "rev-parse", "HEAD"], text=True)[:-1]
+
+    dist = tmp_path / "dist" / "mixed"
+    folder, _ = _published_at(dist, commit("allocator/a.c"))
+    pages = [commit("docs/page.md"), commit("tests/test_a.py"), commit("CHANGELOG.md")]
+    found = [known.built_at(dist, one, "quick") for one in pages]
+    assert [one and one.folder for one in found] == [folder] * 3
+    assert known.built_at(dist, commit("allocator/b.c"), "quick") is None
+
+
+def test_a_published_version_of_the_commit_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, text = _published_at(tmp_path / "mixed", "0123")
     known.main(str(folder.parent), "0123", "quick")
     assert f"`.ci/review {folder} mixed`" in capsys.readouterr().out
     for commit, mode in (("4567", "quick"), ("0123", "default")):
