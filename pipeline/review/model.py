@@ -160,7 +160,8 @@ class Review:
         if not self.same:
             yield (
                 "Each side was trained by itself, but alike: two builds of the same sources "
-                "differed by up to 1 % in misses, and not in size (docs/versions.md, Reviews)."
+                "differed by up to 1 % in misses, and in trees at two paths in the size of a few "
+                "functions (docs/versions.md, Reviews)."
             )
         if self.comparison.measured:
             yield (
