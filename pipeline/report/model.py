@@ -175,25 +175,26 @@ class ReportModel(Record):
             return ""
         found = gains(self.verify)
         why = f" for {' and '.join(found)}" if found else ", though nothing is shown to be better"
-        return f"{why}{self._behind}{self.beside}"
+        return f"{why}{self._behind(', but')}{self.beside}"
 
     @property
     def beside(self) -> str:
         """That a published version was not made current; or ""."""
         return ", not made current" if self.stays else ""
 
-    @property
-    def _behind(self) -> str:
-        """What is worse than in the version before, over all workloads; or ""."""
+    def _behind(self, link: str) -> str:
+        """Return what is worse than in the version before, over all workloads; or ""."""
         if self.previous is None:
             return ""
         worse = [row.name for row in self.previous.worse_overall]
-        return f", but worse than {self.previous.version} ({', '.join(worse)})" if worse else ""
+        return f"{link} worse than {self.previous.version} ({', '.join(worse)})" if worse else ""
 
     @property
     def refused_for(self) -> str:
-        """What decided that the build was not published, to stand behind the outcome; or ""."""
-        found = "" if self.passed else decided_by(self.verify, self.allow_regression)
+        """What speaks against a build that is not published, to stand behind the outcome."""
+        if self.withheld:
+            return self._behind(";")
+        found = "" if self.published else decided_by(self.verify, self.allow_regression)
         return f" ({found})" if found else ""
 
     @property

@@ -340,6 +340,14 @@ def test_a_worse_version_is_a_regression_in_the_report() -> None:
     assert found[0].what == "instructions per op is worse than in 0.1.0-old"
 
 
+def test_the_first_words_of_a_build_to_review_say_what_got_worse() -> None:
+    """`.ci/review` builds with `--no-publish`: the headline told gains alone."""
+    model = against(good(), older())
+    withheld = model.model_copy(update={"published": False, "withheld": True})
+    assert withheld.refused_for == "; worse than 0.1.0-old (instructions per op)"
+    assert withheld.model_copy(update={"previous": None}).refused_for == ""
+
+
 @pytest.mark.parametrize("form", ["term", "md"])
 def test_diff_says_what_got_worse(form: str) -> None:
     said = render_diff(compare_versions(older(), good()), "0.1.0-abc", form)
