@@ -52,12 +52,24 @@
 #endif
 
 /* HAK_CXX_NAME(void *, new_plain, "_Znwm", (size_t size)) declares a function that programs call by
- * a mangled name; where nothing is replaced, one that nobody calls. */
+ * a mangled name; where nothing is replaced, one that nobody calls. A program may have its own in
+ * place of any of them, so no compiler may take ours for the one that is called: weak.
+ * HAK_CXX_FREE(delete_plain, "_ZdlPv") says that it is another name of hak_free, which another file
+ * has, and HAK_CXX_FREE_HERE makes it so there. */
 #if HAK_REPLACE
-#define HAK_CXX_NAME(type, id, mangled, parameters) HAK_EXPORT type id parameters __asm__(mangled);
+#define HAK_CXX_NAME(type, id, mangled, parameters)                                                \
+    HAK_EXPORT __attribute__((weak)) type id parameters __asm__(mangled)
+#define HAK_CXX_FREE(id, mangled) void id(void *block) __asm__(mangled)
 #else
 #define HAK_CXX_NAME(type, id, mangled, parameters)                                                \
-    static type id parameters __attribute__((unused));
+    static type id parameters __attribute__((unused))
+#define HAK_CXX_FREE(id, mangled) void id(void *block) __asm__("hak_free")
+#endif
+#if HAK_REPLACE && !HAK_WRAPPED
+#define HAK_CXX_FREE_HERE(id, mangled)                                                             \
+    HAK_CXX_NAME(void, id, mangled, (void *block)) HAK_ALIAS_OF(hak_free);
+#else
+#define HAK_CXX_FREE_HERE(id, mangled)
 #endif
 
 /* Kept although nothing refers to it. */

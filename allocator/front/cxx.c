@@ -92,19 +92,25 @@ void *hak_cxx_new(size_t size, size_t alignment) {
     return try_harder(size, alignment);
 }
 
-/* A handler may throw, which C cannot catch: the runtime's own nothrow form calls the throwing
- * form above and catches. Without a handler there is nothing to try. */
-static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const void *tag) {
+/* ---- the nothrow forms of the runtime: they call a throwing form, and catch, which C cannot ----
+ */
+
+#define PLAIN_NOTHROW(array) "_Zn" array "mRKSt9nothrow_t"
+#define ALIGNED_NOTHROW(array) "_Zn" array "mSt11align_val_tRKSt9nothrow_t"
+
+static void *call_nothrow(function runtime, size_t size, size_t alignment, const void *tag) {
     typedef void *(*plain_form)(size_t, const void *);
     typedef void *(*aligned_form)(size_t, size_t, const void *);
-    if (current_handler() == NULL)
-        return NULL;
-    function runtime = find(RTLD_NEXT, alignment != 0 ? "_ZnwmSt11align_val_tRKSt9nothrow_t"
-                                                      : "_ZnwmRKSt9nothrow_t");
-    if (runtime == NULL)
-        return NULL;
     return alignment != 0 ? ((aligned_form)runtime)(size, alignment, tag)
                           : ((plain_form)runtime)(size, tag);
+}
+
+/* A handler may throw. Without one there is nothing to try. */
+static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const void *tag) {
+    if (current_handler() == NULL)
+        return NULL;
+    function runtime = find(RTLD_NEXT, alignment != 0 ? ALIGNED_NOTHROW("w") : PLAIN_NOTHROW("w"));
+    return runtime != NULL ? call_nothrow(runtime, size, alignment, tag) : NULL;
 }
 
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
@@ -114,7 +120,21 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
     return try_without_throwing(size, alignment, tag);
 }
 
-/* ---- the operators ---- */
+/* ---- the forms that others stand on ---- */
+
+/* A program may replace some forms alone. The rest then stands on these, as C++'s standard has it
+ * ([new.delete]): a block of the program's operator new must not come to our operator delete, nor
+ * one of ours to the program's. There those of arrays stand on those of single objects, too; here
+ * they are a family of their own, as sound and without a detour. */
+
+HAK_CXX_BASE(void *, new_plain, "_Znwm", (size_t size),
+             return hak_cxx_named(hak_cxx_new(size, 0), HAK_FROM_NEW))
+HAK_CXX_BASE(void *, new_array_plain, "_Znam", (size_t size),
+             return hak_cxx_named(hak_cxx_new(size, 0), HAK_FROM_NEW_ARRAY))
+HAK_CXX_BASE(void *, new_aligned, "_ZnwmSt11align_val_t", (size_t size, size_t alignment),
+             return hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW))
+HAK_CXX_BASE(void *, new_array_aligned, "_ZnamSt11align_val_t", (size_t size, size_t alignment),
+             return hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW_ARRAY))
 
 /* In production size, alignment and tag say nothing that the page does not know: every form is
  * free. */
@@ -125,32 +145,59 @@ HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_fam
         hak_free(block);
 }
 
-/* Each twice: for one object, and for an array. */
-#define OPERATOR_NEW(form, ending, parameters, block)                                              \
-    HAK_CXX_OPERATOR(void *, new_##form, "_Znw" ending, parameters,                                \
-                     return hak_cxx_named(block, HAK_FROM_NEW))                                    \
-    HAK_CXX_OPERATOR(void *, new_array_##form, "_Zna" ending, parameters,                          \
-                     return hak_cxx_named(block, HAK_FROM_NEW_ARRAY))
-#define OPERATOR_DELETE(form, ending, parameters, size, alignment)                                 \
-    HAK_CXX_OPERATOR(void, delete_##form, "_Zdl" ending, parameters,                               \
-                     release(block, size, alignment, HAK_FROM_NEW))                                \
-    HAK_CXX_OPERATOR(void, delete_array_##form, "_Zda" ending, parameters,                         \
-                     release(block, size, alignment, HAK_FROM_NEW_ARRAY))
+HAK_CXX_FREE(delete_plain, "_ZdlPv");
+HAK_CXX_FREE(delete_array_plain, "_ZdaPv");
+HAK_CXX_OPERATOR(void, delete_aligned, "_ZdlPvSt11align_val_t", (void *block, size_t alignment),
+                 release(block, SIZE_MAX, alignment, HAK_FROM_NEW))
+HAK_CXX_OPERATOR(void, delete_array_aligned, "_ZdaPvSt11align_val_t",
+                 (void *block, size_t alignment),
+                 release(block, SIZE_MAX, alignment, HAK_FROM_NEW_ARRAY))
 
-OPERATOR_NEW(plain, "m", (size_t size), hak_cxx_new(size, 0))
-OPERATOR_NEW(nothrow, "mRKSt9nothrow_t", (size_t size, const void *tag),
-             hak_cxx_new_or_null(size, 0, tag))
-OPERATOR_NEW(aligned, "mSt11align_val_t", (size_t size, size_t alignment),
-             hak_cxx_new(size, alignment))
-OPERATOR_NEW(aligned_nothrow, "mSt11align_val_tRKSt9nothrow_t",
-             (size_t size, size_t alignment, const void *tag),
-             hak_cxx_new_or_null(size, alignment, tag))
+/* ---- those that stand on them ---- */
 
-OPERATOR_DELETE(plain, "Pv", (void *block), SIZE_MAX, 1)
-OPERATOR_DELETE(nothrow, "PvRKSt9nothrow_t", (void *block), SIZE_MAX, 1)
-OPERATOR_DELETE(sized, "Pvm", (void *block, size_t size), size, 1)
-OPERATOR_DELETE(aligned, "PvSt11align_val_t", (void *block, size_t alignment), SIZE_MAX, alignment)
-OPERATOR_DELETE(aligned_nothrow, "PvSt11align_val_tRKSt9nothrow_t", (void *block, size_t alignment),
-                SIZE_MAX, alignment)
-OPERATOR_DELETE(sized_aligned, "PvmSt11align_val_t", (void *block, size_t size, size_t alignment),
-                size, alignment)
+/* Where the program has a form of its own. Linked statically as a whole it has no runtime to find:
+ * then it gets what the throwing form does. */
+static HAK_DOOR void *nothrow_on(function other, const char *name, size_t size, size_t alignment,
+                                 const void *tag) {
+    function runtime = find(RTLD_NEXT, name);
+    if (runtime != NULL)
+        return call_nothrow(runtime, size, alignment, tag);
+    return alignment != 0 ? ((void *(*)(size_t, size_t))other)(size, alignment)
+                          : ((void *(*)(size_t))other)(size);
+}
+
+#define NOTHROW_ON(other, mangled, parameters, alignment, family)                                  \
+    HAK_CXX_OPERATOR(void *, other##_nothrow, mangled, parameters,                                 \
+                     return HAK_LIKELY(other == own_##other)                                       \
+                                ? hak_cxx_named(hak_cxx_new_or_null(size, alignment, tag), family) \
+                                : nothrow_on((function)other, mangled, size, alignment, tag))
+
+#define PLAIN (size_t size, const void *tag)
+#define ALIGNED (size_t size, size_t alignment, const void *tag)
+NOTHROW_ON(new_plain, PLAIN_NOTHROW("w"), PLAIN, 0, HAK_FROM_NEW)
+NOTHROW_ON(new_array_plain, PLAIN_NOTHROW("a"), PLAIN, 0, HAK_FROM_NEW_ARRAY)
+NOTHROW_ON(new_aligned, ALIGNED_NOTHROW("w"), ALIGNED, alignment, HAK_FROM_NEW)
+NOTHROW_ON(new_array_aligned, ALIGNED_NOTHROW("a"), ALIGNED, alignment, HAK_FROM_NEW_ARRAY)
+
+/* Whoever replaces a form of delete replaces that of new. The guard looks at what this form says.
+ */
+#define DELETE_ON(of, call, form, mangled, parameters, size, alignment, family)                    \
+    HAK_CXX_OPERATOR(void, delete_##of##_##form, mangled, parameters,                              \
+                     if (HAK_GUARD && new_##of == own_new_##of)                                    \
+                         release(block, size, alignment, family);                                  \
+                     else call)
+#define DELETE_PLAIN(form, ending, parameters, size)                                               \
+    DELETE_ON(plain, delete_plain(block), form, "_ZdlPv" ending, parameters, size, 1,              \
+              HAK_FROM_NEW)                                                                        \
+    DELETE_ON(array_plain, delete_array_plain(block), form, "_ZdaPv" ending, parameters, size, 1,  \
+              HAK_FROM_NEW_ARRAY)
+#define DELETE_ALIGNED(form, ending, parameters, size)                                             \
+    DELETE_ON(aligned, delete_aligned(block, alignment), form, "_ZdlPv" ending, parameters, size,  \
+              alignment, HAK_FROM_NEW)                                                             \
+    DELETE_ON(array_aligned, delete_array_aligned(block, alignment), form, "_ZdaPv" ending,        \
+              parameters, size, alignment, HAK_FROM_NEW_ARRAY)
+
+DELETE_PLAIN(nothrow, "RKSt9nothrow_t", (void *block), SIZE_MAX)
+DELETE_PLAIN(sized, "m", (void *block, size_t size), size)
+DELETE_ALIGNED(nothrow, "St11align_val_tRKSt9nothrow_t", (void *block, size_t alignment), SIZE_MAX)
+DELETE_ALIGNED(sized, "mSt11align_val_t", (void *block, size_t size, size_t alignment), size)

@@ -11,10 +11,17 @@ void *hak_cxx_new(size_t size, size_t alignment);
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
 
 #define HAK_CXX_OPERATOR(type, id, mangled, parameters, body)                                      \
-    HAK_CXX_NAME(type, id, mangled, parameters)                                                    \
+    HAK_CXX_NAME(type, id, mangled, parameters);                                                   \
     type id parameters {                                                                           \
         body;                                                                                      \
     }
+
+/* The same where somebody has to know whether the program has its own: own_##id is ours. */
+#define HAK_CXX_BASE(type, id, mangled, parameters, body)                                          \
+    static type own_##id parameters {                                                              \
+        body;                                                                                      \
+    }                                                                                              \
+    HAK_CXX_NAME(type, id, mangled, parameters) HAK_ALIAS_OF(own_##id);
 
 /* Production has no use for the name of the operator. */
 HAK_INLINE void *hak_cxx_named(void *block, enum hak_family family) {

@@ -48,6 +48,8 @@ HAK_EXPORT HAK_HOT void hak_free(void *block) {
 HAK_LIBC_NAME(void *, malloc, (size_t size), hak_malloc)
 HAK_LIBC_NAME(void, free, (void *block), hak_free)
 HAK_LIBC_NAME(void, cfree, (void *block), hak_free)
+HAK_CXX_FREE_HERE(delete_plain, "_ZdlPv")
+HAK_CXX_FREE_HERE(delete_array_plain, "_ZdaPv")
 HAK_LIBC_NAME(void *, __libc_malloc, (size_t size), hak_malloc)
 HAK_LIBC_NAME(void, __libc_free, (void *block), hak_free)
 

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/geometry.h"
 #include "front/core.h"
+#include "front/cxx.h"
 #include "guard/guard.h"
 #include "os/os.h"
 #include "stats/stats.h"
@@ -110,3 +111,12 @@ HAK_EXPORT void *hak_pvalloc(size_t size) {
 }
 
 #include "front/libc_names.h"
+
+/* ---- C++'s, on which the others stand ---- */
+
+HAK_CXX_OPERATOR(void, delete_plain, "_ZdlPv", (void *block),
+                 hak_guard_free(block,
+                                &(hak_free_call){"operator delete", SIZE_MAX, 1, HAK_FROM_NEW}))
+HAK_CXX_OPERATOR(void, delete_array_plain, "_ZdaPv", (void *block),
+                 hak_guard_free(block, &(hak_free_call){"operator delete", SIZE_MAX, 1,
+                                                        HAK_FROM_NEW_ARRAY}))

@@ -78,3 +78,5 @@ HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t siz
 }
 
 #include "front/libc_names.h"
+HAK_CXX_FREE_HERE(delete_plain, "_ZdlPv")
+HAK_CXX_FREE_HERE(delete_array_plain, "_ZdaPv")
