@@ -27,9 +27,6 @@ HAK_INLINE int hak_call_create(const char *path) {
 HAK_INLINE ssize_t hak_call_read(int fd, void *to, size_t size) {
     return syscall(SYS_read, fd, to, size);
 }
-HAK_INLINE ssize_t hak_call_write(int fd, const void *from, size_t size) {
-    return syscall(SYS_write, fd, from, size);
-}
 /* From its beginning. */
 HAK_INLINE ssize_t hak_call_read_again(int fd, void *to, size_t size) {
     return syscall(SYS_pread64, fd, to, size, (off_t)0);

@@ -1,6 +1,7 @@
 #include "os/out.h"
 
 #include "base/text.h"
+#include "base/write.h"
 #include "os/calls.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ bool hak_out_open(hak_out *out, const char *path) {
 
 static void flush(hak_out *out) {
     for (size_t done = 0; done < out->used && out->error == 0;) {
-        ssize_t more = hak_call_write(out->file, out->buffer + done, out->used - done);
+        ssize_t more = hak_write(out->file, out->buffer + done, out->used - done);
         if (more > 0)
             done += (size_t)more;
         else if (errno != EINTR)

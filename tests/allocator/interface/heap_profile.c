@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/threads.h"
 #include "hakmem.h"
 
 enum { RATE = 4096, MANY = 60000 / TEST_SHARE, FEW = MANY / 60 };
@@ -182,6 +184,17 @@ static void check_errors(void) {
     CHECK(dump(long_path) == ENAMETOOLONG);
 }
 
+/* Beyond the limit of file sizes there is an error, and no signal. */
+static void check_file_limit(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit little = {100, 100};
+        CHECK(setrlimit(RLIMIT_FSIZE, &little) == 0);
+        _exit(dump(path) == EFBIG ? 0 : 1);
+    }
+    child_must_succeed(child);
+}
+
 static void check_stop(void) {
     stop();
     unsigned before = look(77, 77).samples;
@@ -223,6 +236,7 @@ int main(void) {
     check_resized();
     check_child();
     check_errors();
+    check_file_limit();
     check_stop();
     CHECK(validate() == 1);
     unlink(path);
