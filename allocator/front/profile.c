@@ -3,7 +3,6 @@
 #include "base/fatal.h"
 #include "heap/owner.h"
 #include "include/hakmem.h"
-#include "os/os.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
@@ -55,10 +54,8 @@ static void on_signal(int number) {
 }
 
 static void follow_options(void) {
-    int signal = (int)hak_policy_now()->profile_signal;
     hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
-    if (signal != 0)
-        hak_os_on_signal(signal, on_signal);
+    hak_policy_on_signal(HAK_OPTION_profile_signal, on_signal);
 }
 
 static HAK_COLD void begin_at(const char *prefix) {

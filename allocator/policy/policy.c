@@ -252,3 +252,13 @@ bool hak_policy_read_again(void) {
     hak_lock_give(&lock);
     return believed;
 }
+
+/* ---- signals ---- */
+
+void hak_policy_on_signal(enum hak_option_index option, void (*handler)(int signal)) {
+    int signal = (int)*hak_policy_at(hak_policy_now(), option);
+    if (signal != 0 && !hak_os_on_signal(signal, handler))
+        hak_message((const char *const[]){
+            "hakmem: ", hak_options[option].variable,
+            ": the program has a handler of its own, or the system refuses; not used", NULL});
+}

@@ -60,6 +60,10 @@ HAK_COLD void hak_policy_change_to(enum hak_option_index option, unsigned long v
 /* What an option was when the process started. */
 HAK_COLD unsigned long hak_policy_at_start(enum hak_option_index option);
 
+/* Calls the handler at the signal that an option names; 0: none. Where that cannot be, a line on
+ * stderr says so. */
+void hak_policy_on_signal(enum hak_option_index option, void (*handler)(int signal));
+
 /* Reads the file that HAKMEM_CONF named again; what it says of options that may change counts, over
  * all else. False: there is none. */
 HAK_COLD bool hak_policy_read_again(void);

@@ -1,8 +1,6 @@
 #include "reclaim/steer.h"
 
-#include "base/fatal.h"
 #include "limits/limit.h"
-#include "os/os.h"
 #include "pages/epoch.h"
 #include "policy/policy.h"
 #include "reclaim/background.h"
@@ -36,12 +34,7 @@ static void ask(int signal) {
 
 void hak_steer_start(void) {
     hak_limit_update();
-    unsigned long signal = hak_policy_now()->conf_signal;
-    if (signal != 0 && !hak_os_on_signal((int)signal, ask))
-        hak_message((const char *const[]){
-            "hakmem: HAKMEM_CONF_SIGNAL: the program has a handler of its own, or the system "
-            "refuses; not used",
-            NULL});
+    hak_policy_on_signal(HAK_OPTION_conf_signal, ask);
 }
 
 static HAK_COLD void read_again(void) {

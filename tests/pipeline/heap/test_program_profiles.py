@@ -63,9 +63,9 @@ def program(tmp_path: Path) -> Path:
     return tmp_path / "program"
 
 
-def start(program: Path, prefix: str) -> subprocess.CompletedProcess[str]:
+def start(program: Path, prefix: str, **options: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "LD_PRELOAD": str(library()), "HAKMEM_PROFILE_HEAP": prefix,
-           "HAKMEM_PROFILE_RATE": "4096"}  # fmt: skip
+           "HAKMEM_PROFILE_RATE": "4096", **options}  # fmt: skip
     return subprocess.run([program], env=env, check=True, capture_output=True, text=True)
 
 
@@ -88,3 +88,8 @@ def test_a_path_that_is_not_absolute_is_refused_by_a_sentence(program: Path) -> 
 
 def test_a_folder_that_is_not_there_is_told_and_harms_nothing(program: Path) -> None:
     assert "no heap profile at /nowhere/app" in start(program, "/nowhere/app").stderr
+
+
+def test_a_signal_that_cannot_be_had_is_told(program: Path, tmp_path: Path) -> None:
+    said = start(program, f"{tmp_path}/app", HAKMEM_PROFILE_SIGNAL="9").stderr
+    assert said.startswith("hakmem: HAKMEM_PROFILE_SIGNAL: ") and said.endswith("; not used\n")
