@@ -10,6 +10,8 @@ from pipeline.commands.duration import Duration
 from pipeline.commands.options import verbose_option
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.shell_completion import CompletionItem
 
     from pipeline.core.console import BuildConsole
@@ -197,7 +199,7 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
     from pipeline.experiment.sides import build_sides, require_trial
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
-    from pipeline.versus.compare import Effort, Subject, compare
+    from pipeline.versus.compare import Effort, Subject, compare, logs_of_errors
 
     trial = require_trial(entry)
     profile = load_profile(tree, trial.profile)
@@ -206,19 +208,16 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
             line.step("compiling both sides")
             sides = build_sides(shop, entry)
             line.done("both sides are compiled")
-        request = _request(shop, entry, budget_s)
         subject = Subject(trial.run or None, None if trial.run else trial.profile)
-        with console.stage("versus") as line:
+        with logs_of_errors("hakmem-experiment-") as logs, console.stage("versus") as line:
+            request = _request(shop, entry, budget_s, logs)
             found = compare(*sides, subject, request, Effort(), line.step)
             line.done(f"{found.throughput.pairs} pairs")
     return found
 
 
-def _request(shop: Workshop, entry: Entry, budget_s: float) -> JudgeRequest:
+def _request(shop: Workshop, entry: Entry, budget_s: float, logs: Path) -> JudgeRequest:
     """Return what the judge is asked: about the command of the trial, or about a profile."""
-    import tempfile
-    from pathlib import Path
-
     from pipeline.commands.versus import whole_path
     from pipeline.experiment.sides import require_trial
     from pipeline.versus.compare import Timed, command_request
@@ -226,7 +225,6 @@ def _request(shop: Workshop, entry: Entry, budget_s: float) -> JudgeRequest:
     from pipeline.versus.runner import command_runner
 
     trial = require_trial(entry)
-    logs = Path(tempfile.mkdtemp(prefix="hakmem-experiment-"))  # kept after a failure: it is named
     if not trial.run:
         return profile_request(shop, budget_s, logs)
     timed = Timed(whole_path(trial.run), trial.threads)

@@ -159,13 +159,12 @@ def _compare(
     budget_s: float,
     verbose: bool,
 ) -> VersusResult:
-    import tempfile
     from dataclasses import replace
 
     from pipeline.core import process
     from pipeline.core.console import open_console
     from pipeline.core.paths import Tree
-    from pipeline.versus.compare import Subject, compare
+    from pipeline.versus.compare import Subject, compare, logs_of_errors
     from pipeline.versus.side import parse_side
 
     tree, name = Tree.here(), profile or "mixed"
@@ -174,12 +173,12 @@ def _compare(
     if verbose:
         process.echo = lambda line: console.child(_PADDING.sub("", line))
     timed = replace(timed, command=whole_path(timed.command))
-    logs = Path(tempfile.mkdtemp(prefix="hakmem-versus-"))  # kept after a failure: it is named
-    request = _request(tree, timed, name, budget_s, logs, console)
     subject = Subject(timed.command or None, None if timed.command else name)
-    with console.stage("versus") as line:
-        result = compare(*sides, subject, request, effort, line.step)
-        line.done(f"{result.throughput.pairs} pairs")
+    with logs_of_errors("hakmem-versus-") as logs:
+        request = _request(tree, timed, name, budget_s, logs, console)
+        with console.stage("versus") as line:
+            result = compare(*sides, subject, request, effort, line.step)
+            line.done(f"{result.throughput.pairs} pairs")
     return result
 
 

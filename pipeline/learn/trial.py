@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from pipeline.judge.verdict import Verdict
 from pipeline.learn.rules import Proposal
 from pipeline.tune.move import Move, apply
 from pipeline.tune.tuning import with_worth
-from pipeline.versus.compare import Effort, Progress, Subject, compare
+from pipeline.versus.compare import Effort, Progress, Subject, compare, logs_of_errors
 from pipeline.versus.model import VersusResult
 from pipeline.versus.show import sentence
 from pipeline.versus.side import SideOfTwo
@@ -97,13 +96,13 @@ class Trial:
         except BuildError as error:
             return Judged(moves, None, error.message)
         sides = SideOfTwo("as it is", self._build(self._base), {}), SideOfTwo(name, changed, {})
-        logs = Path(tempfile.mkdtemp(prefix="hakmem-learn-"))  # kept after a failure: it is named
-        told = replace(request, logs=logs)
 
         def say(text: str) -> None:
             self._say(f"{name}: {text}")
 
-        found = compare(*sides, Subject(profile=self._profile), told, Effort(), say)
+        with logs_of_errors("hakmem-learn-") as logs:
+            told = replace(request, logs=logs)
+            found = compare(*sides, Subject(profile=self._profile), told, Effort(), say)
         return Judged(moves, found)
 
     def _chosen(self, together: Judged) -> Geometry | None:

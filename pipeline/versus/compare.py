@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.core.errors import PipelineError
 from pipeline.judge import environment
 from pipeline.judge.judging import describe
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
@@ -44,6 +47,21 @@ class Subject:
     profile: str | None = None
 
 
+@contextmanager
+def logs_of_errors(prefix: str) -> Iterator[Path]:
+    """Yield a folder for logs. It stays only after an error that names one of them."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    named: Path | None = None
+    try:
+        yield folder
+    except PipelineError as error:
+        named = error.log
+        raise
+    finally:
+        if named is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def compare(
     a: SideOfTwo,
     b: SideOfTwo,
@@ -64,7 +82,6 @@ def compare(
         benches=tuple(_with_variables(bench, a, b) for bench in request.benches),
     )
     found = _measured(request, effort, progress)
-    shutil.rmtree(request.logs, ignore_errors=True)
     return VersusResult(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         a=_compared(a),

@@ -23,7 +23,7 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.throughput import summarise
 from pipeline.judge.verdict import Verdict
 from pipeline.release.contents import write_sums
-from pipeline.versus.compare import rows_of
+from pipeline.versus.compare import logs_of_errors, rows_of
 from pipeline.versus.model import Compared, VersusResult
 from pipeline.versus.show import duration, next_step, render, sentence
 from pipeline.versus.side import parse_side
@@ -81,6 +81,24 @@ def test_a_program_that_fails_is_no_result(library: Path) -> None:
     log = ROOT / Path(done.stderr.split("log: ")[1].strip())
     assert "false" in log.read_text(encoding="utf-8").splitlines()[0]
     shutil.rmtree(log.parents[1])
+
+
+@pytest.mark.parametrize(
+    ("error", "stays"), [(KeyboardInterrupt(), False), (UsageError("?", log=Path("log")), True)]
+)
+def test_logs_stay_where_an_error_names_one(error: BaseException, stays: bool) -> None:
+    with pytest.raises(type(error)), logs_of_errors("versus-test-") as logs:
+        raise error
+    assert logs.exists() == stays
+    shutil.rmtree(logs, ignore_errors=True)
+
+
+def test_a_refusal_leaves_no_folder_for_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = versus("libc", "libc", "--profile", "nosuch", "--pairs", "10")
+    assert (done.returncode, [*tmp_path.iterdir()]) == (ExitCode.PROFILE, []), done.stderr
 
 
 @pytest.mark.parametrize(
