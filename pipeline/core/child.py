@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,6 +61,8 @@ _running = _Running()
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment children get: a kept few, fixed locale and zone, then ``extra``."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    if "TMPDIR" in kept:
+        kept["TMPDIR"] = tempfile.gettempdir()  # the same as ours, where that is none to write to
     return kept | FIXED_VARIABLES | dict(extra or {})
 
 

@@ -64,7 +64,8 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
         )
     full = isinstance(error, OSError) and error.errno in _FULL
     if full or _speaks_of_space(error):
-        place = getattr(error, "filename", None) or Tree.here().root
+        written = getattr(error, "filename2", None)  # of a copy; the other one is only read
+        place = written or getattr(error, "filename", None) or Tree.here().root
         return SpaceError(
             f"no space left on the disk of {place}: {error}",
             hint="free some space, and give the same command again",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import shlex
 import subprocess
@@ -105,6 +106,14 @@ def test_a_folder_that_was_removed_is_told(tmp_path: Path, start: str) -> None:
     done = in_shell(line)
     assert done.returncode == ExitCode.USAGE, done.stderr
     assert done.stderr.startswith("error: the folder that you are in was removed\n"), done.stderr
+
+
+def test_a_copy_to_a_full_disk_names_that_disk(capsys: pytest.CaptureFixture[str]) -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "build/a", None, "dist/a")
+
+    assert _guarded(full) == ExitCode.SPACE
+    assert "no space left on the disk of dist/a" in capsys.readouterr().err
 
 
 def test_a_file_whose_name_is_no_text_is_named_all_the_same(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,14 @@ def wait_until_gone(pid: int) -> None:
 def test_stray_variables_stay_outside(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "")
     assert f"\n{name}=" not in "\n" + process.run(["env"]).stdout
+
+
+def test_a_folder_for_temporary_files_that_is_not_there_stays_outside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TMPDIR", "/no/such/folder")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    process.run(["sh", "-c", 'test -w "$TMPDIR"'])
 
 
 def test_given_variables_arrive() -> None:
