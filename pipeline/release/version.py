@@ -336,11 +336,15 @@ def _command_of(version: Version) -> str:
 
 
 def check_folder(dist: Path) -> None:
-    """Raise SpaceError if a file stands where a folder for versions has to be."""
+    """Raise SpaceError if a file, or a link to none, stands where a folder for versions has to be.
+
+    Where the link leads may be a disk that is not mounted just now.
+    """
     for place in (dist, dist.parent):
-        if place.exists() and not place.is_dir():
+        if (place.exists() or place.is_symlink()) and not place.is_dir():
+            what = "a link that leads to no folder" if place.is_symlink() else "a file"
             raise SpaceError(
-                f"{place} is a file, and versions are published in a folder of that name",
+                f"{place} is {what}, and versions are published in a folder of that name",
                 hint=f"remove or rename it: mv {place} {place}.old",
             )
 

@@ -138,3 +138,15 @@ def test_a_bad_manifest_is_an_error_with_its_path(content: bytes, tree: Tree) ->
     with pytest.raises(ArtifactError, match=r"1\.0-ab22/manifest\.json"):
         _ = version.manifest
     assert len(published(tree.dist("p"))) == 2
+
+
+@pytest.mark.parametrize("name", ["dist", "dist/p"])
+@pytest.mark.parametrize("leads_to", ["/no/such/folder", "itself"])
+def test_a_link_to_no_folder_in_place_of_versions_is_named(
+    tmp_path: Path, name: str, leads_to: str
+) -> None:
+    place = tmp_path / name
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(place if leads_to == "itself" else leads_to)
+    with pytest.raises(SpaceError, match=f"{name} is a link that leads to no folder"):
+        require_published(tmp_path / "dist" / "p", "p")
