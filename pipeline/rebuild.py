@@ -19,7 +19,7 @@ from pipeline.geometry.tables import default_geometry
 from pipeline.profile.load import load_profile
 from pipeline.profile.schema import Profile
 from pipeline.release.bundle import BUNDLE, Bundle, unpack
-from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, GEOMETRY, PROFDATA
+from pipeline.release.contents import CONTEXT_PROFDATA, FACTORS, FDATA, GEOMETRY
 from pipeline.release.origin import other_sources, other_tools
 from pipeline.release.version import PROFILE
 from pipeline.stages.bolt.optimize import bolt
@@ -38,6 +38,7 @@ from pipeline.stages.proof.candidate import LAID_OUT, Candidate
 from pipeline.stages.proof.verify import Verdict, verify
 from pipeline.stages.publish.publish import Published, check_writable, publish
 from pipeline.stages.publish.release import Release
+from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import read_lists
 
 STAGE = "bundle"

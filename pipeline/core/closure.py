@@ -16,7 +16,10 @@ from pipeline.core.home import own_root
 
 PACKAGE = "pipeline"
 # What these do is said to people, and decides no result.
-SILENT = frozenset({"pipeline.core.console", "pipeline.core.errors", "pipeline.core.report_error"})
+SILENT = frozenset(
+    f"{PACKAGE}.{name}"
+    for name in ("core.console", "core.errors", "core.report_error", "core.spelling", "report.text")
+)
 
 
 @cache

@@ -20,8 +20,8 @@ from pipeline.core.files import replace_text, replacing
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.fleet.counts import LIMIT_S, Overlap, edge_overlap, overlap, total_count
-from pipeline.release.contents import PROFDATA
 from pipeline.toolchain.fdata import Edges
+from pipeline.toolchain.profdata import PROFDATA
 
 FDATA = "bolt.fdata"
 # The largest factor: counts of 10 ** 12 times it still fit into 64 bits.

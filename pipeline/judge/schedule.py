@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from pipeline.core.places import PLACES
 from pipeline.judge.request import Side
 
 MAX_PADDING = 4096
@@ -14,14 +15,6 @@ MAX_PADDING = 4096
 
 Mytkowicz et al. 2009 (Producing Wrong Data Without Doing Anything Obviously Wrong): the size of
 the environment alone moved run times by several per cent.
-"""
-
-PLACES = 16
-"""Where the code of a loop of ours may lie, 32 bytes apart (cmake/places.cmake).
-
-A load is slow while another one shares the lowest nine bits of its address: so seen on Intel model
-207, eight on 167. Where a loop meets a load of the library's is chance, and was worth 25 % of
-larson's speed (docs/results/judge.md). Over all places both sides meet as often.
 """
 
 BLOCK = 2

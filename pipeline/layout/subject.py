@@ -15,9 +15,10 @@ from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
 from pipeline.profile.load import load_profile
-from pipeline.release.contents import FDATA, PROFDATA
+from pipeline.release.contents import FDATA
 from pipeline.release.version import MANIFEST, Version, require_undamaged, resolve
 from pipeline.toolchain.find import find_toolchain
+from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import SymbolLists, read_lists
 from pipeline.toolchain.text_map import find_debug_file, read_text_map
 from pipeline.toolchain.text_model import Heat, TextMap

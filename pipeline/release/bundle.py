@@ -27,11 +27,11 @@ from pipeline.release.contents import (
     FDATA,
     GEOMETRY,
     LISTS,
-    PROFDATA,
     archive_place,
 )
 from pipeline.release.version import MANIFEST, PROFILE, Version
 from pipeline.toolchain.find import LLVM_PARTS
+from pipeline.toolchain.profdata import PROFDATA
 
 BUNDLE, VERDICT = "bundle.json", "verdict.json"
 # A real bundle has some hundred KiB. Beyond this many bytes, unpacked, somebody means ill.

@@ -29,7 +29,7 @@ from pipeline.toolchain.elf import read_build_id
 
 HEADER = "include/hakmem.h"
 KINDS = "kinds"
-PROFDATA, FDATA, FACTORS = "hakmem.profdata", "bolt.fdata", "factors.json"
+FDATA, FACTORS = "bolt.fdata", "factors.json"
 CONTEXT_PROFDATA = "context.profdata"  # both training passes; only where the second was used
 GEOMETRY = "geometry.toml"  # only where the profile has one
 LISTS = ("hot.txt", "cold.txt")

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from pipeline.core.process import run
 
+PROFDATA = "hakmem.profdata"
+"""The name of a merged profile, in artifacts and in versions."""
+
 LIMIT_S = 120.0
 # A function that only samples know is hot ("PseudoHot") has no counts: it ran, by 1.
 _FUNCTION = r"^  (\S.*):\n(?:    .*\n)*?    (?:Block counts: \[(.*)\]|Counters: \d+ +<PseudoHot>)$"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from conftest import Sandbox
 
-from pipeline.judge.schedule import PLACES
+from pipeline.core.places import PLACES
 from pipeline.toolchain.find import find_toolchain
 from pipeline.toolchain.symbols import functions
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pipeline.core.console import StageLine
 from pipeline.core.errors import ProfileError
+from pipeline.core.places import PLACES
 from pipeline.core.store import Artifact, Notes
-from pipeline.judge.schedule import PLACES
 from pipeline.profile.schema import REPLAY, Program
 from pipeline.stages.build.compile import PROGRAM_FOLDERS, cmake_build, take_library
 from pipeline.stages.build.configure import Setup

@@ -16,10 +16,9 @@ from pipeline.core.errors import ChildError, DataError
 from pipeline.core.process import run
 from pipeline.core.store import Artifact, Notes
 from pipeline.core.variant import PRODUCTION
-from pipeline.release.contents import PROFDATA
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.train import Training
-from pipeline.toolchain.profdata import read_counts
+from pipeline.toolchain.profdata import PROFDATA, read_counts
 
 STAGE, SECOND = "merge", "context-merge"
 LIMIT_S = 120.0

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.core.errors import BuildError
-from pipeline.release.contents import CONTEXT_PROFDATA, FDATA, PROFDATA
+from pipeline.release.contents import CONTEXT_PROFDATA, FDATA
 from pipeline.release.origin import other_sources, other_tools
 from pipeline.release.version import Version
 from pipeline.stages.bolt.optimize import place
@@ -21,6 +21,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.optimize import CONTEXT, FLAVOURS, SECTIONS, WHOLE, Flavour, arrange
 from pipeline.stages.proof.candidate import LAID_OUT
 from pipeline.stages.proof.relink import Placing, Relinker, functions_of, require_same
+from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import SymbolLists, check_order, read_lists
 from pipeline.toolchain.text_map import find_debug_file
 

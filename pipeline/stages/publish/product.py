@@ -9,10 +9,11 @@ from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.processor import ANY
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_toml
-from pipeline.release.contents import CONTEXT_PROFDATA, FDATA, GEOMETRY, LISTS, PROFDATA, Product
+from pipeline.release.contents import CONTEXT_PROFDATA, FDATA, GEOMETRY, LISTS, Product
 from pipeline.stages.build.finish import debug_name
 from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.publish.release import Beside, Release
+from pipeline.toolchain.profdata import PROFDATA
 
 if TYPE_CHECKING:
     from pipeline.geometry.model import Geometry

@@ -15,7 +15,6 @@ from pipeline.geometry.difference import differences
 from pipeline.geometry.model import Difference
 from pipeline.geometry.tables import default_geometry
 from pipeline.release.commit import commit_of
-from pipeline.release.contents import PROFDATA
 from pipeline.release.last import point_last
 from pipeline.release.version import Version, current, published
 from pipeline.stages.build.baseline import STAGE as BASELINE
@@ -25,6 +24,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.merge import function_counts
 from pipeline.stages.publish.product import STAGE
 from pipeline.stages.publish.release import Release
+from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import read_lists
 
 if TYPE_CHECKING:  # the judge's numpy and scipy come with it, and pyelftools

@@ -13,6 +13,7 @@ import pytest
 from judge_support import compile_c, pairs, result_of, throughput_of
 
 from pipeline.core.errors import ArtifactError, WorkloadError
+from pipeline.core.places import PLACES
 from pipeline.judge import judging
 from pipeline.judge.bench import parse_bench_line, timed_run
 from pipeline.judge.counting.valgrind import ValgrindSource
@@ -29,7 +30,7 @@ from pipeline.judge.request import (
     Side,
 )
 from pipeline.judge.samples import SIDES, RunSample
-from pipeline.judge.schedule import PLACES, PlannedPair, plan
+from pipeline.judge.schedule import PlannedPair, plan
 from pipeline.judge.tasks import Task
 from pipeline.judge.verdict import Verdict
 from pipeline.report.findings import findings
