@@ -174,17 +174,15 @@ def huge_page_findings(folder: Path | None = None) -> list[Finding]:
 
 
 def _counters() -> Finding:
-    """Return whether the hardware counts instructions here; otherwise valgrind does."""
-    from pipeline.core.errors import PipelineError
-    from pipeline.core.process import run
+    """Return whether the judge counts by hardware here; otherwise valgrind does."""
+    import shutil
 
-    try:
-        said = run(
-            ["perf", "stat", "-x,", "-e", "instructions:u", "/bin/true"], timeout_s=20, expect=None
-        ).stderr
-    except PipelineError:
-        said = ""
-    if said[:1].isdigit():
+    from pipeline.judge.counting.count import choose_source
+    from pipeline.judge.request import Tools
+
+    perf = shutil.which("perf")
+    source, _ = choose_source(Tools(perf=Path(perf) if perf else None))
+    if source.name == "hardware":
         return Finding("hardware counters", "perf counts instructions")
     return Finding(
         "hardware counters",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import getmembers, isfunction
 from typing import Any
 
 from pipeline.core.variant import PRODUCTION, asked_for, line_of
@@ -32,29 +33,6 @@ from pipeline.report.compared_model import ComparedRow, Comparison
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import Finding, ReportModel
 
-_FILTERS = (
-    text.number,
-    text.figure,
-    text.place,
-    text.rounded,
-    text.ratio,
-    text.change,
-    text.between,
-    text.ends,
-    text.judged,
-    text.spread,
-    text.measured,
-    text.pace,
-    text.percent,
-    text.short,
-    text.many,
-    text.quantity,
-    text.kib,
-    text.address,
-    text.day,
-    text.cell,
-    text.sentence,
-)
 FEW_NAMES = 6
 _CLOCKS = {"cpu": "CPU", "wall": "wall"}
 _MORE_COUNTS = (
@@ -67,8 +45,8 @@ _MORE_COUNTS = (
 
 
 def filters() -> Mapping[str, Callable[..., object]]:
-    """Return the filters of all templates: how numbers are written."""
-    return {one.__name__: one for one in _FILTERS}
+    """Return the filters of all templates: all that text.py knows of how numbers are written."""
+    return dict(getmembers(text, isfunction))
 
 
 def values(model: ReportModel) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pipeline.core.closure import closure_digest
 from pipeline.core.console import BuildConsole, StageLine
@@ -19,7 +19,9 @@ from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
 from pipeline.toolchain.identity import MEMORY, Identities
 
-Mode = Literal["quick", "default", "thorough"]
+if TYPE_CHECKING:
+    from pipeline.judge.request import Mode
+
 Work = Callable[[Path, StageLine], Notes]
 
 

@@ -1,6 +1,7 @@
 """Reading counts: callgrind files, perf output, cache geometry, and the choice of a source."""
 
 import dataclasses
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.commands import doctor
 from pipeline.core.errors import ArtifactError, DataError
 from pipeline.judge.counting import hardware, valgrind
 from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
@@ -315,6 +317,17 @@ def test_without_hardware_counters_simulation_is_chosen_and_the_reason_kept(
     source, why = choose_source(Tools(perf=perf))
     assert source.name == "valgrind"
     assert f"perf cannot count {event}" in why
+
+
+def test_doctor_says_of_hardware_counters_what_the_judge_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It called them fine where one event alone could be counted."""
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    fake_perf(tmp_path)
+    assert doctor._counters().state == "perf counts instructions"
+    fake_perf(tmp_path, missing=(hardware.I1_MISSES,))
+    assert "valgrind counts instead" in doctor._counters().state
 
 
 def test_without_perf_simulation_is_chosen() -> None:
