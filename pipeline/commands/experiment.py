@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.commands.duration import Duration
-from pipeline.commands.options import verbose_option
+from pipeline.commands.options import budget_option, verbose_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,15 +140,7 @@ def _row(entry: Entry) -> dict[str, Any]:
     epilog="Example: pipeline experiment run half-depth-64",
 )
 @click.argument("name", shell_complete=_complete_entry)
-@click.option(
-    "--budget",
-    "budget_s",
-    type=Duration(),
-    default="60s",
-    show_default=True,
-    metavar="TIME",
-    help="Run pairs until the verdict is clear, for so long at most.",
-)
+@budget_option("60s", "Run pairs until the verdict is clear, for so long at most.")
 @verbose_option
 def run_command(name: str, budget_s: float, verbose: bool) -> int:
     """Build both sides of the entry NAME, judge them, and write the verdict into the entry.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.commands.options import complete_profile
+from pipeline.commands.options import any_profile_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -25,13 +25,7 @@ NOTHING = "nothing published"
 
 
 @click.command("health")
-@click.option(
-    "--profile",
-    "-p",
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Profile: training/profiles/NAME.toml, or NAME+hardened.  [default: mixed]",
-)
+@any_profile_option("Profile: training/profiles/NAME.toml, or NAME+hardened.  [default: mixed]")
 @click.option("--all", "every", is_flag=True, help="All profiles, each with its current version.")
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")

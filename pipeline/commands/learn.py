@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.build import open_workshop
-from pipeline.commands.duration import Duration
 from pipeline.commands.options import (
+    budget_option,
     complete_file,
     cpu_option,
     profile_option,
@@ -56,15 +56,7 @@ if TYPE_CHECKING:
               metavar="SECONDS", help="Time between two samples.")  # fmt: skip
 @click.option("--keep", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Keep the samples of --pid there, for --stats.")  # fmt: skip
-@click.option(
-    "--budget",
-    "budget_s",
-    type=Duration(),
-    default="10m",
-    show_default=True,
-    metavar="TIME",
-    help="About how long the judge's runs take in all.",
-)
+@budget_option("10m", "About how long the judge's runs take in all.")
 @click.option("--dry-run", is_flag=True, help="Say the proposals; build, judge and write nothing.")
 @click.option("--write", is_flag=True, help="Write what pays; without it a diff is printed.")
 @cpu_option

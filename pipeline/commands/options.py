@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from pipeline.commands.duration import Duration
 from pipeline.core.variant import PRODUCTION, VARIANTS
 
 if TYPE_CHECKING:
@@ -173,6 +174,26 @@ def line_option(command: Callable[..., Any]) -> Callable[..., Any]:
     That is the profile's name for production, and ``PROFILE+VARIANT`` for what is beside it.
     """
     return _profile(_variant(command))
+
+
+def any_profile_option(words: str) -> Callable[[Any], Any]:
+    """Return the option ``--profile`` of a command that also means something without one."""
+    return click.option(
+        "--profile", "-p", metavar="NAME", shell_complete=complete_profile, help=words
+    )
+
+
+def budget_option(default: str, words: str) -> Callable[[Any], Any]:
+    """Return the option ``--budget``: how long the judge may run pairs."""
+    return click.option(
+        "--budget",
+        "budget_s",
+        type=Duration(),
+        default=default,
+        show_default=True,
+        metavar="TIME",
+        help=words,
+    )
 
 
 alone_variant_option = click.option("--variant", default=PRODUCTION, show_default=True, **_VARIANT)

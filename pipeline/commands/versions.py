@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_profile, known_line
+from pipeline.commands.options import any_profile_option, known_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -40,13 +40,7 @@ def complete_version(
 
 
 @click.command("list")
-@click.option(
-    "--profile",
-    "-p",
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Only versions of this profile.",
-)
+@any_profile_option("Only versions of this profile.")
 def list_command(profile: str | None) -> None:
     """List published versions, newest first; * is current.
 

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.duration import Duration
-from pipeline.commands.options import complete_file, complete_profile, output_option, verbose_option
+from pipeline.commands.options import (
+    any_profile_option,
+    budget_option,
+    complete_file,
+    output_option,
+    verbose_option,
+)
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -52,12 +57,8 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
 @click.argument("a", shell_complete=complete_side)
 @click.argument("b", shell_complete=complete_side)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
-@click.option(
-    "--profile",
-    "-p",
-    metavar="NAME",
-    shell_complete=complete_profile,
-    help="Profile of versions without one, and of the workloads where there is no COMMAND.  "
+@any_profile_option(
+    "Profile of versions without one, and of the workloads where there is no COMMAND.  "
     "[default: mixed]",
 )
 @click.option(
@@ -80,15 +81,7 @@ def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | Non
     callback=_even,
     help="Run just so many pairs of each workload: an even number, 10 or more.",
 )
-@click.option(
-    "--budget",
-    "budget_s",
-    type=Duration(),
-    default="60s",
-    show_default=True,
-    metavar="TIME",
-    help="Run pairs until the verdict is clear, for so long at most: 30s or more.",
-)
+@budget_option("60s", "Run pairs until the verdict is clear, for so long at most: 30s or more.")
 @click.option(
     "--export",
     "form",
