@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option, output_option, verbose_option
+from pipeline.commands.options import EXISTING_FILE, line_option, output_option, verbose_option
 from pipeline.commands.versions import complete_version
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def bundle_command() -> None:
 @click.option(
     "--sign",
     "key",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     metavar="KEY",
     help="Sign it with this OpenSSH key; the signature is a file beside it, FILE.sig.",
 )
@@ -67,7 +67,7 @@ def export_command(
 
 
 @bundle_command.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=EXISTING_FILE)
 @click.option(
     "--allow",
     type=click.Choice(["sources", "tools", "flags", "commands"]),
@@ -78,7 +78,7 @@ def export_command(
 @click.option(
     "--verify",
     "signers",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     metavar="SIGNERS",
     help="Refuse it unless FILE.sig is by one of these (a file as `man ssh-keygen` has it).",
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE
 from pipeline.core.errors import ExitCode
 from pipeline.core.files import replace_text, replacing
 
@@ -19,12 +20,10 @@ NOTHING_LIVES = (
     "HAKMEM_PROFILE_SIGNAL makes a program write a profile while it runs"
 )
 
-_path = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command("heap", epilog="Example: pipeline heap app.1.heap app.2.heap --html growth.html")
-@click.argument("file", type=_path)
-@click.argument("later", type=_path, required=False, metavar="[LATER]")
+@click.argument("file", type=EXISTING_FILE)
+@click.argument("later", type=EXISTING_FILE, required=False, metavar="[LATER]")
 @click.option(
     "--show",
     type=click.Choice(["top", "tree", "folded"]),
@@ -41,13 +40,13 @@ _path = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT_FILE,
     metavar="OUT",
     help="Write a page with a flame graph instead.",
 )
 @click.option(
     "--pprof",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT_FILE,
     metavar="OUT",
     help="Write what pprof reads instead: protobuf in gzip, with names and lines.",
 )

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import line_option
+from pipeline.commands.options import OUTPUT_FILE, line_option
 
 if TYPE_CHECKING:
     from pipeline.report.history import History
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("history")
 @line_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of the table.")
-@click.option("--html", type=_FILE, metavar="FILE", help="Write a page with charts and the table.")
-@click.option("--svg", type=_FILE, metavar="FILE", help="Write the charts alone.")
+@click.option(
+    "--html", type=OUTPUT_FILE, metavar="FILE", help="Write a page with charts and the table."
+)
+@click.option("--svg", type=OUTPUT_FILE, metavar="FILE", help="Write the charts alone.")
 def history_command(profile: str, as_json: bool, html: Path | None, svg: Path | None) -> None:
     """Show the versions of a profile over time, oldest first.
 

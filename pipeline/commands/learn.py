@@ -9,6 +9,8 @@ import click
 
 from pipeline.commands.build import open_workshop
 from pipeline.commands.options import (
+    EXISTING_FILE,
+    OUTPUT_FILE,
     budget_option,
     complete_file,
     cpu_option,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--stats",
     "files",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     multiple=True,
     metavar="FILE",
     shell_complete=complete_file,
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
               help="How often each PID is asked.")  # fmt: skip
 @click.option("--every", type=click.FloatRange(min=0.1), default=6.0, show_default=True,
               metavar="SECONDS", help="Time between two samples.")  # fmt: skip
-@click.option("--keep", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--keep", type=OUTPUT_FILE, metavar="FILE",
               help="Keep the samples of --pid there, for --stats.")  # fmt: skip
 @budget_option("10m", "About how long the judge's runs take in all.")
 @click.option("--dry-run", is_flag=True, help="Say the proposals; build, judge and write nothing.")

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
 def complete_profile(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
@@ -53,7 +57,7 @@ def output_option(
     return click.option(
         "--output",
         "-o",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=OUTPUT_FILE,
         metavar="FILE",
         callback=callback,
         help=words,

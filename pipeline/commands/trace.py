@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import new_file_option
+from pipeline.commands.options import EXISTING_FILE, OUTPUT_FILE, new_file_option
 from pipeline.core.files import replace_text, replacing
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Lines of a list of processes; a script may start hundreds.
 SHOWN_PROCESSES = 12
 
-_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_file = click.argument("file", type=EXISTING_FILE)
 _output = new_file_option("The new trace; it must not exist yet.", required=True)
 _process = click.option(
     "--process",
@@ -41,7 +41,7 @@ def trace_group() -> None:
 @_process
 @click.option(
     "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT_FILE,
     metavar="OUT",
     help="Write a page with plots instead.",
 )
@@ -107,9 +107,7 @@ def cut_command(file: Path, output: Path, process: int | None, first: int, last:
     short_help="Make one process of all, threads side by side.",
     epilog="Example: pipeline trace merge worker*.trace -o all.trace",
 )
-@click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("files", nargs=-1, required=True, type=EXISTING_FILE)
 @_output
 def merge_command(files: tuple[Path, ...], output: Path) -> None:
     """Make one process of all: their threads side by side, in the order of their clocks."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 
 from conftest import TINY
+from judge_support import pairs, result_of, throughput_of
 from rich.console import Console
 
 from pipeline.core.console import BuildConsole
@@ -16,9 +16,6 @@ from pipeline.profile.schema import Trace
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.terminal import as_text
 from pipeline.stages.build.doubts import idle, short_recording, tell_doubts, words_to_stderr
-
-sys.path.insert(0, str(Path(__file__).parent / "judge"))
-from judge_support import pairs, result_of, throughput_of
 
 LOG = Path("logs") / "kv.log"
 

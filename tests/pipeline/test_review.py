@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +33,6 @@ from pipeline.review.model import RULES, SAME_PLAIN, Lists, Review
 from pipeline.review.render import OWN_TITLE, markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(Path(__file__).parent / "report"))
 import report_support  # noqa: E402
 
 BASE, HEAD = "0.1.0-base", "0.1.0-head"

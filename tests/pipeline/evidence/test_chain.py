@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-
 from judge_support import compile_c
 
 from pipeline.evidence.chain import Build, judge_chain

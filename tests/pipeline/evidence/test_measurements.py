@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-
 from judge_support import counting_of, counts, workload_counts
 
 from pipeline.core.process import Completed

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import tomllib
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from geometry_support import strange
 
 from pipeline.core.errors import ExitCode, ProfileError

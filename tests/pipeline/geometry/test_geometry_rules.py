@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from geometry_support import strange
 
 from pipeline.core.errors import ExitCode, ProfileError

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 from judge_support import pairs, program_of, result_of, throughput_of
 
 from pipeline.judge.gained import gains

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
+
+from judge_support import (
+    counting_of,
+    counts,
+    health_of,
+    pairs,
+    result_of,
+    throughput_of,
+    workload_counts,
+)
 
 from pipeline.core.store import Receipt
 from pipeline.evidence.model import (
@@ -33,17 +41,6 @@ from pipeline.report.made_model import Overlap
 from pipeline.report.model import ReportModel, Source
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, Section, TextMap
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import (
-    counting_of,
-    counts,
-    health_of,
-    pairs,
-    result_of,
-    throughput_of,
-    workload_counts,
-)
 
 LISTS = SymbolLists(hot=("hak_malloc", "hak_free", "pop"), cold=("hak_fatal",))
 

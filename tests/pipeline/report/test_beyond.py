@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from judge_support import pairs, program_of, result_of, throughput_of
 
 from pipeline.report.beyond import beyond_the_library
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import pairs, program_of, result_of, throughput_of
 
 
 @pytest.mark.parametrize(

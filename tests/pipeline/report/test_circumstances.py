@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from judge_support import pairs, result_of, throughput_of
 
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.circumstances import judged_before, laxer, told_once, uncommitted
 from pipeline.report.history import Point
 from pipeline.report.model import Finding, Source
 from pipeline.report.text import WROTE
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import pairs, result_of, throughput_of
 
 RESULT = result_of(throughput_of(loop=pairs(1.03)))
 LIBRARY = RESULT.tuned.sha256

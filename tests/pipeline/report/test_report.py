@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from judge_support import pairs, program_of, result_of, throughput_of
+from report_support import bad, good, mixed, mixed_counts, receipt
 from rich.console import Console
 
 from pipeline.cli import cli
@@ -28,11 +29,6 @@ from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text, render_terminal
 from pipeline.report.view import commands, example_line, harmless, slowest_first
 from pipeline.stages.build.workshop import Options
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import pairs, program_of, result_of, throughput_of
-from report_support import bad, good, mixed, mixed_counts, receipt
 
 GOLDEN = Path(__file__).parent / "golden"
 

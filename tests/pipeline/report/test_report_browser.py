@@ -6,18 +6,15 @@ import html
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from report_support import good
 
 from pipeline.heap.html import render_page
 from pipeline.heap.stacks import Frame
 from pipeline.report.html import render_html
-
-sys.path.insert(0, str(Path(__file__).parent))
-from report_support import good
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 LIMIT_S = 300

@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from pipeline.judge.counts import Counting, RealProgram
-from pipeline.judge.request import Margins
-from pipeline.judge.statistics import Interval
-from pipeline.report.build import against
-from pipeline.report.compare import compare_versions
-from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
-from pipeline.report.compared_model import ComparedRow, Comparison
-from pipeline.report.diff import render_diff, verdict
-from pipeline.report.model import ReportModel
-from pipeline.report.view import changed_functions, none_shown
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import (
     counting_of,
     counts,
@@ -34,6 +18,17 @@ from judge_support import (
     workload_counts,
 )
 from report_support import good, older
+
+from pipeline.judge.counts import Counting, RealProgram
+from pipeline.judge.request import Margins
+from pipeline.judge.statistics import Interval
+from pipeline.report.build import against
+from pipeline.report.compare import compare_versions
+from pipeline.report.compare_counts import CountPair, counted_rows, workload_rows
+from pipeline.report.compared_model import ComparedRow, Comparison
+from pipeline.report.diff import render_diff, verdict
+from pipeline.report.model import ReportModel
+from pipeline.report.view import changed_functions, none_shown
 
 
 def judgements(comparison: Comparison) -> dict[str, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
+from judge_support import pairs, result_of, throughput_of
+from report_support import bad, good, mixed_counts
 
 from pipeline.judge.statistics import Interval
 from pipeline.report.build import alone
@@ -20,10 +20,6 @@ from pipeline.report.svg.intervals import Span, cell_axis, span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
 from pipeline.report.view import measured_and_found
-
-sys.path.insert(0, str(Path(__file__).parent))
-from judge_support import pairs, result_of, throughput_of
-from report_support import bad, good, mixed_counts
 
 LIMIT = 2_000_000
 SECTIONS = [

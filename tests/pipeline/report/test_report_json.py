@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from judge_support import (
+    counting_of,
+    counts,
+    workload_counts,
+)
+from report_support import RECEIPTS, bad, evidence, good, older
 
 from pipeline.core.errors import ArtifactError
 from pipeline.evidence.curve import curve_points, swept_workloads
@@ -18,15 +23,6 @@ from pipeline.report.build import Inputs, report_model
 from pipeline.report.files import JSON, read_report, render_json, write_reports
 from pipeline.report.model import ReportModel
 from pipeline.report.schema import schema_page
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import (
-    counting_of,
-    counts,
-    workload_counts,
-)
-from report_support import RECEIPTS, bad, evidence, good, older
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "docs" / "report.schema.json"

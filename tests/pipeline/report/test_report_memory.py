@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-from pipeline.report.compare import compare_versions
-from pipeline.report.compared_model import ComparedRow
-from pipeline.report.model import ReportModel
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
 from judge_support import (
     pair,
     result_of,
@@ -20,6 +10,10 @@ from judge_support import (
 )
 from report_support import good, older
 from test_report_compare import judgements, playing
+
+from pipeline.report.compare import compare_versions
+from pipeline.report.compared_model import ComparedRow
+from pipeline.report.model import ReportModel
 
 
 def test_memory_is_compared_by_the_same_recordings_alone() -> None:

@@ -6,22 +6,19 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from conftest import Sandbox
+from report_support import bad, good
+from test_report_html import check_page
+from test_report_json import validator
 
 from pipeline.cli import cli
 from pipeline.core.errors import ExitCode
 from pipeline.release.contents import write_sums
 from pipeline.report.compared_model import Comparison
 from pipeline.report.files import FILES, JSON, read_report, render_json
-
-sys.path.insert(0, str(Path(__file__).parent))
-from report_support import bad, good
-from test_report_html import check_page
-from test_report_json import validator
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOW = ROOT / ".github" / "workflows" / "judge.yml"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from judge_support import pair, pairs, program_of, request_of, result_of, throughput_of
+from report_support import mixed
 
 from pipeline.judge.health import summarise as summarise_health
 from pipeline.judge.model import HealthCheck
@@ -21,11 +22,6 @@ from pipeline.report.model import ReportModel
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text
 from pipeline.report.view import paired
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import pair, pairs, program_of, request_of, result_of, throughput_of
-from report_support import mixed
 
 
 def report_of(found: Throughput) -> ReportModel:

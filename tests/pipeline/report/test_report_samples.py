@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from report_support import RECEIPTS, evidence, facts, good, judged, receipt
 
 from pipeline.report.build import Inputs, report_model
 from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.model import ReportModel
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from report_support import RECEIPTS, evidence, facts, good, judged, receipt
 
 ROW = {
     "file": "web.data",

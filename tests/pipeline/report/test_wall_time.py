@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from judge_support import pairs, result_of, throughput_of, waiting
 
 from pipeline.judge.headline import headline
 from pipeline.judge.samples import PairSample
@@ -15,9 +13,6 @@ from pipeline.report.html import render_html
 from pipeline.report.markdown import render_markdown
 from pipeline.report.summary import summary_rows
 from pipeline.report.terminal import as_text
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judge"))
-from judge_support import pairs, result_of, throughput_of, waiting
 
 SURE = "git: another way by wall time than by CPU time"
 ALONE = "git: slower by wall time alone"
