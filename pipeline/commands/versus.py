@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -167,11 +169,13 @@ def _compare(
         process.echo = lambda line: console.child(_PADDING.sub("", line))
     timed = replace(timed, command=whole_path(timed.command))
     subject = Subject(timed.command or None, None if timed.command else name)
-    with logs_of_errors("hakmem-versus-") as logs:
-        request = _request(tree, timed, name, budget_s, logs, console)
-        with console.stage("versus") as line:
-            result = compare(*sides, subject, request, effort, line.step)
-            line.done(f"{result.throughput.pairs} pairs")
+    with (
+        logs_of_errors("hakmem-versus-") as logs,
+        _asked(tree, timed, name, budget_s, logs, console) as request,
+        console.stage("versus") as line,
+    ):
+        result = compare(*sides, subject, request, effort, line.step)
+        line.done(f"{result.throughput.pairs} pairs")
     return result
 
 
@@ -191,16 +195,21 @@ def whole_path(words: tuple[str, ...]) -> tuple[str, ...]:
     return (str(Path(program).absolute()), *words[1:])
 
 
-def _request(
+@contextmanager
+def _asked(
     tree: Tree,
     timed: Timed,
     profile: str,
     budget_s: float,
     logs: Path,
     console: BuildConsole,
-) -> JudgeRequest:
-    """Return what the judge is asked; ProfileError for an unknown profile."""
-    from pipeline.commands.build import open_workshop
+) -> Iterator[JudgeRequest]:
+    """Give what the judge is asked; ProfileError for an unknown profile.
+
+    On a profile no build works in the tree until that is measured: it would disturb the runs, and
+    may remove the programs.
+    """
+    from pipeline.commands.build import open_to_judge
     from pipeline.profile.load import load_profile
     from pipeline.stages.build.workshop import Options
     from pipeline.versus.compare import command_request
@@ -208,9 +217,10 @@ def _request(
     from pipeline.versus.runner import command_runner
 
     if timed.command:
-        return command_request(command_runner(tree), timed, budget_s, logs)
-    with open_workshop(tree, load_profile(tree, profile), Options(), console, wait=True) as shop:
-        return profile_request(shop, budget_s, logs)
+        yield command_request(command_runner(tree), timed, budget_s, logs)
+        return
+    with open_to_judge(tree, load_profile(tree, profile), Options(), console) as shop:
+        yield profile_request(shop, budget_s, logs)
 
 
 def _show(result: VersusResult, form: str | None, output: Path | None) -> None:

@@ -9,12 +9,24 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+from click.testing import CliRunner
 from judge_support import pair, request_of
 
-from pipeline.core.errors import ArtifactError, ExitCode, PipelineError, UsageError, VersionError
+from pipeline.cli import cli
+from pipeline.core.errors import (
+    ArtifactError,
+    ExitCode,
+    PipelineError,
+    UsageError,
+    VersionError,
+    WorkloadError,
+)
 from pipeline.core.paths import Tree
 from pipeline.judge import environment
 from pipeline.judge.keys import memory_key, rss_guard, throughput_key
@@ -342,3 +354,28 @@ def test_a_folder_for_the_export_is_there_before_anything_runs(
     assert done.returncode == ExitCode.USAGE
     assert "there is no folder" in done.stderr
     assert not ran.exists()
+
+
+def test_no_build_works_in_the_tree_while_its_programs_are_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    @contextmanager
+    def held(*_: object) -> Iterator[None]:
+        seen.append("lock")
+        yield
+        seen.append("free")
+
+    def compare(*_: object) -> NoReturn:
+        seen.append("compare")
+        raise WorkloadError("enough")
+
+    monkeypatch.setattr("pipeline.commands.build.open_to_judge", held)
+    monkeypatch.setattr("pipeline.versus.on_profile.profile_request", lambda *_: None)
+    monkeypatch.setattr("pipeline.versus.compare.compare", compare)
+    monkeypatch.setattr("pipeline.versus.side.parse_side", lambda *_: None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    found = CliRunner().invoke(cli, ["versus", "a", "b"])
+    assert isinstance(found.exception, WorkloadError)
+    assert seen == ["lock", "compare"]
