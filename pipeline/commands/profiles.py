@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pipeline.core.paths import Tree
+    from pipeline.profile.schema import Profile
 
 CELLS = 4
 UNWRAPPED = 1000
@@ -96,7 +97,8 @@ def _cells(tree: Tree, name: str) -> tuple[str, ...]:
 def init_command(name: str, command: tuple[str, ...]) -> None:
     """Write a commented profile NAME for a program of yours.
 
-    COMMAND has to end by itself. Without one the profile is for two recordings.
+    COMMAND has to end by itself. It is run once, to say what it does. Without one the profile is
+    for two recordings.
     """
     from pipeline.core.files import replace_text
     from pipeline.core.paths import Tree
@@ -111,12 +113,24 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     server = _server_of(command) if script else None
     text = render_profile(name, _absolute(command, tree.root), server=server)
     replace_text(path, text)
-    parse_profile(path)
+    profile = parse_profile(path)
     click.echo(f"wrote {path}")
     paths = (f"note: {line}" for line in differing_programs(command))
     gone = (f"note: there is no {word}" for word in command[1:] if _is_gone(word))
-    for line in (*paths, *gone, *_hints(command), *_next_steps(name, bool(command))):
+    for line in (*paths, *gone, *_hints(command), *_tried(tree, profile)):
         click.echo(line)
+    for line in _next_steps(name, bool(command)):
+        click.echo(line)
+
+
+def _tried(tree: Tree, profile: Profile) -> Iterator[str]:
+    """Yield what one run of the command shows; nothing where there is none."""
+    from pipeline.profile.schema import Trace
+    from pipeline.stages.build.tried import try_once
+
+    traces = [one for one in profile.workload if isinstance(one, Trace) and one.record]
+    for one in traces:
+        yield from try_once(tree, profile.name, one)
 
 
 def _free_place(folder: Path, name: str) -> Path:

@@ -15,6 +15,8 @@ from pipeline.core.paths import Tree
 from pipeline.profile.load import load_profile, parse_profile, profile_names
 from pipeline.profile.schema import Command, Program, Trace
 from pipeline.profile.template import render_profile
+from pipeline.stages.build.tried import seen
+from pipeline.trace.read import Process
 
 HERE = Path(__file__)
 
@@ -153,6 +155,42 @@ def test_init_tells_of_pythons_own_pools(
 ) -> None:
     code, output = fresh.run("init", "shop", "--", *command)
     assert (code, "env PYTHONMALLOC=malloc python3" in output) == (0, is_told), output
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            ("sort", "VERSION"),
+            r"tried once: \d+\.\d\d s, about [\d,]+ calls of malloc and free, most",
+        ),
+        (("sort", "VERSION"), "note: it hardly allocates"),
+        (
+            ("sh", "-c", "echo no >&2; exit 3"),
+            r"note: tried once: .* failed: sh: exit code 3\n  no",
+        ),
+    ],
+)
+def test_init_runs_the_command_once(fresh: Sandbox, command: tuple[str, ...], told: str) -> None:
+    code, output = fresh.run("init", "shop", "--", *command)
+    assert code == 0 and re.search(told, output), output
+
+
+@pytest.mark.parametrize(
+    ("seconds", "calls", "notes"),
+    [(0.01, 20_000, ["its start"]), (1, 9_999, ["hardly allocates"]), (1, 10_000, [])],
+)
+def test_a_run_that_shows_too_little_is_told(seconds: float, calls: int, notes: list[str]) -> None:
+    found = [process(command="mine", about_events=calls - 1), process(about_events=1)]
+    first, *others = seen(seconds, found)
+    assert f"about {calls:,} calls" in first and first.endswith("most by 2 threads of mine")
+    assert len(others) == len(notes)
+    assert all(word in other for word, other in zip(notes, others, strict=True))
+
+
+def process(**told: int | str) -> Process:
+    values = dict.fromkeys(Process.model_fields, 0) | {"command": "", "damage": "", "threads": 2}
+    return Process.model_validate(values | told)
 
 
 def test_init_notes_a_whole_path_that_is_not_there(fresh: Sandbox) -> None:

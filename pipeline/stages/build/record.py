@@ -15,6 +15,7 @@ from pipeline.core.console import StageLine, numbered
 from pipeline.core.digest import digest_file, digest_tree
 from pipeline.core.errors import DataError
 from pipeline.core.preload import preload
+from pipeline.core.process import Completed
 from pipeline.core.store import Notes
 from pipeline.profile.schema import Trace
 from pipeline.report.text import many
@@ -29,6 +30,7 @@ from pipeline.stages.build.doubts import (
 from pipeline.stages.build.programs import command_path, require_program
 from pipeline.stages.build.workloads import Prepared, command_keys, run_workload
 from pipeline.stages.build.workshop import Workshop
+from pipeline.trace.record import EVERYTHING, Wishes, join
 from pipeline.trace.tools import SOURCES, RecorderTools, recorder_tools
 
 STAGE = "record"
@@ -96,7 +98,8 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
         if trace.trace:
             whole = trace_file(shop.tree.root, trace)
         else:
-            doubts += words_to_stderr(trace.name, _record(shop, tools, trace, whole), log)
+            done = run_recorded(shop.tree.root, tools, trace, whole, log)
+            doubts += words_to_stderr(trace.name, done.stderr, log)
         found = processes(tools, whole)
         number = busiest(found)
         last = trace.first + (trace.events or MOST_EVENTS) - 1
@@ -109,37 +112,44 @@ def make_trace(shop: Workshop, tools: RecorderTools, trace: Trace, room: Path) -
             f'workload "{trace.name}": its trace has no event after number {trace.first}',
             hint="lower `first` in the profile",
         )
-    said = f"{many(events, 'event')}{_of_program(found[number].name)}"
+    said = f"{many(events, 'event')}{of_program(found[number].name)}"
     return Recorded(events, said, [*short_recording(trace, said, events, log), *doubts])
 
 
-def _of_program(command: str) -> str:
+def of_program(command: str) -> str:
     """Return " of sort" for the command line of a process; "" where its trace does not have it."""
     return "" if command == "-" else f" of {Path(command.split(maxsplit=1)[0]).name}"
 
 
-def _record(shop: Workshop, tools: RecorderTools, trace: Trace, whole: Path) -> str:
-    """Run the command with the recorder, trace all its processes; return what went to stderr."""
-    from pipeline.trace.record import join
+def run_recorded(
+    root: Path,
+    tools: RecorderTools,
+    trace: Trace,
+    whole: Path,
+    log: Path,
+    wishes: Wishes = EVERYTHING,
+) -> Completed:
+    """Run the command in ``root`` with the recorder, and trace all its processes.
 
+    Raises WorkloadError when the command fails, DataError when nothing was recorded.
+    """
     assert trace.record is not None
     parts = whole.with_name("parts")
     parts.mkdir()
     prepared = Prepared(
         (str(require_program(trace.record[0])), *trace.record[1:]),
-        {"PATH": command_path(), **trace.env, **_preload(tools, parts)},
-        shop.tree.root,
+        {
+            "PATH": command_path(),
+            **trace.env,
+            **wishes.environment(tools.library, parts),
+            **preload(tools.library),
+        },
+        root,
     )
-    done = run_workload(trace, prepared, log=shop.log(STAGE, trace.name))
+    done = run_workload(trace, prepared, log=log)
     join(sorted(parts.iterdir()), whole)
     shutil.rmtree(parts)
-    return done.stderr
-
-
-def _preload(tools: RecorderTools, parts: Path) -> dict[str, str]:
-    from pipeline.trace.record import EVERYTHING
-
-    return {**EVERYTHING.environment(tools.library, parts), **preload(tools.library)}
+    return done
 
 
 def _summary(notes: Notes) -> str:

@@ -1,0 +1,62 @@
+"""One run of a command for which somebody begins a profile: whether it ends, and allocates."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.core.errors import PipelineError
+from pipeline.core.paths import Tree
+from pipeline.profile.schema import Trace
+from pipeline.report.text import many
+from pipeline.stages.build.record import of_program, run_recorded
+from pipeline.trace.record import Wishes
+from pipeline.trace.tools import recorder_tools
+
+if TYPE_CHECKING:
+    from pipeline.trace.read import Process
+
+LIMIT_S = 20.0
+KEPT = Wishes(ring_mib=1)
+"""Of each process only the number of its calls is wanted, which a ring counts whole."""
+SHORT_S = 0.05
+"""An interpreter takes 0.02 to 0.03 s to start."""
+FEW = 10_000
+
+
+def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
+    """Yield what one run of the command of a recording shows, in lines for people."""
+    from pipeline.trace.read import processes  # numpy: only to read a trace
+
+    limited = trace.model_copy(update={"timeout_s": LIMIT_S})
+    log = tree.logs(profile) / "init" / f"{trace.name}.log"
+    with tempfile.TemporaryDirectory(prefix="hakmem-") as name:
+        whole = Path(name) / "whole.trace"
+        try:
+            tools = recorder_tools(tree)
+            done = run_recorded(tree.root, tools, limited, whole, log, KEPT)
+            found = processes(tools, whole)
+        except PipelineError as error:
+            yield f"note: tried once: {error.message}"
+            yield from [f"  {error.hint}"] if error.hint else []
+            return
+    yield from seen(done.seconds, found)
+
+
+def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
+    """Yield what was seen, and what a profile would make nothing of."""
+    calls = sum(one.about_events for one in found)
+    most = max(found, key=lambda one: one.about_events)
+    yield (
+        f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, most by "
+        f"{many(most.threads, 'thread')}{of_program(most.name)}"
+    )
+    if seconds < SHORT_S:
+        yield "note: that is hardly more than its start: give it work for a second or more"
+    if calls < FEW:
+        yield (
+            "note: it hardly allocates, so no malloc makes it faster: give it more work, or leave "
+            "it with the malloc that it has"
+        )
