@@ -67,6 +67,14 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
+def test_below_its_regressions_a_report_says_where_no_other_was_shown() -> None:
+    model = bad()
+    assert any(one.kind == "regression" for one in model.findings)
+    said = "No other regression was shown in 1 timed workload (mixed) and 0 counted."
+    assert said in Page(render_html(model)).said
+    assert said in render_markdown(model)
+
+
 @pytest.fixture(params=["good", "bad"])
 def html(request: pytest.FixtureRequest) -> str:
     return render_html({"good": good, "bad": bad}[request.param]())
