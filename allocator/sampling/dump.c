@@ -97,7 +97,8 @@ enum { PATH_ROOM = PATH_MAX + 64 };
 static bool write_named(char path[PATH_ROOM], const char *name) {
     char digits[21];
     hak_text text = {path, PATH_ROOM, 0};
-    HAK_TEXT_ADD(&text, prefix, ".", hak_decimal((unsigned)hak_call_process(), digits), ".", name, ".heap");
+    HAK_TEXT_ADD(&text, prefix, ".", hak_decimal((unsigned)hak_call_process(), digits), ".", name,
+                 ".heap");
     hak_text_end(&text);
     int error = hak_profile_write(path);
     if (error != 0)
