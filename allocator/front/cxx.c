@@ -127,13 +127,15 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
  * one of ours to the program's. There those of arrays stand on those of single objects, too; here
  * they are a family of their own, as sound and without a detour. */
 
-HAK_CXX_BASE(void *, new_plain, "_Znwm", (size_t size),
+HAK_CXX_BASE(void *, new_plain, own_new_plain, "_Znwm", (size_t size),
              return hak_cxx_named(hak_cxx_new(size, 0), HAK_FROM_NEW))
-HAK_CXX_BASE(void *, new_array_plain, "_Znam", (size_t size),
+HAK_CXX_BASE(void *, new_array_plain, own_new_array_plain, "_Znam", (size_t size),
              return hak_cxx_named(hak_cxx_new(size, 0), HAK_FROM_NEW_ARRAY))
-HAK_CXX_BASE(void *, new_aligned, "_ZnwmSt11align_val_t", (size_t size, size_t alignment),
+HAK_CXX_BASE(void *, new_aligned, own_new_aligned, "_ZnwmSt11align_val_t",
+             (size_t size, size_t alignment),
              return hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW))
-HAK_CXX_BASE(void *, new_array_aligned, "_ZnamSt11align_val_t", (size_t size, size_t alignment),
+HAK_CXX_BASE(void *, new_array_aligned, own_new_array_aligned, "_ZnamSt11align_val_t",
+             (size_t size, size_t alignment),
              return hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW_ARRAY))
 
 /* In production size, alignment and tag say nothing that the page does not know: every form is
