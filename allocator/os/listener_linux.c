@@ -1,5 +1,6 @@
 #include "os/listener.h"
 
+#include "base/text.h"
 #include "os/calls.h"
 #include "os/thread.h"
 
@@ -15,30 +16,17 @@ static HAK_EARLY pid_t owner; /* each process that ends reads it */
 
 /* ---- the path ---- */
 
-/* Digits of the process's number in front of what stands there. */
-static char *put_number(char *to, const char *end) {
-    char digits[12];
-    size_t count = 0;
-    for (pid_t left = hak_call_process(); left != 0; left /= 10)
-        digits[count++] = (char)('0' + left % 10);
-    while (count != 0 && to < end)
-        *to++ = digits[--count];
-    return to;
-}
-
 /* False: it is too long. */
 static bool name_it(const char *path) {
-    char *to = address.sun_path, *end = to + sizeof address.sun_path - 1;
-    while (*path != '\0' && to < end) {
-        bool is_number = path[0] == '%' && path[1] == 'p';
-        if (is_number)
-            to = put_number(to, end);
-        else
-            *to++ = *path;
-        path += is_number ? 2 : 1;
-    }
-    *to = '\0';
-    return *path == '\0' && to < end;
+    hak_text name = {address.sun_path, sizeof address.sun_path, 0};
+    for (; *path != '\0'; path++)
+        if (path[0] == '%' && path[1] == 'p') {
+            hak_text_number(&name, (size_t)hak_call_process());
+            path++;
+        } else {
+            HAK_TEXT_ADD(&name, (const char[]){*path, '\0'});
+        }
+    return hak_text_end(&name) < sizeof address.sun_path;
 }
 
 /* ---- listening there ---- */

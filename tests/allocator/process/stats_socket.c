@@ -406,6 +406,17 @@ static void what_is_there_stays(void) {
     quit(p);
 }
 
+/* As long as a path may be: 107 bytes. */
+static void the_longest_path_is_taken(void) {
+    char longest[108];
+    size_t length = (size_t)snprintf(longest, sizeof longest, "%s/", folder);
+    memset(longest + length, 'm', sizeof longest - 1 - length);
+    longest[sizeof longest - 1] = '\0';
+    program p = start_at(longest);
+    answers_at(longest);
+    quit(p);
+}
+
 static void the_number_is_put_in(void) {
     char name[64];
     program p = start_at(path_of("%p.x%p"));
@@ -439,6 +450,7 @@ int main(int count, char **arguments) {
     the_last_thread_ends_the_process();
     bad_paths_are_told();
     what_is_there_stays();
+    the_longest_path_is_taken();
     the_number_is_put_in();
     clear_folder();
     return 0;
