@@ -94,34 +94,25 @@
  * from both sides of a branch. */
 #define HAK_NOT_A_CONDITIONAL_TAIL_CALL() __asm__ volatile("" : : "i"(__LINE__))
 
-/* A read on the hot path that may race with a writer which only ever lets the value grow. A relaxed
+/* Accesses that race on purpose, for ThreadSanitizer.
+ * GROWING: a read on the hot path beside a writer which only ever lets the value grow. A relaxed
  * atomic load is the same instruction, but compilers do not fold it into a compare, and that costs
- * one instruction in every free. */
+ * one instruction in every free.
+ * SHARED: the slots and the top of a magazine, which a reclaimer may look at and empty meanwhile
+ * (reclaim/reclaim.c). What keeps them apart is a barrier that ThreadSanitizer does not know.
+ * RACING_READS: it passes over reads in between, because what they found is checked afterwards. */
 #if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)
 #define HAK_READ_GROWING(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
-#else
-#define HAK_READ_GROWING(x) (x)
-#endif
-
-/* The slots and the top of a magazine, which a reclaimer may look at and empty meanwhile
- * (reclaim/reclaim.c). What keeps them apart is a barrier that ThreadSanitizer does not know: there
- * the accesses are atomic. */
-#if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)
 #define HAK_READ_SHARED(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define HAK_WRITE_SHARED(x, value) __atomic_store_n(&(x), (value), __ATOMIC_RELEASE)
-#else
-#define HAK_READ_SHARED(x) (x)
-#define HAK_WRITE_SHARED(x, value) ((void)((x) = (value)))
-#endif
-
-/* Between them ThreadSanitizer passes over reads that race on purpose, because what they found is
- * checked afterwards. */
-#if defined(__SANITIZE_THREAD__) || HAK_HAS_FEATURE(thread_sanitizer)
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);
 #define HAK_RACING_READS_BEGIN() AnnotateIgnoreReadsBegin(__FILE__, __LINE__)
 #define HAK_RACING_READS_END() AnnotateIgnoreReadsEnd(__FILE__, __LINE__)
 #else
+#define HAK_READ_GROWING(x) (x)
+#define HAK_READ_SHARED(x) (x)
+#define HAK_WRITE_SHARED(x, value) ((void)((x) = (value)))
 #define HAK_RACING_READS_BEGIN() ((void)0)
 #define HAK_RACING_READS_END() ((void)0)
 #endif
@@ -160,6 +151,16 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
  * And a call that stores the registers there that the caller's callers still want. */
 #define HAK_STACK_NOW() ((uintptr_t)__builtin_frame_address(0))
 #define HAK_STORE_REGISTERS() __builtin_unwind_init()
+
+/* The value of an expression, with errno as it was before: for functions that must not change it.
+ */
+#define HAK_KEEP_ERRNO(expression)                                                                 \
+    __extension__({                                                                                \
+        int hak_errno_before = errno;                                                              \
+        __typeof__(expression) hak_value = (expression);                                           \
+        errno = hak_errno_before;                                                                  \
+        hak_value;                                                                                 \
+    })
 
 /* Asks for a line of memory that will be written soon; never faults. */
 #define HAK_FETCH(address) __builtin_prefetch(address)

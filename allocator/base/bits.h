@@ -87,16 +87,12 @@ HAK_INLINE unsigned hak_longest_run(uint32_t x) {
     return length;
 }
 
-/* First bit of the first run of `count` ones in x whose position is a multiple of `align`
- * (a power of two), or 32 when there is none. 1 <= count <= 32. */
-HAK_INLINE unsigned hak_find_run(uint32_t x, unsigned count, unsigned align) {
-    static const uint32_t starts[6] = {0xffffffffu, 0x55555555u, 0x11111111u,
-                                       0x01010101u, 0x00010001u, 0x00000001u};
+/* First bit of the first run of `count` ones in x, or 32 when there is none. 1 <= count <= 32. */
+HAK_INLINE unsigned hak_find_run(uint32_t x, unsigned count) {
     for (unsigned have = 1; have < count && x != 0;) {
         unsigned step = have < count - have ? have : count - have;
         x &= x >> step; /* bit i stays when a run of have + step ones starts at i */
         have += step;
     }
-    x &= starts[hak_lowest_bit(align)];
     return x != 0 ? hak_lowest_bit(x) : 32;
 }

@@ -11,9 +11,7 @@ enum { LINE_SIZE = 512 };
 
 /* stderr may be closed; there is nowhere else to say it. */
 static void send_line(const char *line, size_t length) {
-    int saved_errno = errno;
-    hak_write(STDERR_FILENO, line, length);
-    errno = saved_errno;
+    (void)HAK_KEEP_ERRNO(hak_write(STDERR_FILENO, line, length));
 }
 
 void hak_message(const char *const parts[]) {
@@ -27,8 +25,7 @@ void hak_message(const char *const parts[]) {
 
 void hak_fatal(const char *what, const char *function, const void *address, const char *why) {
     char digits[19];
-    hak_message((const char *const[]){"hakmem: ", what, ": ", function, "(",
-                                      hak_hexadecimal((uintptr_t)address, digits), ")",
-                                      why != NULL ? ": " : "", why != NULL ? why : "", NULL});
+    HAK_MESSAGE("hakmem: ", what, ": ", function, "(", hak_hexadecimal((uintptr_t)address, digits),
+                ")", why != NULL ? ": " : "", why != NULL ? why : "");
     abort();
 }

@@ -11,3 +11,4 @@ _Noreturn HAK_COLD void hak_fatal(const char *what, const char *function, const 
 
 /* Writes the parts, up to the first NULL, and a newline to stderr in one system call. */
 HAK_COLD void hak_message(const char *const parts[]);
+#define HAK_MESSAGE(...) hak_message(HAK_PARTS(__VA_ARGS__))

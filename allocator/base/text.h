@@ -11,8 +11,9 @@ typedef struct hak_text {
 } hak_text;
 
 /* The last part is NULL. */
+#define HAK_PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 void hak_text_add(hak_text *text, const char *const parts[]);
-#define HAK_TEXT_ADD(text, ...) hak_text_add(text, (const char *const[]){__VA_ARGS__, NULL})
+#define HAK_TEXT_ADD(text, ...) hak_text_add(text, HAK_PARTS(__VA_ARGS__))
 
 void hak_text_number(hak_text *text, size_t number);
 

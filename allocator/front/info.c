@@ -1,12 +1,12 @@
 /* What the allocator tells about itself, and malloc_trim and hak_purge. */
 #include "base/fatal.h"
 #include "base/libc_malloc.h"
-#include "front/leak_samples.h"
 #include "front/profile.h"
 #include "front/strict.h"
 #include "front/usage.h"
 #include "guard/guard.h"
 #include "include/hakmem.h"
+#include "os/listener.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
 #include "reclaim/steer.h"
@@ -90,8 +90,7 @@ HAK_EXPORT struct mallinfo hak_mallinfo(void) {
 static void print_figures(const hak_figure *figures, unsigned count) {
     char number[21];
     for (const hak_figure *f = figures; f < figures + count; f++)
-        hak_message((const char *const[]){"  ", f->name, " = ", hak_decimal(f->value, number),
-                                          "  (", f->help, ")", NULL});
+        HAK_MESSAGE("  ", f->name, " = ", hak_decimal(f->value, number), "  (", f->help, ")");
 }
 
 HAK_EXPORT void hak_malloc_stats(void) {
@@ -101,7 +100,7 @@ HAK_EXPORT void hak_malloc_stats(void) {
     hak_get_usage(&usage);
     hak_usage_figures(&usage, figures);
     hak_figures_of_events(events);
-    hak_message((const char *const[]){"hakmem ", hak_version(), NULL});
+    HAK_MESSAGE("hakmem ", hak_version());
     print_figures(figures, HAK_USAGES);
     print_figures(events, HAK_EVENTS);
     hak_policy_tell();
@@ -153,7 +152,7 @@ static HAK_LATE_AT_LOAD void begin_profile(void) {
 }
 
 static HAK_AT_UNLOAD void print_at_exit(void) {
-    hak_server_end();
+    hak_listener_close();
     if (hak_policy_now()->stats_at_exit != 0)
         hak_malloc_stats();
     hak_profile_write_next();

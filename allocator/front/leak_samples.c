@@ -1,10 +1,9 @@
 /* Every block is followed, so that what hangs from one that no profile knows is found. Only samples
  * are told: of these it is known who asked for them. A block that is free in a magazine counts as
  * one in use; what lies there of its last user may hold a leak, and never makes one. */
-#include "front/leak_samples.h"
-
 #include "base/classes.h"
 #include "base/fatal.h"
+#include "front/profile.h"
 #include "include/hakmem.h"
 #include "leaks/blocks.h"
 #include "leaks/leaks.h"
@@ -61,10 +60,9 @@ static size_t tell(void) {
     size_t count = hak_sites_keep_only(is_leak, &stand_for);
     if (count == 0)
         return 0;
-    hak_message((const char *const[]){"hakmem: leaks: about ", hak_decimal(stand_for, bytes),
-                                      " bytes that nothing points to, by ",
-                                      hak_decimal(count, samples),
-                                      count == 1 ? " sample" : " samples", NULL});
+    HAK_MESSAGE("hakmem: leaks: about ", hak_decimal(stand_for, bytes),
+                " bytes that nothing points to, by ", hak_decimal(count, samples),
+                count == 1 ? " sample" : " samples");
     hak_profile_write_leaks();
     return count;
 }

@@ -60,16 +60,15 @@ static void follow_options(void) {
 
 static HAK_COLD void begin_at(const char *prefix) {
     if (*prefix != '/') {
-        hak_message((const char *const[]){"hakmem: HAKMEM_PROFILE_HEAP=", prefix,
-                                          " is no absolute path; no heap profile is made", NULL});
+        HAK_MESSAGE("hakmem: HAKMEM_PROFILE_HEAP=", prefix,
+                    " is no absolute path; no heap profile is made");
         return;
     }
     hak_profile_set_prefix(prefix);
     if (hak_profile_start(0) == 0)
         follow_options();
     else
-        hak_message((const char *const[]){
-            "hakmem: no heap profile: out of memory, or a guard or hardened build", NULL});
+        HAK_MESSAGE("hakmem: no heap profile: out of memory, or a guard or hardened build");
 }
 
 void hak_profile_begin(char *const environment[]) {
@@ -82,10 +81,9 @@ void hak_profile_begin(char *const environment[]) {
 
 static HAK_COLD void begin_traps(unsigned long rate) {
     if (HAK_GUARD || HAK_HARDENED || !hak_trap_open()) {
-        hak_message((const char *const[]){
+        HAK_MESSAGE(
             "hakmem: HAKMEM_GUARD_SAMPLE: no sampled guard: out of memory, or a guard or hardened "
-            "build",
-            NULL});
+            "build");
         return;
     }
     hak_sampling_start_traps(rate);

@@ -1,7 +1,7 @@
 /* calloc, realloc and their relatives: ladders of early returns over the gate. */
 #include "base/bits.h"
 #include "base/classes.h"
-#include "front/zero_freed.h"
+#include "front/strict.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "large/large.h"

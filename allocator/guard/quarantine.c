@@ -1,7 +1,8 @@
 #include "guard/quarantine.h"
 
+#include "base/bits.h"
 #include "base/classes.h"
-#include "guard/random.h"
+#include "os/guard.h"
 #include "pages/range.h"
 #include "policy/policy.h"
 
@@ -16,6 +17,14 @@ static uint16_t kept_of[HAK_CLASSES], shuffled_of[HAK_CLASSES];
 static _Atomic(void *) kept[HAK_CLASSES][MOST_KEPT], shuffled[HAK_CLASSES][SHUFFLED];
 static _Atomic unsigned filled[HAK_CLASSES]; /* places of `kept` that hold a block */
 static _Atomic size_t waiting[HAK_CLASSES], waiting_large;
+
+/* Quick, and not to be foreseen from outside; 1 <= below. */
+static size_t random_below(size_t below) {
+    static HAK_TLS uint64_t state; /* 0: not seeded yet */
+    if (state == 0)
+        state = hak_os_random() | 1;
+    return hak_random_up_to(&state, below);
+}
 
 static uint16_t at_most(size_t value, size_t limit) {
     return (uint16_t)(value < limit ? value : limit);
@@ -60,7 +69,7 @@ static void *swap(_Atomic(void *) *place, unsigned cls, void *block) {
 void *hak_shuffle(unsigned cls, void *block) {
     if (shuffled_of[cls] < 2)
         return block;
-    return swap(&shuffled[cls][hak_random_below(shuffled_of[cls])], cls, block);
+    return swap(&shuffled[cls][random_below(shuffled_of[cls])], cls, block);
 }
 
 bool hak_keeps(unsigned cls) {
@@ -68,7 +77,7 @@ bool hak_keeps(unsigned cls) {
 }
 
 void *hak_keep_back(unsigned cls, void *block) {
-    void *other = swap(&kept[cls][hak_random_below(kept_of[cls])], cls, block);
+    void *other = swap(&kept[cls][random_below(kept_of[cls])], cls, block);
     if (HAK_UNLIKELY(other == NULL))
         atomic_fetch_add_explicit(&filled[cls], 1, memory_order_relaxed);
     return other;

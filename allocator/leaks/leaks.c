@@ -13,7 +13,7 @@ bool hak_leaks_wanted(void) {
 }
 
 void hak_leaks_tell_failure(const char *why) {
-    hak_message((const char *const[]){"hakmem: leaks: not looked for: ", why, NULL});
+    HAK_MESSAGE("hakmem: leaks: not looked for: ", why);
 }
 
 /* NULL: done. */

@@ -52,8 +52,8 @@ static uint32_t origin_of(const hak_stack *stack) {
 }
 
 uint32_t hak_origin_here(void) {
-    int saved_errno = errno;
     hak_stack stack;
+    int saved_errno = errno;
     hak_stack_take(&stack);
     errno = saved_errno;
     return stack.depth != 0 ? origin_of(&stack) : 0;

@@ -49,10 +49,10 @@ static void tell_line(const char *before, const sums *s, const char *direct, con
     bool holds = s->held != 0;
     write_amount(&own, s->bytes, s->blocks);
     write_amount(&held, s->held_bytes, s->held);
-    hak_message((const char *const[]){
-        before, own.parts[0], own.parts[1], own.parts[2], own.parts[3], direct,
-        holds ? ", which hold " : "", holds ? held.parts[0] : "", holds ? held.parts[1] : "",
-        holds ? held.parts[2] : "", holds ? held.parts[3] : "", after, NULL});
+    HAK_MESSAGE(before, own.parts[0], own.parts[1], own.parts[2], own.parts[3], direct,
+                holds ? ", which hold " : "", holds ? held.parts[0] : "",
+                holds ? held.parts[1] : "", holds ? held.parts[2] : "", holds ? held.parts[3] : "",
+                after);
 }
 
 static void tell_group(const sums *group, uint32_t origin) {

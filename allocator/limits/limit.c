@@ -64,10 +64,8 @@ static size_t update(void) {
 
 void hak_limit_update(void) {
     if (update() == 0)
-        hak_message(
-            (const char *const[]){"hakmem: no cgroup limits this process's memory: shares of "
-                                  "it limit nothing",
-                                  NULL});
+        HAK_MESSAGE("hakmem: no cgroup limits this process's memory: shares of "
+                    "it limit nothing");
 }
 
 /* Also where memory goes back late or never. */

@@ -22,10 +22,7 @@ static bool register_process(void) {
 }
 
 void hak_os_barrier_start(void) {
-    int saved_errno = errno;
-    if (hak_os_may_ask())
-        register_process();
-    errno = saved_errno;
+    (void)HAK_KEEP_ERRNO(hak_os_may_ask() && register_process());
 }
 
 /* A forked child may have to register again. */
@@ -35,11 +32,8 @@ static bool issue(void) {
 }
 
 bool hak_os_barrier(void) {
-    int saved_errno = errno;
-    bool done =
-        atomic_load_explicit(&registered, memory_order_relaxed) && hak_os_may_ask() && issue();
-    errno = saved_errno;
-    return done;
+    return HAK_KEEP_ERRNO(atomic_load_explicit(&registered, memory_order_relaxed) &&
+                          hak_os_may_ask() && issue());
 }
 
 /* ---- whether a thread lives ---- */
@@ -52,9 +46,7 @@ hak_os_task hak_os_this_task(void) {
 /* A process that was made without our fork handlers, or that shares our memory, has a number of its
  * own: nothing is known of its threads. */
 bool hak_os_task_is_gone(hak_os_task task) {
-    int saved_errno = errno;
-    bool gone = task.thread != 0 && hak_os_may_ask() && task.process == hak_call_process() &&
-                syscall(SYS_tgkill, task.process, task.thread, 0) != 0 && errno == ESRCH;
-    errno = saved_errno;
-    return gone;
+    return HAK_KEEP_ERRNO(task.thread != 0 && hak_os_may_ask() &&
+                          task.process == hak_call_process() &&
+                          syscall(SYS_tgkill, task.process, task.thread, 0) != 0 && errno == ESRCH);
 }

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,16 +19,8 @@ HAK_INLINE int hak_call_open(const char *path) {
 }
 /* What only this user may read and write. */
 enum { HAK_OWN_MODE = 0600 };
-HAK_INLINE int hak_call_create(const char *path) {
-    int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, how, HAK_OWN_MODE);
-}
 HAK_INLINE ssize_t hak_call_read(int fd, void *to, size_t size) {
     return syscall(SYS_read, fd, to, size);
-}
-/* From its beginning. */
-HAK_INLINE ssize_t hak_call_read_again(int fd, void *to, size_t size) {
-    return syscall(SYS_pread64, fd, to, size, (off_t)0);
 }
 HAK_INLINE int hak_call_close(int fd) {
     return (int)syscall(SYS_close, fd);
@@ -49,12 +40,6 @@ HAK_INLINE int hak_call_fstat(int fd, struct stat *found) {
 HAK_INLINE int hak_call_lstat(const char *path, struct stat *found) {
     return (int)syscall(SYS_newfstatat, AT_FDCWD, path, found, AT_SYMLINK_NOFOLLOW);
 }
-HAK_INLINE int hak_call_protect(void *start, size_t size, int access) {
-    return (int)syscall(SYS_mprotect, start, size, (long)access);
-}
-HAK_INLINE int hak_call_sysinfo(struct sysinfo *found) {
-    return (int)syscall(SYS_sysinfo, found);
-}
 /* libfaketime has its own getpid, which looks for libc's, and allocates. */
 HAK_INLINE pid_t hak_call_process(void) {
     return (pid_t)syscall(SYS_getpid);
@@ -62,24 +47,7 @@ HAK_INLINE pid_t hak_call_process(void) {
 HAK_INLINE pid_t hak_call_thread(void) {
     return (pid_t)syscall(SYS_gettid);
 }
-HAK_INLINE int hak_call_signal_self(int number) {
-    return (int)syscall(SYS_tgkill, (long)hak_call_process(), (long)hak_call_thread(),
-                        (long)number);
-}
 HAK_INLINE int hak_call_poll(struct pollfd *wanted, unsigned ms) {
     struct timespec most = {ms / 1000, (long)(ms % 1000) * 1000000};
     return (int)syscall(SYS_ppoll, wanted, 1, &most, NULL, (size_t)8);
-}
-HAK_INLINE int hak_call_socket(void) {
-    return (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-}
-HAK_INLINE int hak_call_accept(int fd) {
-    return (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-HAK_INLINE ssize_t hak_call_receive(int fd, void *to, size_t size) {
-    return syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, NULL, NULL);
-}
-/* A peer that is gone raises no signal. */
-HAK_INLINE ssize_t hak_call_send(int fd, const void *from, size_t size) {
-    return syscall(SYS_sendto, fd, from, size, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }

@@ -7,10 +7,7 @@
 #include <sys/mman.h>
 
 static bool allow(void *start, size_t size, int access) {
-    int saved_errno = errno;
-    bool done = hak_call_protect(start, size, access) == 0;
-    errno = saved_errno;
-    return done;
+    return HAK_KEEP_ERRNO(syscall(SYS_mprotect, start, size, (long)access)) == 0;
 }
 
 bool hak_os_protect(void *start, size_t size) {
@@ -34,7 +31,7 @@ static void end_as_usual(int number, const siginfo_t *info) {
         return;
     sigaction(number, &usual, NULL);
     if (info->si_code <= 0)
-        hak_call_signal_self(number);
+        syscall(SYS_tgkill, (long)hak_call_process(), (long)hak_call_thread(), (long)number);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* "size resident shared ...", in pages. */
 static size_t resident(void) {
@@ -26,8 +25,4 @@ hak_process hak_process_now(void) {
     hak_process now = {(size_t)usage.ru_minflt, (size_t)usage.ru_majflt, resident()};
     errno = saved_errno;
     return now;
-}
-
-size_t hak_process_number(void) {
-    return (size_t)hak_call_process();
 }

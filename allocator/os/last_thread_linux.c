@@ -27,7 +27,7 @@ static const char *behind_name(const char *text) {
 bool hak_is_last_thread(void) {
     char text[512];
     ssize_t length = hak_socket_is_same(stat_file)
-                         ? hak_call_read_again(stat_file.fd, text, sizeof text - 1)
+                         ? syscall(SYS_pread64, stat_file.fd, text, sizeof text - 1, (off_t)0)
                          : 0;
     text[length > 0 ? length : 0] = '\0';
     const char *rest = behind_name(text);
@@ -38,9 +38,7 @@ bool hak_is_last_thread(void) {
 }
 
 bool hak_last_thread_watch(void) {
-    int saved_errno = errno;
-    stat_file = hak_socket_of(hak_socket_raise(hak_call_open("/proc/self/stat")));
-    errno = saved_errno;
+    stat_file = HAK_KEEP_ERRNO(hak_socket_of(hak_socket_raise(hak_call_open("/proc/self/stat"))));
     return !hak_is_last_thread();
 }
 

@@ -16,7 +16,7 @@ hak_socket hak_listener_wait(unsigned ms);
 /* False: the program has closed it, or the process is a child. */
 bool hak_listener_is_open(void);
 
-/* Removes the file, if it is still ours. */
+/* Removes the file, if it is still ours: the process ends, or who listens does. */
 void hak_listener_close(void);
 
 /* Closes it, if it is still ours, and leaves the file. */

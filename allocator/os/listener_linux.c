@@ -32,7 +32,8 @@ static bool name_it(const char *path) {
 /* ---- listening there ---- */
 
 static int make_socket(void) {
-    return hak_socket_raise(hak_call_socket());
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    return hak_socket_raise((int)syscall(SYS_socket, AF_UNIX, type, 0));
 }
 
 static long at_address(long call, int fd) {
@@ -96,10 +97,7 @@ static const char *open_at(const char *path) {
 }
 
 const char *hak_listener_open(const char *path) {
-    int saved_errno = errno;
-    const char *why = open_at(path);
-    errno = saved_errno;
-    return why;
+    return HAK_KEEP_ERRNO(open_at(path));
 }
 
 bool hak_listener_is_open(void) {
@@ -125,7 +123,8 @@ hak_socket hak_listener_wait(unsigned ms) {
     struct pollfd wanted = {.fd = listener.fd, .events = POLLIN};
     if (hak_call_poll(&wanted, ms) <= 0 || !hak_socket_is_same(listener))
         return hak_no_socket;
-    int fd = hak_call_accept(listener.fd);
+    const int how = SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = (int)syscall(SYS_accept4, listener.fd, NULL, NULL, how);
     if (fd < 0)
         hak_os_sleep_ms(ms); /* no descriptor is free: who waits there goes on waiting */
     return hak_socket_of(hak_socket_raise(fd));

@@ -4,11 +4,12 @@
 #include "os/os.h"
 
 #include "base/bits.h"
-#include "os/calls.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 /* Address space alone, which need not be backed. */
 static void *reserve(size_t size, int how) {
@@ -59,23 +60,17 @@ static void *map(size_t size, size_t align) {
 }
 
 void *hak_os_map(size_t size, size_t align) {
-    int saved_errno = errno;
-    void *start = map(size, align);
-    errno = saved_errno;
-    return start;
+    return HAK_KEEP_ERRNO(map(size, align));
 }
 
 /* A system that cannot split one more mapping takes the memory back at least. */
 void hak_os_unmap(void *start, size_t size) {
-    int saved_errno = errno;
-    if (munmap(start, size) != 0)
-        madvise(start, size, MADV_DONTNEED);
-    errno = saved_errno;
+    (void)HAK_KEEP_ERRNO(munmap(start, size) == 0 || madvise(start, size, MADV_DONTNEED) == 0);
 }
 
 static bool machine_has(size_t size) {
     struct sysinfo machine;
-    return hak_os_may_ask() && hak_call_sysinfo(&machine) == 0 &&
+    return hak_os_may_ask() && syscall(SYS_sysinfo, &machine) == 0 &&
            size / machine.mem_unit <= machine.totalram + machine.totalswap;
 }
 
@@ -97,7 +92,6 @@ void *hak_os_remap(void *start, size_t size, size_t new_size) {
     return moved != MAP_FAILED ? moved : NULL;
 }
 
-#ifdef MREMAP_DONTUNMAP
 static void *move_out(void *from, size_t size, size_t new_size) {
     if (!could_be_backed(new_size))
         return NULL;
@@ -112,16 +106,7 @@ static void *move_out(void *from, size_t size, size_t new_size) {
     munmap(out, size);
     return NULL;
 }
-#else
-static void *move_out(void *from, size_t size, size_t new_size) {
-    (void)from, (void)size, (void)new_size;
-    return NULL;
-}
-#endif
 
 void *hak_os_move_out(void *from, size_t size, size_t new_size) {
-    int saved_errno = errno;
-    void *out = move_out(from, size, new_size);
-    errno = saved_errno;
-    return out;
+    return HAK_KEEP_ERRNO(move_out(from, size, new_size));
 }

@@ -22,10 +22,7 @@ size_t hak_os_page_size(void) {
 }
 
 static bool advise(void *start, size_t size, int advice) {
-    int saved_errno = errno;
-    bool done = madvise(start, size, advice) == 0;
-    errno = saved_errno;
-    return done;
+    return HAK_KEEP_ERRNO(madvise(start, size, advice)) == 0;
 }
 
 /* ---- address space ---- */
@@ -108,10 +105,7 @@ static enum hak_commit map_at(void *start, size_t size, int how) {
 }
 
 enum hak_commit hak_os_commit(void *start, size_t size, bool is_reserved) {
-    int saved_errno = errno;
-    enum hak_commit done = map_at(start, size, is_reserved ? MAP_FIXED : 0);
-    errno = saved_errno;
-    return done;
+    return HAK_KEEP_ERRNO(map_at(start, size, is_reserved ? MAP_FIXED : 0));
 }
 
 /* ---- memory ---- */
@@ -134,7 +128,7 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode) {
 static size_t count_resident(char *start, size_t pages) {
     unsigned char present[512];
     size_t count = 0;
-    if (mincore(start, pages * hak_os_page_size(), present) != 0)
+    if (HAK_KEEP_ERRNO(mincore(start, pages * hak_os_page_size(), present)) != 0)
         return 0;
     for (size_t i = 0; i < pages; i++)
         count += present[i] & 1;
@@ -153,13 +147,11 @@ bool hak_os_may_ask(void) {
 }
 
 size_t hak_os_resident(void *start, size_t size) {
-    int saved_errno = errno;
     size_t pages = hak_os_may_ask() ? size / hak_os_page_size() : 0, count = 0;
     for (size_t done = 0, step; done < pages; done += step) {
         step = pages - done < 512 ? pages - done : 512;
         count += count_resident((char *)start + done * hak_os_page_size(), step);
     }
-    errno = saved_errno;
     return count * hak_os_page_size();
 }
 

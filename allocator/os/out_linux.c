@@ -32,7 +32,8 @@ bool hak_out_open(hak_out *out, const char *path) {
         out->error = ENAMETOOLONG;
         return false;
     }
-    out->file = hak_call_create(out->part);
+    int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    out->file = (int)syscall(SYS_openat, AT_FDCWD, out->part, how, HAK_OWN_MODE);
     if (out->file < 0)
         fail(out);
     return out->file >= 0;

@@ -17,9 +17,8 @@ static int pagemap = -1;
 
 size_t hak_os_peek(void *to, uintptr_t from, size_t size) {
     struct iovec here = {to, size}, there = {(void *)from, size};
-    int saved_errno = errno;
-    long got = syscall(SYS_process_vm_readv, (long)hak_call_process(), &here, 1L, &there, 1L, 0L);
-    errno = saved_errno;
+    long got = HAK_KEEP_ERRNO(
+        syscall(SYS_process_vm_readv, (long)hak_call_process(), &here, 1L, &there, 1L, 0L));
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -27,9 +26,7 @@ bool hak_os_peek_start(void) {
     char one = 0;
     if (!hak_os_may_ask() || hak_os_peek(&one, (uintptr_t)&pagemap, 1) != 1)
         return false;
-    int saved_errno = errno;
-    pagemap = hak_call_open("/proc/self/pagemap");
-    errno = saved_errno;
+    pagemap = HAK_KEEP_ERRNO(hak_call_open("/proc/self/pagemap"));
     return true;
 }
 
@@ -46,9 +43,8 @@ static bool counts(uint64_t entry, bool private_only) {
 static size_t read_entries(uintptr_t start, uintptr_t end) {
     size_t page = hak_os_page_size(), pages = (end - start) / page;
     size_t bytes = (pages < BATCH ? pages : BATCH) * sizeof *entries;
-    int saved_errno = errno;
-    long got = syscall(SYS_pread64, pagemap, entries, bytes, start / page * sizeof *entries);
-    errno = saved_errno;
+    long got = HAK_KEEP_ERRNO(
+        syscall(SYS_pread64, pagemap, entries, bytes, start / page * sizeof *entries));
     return got > 0 ? (size_t)got / sizeof *entries : 0;
 }
 

@@ -11,5 +11,3 @@ typedef struct hak_process {
 
 /* Under a filter of system calls no file is opened, and `resident` is 0. errno is kept. */
 hak_process hak_process_now(void);
-
-size_t hak_process_number(void);

@@ -69,11 +69,8 @@ static void after_fork_in_child(void) {
 /* System calls that it interrupts go on. */
 bool hak_os_on_signal(int signal, void (*handler)(int signal)) {
     struct sigaction before, ours = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    int saved_errno = errno;
-    bool done = sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&
-                sigaction(signal, &ours, NULL) == 0;
-    errno = saved_errno;
-    return done;
+    return HAK_KEEP_ERRNO(sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&
+                          sigaction(signal, &ours, NULL) == 0);
 }
 
 /* ---- start ---- */

@@ -1,5 +1,7 @@
 #include "os/stack.h"
 
+#include "base/fatal.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -101,4 +103,21 @@ hak_os_place hak_os_place_of(const void *frame) {
     place.function = found.dli_sname;
     place.into = found.dli_sname != NULL ? (uintptr_t)frame - (uintptr_t)found.dli_saddr : 0;
     return place;
+}
+
+/* ---- as text ---- */
+
+static void write_frame(unsigned number, const void *frame) {
+    char digits[21], address[19], into[19], at[19];
+    hak_os_place place = hak_os_place_of(frame);
+    HAK_MESSAGE("    #", hak_decimal(number, digits), " ",
+                hak_hexadecimal((uintptr_t)frame, address), " ",
+                place.function != NULL ? place.function : "?", place.function != NULL ? "+" : "",
+                place.function != NULL ? hak_hexadecimal(place.into, into) : "", " (",
+                place.file != NULL ? place.file : "?", "+", hak_hexadecimal(place.at, at), ")");
+}
+
+void hak_os_stack_write(void *const *frames, unsigned depth) {
+    for (unsigned i = 0; i < depth; i++)
+        write_frame(i, frames[i]);
 }

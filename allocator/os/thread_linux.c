@@ -43,10 +43,7 @@ static bool start(hak_os_thread *thread, size_t stack) {
 
 /* The program's thread-local data lies in the stack, too, and may be larger than a small one. */
 bool hak_os_start_thread(hak_os_thread *thread) {
-    int saved_errno = errno;
-    bool started = start(thread, STACK) || start(thread, USUAL_STACK);
-    errno = saved_errno;
-    return started;
+    return HAK_KEEP_ERRNO(start(thread, STACK) || start(thread, USUAL_STACK));
 }
 
 static struct timespec time_of(uint64_t milliseconds) {
@@ -55,16 +52,13 @@ static struct timespec time_of(uint64_t milliseconds) {
 
 void hak_os_sleep_ms(uint64_t milliseconds) {
     struct timespec time = time_of(milliseconds);
-    int saved_errno = errno;
-    nanosleep(&time, NULL);
-    errno = saved_errno;
+    (void)HAK_KEEP_ERRNO(nanosleep(&time, NULL));
 }
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value,
                   const struct timespec *at_most) {
-    int saved_errno = errno;
-    syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, at_most, NULL, 0);
-    errno = saved_errno;
+    (void)HAK_KEEP_ERRNO(
+        syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, at_most, NULL, 0));
 }
 
 void hak_os_wait(_Atomic uint32_t *word, uint32_t value) {

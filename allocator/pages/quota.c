@@ -48,11 +48,10 @@ static void tell_once(size_t size, size_t hard) {
     char wanted[21], limit[21];
     size_t bytes = hard != 0 ? hard << HAK_PAGE_SHIFT : value & ~HAK_SHARE;
     if (hak_policy_now()->quiet == 0 && atomic_exchange(&told, value) != value)
-        hak_message((const char *const[]){
-            "hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(bytes, limit), " bytes",
-            hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "",
-            ": a request for ", hak_decimal(size, wanted),
-            " is refused with ENOMEM, and later ones without a word", NULL});
+        HAK_MESSAGE("hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(bytes, limit), " bytes",
+                    hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "",
+                    ": a request for ", hak_decimal(size, wanted),
+                    " is refused with ENOMEM, and later ones without a word");
 }
 
 void *hak_quota_refuse(size_t size) {

@@ -207,7 +207,7 @@ size_t hak_room_find(hak_range *r, size_t pages) {
             return page;
     }
     uint32_t free_pages = ~r->segments[node].used;
-    return node * HAK_PAGES_PER_SEGMENT + hak_find_run(free_pages, (unsigned)pages, 1);
+    return node * HAK_PAGES_PER_SEGMENT + hak_find_run(free_pages, (unsigned)pages);
 }
 
 size_t hak_room_at_end(hak_range *r) {

@@ -22,12 +22,11 @@ static void refuse_value(const char *source, enum hak_option_index option, const
     bool is_size = hak_option_is_size(option);
     const char *share = is_size ? ", also with K, M or G, or a share from 1% to 100%" : "";
     bool unlimited = is_size && *hak_policy_at(draft, option) == 0;
-    complain(draft,
-             (const char *const[]){"hakmem: ", source, name, "=", text, " is not a number from ",
-                                   hak_option_text(hak_options[option].lowest, low), " to ",
-                                   hak_option_text(hak_options[option].highest, high), share,
-                                   "; using ", hak_option_text(*hak_policy_at(draft, option), used),
-                                   unlimited ? " (no limit)" : "", NULL});
+    complain(draft, HAK_PARTS("hakmem: ", source, name, "=", text, " is not a number from ",
+                              hak_option_text(hak_options[option].lowest, low), " to ",
+                              hak_option_text(hak_options[option].highest, high), share, "; using ",
+                              hak_option_text(*hak_policy_at(draft, option), used),
+                              unlimited ? " (no limit)" : ""));
 }
 
 bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,
@@ -105,9 +104,9 @@ static void refuse_name(const char *source, const entry *e, const hak_policy *dr
     char name[32] = "";
     if (nearest != NULL)
         hak_option_name(nearest, name);
-    complain(draft, (const char *const[]){"hakmem: ", source, e->name, " is no option",
-                                          nearest != NULL ? "; did you mean " : "", name,
-                                          nearest != NULL ? "?" : "", NULL});
+    complain(draft,
+             HAK_PARTS("hakmem: ", source, e->name, " is no option",
+                       nearest != NULL ? "; did you mean " : "", name, nearest != NULL ? "?" : ""));
 }
 
 void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
@@ -131,8 +130,8 @@ static bool take_path(const entry *e, char path[HAK_CONF_PATH], const hak_policy
         memcpy(path, e->value_at, e->value_length);
         path[e->value_length] = '\0';
     } else {
-        complain(draft, (const char *const[]){"hakmem: HAKMEM_CONF: file=", e->value,
-                                              " is not an absolute path; not read", NULL});
+        complain(draft, HAK_PARTS("hakmem: HAKMEM_CONF: file=", e->value,
+                                  " is not an absolute path; not read"));
     }
     return good;
 }
@@ -155,7 +154,7 @@ bool hak_conf_read_file(const char *path, hak_policy *draft) {
         stpcpy(stpcpy(source, path), ": ");
         hak_conf_read(source, text, draft);
     } else {
-        complain(draft, (const char *const[]){"hakmem: ", path, " ", why, "; not read", NULL});
+        complain(draft, HAK_PARTS("hakmem: ", path, " ", why, "; not read"));
     }
     return believed;
 }

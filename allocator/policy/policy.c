@@ -98,10 +98,9 @@ void hak_policy_tell(void) {
         char number_text[22], standard[22];
         unsigned long value = *hak_policy_at(&policy, i);
         if (value != hak_options[i].standard)
-            hak_message((const char *const[]){
-                "  ", hak_options[i].variable, " = ", hak_option_text(value, number_text),
-                "  (option; default ", hak_option_text(hak_options[i].standard, standard), ")",
-                NULL});
+            HAK_MESSAGE("  ", hak_options[i].variable, " = ", hak_option_text(value, number_text),
+                        "  (option; default ", hak_option_text(hak_options[i].standard, standard),
+                        ")");
     }
 }
 
@@ -147,9 +146,8 @@ static HAK_COLD void tell_of_name(const char *name, size_t length) {
     char text[64] = "";
     memcpy(text, name, length < sizeof text ? length : sizeof text - 1);
     const char *nearest = hak_name_nearest(name, length, 0);
-    hak_message((const char *const[]){
-        "hakmem: ", text, " is no option", nearest != NULL ? "; did you mean " : "",
-        nearest != NULL ? nearest : "", nearest != NULL ? "?" : "", NULL});
+    HAK_MESSAGE("hakmem: ", text, " is no option", nearest != NULL ? "; did you mean " : "",
+                nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
 }
 
 static HAK_COLD void tell_of_names(char *const environment[]) {
@@ -212,12 +210,10 @@ static HAK_COLD void tell_change(enum hak_option_index option, unsigned long bef
     char name[32], from[22], to[22];
     hak_option_name(hak_options[option].variable, name);
     if (hak_option_is_live(option))
-        hak_message((const char *const[]){"hakmem: ", conf_path, ": ", name, " ",
-                                          hak_option_text(before, from), " -> ",
-                                          hak_option_text(now, to), NULL});
+        HAK_MESSAGE("hakmem: ", conf_path, ": ", name, " ", hak_option_text(before, from), " -> ",
+                    hak_option_text(now, to));
     else
-        hak_message((const char *const[]){"hakmem: ", conf_path, ": ", name,
-                                          " counts at the start alone; not changed", NULL});
+        HAK_MESSAGE("hakmem: ", conf_path, ": ", name, " counts at the start alone; not changed");
 }
 
 /* What the file would change, told and not; options of the start stay in `draft` as they were. */
@@ -233,8 +229,7 @@ static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
             *hak_policy_at(draft, option) = old;
     }
     if (!told)
-        hak_message(
-            (const char *const[]){"hakmem: ", conf_path, " was read again: no change", NULL});
+        HAK_MESSAGE("hakmem: ", conf_path, " was read again: no change");
 }
 
 bool hak_policy_read_again(void) {
@@ -258,7 +253,6 @@ bool hak_policy_read_again(void) {
 void hak_policy_on_signal(enum hak_option_index option, void (*handler)(int signal)) {
     int signal = (int)*hak_policy_at(hak_policy_now(), option);
     if (signal != 0 && !hak_os_on_signal(signal, handler))
-        hak_message((const char *const[]){
-            "hakmem: ", hak_options[option].variable,
-            ": the program has a handler of its own, or the system refuses; not used", NULL});
+        HAK_MESSAGE("hakmem: ", hak_options[option].variable,
+                    ": the program has a handler of its own, or the system refuses; not used");
 }

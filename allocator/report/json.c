@@ -1,25 +1,26 @@
 #include "base/classes.h"
 #include "base/text.h"
-#include "os/process.h"
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
 #include "report/options.h"
 
-/* "name":value for each of them; the comma stands in front of all but the first. */
-static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
-    for (unsigned i = 0; i < count; i++, first = false) {
-        HAK_TEXT_ADD(text, first ? "" : ",", "\"", figures[i].name, "\":");
-        if (figures[i].value == HAK_UNKNOWN)
-            HAK_TEXT_ADD(text, "null");
-        else
-            hak_text_number(text, figures[i].value);
-    }
-}
+#include <unistd.h>
 
 static void put_one(hak_text *text, const char *name, size_t value) {
     HAK_TEXT_ADD(text, "\"", name, "\":");
-    hak_text_number(text, value);
+    if (value != HAK_UNKNOWN)
+        hak_text_number(text, value);
+    else
+        HAK_TEXT_ADD(text, "null");
+}
+
+/* "name":value for each of them; the comma stands in front of all but the first. */
+static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
+    for (unsigned i = 0; i < count; i++, first = false) {
+        HAK_TEXT_ADD(text, first ? "" : ",");
+        put_one(text, figures[i].name, figures[i].value);
+    }
 }
 
 static void put_build(hak_text *text) {
@@ -85,19 +86,11 @@ typedef struct caches {
     const char *before;
 } caches;
 
-static void put_thread(hak_text *text, size_t thread) {
-    HAK_TEXT_ADD(text, "\n{\"thread\":");
-    if (thread != 0)
-        hak_text_number(text, thread);
-    else
-        HAK_TEXT_ADD(text, "null");
-}
-
 static void put_cache(const hak_cache_figures *cache, void *context) {
     caches *all = context;
     hak_text *text = all->text;
-    HAK_TEXT_ADD(text, all->before);
-    put_thread(text, cache->thread);
+    HAK_TEXT_ADD(text, all->before, "\n{");
+    put_one(text, "thread", cache->thread != 0 ? cache->thread : HAK_UNKNOWN);
     HAK_TEXT_ADD(text, ",\"state\":\"", name_of(cache->state), "\",");
     put_one(text, "magazine_blocks", cache->blocks);
     HAK_TEXT_ADD(text, ",");
@@ -111,7 +104,7 @@ static void put_cache(const hak_cache_figures *cache, void *context) {
 size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
     HAK_TEXT_ADD(&text, "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME "\",");
-    put_one(&text, "process", hak_process_number());
+    put_one(&text, "process", (size_t)getpid());
     put_build(&text);
     put_options(&text);
     put_totals(&text, s);

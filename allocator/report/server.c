@@ -145,10 +145,5 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     if (why == NULL)
         return;
     drop();
-    hak_message((const char *const[]){"hakmem: HAKMEM_STATS_SOCKET=", path,
-                                      ": no statistics there: ", why, NULL});
-}
-
-void hak_server_end(void) {
-    hak_listener_close();
+    HAK_MESSAGE("hakmem: HAKMEM_STATS_SOCKET=", path, ": no statistics there: ", why);
 }

@@ -10,6 +10,3 @@ typedef size_t hak_fill(char *buffer, size_t size);
 /* Starts the thread that answers /metrics (and /) and /json by these, if `environment` has the
  * variable and may be believed; else nothing happens. At load; calls malloc. */
 void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill *json);
-
-/* The process ends: the socket's file goes. */
-void hak_server_end(void);

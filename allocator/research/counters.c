@@ -38,7 +38,7 @@ HAK_EXPORT int hak_get_class_counters(unsigned cls, hak_class_counters *counters
 }
 
 static void print(const char *line) {
-    hak_message((const char *const[]){line, NULL});
+    HAK_MESSAGE(line);
 }
 
 static bool is_unused(const hak_class_counters *c) {
@@ -86,9 +86,9 @@ static void print_table(void) {
 }
 
 static void print_json(void) {
-    hak_message((const char *const[]){"{\"version\": \"", hak_version(), "\", \"forced_libc\": ",
-                                      hak_libc_is_forced() ? "true" : "false", ", \"classes\": [",
-                                      NULL});
+    HAK_MESSAGE("{\"version\": \"", hak_version(),
+                "\", \"forced_libc\": ", hak_libc_is_forced() ? "true" : "false",
+                ", \"classes\": [");
     print_classes(true);
     print("]}");
 }

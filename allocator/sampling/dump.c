@@ -102,8 +102,8 @@ static bool write_named(char path[PATH_ROOM], const char *name) {
     hak_text_end(&text);
     int error = hak_profile_write(path);
     if (error != 0)
-        hak_message((const char *const[]){"hakmem: no heap profile at ", path, ": error ",
-                                          hak_decimal((unsigned)error, digits), NULL});
+        HAK_MESSAGE("hakmem: no heap profile at ", path, ": error ",
+                    hak_decimal((unsigned)error, digits));
     return error == 0;
 }
 
@@ -120,8 +120,7 @@ void hak_profile_write_next(void) {
 void hak_profile_write_leaks(void) {
     char path[PATH_ROOM];
     if (has_prefix() && write_named(path, "leaks"))
-        hak_message(
-            (const char *const[]){"hakmem: leaks: call stacks: pipeline heap ", path, NULL});
+        HAK_MESSAGE("hakmem: leaks: call stacks: pipeline heap ", path);
 }
 
 void hak_profile_after_fork_in_child(void) {

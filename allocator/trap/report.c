@@ -15,9 +15,8 @@ enum { WAIT_MS = 2000 };
 
 static void write_stack(const char *what, const hak_trap_event *event) {
     char digits[21];
-    hak_message((const char *const[]){
-        "  ", what, " in thread ", hak_decimal((unsigned)event->thread, digits),
-        event->stack.depth != 0 ? ":" : ", with no call stack", NULL});
+    HAK_MESSAGE("  ", what, " in thread ", hak_decimal((unsigned)event->thread, digits),
+                event->stack.depth != 0 ? ":" : ", with no call stack");
     hak_os_stack_write(event->stack.frames, event->stack.depth);
 }
 
@@ -41,10 +40,10 @@ static void write_headline(const char *what, const char *function, const void *a
     char place[19], far[21], size[21];
     size_t distance;
     const char *where = position(address, slot, &distance);
-    hak_message((const char *const[]){
-        "hakmem: ", what, ": ", function, "(", hak_hexadecimal((uintptr_t)address, place),
-        "): ", hak_decimal(distance, far), where, hak_decimal(hak_traps.slots[slot].size, size),
-        is_freed(slot) ? " bytes that was freed" : " bytes", NULL});
+    HAK_MESSAGE("hakmem: ", what, ": ", function, "(", hak_hexadecimal((uintptr_t)address, place),
+                "): ", hak_decimal(distance, far), where,
+                hak_decimal(hak_traps.slots[slot].size, size),
+                is_freed(slot) ? " bytes that was freed" : " bytes");
 }
 
 static void write_report(const char *what, const char *function, const void *address, size_t slot) {
@@ -56,9 +55,9 @@ static void write_report(const char *what, const char *function, const void *add
     write_stack("allocated", &s->allocated);
     if (is_freed(slot))
         write_stack("freed", &s->freed);
-    hak_message((const char *const[]){
+    HAK_MESSAGE(
         "  for a line of the sources, give addr2line what stands in brackets, (FILE+OFFSET): ",
-        "addr2line -Cfie FILE OFFSET", NULL});
+        "addr2line -Cfie FILE OFFSET");
 }
 
 /* ---- one report ---- */

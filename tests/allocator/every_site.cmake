@@ -45,7 +45,7 @@ if(HAKMEM_VARIANT STREQUAL "guard")
 endif()
 # Nobody asks for zeroes or guard pages here: hardened.zero_freed and hardened.guard_slabs do.
 if(HAKMEM_VARIANT STREQUAL "hardened")
-  list(APPEND never_called hak_zero_freed hak_guard_page_close hak_guard_page_open)
+  list(APPEND never_called zero_freed hak_guard_page_close hak_guard_page_open)
 endif()
 add_test(NAME faults.every_site
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/faults/every_site.sh
