@@ -19,8 +19,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct hak_slab hak_slab;
 typedef struct hak_range hak_range;

@@ -27,8 +27,6 @@ size_t hak_text_end(hak_text *text) {
     return text->length;
 }
 
-/* ---- numbers ---- */
-
 const char *hak_decimal(unsigned long long value, char buffer[21]) {
     char *at = buffer + 20;
     *at = '\0';

@@ -11,11 +11,6 @@
 #include "base/page_types.h"
 #include "base/tally.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 typedef struct hak_heap hak_heap;
 typedef struct hak_seat hak_seat;
 

@@ -3,7 +3,6 @@
 #include "base/bits.h"
 #include "bin/bin.h"
 #include "bin/give.h"
-#include "heap/heap.h"
 #include "magazine/magazine.h"
 #include "pages/range.h"
 #include "remote/chain.h"

@@ -5,8 +5,6 @@
 #include "remote/chain.h"
 #include "slab/slab.h"
 
-/* ---- to other heaps ---- */
-
 /* Puts the blocks of other heaps that come first into chains; returns how many. */
 static HAK_DOOR size_t give_elsewhere(hak_heap *heap, unsigned cls, void *const *blocks,
                                       size_t count, hak_chains *chains) {
@@ -32,8 +30,6 @@ static size_t give_odd(hak_heap *heap, unsigned cls, void *const *blocks, size_t
         hak_slab_put(heap, hak_run_of(*blocks), *blocks);
     return given != 0 ? given : 1;
 }
-
-/* ---- to the slabs of this heap ---- */
 
 enum { SOME = 16 }; /* scattered blocks before the next look */
 

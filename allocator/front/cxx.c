@@ -1,10 +1,8 @@
 /* C++'s operators new and delete under their mangled names (Itanium C++ ABI, x86-64 and AArch64:
  * size_t is `m`). The library links no C++ runtime: the new handler and bad_alloc are looked up in
  * the program, on the failing path alone. */
-#include "base/attributes.h"
 #include "base/fatal.h"
 #include "front/cxx.h"
-#include "guard/guard.h"
 #include "include/hakmem.h"
 
 #include <dlfcn.h>
@@ -14,7 +12,6 @@ void hak_cxx_operators(void);
 void hak_cxx_operators(void) {}
 
 typedef void (*new_handler)(void);
-
 typedef void (*function)(void);
 
 /* A program that is linked statically as a whole has no dynamic linker, and need not get one for
@@ -27,13 +24,7 @@ extern void linked_throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __a
 
 /* POSIX lets dlsym return functions as data pointers. */
 static function find(void *where, const char *name) {
-    if (dlsym == NULL)
-        return NULL;
-    union {
-        void *data;
-        function call;
-    } found = {dlsym(where, name)};
-    return found.call;
+    return dlsym != NULL ? (function)dlsym(where, name) : NULL;
 }
 
 /* A function of the C++ runtime, also where the program that uses it was loaded privately, as

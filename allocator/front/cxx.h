@@ -5,8 +5,6 @@
 #include "base/attributes.h"
 #include "guard/guard.h"
 
-#include <stddef.h>
-
 void *hak_cxx_new(size_t size, size_t alignment);
 void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
 

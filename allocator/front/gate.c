@@ -16,8 +16,6 @@
 #include "stats/slowdown.h"
 #include "thread/thread.h"
 
-#include <stdint.h>
-
 extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
 
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {

@@ -13,8 +13,6 @@
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 
-/* ---- suspects ---- */
-
 static bool is_free(const hak_slab *slab, size_t index) {
     return (slab->bitmap[index / 64] >> (index % 64) & 1) != 0;
 }
@@ -46,8 +44,6 @@ static void add_all(void) {
     hak_blocks_each_run(add_run);
     hak_apart_each(add_apart);
 }
-
-/* ---- what is told ---- */
 
 static bool is_leak(const void *block) {
     const hak_suspect *s = hak_suspects_find((uintptr_t)block);

@@ -11,7 +11,6 @@
 #include "trap/pool.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 static _Atomic bool wanted;
 
@@ -76,8 +75,6 @@ void hak_profile_begin(char *const environment[]) {
     if (prefix != NULL)
         begin_at(prefix);
 }
-
-/* ---- the sampled guard ---- */
 
 static HAK_COLD void begin_traps(unsigned long rate) {
     if (HAK_GUARD || HAK_HARDENED || !hak_trap_open()) {

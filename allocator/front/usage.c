@@ -10,30 +10,15 @@
 
 #include <string.h>
 
-static void add_class(hak_usage *usage, const hak_snapshot *s, unsigned cls) {
-    const hak_class_figures *c = &s->classes[cls];
-    size_t live = hak_live_blocks(c);
-    usage->blocks += live;
-    usage->used += live * hak_classes[cls].size;
-    usage->free += (c->carved - live) * hak_classes[cls].size;
-}
-
-static void add_large(hak_usage *usage, const hak_snapshot *s) {
-    usage->blocks += s->large_blocks - s->large_guarded + s->apart_blocks;
-    usage->large = s->large_bytes - s->large_guarded_bytes + s->apart_bytes;
-    usage->used += usage->large;
-    usage->blocks += s->trap_blocks;
-    usage->used += s->trap_bytes;
-}
-
 void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {
     size_t waiting = s->dirty_pages + s->kept_pages + s->cached_pages;
+    hak_totals t = hak_totals_of(s);
     *usage = (hak_usage){.reserved = s->reserved + s->apart_bytes,
                          .committed = s->segments * HAK_SEGMENT_SIZE + s->apart_bytes,
-                         .free = waiting << HAK_PAGE_SHIFT};
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        add_class(usage, s, cls);
-    add_large(usage, s);
+                         .used = t.live_bytes,
+                         .large = s->large_bytes - s->large_guarded_bytes + s->apart_bytes,
+                         .free = (waiting << HAK_PAGE_SHIFT) + t.free_bytes,
+                         .blocks = t.live_blocks};
     for (unsigned state = 0; state < HAK_HEAP_STATES; state++)
         usage->heaps += state != HAK_HEAP_BARE ? s->heaps[state] : 0;
 }
@@ -50,8 +35,6 @@ void hak_usage_figures(const hak_usage *u, hak_figure figures[HAK_USAGES]) {
     };
     memcpy(figures, all, sizeof all);
 }
-
-/* ---- soundness ---- */
 
 static bool segment_is_valid(const hak_segment *s) {
     hak_room room = hak_room_of(s->used), noted = s->range->rooms[0][s - s->range->segments];

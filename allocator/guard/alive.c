@@ -20,8 +20,6 @@ void hak_alive_note(hak_place place) {
     atomic_store_explicit(hak_origin_at(place), hak_origin_here(), memory_order_relaxed);
 }
 
-/* ---- all blocks ---- */
-
 static void add(const hak_slab *run, const char *start) {
     hak_place place = hak_place_at(start);
     if (place.record == NULL || place.run != run)

@@ -79,12 +79,16 @@ static size_t padded(const hak_wish *wish) {
     return wants_pages(wish) && size <= HAK_MEDIUM_MAX ? HAK_MEDIUM_MAX + 1 : size;
 }
 
+static void *serve(const hak_wish *wish, size_t size) {
+    return wish->from != NULL ? wish->from(wish->alignment, size) : hak_core_malloc(size);
+}
+
 static void *ask(const hak_wish *wish, size_t size) {
-    void *start = wish->from(wish->alignment, size);
+    void *start = serve(wish, size);
     if (start != NULL || errno != ENOMEM || wish->size > PTRDIFF_MAX)
         return start;
     hak_kept_each(NULL, hak_let_go);
-    return wish->from(wish->alignment, size);
+    return serve(wish, size);
 }
 
 /* A block may come as a large one although its size seemed small. It then needs one more page for

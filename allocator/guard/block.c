@@ -71,11 +71,6 @@ size_t hak_guard_size(const void *block, const char *function) {
 
 /* ---- realloc ---- */
 
-static void *any_block(size_t alignment, size_t size) {
-    (void)alignment;
-    return hak_core_malloc(size);
-}
-
 static void resize_in_place(hak_place place, const void *block, hak_facts facts,
                             hak_facts resized) {
     if (hak_is_large(place.run))
@@ -88,7 +83,7 @@ static void resize_in_place(hak_place place, const void *block, hak_facts facts,
 static void *move(void *block, hak_facts facts, size_t size) {
     const hak_free_call claim = {"realloc", SIZE_MAX, 0, HAK_FROM_MALLOC};
     /* large blocks that grow will grow again, and copying them each time would take for ever */
-    hak_wish wish = {.from = any_block, .size = size, .family = HAK_FROM_MALLOC};
+    hak_wish wish = {.size = size, .family = HAK_FROM_MALLOC};
     wish.spare = size > HAK_MEDIUM_MAX && size <= PTRDIFF_MAX ? size / 4 : 0;
     void *moved = hak_guard_allocate(&wish);
     if (moved == NULL)

@@ -19,16 +19,12 @@
 #include "base/attributes.h"
 #include "report/snapshot.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* Who asked for a block, and so who may free it. */
 enum hak_family { HAK_FROM_MALLOC, HAK_FROM_NEW, HAK_FROM_NEW_ARRAY };
 
 /* What a block shall be like. */
 typedef struct hak_wish {
-    void *(*from)(size_t alignment, size_t size); /* the core's function that serves it */
+    void *(*from)(size_t alignment, size_t size); /* what serves it; NULL: the core's malloc */
     size_t size, alignment;
     size_t spare; /* bytes that it may grow by in place */
     enum hak_family family;

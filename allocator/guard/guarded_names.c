@@ -12,13 +12,6 @@
 
 static const hak_free_call claim_of_free = {"free", SIZE_MAX, 0, HAK_FROM_MALLOC};
 
-/* ---- what serves a wish ---- */
-
-static void *any(size_t alignment, size_t size) {
-    (void)alignment;
-    return hak_core_malloc(size);
-}
-
 static void *zeroed(size_t alignment, size_t size) {
     (void)alignment;
     return hak_core_calloc(1, size);
@@ -31,10 +24,8 @@ static void *by_posix_rules(size_t alignment, size_t size) {
     return block;
 }
 
-/* ---- libc's family ---- */
-
 HAK_EXPORT void *hak_malloc(size_t size) {
-    return hak_guard_allocate(&(hak_wish){.from = any, .size = size});
+    return hak_guard_allocate(&(hak_wish){.size = size});
 }
 
 HAK_EXPORT void hak_free(void *block) {
@@ -48,7 +39,7 @@ HAK_EXPORT void *hak_calloc(size_t count, size_t size) {
         return hak_refuse(SIZE_MAX);
     bool by_pages = bytes > HAK_MEDIUM_MAX;
     return hak_guard_allocate(
-        &(hak_wish){.from = by_pages ? zeroed : any, .size = bytes, .zero = !by_pages});
+        &(hak_wish){.from = by_pages ? zeroed : NULL, .size = bytes, .zero = !by_pages});
 }
 
 HAK_EXPORT void *hak_realloc(void *block, size_t size) {
@@ -77,8 +68,6 @@ HAK_EXPORT void hak_free_sized(void *block, size_t size) {
 HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
     hak_guard_free(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
 }
-
-/* ---- aligned ---- */
 
 HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
     int saved_errno = errno;

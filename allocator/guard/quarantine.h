@@ -5,8 +5,6 @@
 
 #include "base/types.h"
 
-#include <stdbool.h>
-
 /* How much is kept back, by the policy. Before that: nothing. */
 void hak_quarantine_set_up(void);
 

@@ -28,16 +28,6 @@ static void say_size(char *sentence, const char *before, size_t size, const char
     append(sentence, after);
 }
 
-/* The run that covers a page that is not the first of it; NULL: none. */
-static const hak_slab *run_covering(const hak_range *r, size_t page) {
-    for (size_t back = page + 1; back-- > 0;) {
-        const hak_slab *run = &r->slabs[back];
-        if (run->kind != HAK_RUN_FREE)
-            return back + run->pages > page ? run : NULL;
-    }
-    return NULL;
-}
-
 void hak_refuse_place(const void *block, const char *function, hak_place place) {
     if (place.record != NULL) {
         hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
@@ -88,8 +78,6 @@ void hak_refuse_written(const void *block, const char *function, hak_facts facts
     hak_fatal("use after free", function, block, why);
 }
 
-/* ---- faults ---- */
-
 static const char *const how = "access";
 
 static void explain_large(const void *address, const hak_slab *run) {
@@ -122,7 +110,7 @@ void hak_explain_fault(const void *address) {
     if (hak_heap_room_holds(address))
         hak_fatal("overflow", how, address, "beside a heap of the allocator");
     const hak_range *r = hak_range_of(address);
-    const hak_slab *run = r != NULL ? run_covering(r, hak_page_index(r, address)) : NULL;
+    const hak_slab *run = r != NULL ? hak_run_covering(r, hak_page_index(r, address)) : NULL;
     if (run != NULL && run->kind == HAK_RUN_LARGE)
         explain_large(address, run);
 }

@@ -3,11 +3,8 @@
 #include "heap/seat.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
-#include "os/barrier.h"
 
 hak_lock hak_reclaim_lock;
-
-/* ---- owner and reclaimer ---- */
 
 static bool is_robbed(const hak_heap *heap) {
     return (atomic_load_explicit(&heap->claim, memory_order_acquire) & HAK_CLAIM_ROBBED) != 0;
@@ -56,26 +53,16 @@ bool hak_owner_meets(hak_heap *heap) {
     return true;
 }
 
-/* ---- who it is ---- */
-
-static void set_task(hak_seat *seat, hak_os_task task) {
-    atomic_store_explicit(&seat->process, task.process, memory_order_relaxed);
-    atomic_store_explicit(&seat->thread, task.thread, memory_order_relaxed);
-}
-
-void hak_owner_is_this_thread(hak_heap *heap) {
-    set_task(heap->seat, hak_os_this_task());
-}
-
-void hak_owner_is_unknown(hak_heap *heap) {
-    set_task(heap->seat, (hak_os_task){0, 0});
+void hak_owner_is(hak_heap *heap, hak_os_task task) {
+    atomic_store_explicit(&heap->seat->process, task.process, memory_order_relaxed);
+    atomic_store_explicit(&heap->seat->thread, task.thread, memory_order_relaxed);
 }
 
 bool hak_owner_survives_fork(hak_heap *heap) {
     hak_lock_inherit(&hak_reclaim_lock);
     if (heap == NULL || heap->robbed)
         return false;
-    hak_owner_is_this_thread(heap);
+    hak_owner_is(heap, hak_os_this_task());
     return true;
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "os/barrier.h"
 #include "os/lock.h"
 
 /* What a reclaimer wants of a heap, and what it has left behind until its owner comes by. */
@@ -53,10 +54,9 @@ HAK_INLINE bool hak_owner_tries(hak_heap *heap) {
     return false;
 }
 
-/* The calling thread owns the heap from now on, and is on a slow path; or nobody that could be
- * found. */
-void hak_owner_is_this_thread(hak_heap *heap);
-void hak_owner_is_unknown(hak_heap *heap);
+/* Who owns the heap from now on: the calling thread, which is on a slow path, or nobody that could
+ * be found. */
+void hak_owner_is(hak_heap *heap, hak_os_task task);
 
 /* In a forked child: false when the calling thread has no heap, or a reclaimer had it, and it is
  * lost then. */

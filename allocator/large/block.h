@@ -51,6 +51,20 @@ HAK_INLINE void hak_large_tick_by_owner(void) {
     hak_large_leave(heap);
 }
 
+/* ---- whole pages for a block, and back: from the home of the thread, a spare run or a mapping
+ * ---- */
+
+/* A run of at least `pages`. `*zeroed` says whether it is all zero. NULL and errno = ENOMEM: there
+ * is none, even after what lies free elsewhere was given back. */
+hak_slab *hak_large_take(size_t pages, size_t align_pages, bool *zeroed);
+/* The same, but it gives nothing back first and counts no refusal. */
+hak_slab *hak_large_try(size_t pages, size_t align_pages, bool *zeroed);
+/* A block in a mapping of its own. NULL and errno = ENOMEM: there is no room for it. */
+void *hak_large_take_apart(size_t size, size_t align);
+
+/* By the owner of the heap, or with no heap at all. */
+void hak_large_give(hak_heap *heap, hak_slab *run, bool zeroed);
+
 /* ---- from a pointer to its block ---- */
 
 /* A pointer that is none ends the program, naming `function`. NULL: it lies outside of all ranges.

@@ -5,16 +5,6 @@
 #include "pages/range.h"
 #include "trap/trap.h"
 
-/* The large run that covers page `page` of r, for the error message; NULL when none does. */
-static const hak_slab *covering_run(const hak_range *r, size_t page) {
-    for (size_t back = page + 1; back-- > 0;) {
-        const hak_slab *run = &r->slabs[back];
-        if (run->kind != HAK_RUN_FREE)
-            return hak_kind_is_large(run->kind) && back + run->pages > page ? run : NULL;
-    }
-    return NULL;
-}
-
 static const char inside[] = "inside a large block, not its start";
 static const char freed[] = "its pages are free already";
 
@@ -34,7 +24,8 @@ static _Noreturn HAK_COLD void refuse_pointer(const void *p, const char *functio
     const hak_slab *run = &r->slabs[hak_page_index(r, p)];
     if (run->kind == HAK_RUN_SLAB || run->kind == HAK_RUN_SLAB_TAIL)
         hak_fatal("heap corruption", function, p, "class map and slab table disagree");
-    if (covering_run(r, hak_page_index(r, p)) != NULL)
+    run = hak_run_covering(r, hak_page_index(r, p));
+    if (run != NULL && hak_kind_is_large(run->kind))
         hak_fatal("invalid pointer", function, p, inside);
     hak_fatal("double free", function, p, freed);
 }

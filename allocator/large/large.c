@@ -3,7 +3,6 @@
 #include "base/bits.h"
 #include "heap/owner.h"
 #include "large/block.h"
-#include "large/take.h"
 #include "magazine/arm.h"
 #include "os/os.h"
 #include "pages/apart.h"

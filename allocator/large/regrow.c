@@ -1,6 +1,5 @@
 #include "large/block.h"
 #include "large/large.h"
-#include "large/take.h"
 #include "pages/apart.h"
 #include "pages/epoch.h"
 #include "pages/excess.h"

@@ -1,6 +1,5 @@
-#include "large/take.h"
-
 #include "large/block.h"
+
 #include "os/os.h"
 #include "pages/apart.h"
 #include "pages/dense.h"
@@ -13,7 +12,6 @@
 #include "pages/run_cache.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
-#include "stats/stats.h"
 #include "thread/thread.h"
 
 /* A home is the range in which a thread looks for room first. Threads take turns in them at their
@@ -81,8 +79,6 @@ hak_slab *hak_large_take(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = hak_large_try(pages, align_pages, zeroed);
     return HAK_LIKELY(run != NULL) ? run : take_after_purge(pages, align_pages, zeroed);
 }
-
-/* ---- back ---- */
 
 /* Gives the memory of a run to the system at once. False: some of it is still there. */
 static bool purge(const hak_slab *run) {

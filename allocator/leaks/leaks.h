@@ -5,7 +5,7 @@
  *   reach.h      what is found is looked at in turn; what is left is a leak
  *
  * In the guard a number says who asked for each block: origins.h, tell.h. Elsewhere the heap
- * profile knows it of some blocks: front/leak_samples.h.
+ * profile knows it of some blocks: front/leak_samples.c.
  *
  * A word counts wherever it points into a block, as in LeakSanitizer: C++ keeps pointers to a base
  * class, programs keep pointers behind a header of their own. It must lie at an address that is a

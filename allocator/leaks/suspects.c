@@ -27,8 +27,6 @@ void hak_suspects_add(const void *block, size_t size, uint32_t origin) {
         s->all[s->count++] = (hak_suspect){(uintptr_t)block, size, origin, HAK_UNREACHED};
 }
 
-/* ---- by address ---- */
-
 static bool is_sorted(const hak_suspect *all, size_t count) {
     for (size_t i = 1; i < count; i++)
         if (all[i].start < all[i - 1].start)

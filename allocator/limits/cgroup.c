@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "os/file.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -46,8 +46,6 @@ void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
         end_to_shed(heap, cls);
 }
 
-/* ---- the balance of a class that sheds ---- */
-
 /* Counted over a whole magazine at most. */
 static void add_to_balance(hak_bin *bin, unsigned cls, size_t blocks) {
     size_t most = hak_classes[cls].depth;

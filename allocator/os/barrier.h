@@ -19,6 +19,7 @@ typedef struct hak_os_task {
     int32_t process, thread;
 } hak_os_task;
 hak_os_task hak_os_this_task(void);
+#define HAK_UNKNOWN_TASK ((hak_os_task){0, 0})
 
 /* True when that thread has ended for certain. */
 bool hak_os_task_is_gone(hak_os_task task);

@@ -1,7 +1,5 @@
 #include "os/build_id.h"
 
-#include "base/attributes.h"
-
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>

@@ -18,8 +18,6 @@ bool hak_os_unprotect(void *start, size_t size) {
     return allow(start, size, PROT_READ | PROT_WRITE);
 }
 
-/* ---- faults ---- */
-
 static void (*explain_fault)(const void *address);
 static struct sigaction before;
 

@@ -3,8 +3,6 @@
 
 #include "os/socket.h"
 
-#include <stdbool.h>
-
 /* Listens at `path`, in which %p stands for the number of the process. The file may be used by this
  * user alone, and is removed by hak_listener_close; a socket of this user that nobody listens on
  * any more makes way for it. One per process. NULL: done; else why not. */

@@ -173,10 +173,6 @@ bool hak_os_is_private_limited(void) {
     return getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY;
 }
 
-bool hak_os_is_limited(void) {
-    return hak_os_is_private_limited() || hak_os_address_space_limit() != SIZE_MAX;
-}
-
 bool hak_os_is_privileged(void) {
     return getauxval(AT_SECURE) != 0;
 }

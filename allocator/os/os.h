@@ -7,10 +7,6 @@
 
 #include "base/bits.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* Bytes in a page of the system: 4096 on most machines. */
 size_t hak_os_page_size(void);
 
@@ -71,10 +67,8 @@ uint64_t hak_os_faults(void);
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
 size_t hak_os_address_space_limit(void);
 
-/* True when private memory of this process is limited, used or not; when that or its address space
- * is. */
+/* True when private memory of this process is limited, used or not. */
 bool hak_os_is_private_limited(void);
-bool hak_os_is_limited(void);
 
 /* Milliseconds of a clock that never goes back; cheap, some milliseconds coarse. */
 uint64_t hak_os_now_ms(void);

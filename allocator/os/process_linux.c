@@ -28,8 +28,6 @@ static void thread_exits(void *value) {
     registered->on_thread_exit();
 }
 
-/* ---- fork ---- */
-
 HAK_TLS bool hak_forks;
 static HAK_TLS bool is_mended; /* the child, before our handler came to it */
 static HAK_TLS pid_t parent;
@@ -64,16 +62,12 @@ static void after_fork_in_child(void) {
     is_mended = hak_forks = false;
 }
 
-/* ---- signals ---- */
-
 /* System calls that it interrupts go on. */
 bool hak_os_on_signal(int signal, void (*handler)(int signal)) {
     struct sigaction before, ours = {.sa_handler = handler, .sa_flags = SA_RESTART};
     return HAK_KEEP_ERRNO(sigaction(signal, NULL, &before) == 0 && before.sa_handler == SIG_DFL &&
                           sigaction(signal, &ours, NULL) == 0);
 }
-
-/* ---- start ---- */
 
 bool hak_os_start(const hak_os_hooks *hooks) {
     registered = hooks;

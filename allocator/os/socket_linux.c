@@ -11,8 +11,6 @@ enum {
 
 const hak_socket hak_no_socket = {.fd = -1};
 
-/* ---- descriptors ---- */
-
 bool hak_socket_is_same(hak_socket s) {
     struct stat now;
     return s.fd >= 0 && hak_call_fstat(s.fd, &now) == 0 && now.st_dev == s.device &&
@@ -44,8 +42,6 @@ void hak_socket_drop(hak_socket s) {
     if (hak_socket_is_same(s))
         hak_call_close(s.fd);
 }
-
-/* ---- reading and writing ---- */
 
 /* Until something can be done. False: the time is over. */
 static bool wait_for(hak_socket s, short what, uint64_t ends_us) {

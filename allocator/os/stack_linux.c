@@ -6,7 +6,6 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { OWN = 24 }; /* frames of ours that may lie between the program and the unwinder */
 
@@ -52,16 +51,13 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *number) {
 }
 
 /* Looked up at the start alone: a name in the library's own list costs every process. */
-static union {
-    void *data;
-    int (*call)(const void *address, Dl_info *found);
-} find_place;
+static int (*find_place)(const void *address, Dl_info *found);
 #pragma weak dlsym /* there is none in a program that is linked statically as a whole */
 
 void hak_os_stack_start(void) {
     void *frame[1];
     if (dlsym != NULL)
-        find_place.data = dlsym(RTLD_DEFAULT, "dladdr");
+        find_place = (int (*)(const void *, Dl_info *))dlsym(RTLD_DEFAULT, "dladdr");
     unsigned number = 0;
     dl_iterate_phdr(look_at, &number);
     unwind(frame, 1);
@@ -96,7 +92,7 @@ unsigned hak_os_stack(void **frames, unsigned most) {
 hak_os_place hak_os_place_of(const void *frame) {
     Dl_info found;
     hak_os_place place = {.at = (uintptr_t)frame};
-    if (find_place.data == NULL || find_place.call((const char *)frame - 1, &found) == 0)
+    if (find_place == NULL || find_place((const char *)frame - 1, &found) == 0)
         return place;
     place.file = found.dli_fname;
     place.at -= (uintptr_t)found.dli_fbase;
@@ -104,8 +100,6 @@ hak_os_place hak_os_place_of(const void *frame) {
     place.into = found.dli_sname != NULL ? (uintptr_t)frame - (uintptr_t)found.dli_saddr : 0;
     return place;
 }
-
-/* ---- as text ---- */
 
 static void write_frame(unsigned number, const void *frame) {
     char digits[21], address[19], into[19], at[19];

@@ -7,7 +7,6 @@
 #include "pages/note.h"
 #include "pages/range.h"
 #include "pages/tables.h"
-#include "pages/room.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
 #include "stats/stats.h"

@@ -3,7 +3,7 @@
 
 #include "base/types.h"
 #include "os/lock.h"
-#include "pages/dirty_list.h"
+#include "pages/segment.h"
 
 /* Memory goes back in steps, so that no call waits for all of it. A step is so many dirty pages
  * (128 MiB, some milliseconds in one system call), or so many slabs that a trim looks at

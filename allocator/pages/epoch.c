@@ -1,7 +1,6 @@
 #include "pages/epoch.h"
 
 #include "os/os.h"
-#include "pages/dirty.h"
 #include "pages/excess.h"
 #include "pages/spare.h"
 #include "policy/policy.h"

@@ -2,8 +2,6 @@
 
 #include "base/bits.h"
 
-#include <stdatomic.h>
-
 enum {
     YARDS = 64,
     PLANNED = 4096, /* places in a yard that is planned: 8 GiB of addresses, of which ... */

@@ -3,7 +3,6 @@
 #include "base/geometry.h"
 #include "pages/apart.h"
 #include "pages/dense.h"
-#include "pages/dirty_list.h"
 #include "pages/note.h"
 #include "pages/quota.h"
 #include "pages/range.h"

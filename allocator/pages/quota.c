@@ -12,12 +12,12 @@ size_t hak_quota_with(size_t pages) {
            atomic_load_explicit(&apart, memory_order_relaxed) + pages;
 }
 
-static bool is_beyond(size_t pages) {
+bool hak_quota_is_beyond_hard(size_t pages) {
     return hak_quota_with(pages) > atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
 }
 
 bool hak_quota_forbids(const hak_range *r, size_t first, size_t count) {
-    return is_beyond(count - hak_pages_dirty_within(r, first, count));
+    return hak_quota_is_beyond_hard(count - hak_pages_dirty_within(r, first, count));
 }
 
 /* Under the lock that pages are taken under: so of two requests that are too much together, one is
@@ -25,7 +25,7 @@ bool hak_quota_forbids(const hak_range *r, size_t first, size_t count) {
 bool hak_quota_resize_apart(size_t from, size_t to) {
     size_t before = hak_pages_for(from), after = hak_pages_for(to);
     hak_lock_take(&hak_segment_lock);
-    bool granted = after <= before || !is_beyond(after - before);
+    bool granted = after <= before || !hak_quota_is_beyond_hard(after - before);
     if (granted)
         atomic_fetch_add_explicit(&apart, after - before, memory_order_relaxed);
     hak_lock_give(&hak_segment_lock);
@@ -56,7 +56,7 @@ static void tell_once(size_t size, size_t hard) {
 
 void *hak_quota_refuse(size_t size) {
     size_t hard = atomic_load_explicit(&hak_limit.hard, memory_order_relaxed);
-    if (hard != SIZE_MAX && is_beyond(hak_pages_for(size)))
+    if (hard != SIZE_MAX && hak_quota_is_beyond_hard(hak_pages_for(size)))
         tell_once(size, hard);
     return hak_refuse(size);
 }

@@ -19,6 +19,9 @@ HAK_INLINE bool hak_quota_is_near(size_t pages) {
     return hak_quota_beyond(pages) != 0;
 }
 
+/* Whether they are more than the hard limit. */
+bool hak_quota_is_beyond_hard(size_t pages);
+
 /* Under the segment lock: whether the hard limit forbids to take these free pages. Those of them
  * that memory stands behind count already. */
 HAK_COLD bool hak_quota_forbids(const hak_range *r, size_t first, size_t count);

@@ -48,6 +48,15 @@ hak_slab *hak_run_elsewhere(const void *p) {
     return s - s->tail;
 }
 
+const hak_slab *hak_run_covering(const hak_range *r, size_t page) {
+    for (size_t back = page + 1; back-- > 0;) {
+        const hak_slab *run = &r->slabs[back];
+        if (run->kind != HAK_RUN_FREE)
+            return back + run->pages > page ? run : NULL;
+    }
+    return NULL;
+}
+
 unsigned hak_class_elsewhere(const void *p) {
     const hak_range *r = hak_range_of(p);
     return r != NULL ? hak_class_in(r, p) : HAK_CLASS_NONE;

@@ -101,6 +101,9 @@ HAK_INLINE hak_slab *hak_run_of(const void *p) {
     return hak_run_at(r, page);
 }
 
+/* The run that covers page `page` of r, its first or not, for messages; NULL: none does. */
+const hak_slab *hak_run_covering(const hak_range *r, size_t page);
+
 /* Adds one more range, of at least so many segments. NULL: the system refused, or there are
  * too many. Under the segment lock. */
 hak_range *hak_range_add(size_t least);

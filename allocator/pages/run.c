@@ -3,7 +3,6 @@
 #include "base/bits.h"
 #include "pages/dense.h"
 #include "pages/excess.h"
-#include "pages/home.h"
 #include "pages/press.h"
 #include "pages/range.h"
 #include "pages/room.h"

@@ -1,7 +1,6 @@
 #include "pages/segment.h"
 
 #include "base/bits.h"
-#include "pages/dirty_list.h"
 #include "pages/range.h"
 #include "pages/room.h"
 
@@ -45,6 +44,45 @@ void hak_pages_count(void) {
     atomic_store_explicit(&used_pages, used, memory_order_relaxed);
     atomic_store_explicit(&held_pages, used, memory_order_relaxed);
     atomic_store_explicit(&dirty_pages, dirty, memory_order_relaxed);
+}
+
+/* ---- the list of segments with dirty pages ---- */
+
+static hak_segment *list_first, *list_last;
+static _Atomic size_t list_length;
+
+size_t hak_dirty_count(void) {
+    return atomic_load_explicit(&list_length, memory_order_relaxed);
+}
+
+hak_segment *hak_dirty_pop(void) {
+    hak_segment *s = list_first;
+    if (s == NULL)
+        return NULL;
+    list_first = s->dirty_next;
+    if (list_first == NULL)
+        list_last = NULL;
+    s->on_dirty_list = false;
+    add(&list_length, (size_t)-1);
+    return s;
+}
+
+void hak_dirty_push(hak_segment *s) {
+    if (s->on_dirty_list)
+        return;
+    s->on_dirty_list = true;
+    s->dirty_next = NULL;
+    if (list_last != NULL)
+        list_last->dirty_next = s;
+    else
+        list_first = s;
+    list_last = s;
+    add(&list_length, 1);
+}
+
+void hak_dirty_forget(void) {
+    list_first = list_last = NULL;
+    atomic_store_explicit(&list_length, 0, memory_order_relaxed);
 }
 
 /* ---- claiming and freeing pages ---- */

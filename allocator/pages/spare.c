@@ -66,7 +66,7 @@ hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
 static bool is_limited(void) {
     static bool asked, limited;
     if (!asked)
-        limited = hak_os_is_limited();
+        limited = hak_os_is_private_limited() || hak_os_address_space_limit() != SIZE_MAX;
     asked = true;
     return limited;
 }
@@ -110,8 +110,6 @@ void hak_spare_give(hak_slab *run, bool zeroed) {
     if (s.run != NULL)
         hak_run_give(s.run, s.zeroed || clear(s.run));
 }
-
-/* ---- giving them back ---- */
 
 static bool is_wanted(const spare *s, bool dirty) {
     return s->run != NULL && !(dirty && s->zeroed);

@@ -1,7 +1,6 @@
 #include "pages/tables.h"
 
 #include "base/bits.h"
-#include "os/os.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "policy/policy.h"

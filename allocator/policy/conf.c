@@ -72,8 +72,8 @@ static size_t copy(char to[TEXT], const char *from, const char *end) {
     return length;
 }
 
-/* The first place from `at` on with one of the characters, or the end; by hand for the reason that
- * os/file_linux.c has. */
+/* The first place from `at` on with one of the characters, or the end; by hand for the first reason
+ * of os/calls.h. */
 static const char *find_any(const char *at, char a, char b) {
     while (*at != '\0' && *at != a && *at != b)
         at++;

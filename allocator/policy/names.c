@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* ---- what is known ---- */
-
 /* One after the other, each with its end: a table of addresses would cost each process a
  * relocation for each of them. */
 #define HAK_NAME(name) name "\0"
@@ -35,8 +33,6 @@ bool hak_name_is_known(const char *name, size_t length) {
             return true;
     return false;
 }
-
-/* ---- what was meant ---- */
 
 enum { LONGEST = 32 }; /* as long as an option's name may be */
 

@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
@@ -37,8 +36,6 @@ bool hak_option_is_size(enum hak_option_index option) {
     return (kinds[option] & SIZE) != 0;
 }
 
-/* ---- names ---- */
-
 /* purge-delay is what hakmem run takes, purge_delay what the others are used to. */
 static char plain(char c) {
     return c == '-' ? '_' : hak_lower(c);
@@ -66,8 +63,6 @@ const char *hak_option_name(const char *variable, char name[32]) {
     name[i] = '\0';
     return name;
 }
-
-/* ---- values ---- */
 
 static bool is_in_range(enum hak_option_index option, unsigned long value) {
     return value >= hak_options[option].lowest && value <= hak_options[option].highest;

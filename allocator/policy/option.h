@@ -7,7 +7,6 @@
 #include "base/variant.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum hak_option_index {
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) HAK_OPTION_##field,

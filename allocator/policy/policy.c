@@ -8,7 +8,6 @@
 #include "policy/names.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) .field = (standard),

@@ -13,7 +13,6 @@
 #include "policy/option.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 typedef struct hak_policy {
 #define HAK_OPTION(field, variable, standard, lowest, highest, help) _Atomic unsigned long field;

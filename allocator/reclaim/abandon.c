@@ -7,7 +7,6 @@
 #include "heap/owner.h"
 #include "heap/seat.h"
 #include "magazine/magazine.h"
-#include "os/barrier.h"
 #include "os/os.h"
 #include "pages/run_cache.h"
 #include "policy/policy.h"
@@ -63,7 +62,7 @@ static bool is_shutdown(void) {
  * comes, a purge epoch takes them: the one after this, if the heap was trimmed for this one
  * already. */
 void hak_abandon(hak_heap *heap) {
-    hak_owner_is_unknown(heap);
+    hak_owner_is(heap, HAK_UNKNOWN_TASK);
     if (hak_seat_is_oldest(heap->seat))
         hak_background_first_lives(false);
     hak_drain(heap);
@@ -79,8 +78,6 @@ void hak_abandon(hak_heap *heap) {
         hak_heap_leave(heap);
 }
 
-/* ---- owners that have ended without a word ---- */
-
 static bool has_ended(const hak_seat *seat) {
     hak_os_task task = {seat->process, seat->thread};
     return hak_seat_state(seat) == HAK_HEAP_ACTIVE && hak_os_task_is_gone(task);
@@ -93,7 +90,7 @@ static bool take_over(hak_seat *seat) {
     hak_heap *heap = seat->heap;
     if (!has_ended(seat))
         return false;
-    hak_owner_is_unknown(heap);
+    hak_owner_is(heap, HAK_UNKNOWN_TASK);
     if (heap->busy) {
         hak_run_cache_inherit(heap);
         hak_seat_set_state(seat, HAK_HEAP_FROZEN);

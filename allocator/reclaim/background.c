@@ -5,7 +5,6 @@
 #include "policy/policy.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 enum { NONE, RUNNING, RESTING };
 static _Atomic uint32_t state;
@@ -19,8 +18,6 @@ static bool is_wanted(void) {
 static bool pass(uint32_t from, uint32_t to) {
     return atomic_compare_exchange_strong(&state, &from, to);
 }
-
-/* ---- those that call for it ---- */
 
 void hak_background_wake(void) {
     if (HAK_UNLIKELY(atomic_load(&state) == RESTING) && pass(RESTING, RUNNING))
@@ -55,8 +52,6 @@ bool hak_background_begins(void) {
 void hak_background_is_refused(void) {
     atomic_store(&state, NONE);
 }
-
-/* ---- the thread ---- */
 
 uint32_t hak_background_hurried(void) {
     return atomic_load(&hurried);

@@ -1,12 +1,9 @@
 #include "reclaim/reclaim.h"
 
 #include "magazine/magazine.h"
-#include "reclaim/rob.h"
 #include "reclaim/trim.h"
 
 static hak_robbed robbed; /* under hak_reclaim_lock */
-
-/* ---- a step of an epoch's trim ---- */
 
 /* Nothing of a robbed heap waits for a later epoch. False: it has to go on. */
 static bool settle(hak_heap *heap, uint32_t epoch, size_t *budget) {
@@ -30,8 +27,6 @@ bool hak_reclaim_some(const hak_round *round, size_t budget) {
     hak_lock_give(&hak_reclaim_lock);
     return all;
 }
-
-/* ---- at once ---- */
 
 /* What lies in the magazines of one may be another's: so all magazines come first. */
 static void empty_all(void) {

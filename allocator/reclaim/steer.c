@@ -5,8 +5,6 @@
 #include "policy/policy.h"
 #include "reclaim/background.h"
 
-#include <stdatomic.h>
-
 /* Where memory is never given back from now on, the epoch that runs ends at once, and purges
  * nothing. */
 static void follow(void) {
@@ -19,8 +17,6 @@ void hak_steer(void) {
     hak_purge_expect();
     hak_background_hurry();
 }
-
-/* ---- by a signal ---- */
 
 static _Atomic bool asked;
 

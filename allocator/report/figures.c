@@ -8,23 +8,19 @@
 
 #include <string.h>
 
-/* Sums over the classes. */
-typedef struct totals {
-    size_t live_blocks, live_bytes, magazine_bytes, transfer_bytes, remote_blocks, remote_bytes;
-    size_t guarded_bytes, slab_bytes, returned_bytes, fresh_bytes, tail_bytes, rounding_bytes;
-} totals;
-
-static void add_slabs(totals *t, size_t slabs, const hak_class *class) {
+static void add_slabs(hak_totals *t, size_t slabs, const hak_class *class) {
     size_t pages = (size_t)class->pages << HAK_PAGE_SHIFT;
     t->slab_bytes += slabs * pages;
     t->tail_bytes += slabs * (pages - (size_t)class->capacity * class->size);
 }
 
-static void add_class(totals *t, const hak_snapshot *s, unsigned cls) {
+static void add_class(hak_totals *t, const hak_snapshot *s, unsigned cls) {
     const hak_class_figures *c = &s->classes[cls];
     const hak_class *class = &hak_classes[cls];
-    t->live_blocks += hak_live_blocks(c);
-    t->live_bytes += hak_live_blocks(c) * class->size;
+    size_t live = hak_live_blocks(c);
+    t->live_blocks += live;
+    t->live_bytes += live * class->size;
+    t->free_bytes += (c->carved - live) * class->size;
     t->magazine_bytes += c->magazines * class->size;
     t->transfer_bytes += c->transfer * class->size;
     t->remote_blocks += c->remote;
@@ -36,8 +32,8 @@ static void add_class(totals *t, const hak_snapshot *s, unsigned cls) {
     add_slabs(t, hak_slabs_of(c), class);
 }
 
-static totals total_of(const hak_snapshot *s) {
-    totals t = {
+hak_totals hak_totals_of(const hak_snapshot *s) {
+    hak_totals t = {
         .live_blocks = s->large_blocks - s->large_guarded + s->apart_blocks + s->trap_blocks,
         .live_bytes = s->large_bytes - s->large_guarded_bytes + s->apart_bytes + s->trap_bytes,
         .guarded_bytes = s->large_guarded_bytes};
@@ -53,7 +49,7 @@ static size_t limit_bytes(const _Atomic size_t *pages) {
 }
 
 void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]) {
-    totals t = total_of(s);
+    hak_totals t = hak_totals_of(s);
     hak_process p = hak_process_now();
     if (p.resident == 0)
         p.resident = HAK_UNKNOWN;

@@ -9,6 +9,14 @@ typedef struct hak_figure {
     size_t value; /* HAK_UNKNOWN: nobody knows */
 } hak_figure;
 
+/* Sums over the classes; what is live has large blocks, too. */
+typedef struct hak_totals {
+    size_t live_blocks, live_bytes, magazine_bytes, transfer_bytes, remote_blocks, remote_bytes;
+    size_t guarded_bytes, slab_bytes, returned_bytes, fresh_bytes, tail_bytes, rounding_bytes;
+    size_t free_bytes; /* handed out before, wherever they are now */
+} hak_totals;
+hak_totals hak_totals_of(const hak_snapshot *s);
+
 enum {
 #define HAK_FIGURE(name, type, help, value) HAK_FIGURE_##name,
 #include "report/figures.def"

@@ -37,10 +37,6 @@ HAK_EXPORT int hak_get_class_counters(unsigned cls, hak_class_counters *counters
     return 1;
 }
 
-static void print(const char *line) {
-    HAK_MESSAGE(line);
-}
-
 static bool is_unused(const hak_class_counters *c) {
     uint64_t all = 0;
 #define HAK_TALLY_OR(name) all |= c->name;
@@ -72,7 +68,7 @@ static void print_classes(bool as_json) {
         if (is_unused(&c))
             continue;
         format_class(line, &c, as_json ? comma : NULL);
-        print(line);
+        HAK_MESSAGE(line);
         comma = ",";
     }
 }
@@ -81,7 +77,7 @@ static void print_table(void) {
     char line[LINE];
     snprintf(line, sizeof line, "%8s %12s %12s %10s %10s %10s %10s", "size", "pop", "push",
              "fallback", "refill", "retire", "remote");
-    print(line);
+    HAK_MESSAGE(line);
     print_classes(false);
 }
 
@@ -90,7 +86,7 @@ static void print_json(void) {
                 "\", \"forced_libc\": ", hak_libc_is_forced() ? "true" : "false",
                 ", \"classes\": [");
     print_classes(true);
-    print("]}");
+    HAK_MESSAGE("]}");
 }
 
 static HAK_AT_UNLOAD void print_counters_at_exit(void) {

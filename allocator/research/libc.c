@@ -5,27 +5,17 @@
 #include "policy/policy.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <unistd.h>
 
 _Atomic int hak_server;
 hak_libc hak_libc_functions;
 
-typedef void (*function)(void);
-
-/* The next object behind ours that has the name: libc, as a rule. */
-static function find(const char *name) {
-    union {
-        void *data; /* POSIX lets dlsym return functions as data pointers */
-        function call;
-    } found = {dlsym(RTLD_NEXT, name)};
-    return found.call;
-}
-
+/* In the next object behind ours that has the name: libc, as a rule. POSIX lets dlsym return
+ * functions as data pointers. */
 static bool find_all(hak_libc *libc) {
     bool all = true;
 #define HAK_LIBC_FIND(type, name, parameters)                                                      \
-    libc->name = (type(*) parameters)find(#name);                                                  \
+    libc->name = (type(*) parameters)dlsym(RTLD_NEXT, #name);                                      \
     all = all && libc->name != NULL;
     HAK_LIBC_FUNCTIONS(HAK_LIBC_FIND)
 #undef HAK_LIBC_FIND

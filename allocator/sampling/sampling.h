@@ -26,8 +26,6 @@
 
 #include "base/types.h"
 
-#include <stdatomic.h>
-
 /* Heap profiles. NEVER until the first start: then nothing is ever looked up. */
 enum hak_sampling { HAK_SAMPLING_NEVER, HAK_SAMPLING_OFF, HAK_SAMPLING_ON };
 extern HAK_HIDDEN _Atomic(unsigned) hak_sampling;

@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { HAK_STACK_MOST = 32 };
 typedef struct hak_stack {

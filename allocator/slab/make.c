@@ -5,7 +5,6 @@
 #include "pages/range.h"
 #include "pages/run.h"
 #include "pages/run_cache.h"
-#include "pages/segment.h"
 #include "pages/tables.h"
 #include "slab/guard_page.h"
 #include "slab/slab.h"

@@ -3,8 +3,6 @@
 #include "pages/range.h"
 #include "slab/slab.h"
 
-/* ---- blocks of one slab ---- */
-
 /* Ends the program: of these blocks, which belong to one word of the bitmap, one is free already or
  * among them twice. */
 _Noreturn static HAK_COLD void refuse_twice(const hak_slab *slab, void *const *blocks,
@@ -57,8 +55,6 @@ size_t hak_slab_put_run(hak_heap *heap, hak_slab *slab, void *const *blocks, siz
         hak_slab_sink(heap, slab);
     return n;
 }
-
-/* ---- blocks of many slabs ---- */
 
 /* Of slabs that are one page long, entry, bitmap and offset follow from the number of the page: no
  * address is read that an earlier block could have changed, so the processor works at many blocks

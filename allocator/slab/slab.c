@@ -1,11 +1,9 @@
 #include "slab/slab.h"
 
 #include "base/bits.h"
-#include "base/classes.h"
 #include "base/fatal.h"
 #include "os/secret.h"
 #include "pages/epoch.h"
-#include "pages/range.h"
 
 #include <string.h>
 

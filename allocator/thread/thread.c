@@ -118,7 +118,7 @@ static HAK_COLD hak_heap *attach(void) {
     hak_heap *heap = obtain();
     if (heap == NULL)
         return NULL;
-    hak_owner_is_this_thread(heap);
+    hak_owner_is(heap, hak_os_this_task());
     hak_owner_leaves(heap);
     hak_this_thread.heap = hak_this_thread.owned = heap;
     hak_thread_start_process();

@@ -34,8 +34,6 @@ void hak_trap_note(hak_trap_event *event) {
     hak_stack_take(&event->stack);
 }
 
-/* ---- states ---- */
-
 enum hak_trap_state hak_trap_state_of(size_t slot) {
     return (enum hak_trap_state)(atomic_load(&hak_traps.words[slot]) & STATE);
 }
@@ -79,8 +77,6 @@ size_t hak_trap_claim(void) {
             return slot;
     }
 }
-
-/* ---- addresses ---- */
 
 /* A page that faults lies between two slots: the nearer one is meant, unless only the other one has
  * a block, or ever had one. */

@@ -11,8 +11,6 @@
 
 enum { WAIT_MS = 2000 };
 
-/* ---- lines ---- */
-
 static void write_stack(const char *what, const hak_trap_event *event) {
     char digits[21];
     HAK_MESSAGE("  ", what, " in thread ", hak_decimal((unsigned)event->thread, digits),
@@ -59,8 +57,6 @@ static void write_report(const char *what, const char *function, const void *add
         "  for a line of the sources, give addr2line what stands in brackets, (FILE+OFFSET): ",
         "addr2line -Cfie FILE OFFSET");
 }
-
-/* ---- one report ---- */
 
 /* A second thread waits until the first has ended the program. The same one comes by again where
  * the program's own handler returns from a fault. */
