@@ -14,7 +14,6 @@ static HAK_COLD void all_must_be_starts(unsigned cls, const hak_link *carrier, v
         hak_chain_look_closer(&hak_classes[cls], blocks[i]);
 }
 
-/* Room in the magazine of a class. */
 static size_t room_of(const hak_heap *heap, unsigned cls) {
     return (size_t)(heap->end[cls] - hak_magazine_top(heap, cls));
 }

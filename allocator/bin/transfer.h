@@ -29,7 +29,6 @@ size_t hak_transfer_take(unsigned cls, void **blocks, size_t want);
  */
 void hak_transfer_empty(hak_heap *heap, unsigned cls);
 
-/* Blocks of a class that wait here. */
 size_t hak_transfer_count(unsigned cls);
 
 /* In a forked child: where another thread was at the shelves, what lies on them is lost. */

@@ -22,7 +22,6 @@
 /* Who asked for a block, and so who may free it. */
 enum hak_family { HAK_FROM_MALLOC, HAK_FROM_NEW, HAK_FROM_NEW_ARRAY };
 
-/* What a block shall be like. */
 typedef struct hak_wish {
     void *(*from)(size_t alignment, size_t size); /* what serves it; NULL: the core's malloc */
     size_t size, alignment;

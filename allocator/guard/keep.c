@@ -1,12 +1,12 @@
 #include "guard/keep.h"
 
-#include "base/bytes.h"
 #include "front/core.h"
 #include "guard/fence.h"
 #include "guard/quarantine.h"
 #include "guard/refuse.h"
 #include "os/fault.h"
 #include "os/os.h"
+#include "trap/canary.h"
 
 #include <string.h>
 

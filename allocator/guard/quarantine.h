@@ -12,7 +12,6 @@ void hak_quarantine_set_up(void);
  * yet. Classes of large sizes return the block itself. */
 void *hak_shuffle(unsigned cls, void *block);
 
-/* True when blocks of the class are kept back at all. */
 bool hak_keeps(unsigned cls);
 
 /* Keeps a freed block of a class that is kept back. Returns the one that must leave for it, or

@@ -53,7 +53,6 @@ void hak_seat_leave(hak_seat *seat, enum hak_heap_state state);
  * found none. */
 hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls);
 
-/* Seats that are IDLE. */
 size_t hak_seat_idle_count(void);
 
 /* In a forked child: makes the lists sound, where another thread was at them. */

@@ -18,7 +18,6 @@ HAK_INLINE size_t hak_large_usable(const hak_slab *run) {
     return hak_round_up(run->large_size, hak_os_page_size());
 }
 
-/* Makes the run a large block. */
 HAK_INLINE void *hak_large_begin(hak_slab *run, size_t size) {
     run->kind = HAK_RUN_LARGE;
     run->large_size = size;

@@ -22,10 +22,8 @@ typedef struct hak_leaks_from {
     size_t (*tell)(void);  /* of those that were not reached; returns how many that are */
 } hak_leaks_from;
 
-/* Whether the program's options ask for it. */
 bool hak_leaks_wanted(void);
 
-/* Says why there will be no look. */
 void hak_leaks_tell_failure(const char *why);
 
 /* Looks, and tells. At the end of the process, once; under no lock. */

@@ -23,7 +23,6 @@ static void **deep_place(hak_heap *heap, unsigned cls) {
     return grown_places(heap) + HAK_GROWN_SLOTS + hak_classes[cls].first_slot;
 }
 
-/* Slots of the place for a magazine of this depth. */
 static unsigned room_for(unsigned cls, unsigned depth) {
     unsigned usual = hak_classes[cls].depth, room = HAK_SMALL_DEPTH;
     if (depth > usual)

@@ -57,7 +57,6 @@ HAK_INLINE size_t hak_magazine_count(const hak_heap *heap, unsigned cls) {
     return count <= heap->bins[cls].depth ? count : 0;
 }
 
-/* Whether no magazine of the heap has a block. */
 bool hak_magazines_are_empty(const hak_heap *heap);
 
 /* The block that was freed last; NULL when there is none. Here and below: not while it is armed. */
@@ -83,14 +82,12 @@ HAK_INLINE void hak_magazine_set_top(hak_heap *heap, unsigned cls, void **top) {
         hak_lead_malloc_away(heap, cls); /* pages/mark.h */
 }
 
-/* Puts a block into a magazine that has room. */
 HAK_INLINE void hak_magazine_put(hak_heap *heap, unsigned cls, void *block) {
     void **top = hak_magazine_lay_down(heap, cls) + 1;
     *top = block;
     hak_magazine_set_top(heap, cls, top);
 }
 
-/* The last slot of a magazine. */
 HAK_INLINE void **hak_magazine_end(hak_heap *heap, unsigned cls) {
     return heap->bins[cls].bottom + heap->bins[cls].depth;
 }

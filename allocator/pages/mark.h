@@ -73,7 +73,6 @@ void hak_mark_back_anywhere(const void *block);
 /* Whether the program has a block that begins here, in a slab of any range, without a canary. */
 bool hak_mark_is_out(const void *block);
 
-/* Ends the program unless it is so. */
 void hak_mark_must_be_out(const char *function, const void *block);
 
 /* Tells where the marks of the first range are. False: out of memory. */

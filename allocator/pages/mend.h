@@ -8,5 +8,4 @@
 
 #include "base/types.h"
 
-/* Makes what the segment lock guards sound in a forked child. */
 void hak_pages_after_fork_in_child(void);

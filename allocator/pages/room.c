@@ -4,7 +4,6 @@
 
 enum { FAN_SHIFT = 3, FAN = 1 << FAN_SHIFT };
 
-/* Nodes of a level that `segments` segments need. */
 static size_t nodes_at(unsigned level, size_t segments) {
     unsigned shift = level * FAN_SHIFT;
     return (segments + ((size_t)1 << shift) - 1) >> shift;
@@ -46,7 +45,6 @@ hak_room hak_room_of(uint32_t used) {
                       .last = HAK_PAGES_PER_SEGMENT - 1 - hak_highest_bit(used)};
 }
 
-/* Pages that a node spans. */
 static size_t span_of(unsigned level) {
     return (size_t)HAK_PAGES_PER_SEGMENT << (level * FAN_SHIFT);
 }

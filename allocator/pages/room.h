@@ -26,7 +26,6 @@ void hak_rooms_note(hak_range *r, size_t first, size_t count, bool used);
 #define HAK_NO_ROOM SIZE_MAX
 size_t hak_room_find(hak_range *r, size_t pages);
 
-/* Free pages at the end of the segments in use. */
 size_t hak_room_at_end(hak_range *r);
 
 /* What a segment with these pages in use has to say. */

@@ -27,10 +27,8 @@ const hak_policy *hak_policy_now(void);
 /* Nothing has been set, anywhere: these are the defaults of the build. */
 bool hak_policy_is_standard(void);
 
-/* All of one snapshot. */
 HAK_COLD void hak_policy_copy(hak_policy *to);
 
-/* A field by its option. */
 HAK_INLINE _Atomic unsigned long *hak_policy_at(const hak_policy *policy,
                                                 enum hak_option_index option) {
     return (_Atomic unsigned long *)(uintptr_t)policy + option;
@@ -56,7 +54,6 @@ HAK_COLD int hak_policy_change(const char *name, const char *text);
 /* The same for one that is known, with a value that was parsed. */
 HAK_COLD void hak_policy_change_to(enum hak_option_index option, unsigned long value);
 
-/* What an option was when the process started. */
 HAK_COLD unsigned long hak_policy_at_start(enum hak_option_index option);
 
 /* Calls the handler at the signal that an option names; 0: none. Where that cannot be, a line on
@@ -70,7 +67,6 @@ HAK_COLD bool hak_policy_read_again(void);
 /* One line on stderr for each option whose value is not this build's default. */
 HAK_COLD void hak_policy_tell(void);
 
-/* In a forked child. */
 HAK_COLD void hak_policy_after_fork_in_child(void);
 
 /* What would cost too much at each tick of the clock happens once in a moment. */

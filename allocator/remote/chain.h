@@ -52,13 +52,11 @@ HAK_INLINE void hak_chains_add(hak_chains *chains, uintptr_t owner, void *block)
  * its carrier has room. Returns how many. */
 size_t hak_chains_add_run(hak_chains *chains, uintptr_t owner, void *const *blocks, size_t count);
 
-/* Hands all chains to their owners. */
 void hak_chains_send(hak_chains *chains);
 
 /* Blocks of a class that were sent and have not been unloaded. Any thread. */
 size_t hak_chain_blocks_away(unsigned cls);
 
-/* So many blocks of a class have come home. */
 void hak_chain_came_home(unsigned cls, size_t blocks);
 
 /* ---- what both sides ask of a carrier and of its words ---- */

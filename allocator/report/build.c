@@ -1,6 +1,6 @@
 #include "report/build.h"
 
-#include <stddef.h>
+#include "policy/policy.h"
 
 static const char *known(const char *value) {
     return *value != '\0' ? value : NULL;
@@ -11,4 +11,24 @@ void hak_build_labels(hak_label labels[HAK_LABELS], char digits[HAK_BUILD_ID_ROO
     labels[0] = (hak_label){"profile", known(HAK_PROFILE)};
     labels[1] = (hak_label){"cpu", known(HAK_CPU)};
     labels[2] = (hak_label){"build_id", known(digits)};
+}
+
+static void put_option(hak_text *text, enum hak_option_index option, unsigned long value,
+                       const char *quote, const char *equals) {
+    char name[32], digits[22];
+    hak_option_name(hak_options[option].variable, name);
+    HAK_TEXT_ADD(text, quote, name, quote, equals, "\"", hak_option_text(value, digits), "\"");
+}
+
+void hak_options_put(hak_text *text, const char *quote, const char *equals) {
+    const char *before = "";
+    hak_policy policy;
+    hak_policy_copy(&policy);
+    for (unsigned i = 0; i < HAK_OPTIONS; i++) {
+        if (!hak_option_is_live((enum hak_option_index)i))
+            continue;
+        HAK_TEXT_ADD(text, before);
+        put_option(text, (enum hak_option_index)i, *hak_policy_at(&policy, i), quote, equals);
+        before = ",";
+    }
 }

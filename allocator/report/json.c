@@ -3,7 +3,6 @@
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
-#include "report/options.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
-#include "report/options.h"
 
 /* Prometheus' text format, version 0.0.4. */
 

@@ -28,7 +28,6 @@ HAK_INLINE void hak_stack_copy(hak_stack *to, const hak_stack *from) {
         to->frames[i] = from->frames[i];
 }
 
-/* The caller's. */
 HAK_INLINE void hak_stack_take(hak_stack *stack) {
     stack->depth = hak_os_stack(stack->frames, HAK_STACK_MOST);
 }
@@ -64,7 +63,6 @@ void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *co
 void hak_sites_watch_peak(unsigned percent);
 bool hak_sites_take_peak(void);
 
-/* Samples that found no room. */
 uint64_t hak_sites_lost(void);
 
 void hak_sites_after_fork_in_child(void);

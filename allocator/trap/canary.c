@@ -1,10 +1,19 @@
 #include "trap/canary.h"
 
-#include "base/bytes.h"
 #include "os/secret.h"
 
 #include <stdbool.h>
 #include <string.h>
+
+size_t hak_first_other(const void *start, int value, size_t size) {
+    const unsigned char *bytes = start;
+    if (size == 0 || (bytes[0] == value && memcmp(bytes, bytes + 1, size - 1) == 0))
+        return size;
+    size_t i = 0;
+    while (bytes[i] == value)
+        i++;
+    return i;
+}
 
 static int value_for(const char *from) {
     uint64_t mixed = ((uintptr_t)from ^ hak_secret) * UINT64_C(0x9e3779b97f4a7c15);

@@ -10,11 +10,16 @@
 
 #include "base/attributes.h"
 
+#include <stddef.h>
+
 typedef struct hak_fenced {
     char *from, *block, *behind, *end;
 } hak_fenced;
 
 void hak_canary_put(hak_fenced f);
+
+/* Offset of the first byte that is not `value`; `size` when all are. At the speed of memory. */
+size_t hak_first_other(const void *start, int value, size_t size);
 
 /* The first byte that was written to; `end` when none was. */
 char *hak_canary_damage(hak_fenced f);

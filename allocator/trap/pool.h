@@ -72,5 +72,4 @@ size_t hak_trap_claim(void);
 /* Takes a slot from one state to the next. False: it was in another one. */
 bool hak_trap_pass(size_t slot, enum hak_trap_state from, enum hak_trap_state to);
 
-/* A BUSY slot is free from now on. */
 void hak_trap_retire(size_t slot);

@@ -26,7 +26,6 @@ HAK_COLD bool hak_trap_size(const void *block, const char *function, size_t *siz
 /* Looks at the canaries of all blocks; one that was written to ends the program. */
 HAK_COLD void hak_trap_check(void);
 
-/* Blocks in use, and their bytes. */
 HAK_COLD size_t hak_trap_count(size_t *bytes);
 
 HAK_COLD void hak_trap_after_fork_in_child(void);
