@@ -25,12 +25,6 @@ static void close_holes(hak_heap *heap, unsigned cls) {
     hak_magazine_set_top(heap, cls, to);
 }
 
-static void close_all_holes(hak_heap *heap) {
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        if (!hak_is_armed(heap, cls))
-            close_holes(heap, cls);
-}
-
 /* In a child of fork, which is mended first. */
 static bool is_lost(const hak_heap *heap) {
     if (HAK_UNLIKELY(hak_forks))
@@ -48,8 +42,9 @@ bool hak_owner_meets(hak_heap *heap) {
         set_busy(heap, true);
     }
     uint8_t left = atomic_fetch_and(&heap->claim, HAK_CLAIM_ROBBED);
-    if ((left & HAK_CLAIM_HOLES) != 0)
-        close_all_holes(heap);
+    for (unsigned cls = 1; (left & HAK_CLAIM_HOLES) != 0 && cls < HAK_CLASSES; cls++)
+        if (!hak_is_armed(heap, cls))
+            close_holes(heap, cls);
     return true;
 }
 

@@ -90,14 +90,11 @@ static void give_pages(hak_slab *run, bool zeroed) {
     hak_purge_expect();
 }
 
-/* Returns the count of faults when the life of the block began. Pages that were dirty already count
- * as faults of its life, so the beginning lies earlier by their number. */
-static uint64_t faults_of(const hak_slab *run) {
-    return run->faults - hak_excess_faults_of(run->touched);
-}
-
+/* `faults` is the count when the life of the block began. Pages that were dirty already count as
+ * faults of its life, so the beginning lies earlier by their number. It is read first: once given,
+ * the run may be somebody else's. */
 static void give_huge(hak_slab *run, bool zeroed) {
-    uint64_t faults = faults_of(run); /* read first: once given, the run may be somebody else's */
+    uint64_t faults = run->faults - hak_excess_faults_of(run->touched);
     enum hak_freed how = hak_excess_huge(run, faults);
     bool goes = zeroed || how != HAK_FREED_DENSE, was_huge = goes && hak_dense_leave_run(run);
     if (how == HAK_FREED_SPARSE) { /* on huge pages it holds more than the count of faults says */

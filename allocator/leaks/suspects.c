@@ -27,39 +27,22 @@ void hak_suspects_add(const void *block, size_t size, uint32_t origin) {
         s->all[s->count++] = (hak_suspect){(uintptr_t)block, size, origin, HAK_UNREACHED};
 }
 
-static bool is_sorted(const hak_suspect *all, size_t count) {
-    for (size_t i = 1; i < count; i++)
-        if (all[i].start < all[i - 1].start)
-            return false;
-    return true;
-}
-
-static void sink(hak_suspect *all, size_t at, size_t count) {
-    hak_suspect moved = all[at];
-    for (size_t below; (below = 2 * at + 1) < count; at = below) {
-        if (below + 1 < count && all[below].start < all[below + 1].start)
-            below++;
-        if (all[below].start <= moved.start)
-            break;
-        all[at] = all[below];
-    }
-    all[at] = moved;
-}
-
-/* Heapsort: it needs no memory, which libc's qsort asks malloc for. They mostly come in order. */
+/* It needs no memory, which libc's qsort asks malloc for, and is quick where they mostly come in
+ * order, as here. Source: Shell's sort with the gaps of Knuth, The Art of Computer Programming 3,
+ * section 5.2.1. */
 void hak_suspects_sort(void) {
     hak_suspect *all = hak_suspected.all;
-    size_t count = hak_suspected.count;
-    if (is_sorted(all, count))
-        return;
-    for (size_t at = count / 2; at-- > 0;)
-        sink(all, at, count);
-    for (size_t end = count; end-- > 1;) {
-        hak_suspect last = all[0];
-        all[0] = all[end];
-        all[end] = last;
-        sink(all, 0, end);
-    }
+    size_t count = hak_suspected.count, gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (size_t i = gap; i < count; i++) {
+            hak_suspect moved = all[i];
+            size_t at = i;
+            for (; at >= gap && all[at - gap].start > moved.start; at -= gap)
+                all[at] = all[at - gap];
+            all[at] = moved;
+        }
 }
 
 hak_suspect *hak_suspects_find(uintptr_t address) {

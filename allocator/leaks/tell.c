@@ -27,10 +27,6 @@ static void add_group(sums *to, const sums *group) {
 
 /* ---- words ---- */
 
-static const char *of_blocks(size_t blocks) {
-    return blocks == 1 ? " bytes in 1 block" : " bytes in ";
-}
-
 /* "24 bytes in 1 block", "48 bytes in 2 blocks" */
 typedef struct amount {
     const char *parts[4];
@@ -39,7 +35,7 @@ typedef struct amount {
 
 static void write_amount(amount *a, size_t bytes, size_t blocks) {
     a->parts[0] = hak_decimal(bytes, a->bytes);
-    a->parts[1] = of_blocks(blocks);
+    a->parts[1] = blocks == 1 ? " bytes in 1 block" : " bytes in ";
     a->parts[2] = blocks == 1 ? "" : hak_decimal(blocks, a->blocks);
     a->parts[3] = blocks == 1 ? "" : " blocks";
 }

@@ -12,10 +12,14 @@ static size_t share_of(size_t all, unsigned long percent) {
     return all == SIZE_MAX ? SIZE_MAX : all / 100 * percent + all % 100 * percent / 100;
 }
 
+static bool is_share(unsigned long value) {
+    return (value & HAK_SHARE) != 0;
+}
+
 static size_t bytes_of(unsigned long value, size_t granted) {
     if (value == 0)
         return SIZE_MAX;
-    return (value & HAK_SHARE) != 0 ? share_of(granted, value & ~HAK_SHARE) : value;
+    return is_share(value) ? share_of(granted, value & ~HAK_SHARE) : value;
 }
 
 static size_t pages_of(size_t bytes) {
@@ -26,10 +30,6 @@ static void set(size_t soft, size_t hard) {
     atomic_store_explicit(&hak_limit.soft, soft, memory_order_relaxed);
     atomic_store_explicit(&hak_limit.hard, hard, memory_order_relaxed);
     atomic_store_explicit(&hak_limit.lowest, soft < hard ? soft : hard, memory_order_relaxed);
-}
-
-static bool is_share(unsigned long value) {
-    return (value & HAK_SHARE) != 0;
 }
 
 /* Where memory is short all that is in use counts as too much. */

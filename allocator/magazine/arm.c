@@ -100,11 +100,6 @@ bool hak_armed_push(hak_heap *heap, unsigned cls, void *block) {
     return true;
 }
 
-static void arm_all(hak_heap *heap) {
-    for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
-        hak_arm_class(heap, cls);
-}
-
 /* Notes in which tick the class was hit; true: it was hit often in this one. */
 static bool note_hit(hak_heap *heap, unsigned cls, uint16_t tick) {
     if (heap->bins[cls].hit_at != tick) {
@@ -120,7 +115,8 @@ void hak_arm(hak_heap *heap, unsigned cls, uint64_t now) {
     atomic_store_explicit(&heap->arming.seen_at_ms, now, memory_order_relaxed);
     if (now - heap->arming.at_ms >= HAK_MOMENT_MS) {
         heap->arming.at_ms = now;
-        arm_all(heap);
+        for (unsigned each = 1; each < HAK_CLASSES; each++)
+            hak_arm_class(heap, each);
     } else if (cls != HAK_CLASS_NONE && !note_hit(heap, cls, (uint16_t)now)) {
         hak_arm_class(heap, cls);
     }

@@ -117,16 +117,11 @@ static unsigned deeper(const hak_heap *heap, unsigned cls) {
     return more < deepest ? more : deepest;
 }
 
-/* The first magazine that becomes deep makes room for all. */
-static bool can_be(hak_heap *heap, unsigned cls, unsigned depth) {
-    return depth <= hak_classes[cls].depth || hak_heap_room_deepen(heap);
-}
-
 /* Blocks that come back slab after slab are cheap to give to the slabs, and come from there in the
  * order of their addresses. A deep magazine hands them out in the order of a stack, which is as
  * good only while all of it is in the cache; and it is of no use when it overflows all the same.
  * The classes of one structure share the cache: once they are too many for it, all of them stay as
- * they usually are. */
+ * they usually are. The first magazine that becomes deep makes room for all. */
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     unsigned more = deeper(heap, cls);
     bool in_runs = heap->bins[cls].in_runs;
@@ -135,7 +130,7 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
     if (in_runs && heap->crowded)
         hak_magazine_shrink(heap, cls, 0);
-    else if (can_be(heap, cls, more))
+    else if (more <= hak_classes[cls].depth || hak_heap_room_deepen(heap))
         hak_magazine_set_depth(heap, cls, more);
 }
 

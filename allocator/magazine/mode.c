@@ -29,11 +29,6 @@ static void begin_to_shed(hak_heap *heap, unsigned cls) {
     hak_lead_malloc_away(heap, cls);
 }
 
-static void end_to_shed(hak_heap *heap, unsigned cls) {
-    if (!heap->bins[cls].malloc_is_armed)
-        hak_lead_malloc_back(heap, cls);
-}
-
 void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
     hak_bin *bin = &heap->bins[cls];
     uint8_t was = bin->mode, now = next[was][event];
@@ -42,8 +37,8 @@ void hak_mode_note(hak_heap *heap, unsigned cls, enum hak_event event) {
     bin->mode = now;
     if (was != HAK_SHEDDING && now == HAK_SHEDDING)
         begin_to_shed(heap, cls);
-    else if (was == HAK_SHEDDING && now != HAK_SHEDDING)
-        end_to_shed(heap, cls);
+    else if (was == HAK_SHEDDING && now != HAK_SHEDDING && !bin->malloc_is_armed)
+        hak_lead_malloc_back(heap, cls);
 }
 
 /* Counted over a whole magazine at most. */

@@ -12,9 +12,8 @@ enum {
 const hak_socket hak_no_socket = {.fd = -1};
 
 bool hak_socket_is_same(hak_socket s) {
-    struct stat now;
-    return s.fd >= 0 && hak_call_fstat(s.fd, &now) == 0 && now.st_dev == s.device &&
-           now.st_ino == s.inode;
+    hak_socket now = hak_socket_of(s.fd);
+    return now.fd >= 0 && now.device == s.device && now.inode == s.inode;
 }
 
 hak_socket hak_socket_of(int fd) {

@@ -7,12 +7,8 @@ enum {
 /* An address and, below its last bits, a number of pages: so a note is written at once. 0: none. */
 static _Atomic uintptr_t notes[MOST_NOTES];
 
-static uintptr_t note_of(const hak_range *r, size_t first, size_t count) {
-    return r->base + (first << HAK_PAGE_SHIFT) + count;
-}
-
 size_t hak_note_pages(const hak_range *r, size_t first, size_t count) {
-    uintptr_t note = note_of(r, first, count), none = 0;
+    uintptr_t note = r->base + (first << HAK_PAGE_SHIFT) + count, none = 0;
     size_t at = 0;
     while (at < MOST_NOTES && !atomic_compare_exchange_strong(&notes[at], &none, note)) {
         none = 0;

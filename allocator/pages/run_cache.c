@@ -93,13 +93,9 @@ static bool borrow(hak_heap *heap, size_t pages) {
     return true;
 }
 
-static uint32_t pages_in(const hak_heap *heap) {
-    return heap->cache.most - heap->cache.room;
-}
-
 /* The older half goes. A thread that frees many runs in a row so takes the lock for few of them. */
 static void make_room(hak_heap *heap, uint32_t wanted) {
-    uint32_t all = pages_in(heap), left = all, count = 0;
+    uint32_t all = heap->cache.most - heap->cache.room, left = all, count = 0;
     if (all + wanted <= HAK_CACHED_PAGES)
         return;
     while (left > all / 2 || left + wanted > HAK_CACHED_PAGES)

@@ -155,13 +155,9 @@ static bool is_behind(const hak_heap *heap) {
 
 /* A thread may sleep with what it has just taken or freed, and then nothing would say that it lies
  * there. With one thread the magazines are what the program works with. */
-static void expect_sleep(const hak_heap *heap) {
+void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (!hak_seat_is_oldest(heap->seat))
         hak_purge_expect_sleep();
-}
-
-void hak_purge_tick(hak_heap *heap, unsigned cls) {
-    expect_sleep(heap);
     uint64_t ends = hak_epoch_ends_ms();
     if (ends == 0 && !is_behind(heap))
         return;

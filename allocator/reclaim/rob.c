@@ -25,10 +25,6 @@ bool hak_is_away(const hak_seat *seat, const hak_round *round) {
            !was_trimmed(heap, round->epoch) && hak_has_something(seat, round);
 }
 
-static void let_go(hak_heap *heap) {
-    atomic_fetch_and_explicit(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED, memory_order_release);
-}
-
 static void add(hak_robbed *robbed, hak_heap *heap) {
     heap->robbed = true;
     robbed->are_empty[robbed->count] = false;
@@ -44,7 +40,8 @@ static bool keep(hak_robbed *robbed) {
     for (size_t i = 0; i < count; i++) {
         hak_heap *heap = robbed->heaps[i];
         if (all_stay || atomic_load_explicit(&heap->busy, memory_order_acquire))
-            let_go(heap);
+            atomic_fetch_and_explicit(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED,
+                                      memory_order_release);
         else
             add(robbed, heap);
     }

@@ -163,11 +163,6 @@ static void give(part *p, bool decided) {
         hak_os_purge_within(p->from, p->from + p->count);
 }
 
-static void read_tops(void) {
-    for (size_t i = 0; i < part_count; i++)
-        parts[i].end = end_of(parts[i].heap, parts[i].cls);
-}
-
 size_t hak_robbed_empty_some(hak_robbed *robbed) {
     part_count = value_count = 0;
     for (size_t i = 0; i < robbed->count; i++)
@@ -175,7 +170,8 @@ size_t hak_robbed_empty_some(hak_robbed *robbed) {
     if (part_count == 0)
         return 0;
     bool decided = hak_os_barrier();
-    read_tops();
+    for (size_t i = 0; i < part_count; i++)
+        parts[i].end = end_of(parts[i].heap, parts[i].cls);
     decided = decided && hak_os_barrier();
     for (size_t i = 0; i < part_count; i++)
         give(&parts[i], decided);
