@@ -37,7 +37,8 @@ bool hak_os_barrier(void) {
 }
 
 hak_os_task hak_os_this_task(void) {
-    return hak_os_may_ask() ? (hak_os_task){hak_call_process(), hak_call_thread()} : HAK_UNKNOWN_TASK;
+    return hak_os_may_ask() ? (hak_os_task){hak_call_process(), hak_call_thread()}
+                            : HAK_UNKNOWN_TASK;
 }
 
 /* A process that was made without our fork handlers, or that shares our memory, has a number of its
