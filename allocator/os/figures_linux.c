@@ -1,5 +1,4 @@
 #include "base/text.h"
-#include "os/calls.h"
 #include "os/file.h"
 #include "os/os.h"
 #include "os/process.h"

@@ -4,6 +4,7 @@
 #include "os/os.h"
 
 #include "base/bits.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,10 +1,9 @@
 #include "base/classes.h"
 #include "base/text.h"
+#include "os/calls.h"
 #include "report/build.h"
 #include "report/figures.h"
 #include "report/formats.h"
-
-#include <unistd.h>
 
 static void put_one(hak_text *text, const char *name, size_t value) {
     HAK_TEXT_ADD(text, "\"", name, "\":");
@@ -103,7 +102,7 @@ static void put_cache(const hak_cache_figures *cache, void *context) {
 size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     hak_text text = {buffer, size, 0};
     HAK_TEXT_ADD(&text, "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME "\",");
-    put_one(&text, "process", (size_t)getpid());
+    put_one(&text, "process", (size_t)hak_call_process());
     put_build(&text);
     put_options(&text);
     put_totals(&text, s);
