@@ -8,30 +8,44 @@
 #include <unistd.h>
 
 enum { SIGNALS = 8 }; /* bytes of a set of signals in the kernel */
+static const uint64_t broken_pipe = UINT64_C(1) << (SIGPIPE - 1), too_large = UINT64_C(1)
+                                                                              << (SIGXFSZ - 1);
 
-static uint64_t set_of(int signal) {
-    return UINT64_C(1) << (signal - 1);
+static uint64_t change_blocked(int how, uint64_t set) {
+    uint64_t before = 0;
+    syscall(SYS_rt_sigprocmask, how, &set, &before, SIGNALS);
+    return before;
 }
 
-static void change_blocked(int how, uint64_t set, uint64_t *before) {
-    syscall(SYS_rt_sigprocmask, how, &set, before, SIGNALS);
+/* Those that wait already. None does that was not blocked before. */
+static uint64_t waiting(uint64_t blocked_before) {
+    uint64_t set = 0;
+    if ((blocked_before & (broken_pipe | too_large)) != 0)
+        syscall(SYS_rt_sigpending, &set, SIGNALS);
+    return set;
 }
 
 /* A signal that the thread has sent itself, and that waits because it is blocked. */
-static void drop(int signal) {
-    const uint64_t set = set_of(signal);
+static void drop(uint64_t signal) {
     const struct timespec at_once = {0, 0};
-    syscall(SYS_rt_sigtimedwait, &set, NULL, &at_once, SIGNALS);
+    syscall(SYS_rt_sigtimedwait, &signal, NULL, &at_once, SIGNALS);
+}
+
+static uint64_t sent_with(int error) {
+    if (error == EPIPE)
+        return broken_pipe;
+    return error == EFBIG ? too_large : 0;
 }
 
 long hak_write(int file, const void *from, size_t size) {
-    uint64_t before = 0;
-    change_blocked(SIG_BLOCK, set_of(SIGPIPE) | set_of(SIGXFSZ), &before);
+    uint64_t before = change_blocked(SIG_BLOCK, broken_pipe | too_large);
+    uint64_t of_the_program = waiting(before);
     long written = syscall(SYS_write, file, from, size);
     int error = errno;
-    if (written < 0 && (error == EPIPE || error == EFBIG))
-        drop(error == EPIPE ? SIGPIPE : SIGXFSZ);
-    change_blocked(SIG_SETMASK, before, NULL);
+    uint64_t sent = written < 0 ? sent_with(error) & ~of_the_program : 0;
+    if (sent != 0)
+        drop(sent);
+    change_blocked(SIG_SETMASK, before);
     errno = error;
     return written;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -52,28 +53,53 @@ static void is_cut_but_ends_with_a_newline(void) {
     CHECK(length < sizeof endless && text[length - 1] == '\n');
 }
 
-static void nobody_reads(void) {
+static void write_to_nobody(void) {
     int ends[2];
     CHECK(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
     close(ends[0]);
     errno = 0;
     hak_message((const char *const[]){"to nobody", NULL});
     CHECK(errno == 0);
-    _exit(0);
 }
 
 /* A program goes on where the reader of its messages has gone, and has its own signals as before.
  */
 static void a_broken_pipe_ends_nothing(void) {
     pid_t child = fork();
-    if (child == 0)
-        nobody_reads();
+    if (child == 0) {
+        write_to_nobody();
+        _exit(0);
+    }
     child_must_succeed(child);
     sigset_t before, after;
     CHECK(sigprocmask(SIG_BLOCK, NULL, &before) == 0);
     hak_message((const char *const[]){"a message, for its signals", NULL});
     CHECK(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
     CHECK(sigismember(&after, SIGPIPE) == sigismember(&before, SIGPIPE));
+}
+
+static bool is_pending(int signal) {
+    sigset_t pending;
+    CHECK(sigpending(&pending) == 0);
+    return sigismember(&pending, signal) == 1;
+}
+
+/* A program that blocks the signal waits for it itself: one that waits already is the program's. */
+static void signals_of_the_program_stay(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGPIPE);
+        CHECK(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+        write_to_nobody();
+        CHECK(!is_pending(SIGPIPE));
+        CHECK(raise(SIGPIPE) == 0);
+        write_to_nobody();
+        CHECK(is_pending(SIGPIPE));
+        _exit(0);
+    }
+    child_must_succeed(child);
 }
 
 static void decimals(void) {
@@ -87,6 +113,7 @@ int main(void) {
     is_formatted();
     is_cut_but_ends_with_a_newline();
     a_broken_pipe_ends_nothing();
+    signals_of_the_program_stay();
     decimals();
     return 0;
 }
