@@ -29,40 +29,43 @@ static const ElfW(Phdr) * find_header(const ElfW(Ehdr) * image, ElfW(Word) type)
     return NULL;
 }
 
-/* Where the table that `tag` names lies in the image; 0: nowhere. */
-static ElfW(Addr) find_table(const ElfW(Dyn) * entry, ElfW(Sxword) tag) {
+/* What the image says of `tag`: where a table lies in it, or how long it is. 0: nothing. */
+static ElfW(Addr) find_entry(const ElfW(Dyn) * entry, ElfW(Sxword) tag) {
     while (entry->d_tag != DT_NULL && entry->d_tag != tag)
         entry++;
     return entry->d_tag == tag ? entry->d_un.d_ptr : 0;
 }
 
-/* The linker scripts of all kernels put the names right behind the symbols: they end there. */
-static clock_function *find_in(const char *base, const ElfW(Dyn) * dynamic) {
-    ElfW(Addr) symbols = find_table(dynamic, DT_SYMTAB), names = find_table(dynamic, DT_STRTAB);
+/* The linker scripts of all kernels put the names right behind the symbols: they end there. Should
+ * something else lie in between, it hardly points to the name. */
+static clock_function *find_symbol(const char *base, const ElfW(Dyn) * dynamic) {
+    ElfW(Addr) symbols = find_entry(dynamic, DT_SYMTAB), names = find_entry(dynamic, DT_STRTAB);
+    ElfW(Addr) length = find_entry(dynamic, DT_STRSZ);
     const ElfW(Sym) *symbol = (const void *)(base + symbols), *end = (const void *)(base + names);
     for (; symbols != 0 && symbol + 1 <= end; symbol++)
-        if (symbol->st_shndx != SHN_UNDEF &&
+        if (symbol->st_shndx != SHN_UNDEF && symbol->st_name < length &&
             strcmp(base + names + symbol->st_name, name_of_it) == 0)
             return (clock_function *)(uintptr_t)(base + symbol->st_value);
     return NULL;
 }
 
-static int ask_system(clockid_t clock, struct timespec *now) {
-    int saved_errno = errno;
-    int result = (int)syscall(SYS_clock_gettime, clock, now);
-    errno = saved_errno;
-    return result;
+static clock_function *find_in(const ElfW(Ehdr) * image) {
+    const ElfW(Phdr) *code = find_header(image, PT_LOAD);
+    const ElfW(Phdr) *dynamic = find_header(image, PT_DYNAMIC);
+    if (code == NULL || dynamic == NULL)
+        return NULL;
+    const char *base = (const char *)image + code->p_offset - code->p_vaddr;
+    return find_symbol(base, (const void *)(base + dynamic->p_vaddr));
 }
 
-/* valgrind and others hide the image. */
+static int ask_system(clockid_t clock, struct timespec *now) {
+    return (int)HAK_KEEP_ERRNO(syscall(SYS_clock_gettime, clock, now));
+}
+
+/* valgrind and others hide the image; then getauxval sets errno. */
 static clock_function *find(void) {
-    const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
-    const ElfW(Phdr) *code = image != NULL ? find_header(image, PT_LOAD) : NULL;
-    const ElfW(Phdr) *dynamic = image != NULL ? find_header(image, PT_DYNAMIC) : NULL;
-    if (code == NULL || dynamic == NULL)
-        return ask_system;
-    const char *base = (const char *)image + code->p_offset - code->p_vaddr;
-    clock_function *found = find_in(base, (const void *)(base + dynamic->p_vaddr));
+    const void *image = (const void *)HAK_KEEP_ERRNO(getauxval(AT_SYSINFO_EHDR));
+    clock_function *found = image != NULL ? find_in(image) : NULL;
     return found != NULL ? found : ask_system;
 }
 

@@ -2,6 +2,7 @@
 
 #include "os/clock.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -9,7 +10,7 @@ HAK_EARLY uintptr_t hak_secret;
 
 uint64_t hak_given_at_start(unsigned word) {
     uint64_t value = 0;
-    const char *given = (const char *)getauxval(AT_RANDOM);
+    const char *given = (const char *)HAK_KEEP_ERRNO(getauxval(AT_RANDOM));
     if (given != NULL)
         memcpy(&value, given + word * sizeof value, sizeof value);
     return value;

@@ -24,6 +24,7 @@ set_property(TEST boxes.pages_mend APPEND PROPERTY LABELS each_step)
 target_link_options(test_boxes_os_page_sizes PRIVATE -Wl,--wrap=hak_os_page_size
   -Wl,--wrap=hak_os_reserve -Wl,--wrap=hak_os_commit -Wl,--wrap=hak_os_purge
   -Wl,--wrap=hak_os_resident)
+target_link_options(test_boxes_os_clock PRIVATE -Wl,--wrap=getauxval)
 target_link_options(test_boxes_pages_apart PRIVATE -Wl,--wrap=hak_os_remap)
 target_link_options(test_boxes_pages_dense PRIVATE -Wl,--wrap=hak_os_resident)
 target_link_options(test_boxes_pages_range PRIVATE -Wl,--wrap=hak_os_plan)
