@@ -83,12 +83,7 @@ void *hak_cxx_new(size_t size, size_t alignment) {
     return try_harder(size, alignment);
 }
 
-/* ---- the nothrow forms of the runtime: they call a throwing form, and catch, which C cannot ----
- */
-
-#define PLAIN_NOTHROW(array) "_Zn" array "mRKSt9nothrow_t"
-#define ALIGNED_NOTHROW(array) "_Zn" array "mSt11align_val_tRKSt9nothrow_t"
-
+/* The runtime's nothrow forms call a throwing form, and catch, which C cannot. */
 static void *call_nothrow(function runtime, size_t size, size_t alignment, const void *tag) {
     typedef void *(*plain_form)(size_t, const void *);
     typedef void *(*aligned_form)(size_t, size_t, const void *);
@@ -100,7 +95,8 @@ static void *call_nothrow(function runtime, size_t size, size_t alignment, const
 static HAK_COLD void *try_without_throwing(size_t size, size_t alignment, const void *tag) {
     if (current_handler() == NULL)
         return NULL;
-    function runtime = find(RTLD_NEXT, alignment != 0 ? ALIGNED_NOTHROW("w") : PLAIN_NOTHROW("w"));
+    function runtime = find(RTLD_NEXT, alignment != 0 ? "_ZnwmSt11align_val_tRKSt9nothrow_t"
+                                                      : "_ZnwmRKSt9nothrow_t");
     return runtime != NULL ? call_nothrow(runtime, size, alignment, tag) : NULL;
 }
 
@@ -118,16 +114,19 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
  * one of ours to the program's. There those of arrays stand on those of single objects, too; here
  * they are a family of their own, as sound and without a detour. */
 
-HAK_CXX_BASE(void *, new_plain, own_new_plain, "_Znwm", (size_t size),
-             return hak_cxx_named(hak_cxx_new(size, 0), HAK_FROM_NEW))
-HAK_CXX_BASE(void *, new_array_plain, own_new_array_plain, "_Znam", (size_t size),
-             return hak_cxx_named(hak_cxx_new(size, 0), HAK_FROM_NEW_ARRAY))
-HAK_CXX_BASE(void *, new_aligned, own_new_aligned, "_ZnwmSt11align_val_t",
-             (size_t size, size_t alignment),
-             return hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW))
-HAK_CXX_BASE(void *, new_array_aligned, own_new_array_aligned, "_ZnamSt11align_val_t",
-             (size_t size, size_t alignment),
-             return hak_cxx_named(hak_cxx_new(size, alignment), HAK_FROM_NEW_ARRAY))
+/* Each stands here twice: for one object, and for an array. new_plain is the one that counts, the
+ * program's if it has one, and own_new_plain is ours. */
+#define ONE_NEW(id, mangled, parameters, alignment, family)                                        \
+    static void *own_##id parameters {                                                             \
+        return hak_cxx_named(hak_cxx_new(size, alignment), family);                                \
+    }                                                                                              \
+    HAK_CXX_NAME(void *, id, mangled, parameters) HAK_ALIAS_OF(own_##id);
+#define NEW(form, ending, parameters, alignment)                                                   \
+    ONE_NEW(new_##form, "_Znwm" ending, parameters, alignment, HAK_FROM_NEW)                       \
+    ONE_NEW(new_array_##form, "_Znam" ending, parameters, alignment, HAK_FROM_NEW_ARRAY)
+
+NEW(plain, "", (size_t size), 0)
+NEW(aligned, "St11align_val_t", (size_t size, size_t alignment), alignment)
 
 /* In production size, alignment and tag say nothing that the page does not know: every form is
  * free. */
@@ -159,38 +158,34 @@ static HAK_DOOR void *nothrow_on(function other, const char *name, size_t size, 
                           : ((void *(*)(size_t))other)(size);
 }
 
-#define NOTHROW_ON(other, mangled, parameters, alignment, family)                                  \
-    HAK_CXX_OPERATOR(void *, other##_nothrow, mangled, parameters,                                 \
-                     return HAK_LIKELY(other == own_##other)                                       \
+#define ONE_NOTHROW(on, mangled, parameters, alignment, family)                                    \
+    HAK_CXX_OPERATOR(void *, on##_nothrow, mangled, parameters,                                    \
+                     return HAK_LIKELY(on == own_##on)                                             \
                                 ? hak_cxx_named(hak_cxx_new_or_null(size, alignment, tag), family) \
-                                : nothrow_on((function)other, mangled, size, alignment, tag))
+                                : nothrow_on((function)on, mangled, size, alignment, tag))
+#define NOTHROW(form, ending, parameters, alignment)                                               \
+    ONE_NOTHROW(new_##form, "_Znwm" ending, parameters, alignment, HAK_FROM_NEW)                   \
+    ONE_NOTHROW(new_array_##form, "_Znam" ending, parameters, alignment, HAK_FROM_NEW_ARRAY)
 
-#define PLAIN (size_t size, const void *tag)
-#define ALIGNED (size_t size, size_t alignment, const void *tag)
-NOTHROW_ON(new_plain, PLAIN_NOTHROW("w"), PLAIN, 0, HAK_FROM_NEW)
-NOTHROW_ON(new_array_plain, PLAIN_NOTHROW("a"), PLAIN, 0, HAK_FROM_NEW_ARRAY)
-NOTHROW_ON(new_aligned, ALIGNED_NOTHROW("w"), ALIGNED, alignment, HAK_FROM_NEW)
-NOTHROW_ON(new_array_aligned, ALIGNED_NOTHROW("a"), ALIGNED, alignment, HAK_FROM_NEW_ARRAY)
+NOTHROW(plain, "RKSt9nothrow_t", (size_t size, const void *tag), 0)
+NOTHROW(aligned, "St11align_val_tRKSt9nothrow_t", (size_t size, size_t alignment, const void *tag),
+        alignment)
 
 /* Whoever replaces a form of delete replaces that of new. The guard looks at what this form says.
  */
-#define DELETE_ON(of, call, form, mangled, parameters, size, alignment, family)                    \
-    HAK_CXX_OPERATOR(void, delete_##of##_##form, mangled, parameters,                              \
-                     if (HAK_GUARD && new_##of == own_new_##of)                                    \
+#define ONE_DELETE(on, form, mangled, parameters, arguments, size, alignment, family)              \
+    HAK_CXX_OPERATOR(void, delete_##on##_##form, mangled, parameters,                              \
+                     if (HAK_GUARD && new_##on == own_new_##on)                                    \
                          release(block, size, alignment, family);                                  \
-                     else call)
-#define DELETE_PLAIN(form, ending, parameters, size)                                               \
-    DELETE_ON(plain, delete_plain(block), form, "_ZdlPv" ending, parameters, size, 1,              \
-              HAK_FROM_NEW)                                                                        \
-    DELETE_ON(array_plain, delete_array_plain(block), form, "_ZdaPv" ending, parameters, size, 1,  \
-              HAK_FROM_NEW_ARRAY)
-#define DELETE_ALIGNED(form, ending, parameters, size)                                             \
-    DELETE_ON(aligned, delete_aligned(block, alignment), form, "_ZdlPv" ending, parameters, size,  \
-              alignment, HAK_FROM_NEW)                                                             \
-    DELETE_ON(array_aligned, delete_array_aligned(block, alignment), form, "_ZdaPv" ending,        \
-              parameters, size, alignment, HAK_FROM_NEW_ARRAY)
+                     else delete_##on arguments)
+#define DELETE(on, form, ending, parameters, arguments, size, alignment)                           \
+    ONE_DELETE(on, form, "_ZdlPv" ending, parameters, arguments, size, alignment, HAK_FROM_NEW)    \
+    ONE_DELETE(array_##on, form, "_ZdaPv" ending, parameters, arguments, size, alignment,          \
+               HAK_FROM_NEW_ARRAY)
 
-DELETE_PLAIN(nothrow, "RKSt9nothrow_t", (void *block), SIZE_MAX)
-DELETE_PLAIN(sized, "m", (void *block, size_t size), size)
-DELETE_ALIGNED(nothrow, "St11align_val_tRKSt9nothrow_t", (void *block, size_t alignment), SIZE_MAX)
-DELETE_ALIGNED(sized, "mSt11align_val_t", (void *block, size_t size, size_t alignment), size)
+DELETE(plain, nothrow, "RKSt9nothrow_t", (void *block), (block), SIZE_MAX, 1)
+DELETE(plain, sized, "m", (void *block, size_t size), (block), size, 1)
+DELETE(aligned, nothrow, "St11align_val_tRKSt9nothrow_t", (void *block, size_t alignment),
+       (block, alignment), SIZE_MAX, alignment)
+DELETE(aligned, sized, "mSt11align_val_t", (void *block, size_t size, size_t alignment),
+       (block, alignment), size, alignment)

@@ -14,13 +14,6 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag);
         body;                                                                                      \
     }
 
-/* The same where somebody has to know whether the program has its own: `own` is ours. */
-#define HAK_CXX_BASE(type, id, own, mangled, parameters, body)                                     \
-    static type own parameters {                                                                   \
-        body;                                                                                      \
-    }                                                                                              \
-    HAK_CXX_NAME(type, id, mangled, parameters) HAK_ALIAS_OF(own);
-
 /* Production has no use for the name of the operator. */
 HAK_INLINE void *hak_cxx_named(void *block, enum hak_family family) {
     if (HAK_GUARD)
