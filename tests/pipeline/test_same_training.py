@@ -32,6 +32,22 @@ HANDOVER = Program(
     quick_ops=20_000,
     weight=1,
 )
+# What a program frees goes back to the system later, when it comes by: how many pages have.
+FREE_AND_WAIT = """
+import ctypes, json, time
+def use(blocks):
+    return len([bytes(5000) for _ in range(blocks)])
+def purged():
+    text = ctypes.create_string_buffer(1 << 16)
+    ctypes.CDLL(None).hak_stats_json(text, len(text))
+    return json.loads(text.value)["events"]["purged_pages"]
+use(20_000)
+before = purged()
+for _ in range(4):
+    time.sleep(0.6)
+    use(2_000)
+print(purged() - before)
+"""
 ASK = "import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
 
 
@@ -64,12 +80,23 @@ def test_two_trainings_count_alike(shop: Workshop, plain: Baseline, tmp_path: Pa
     assert first == second
 
 
-def test_a_trained_program_has_the_true_time(plain: Baseline) -> None:
-    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+def ask(code: str, *preloaded: Path, **env: str) -> int:
+    """Return the number that a Python program writes with these libraries."""
     done = subprocess.run(
-        [sys.executable, "-c", ASK],
-        env=preload(plain.library.path, plain.clock),
+        [sys.executable, "-c", code],
+        env={**preload(*preloaded), **env},
         stdout=subprocess.PIPE,
         check=True,
     )
-    assert before <= int(done.stdout) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    return int(done.stdout)
+
+
+def test_a_trained_program_has_the_true_time(plain: Baseline) -> None:
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    answer = ask(ASK, plain.library.path, plain.clock)
+    assert before <= answer <= time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def test_a_trained_library_has_a_time_of_its_own(plain: Baseline) -> None:
+    assert ask(FREE_AND_WAIT, plain.library.path, HAKMEM_PURGE_DELAY="1000") > 0
+    assert ask(FREE_AND_WAIT, plain.library.path, plain.clock, HAKMEM_PURGE_DELAY="1000") == 0
