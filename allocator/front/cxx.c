@@ -114,19 +114,19 @@ void *hak_cxx_new_or_null(size_t size, size_t alignment, const void *tag) {
  * one of ours to the program's. There those of arrays stand on those of single objects, too; here
  * they are a family of their own, as sound and without a detour. */
 
-/* Each stands here twice: for one object, and for an array. new_plain is the one that counts, the
- * program's if it has one, and own_new_plain is ours. */
-#define ONE_NEW(id, mangled, parameters, alignment, family)                                        \
-    static void *own_##id parameters {                                                             \
+/* new_plain is the one that counts, the program's if it has one, and own_new_plain is ours. */
+#define BASE(own, id, mangled, parameters, alignment, family)                                      \
+    static void *own parameters {                                                                  \
         return hak_cxx_named(hak_cxx_new(size, alignment), family);                                \
     }                                                                                              \
-    HAK_CXX_NAME(void *, id, mangled, parameters) HAK_ALIAS_OF(own_##id);
-#define NEW(form, ending, parameters, alignment)                                                   \
-    ONE_NEW(new_##form, "_Znwm" ending, parameters, alignment, HAK_FROM_NEW)                       \
-    ONE_NEW(new_array_##form, "_Znam" ending, parameters, alignment, HAK_FROM_NEW_ARRAY)
+    HAK_CXX_NAME(void *, id, mangled, parameters) HAK_ALIAS_OF(own);
+#define ALIGNED (size_t size, size_t alignment)
 
-NEW(plain, "", (size_t size), 0)
-NEW(aligned, "St11align_val_t", (size_t size, size_t alignment), alignment)
+BASE(own_new_plain, new_plain, "_Znwm", (size_t size), 0, HAK_FROM_NEW)
+BASE(own_new_array_plain, new_array_plain, "_Znam", (size_t size), 0, HAK_FROM_NEW_ARRAY)
+BASE(own_new_aligned, new_aligned, "_ZnwmSt11align_val_t", ALIGNED, alignment, HAK_FROM_NEW)
+BASE(own_new_array_aligned, new_array_aligned, "_ZnamSt11align_val_t", ALIGNED, alignment,
+     HAK_FROM_NEW_ARRAY)
 
 /* In production size, alignment and tag say nothing that the page does not know: every form is
  * free. */
@@ -145,7 +145,7 @@ HAK_CXX_OPERATOR(void, delete_array_aligned, "_ZdaPvSt11align_val_t",
                  (void *block, size_t alignment),
                  release(block, SIZE_MAX, alignment, HAK_FROM_NEW_ARRAY))
 
-/* ---- those that stand on them ---- */
+/* ---- those that stand on them, each twice: for one object, and for an array ---- */
 
 /* Where the program has a form of its own. Linked statically as a whole it has no runtime to find:
  * then it gets what the throwing form does. */
