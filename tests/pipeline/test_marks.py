@@ -1,14 +1,18 @@
 """The marks in the source and the symbol lists say the same about what is hot and what is cold."""
 
-import re
 from pathlib import Path
 
 import pytest
 
+from pipeline.core.paths import Tree
 from pipeline.layout import marks
 from pipeline.profile.load import parse_profile
+from pipeline.stages.build.check_names import check_names
+from pipeline.toolchain.symbols import read_lists
 
 ROOT = Path(__file__).parents[2]
+HERE = Tree.here()
+PROFILES = sorted((ROOT / "training/profiles").glob("*.toml"))
 LISTS = sorted(path.parent for path in (ROOT / "layouts").glob("*/hot.txt"))
 
 
@@ -42,15 +46,14 @@ def test_no_function_is_hot_and_cold(layout: Path) -> None:
     assert len(hot) == len(set(hot)) and len(cold) == len(set(cold))
 
 
-@pytest.mark.parametrize("layout", LISTS, ids=lambda p: p.name)
-def test_every_listed_name_is_in_the_sources(layout: Path) -> None:
-    sources = [p for p in (ROOT / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
-    words = {word for path in sources for word in re.findall(r"\w+", path.read_text("utf-8"))}
-    assert set(listed(layout / "hot.txt")) | set(listed(layout / "cold.txt")) <= words
+@pytest.mark.parametrize("path", PROFILES, ids=lambda p: p.stem)
+def test_no_profile_and_no_list_names_what_the_sources_lack(path: Path) -> None:
+    profile = parse_profile(path)
+    check_names(HERE, profile, read_lists(HERE.layout(profile.layout.name)))
 
 
 def test_every_profile_has_the_lists_that_it_names() -> None:
-    for path in sorted((ROOT / "training/profiles").glob("*.toml")):
+    for path in PROFILES:
         assert ROOT / "layouts" / parse_profile(path).layout.name in LISTS, path
 
 
