@@ -89,7 +89,7 @@ def test_only_the_module_of_the_command_is_imported() -> None:
     assert not [name for name in done.stdout.split() if name.startswith("operate.commands.")]
 
 
-@pytest.mark.parametrize("option", ["--library", "--prefix", "--profile"])
+@pytest.mark.parametrize("option", ["--library", "--prefix"])
 def test_a_name_that_the_system_refuses_is_told(option: str) -> None:
     done = hakmem("run", option, "x" * 300, "--", "true")
     assert done.returncode == ExitCode.USAGE, done.stderr
