@@ -40,7 +40,7 @@ def replace_text(path: Path, text: str) -> None:
     What is there and no file, as a pipe or a terminal, is written to as it is.
     """
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
         return
     with replacing(path.resolve()) as fresh:
         fresh.write_text(text, encoding="utf-8", errors="backslashreplace")

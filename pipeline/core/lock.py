@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.core.errors import BusyError
+from pipeline.core.output import on_one_line
 
 
 @contextmanager
@@ -50,7 +51,7 @@ def marks_lock(folder: Path) -> Iterator[None]:
 
 def _self() -> str:
     words = shlex.join(["pipeline", *sys.argv[1:]])
-    return f"process {os.getpid()}, `{words}`, since {time.strftime('%H:%M')}"
+    return f"process {os.getpid()}, `{on_one_line(words)}`, since {time.strftime('%H:%M')}"
 
 
 def _describe(holder: Path) -> str:

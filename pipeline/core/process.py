@@ -149,7 +149,7 @@ def _write_log(
         if text.strip()
     ]
     parts.append(f"--- {describe_exit(returncode)} after {seconds:.2f} s\n")
-    log.write_text("\n".join(parts), encoding="utf-8")
+    log.write_text("\n".join(parts), encoding="utf-8", errors="backslashreplace")
 
 
 def describe_exit(returncode: int) -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.errors import SpaceError
+from pipeline.core.errors import BusyError, SpaceError
 from pipeline.core.files import replace_text, replacing
+from pipeline.core.lock import tree_lock
 
 _KILLED_IN_BETWEEN = """
 import os, signal, sys
@@ -70,6 +71,16 @@ def test_a_link_is_replaced_by_a_link(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text_can_be_written(tmp_path: Path) -> None:
     replace_text(tmp_path / "page", "of a\udcff")
     assert (tmp_path / "page").read_text(encoding="utf-8") == "of a\\udcff"
+    replace_text(Path("/dev/null"), "of a\udcff")
+
+
+def test_the_lock_is_taken_by_a_command_with_a_name_that_is_no_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["pipeline", "bundle", "import", "a\udcff\n.tar.gz"])
+    words = r"`pipeline bundle import 'a  \.tar\.gz'`, since"
+    with tree_lock(tmp_path, wait=False, say=print), pytest.raises(BusyError, match=words):
+        tree_lock(tmp_path, wait=False, say=print).__enter__()
 
 
 def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:

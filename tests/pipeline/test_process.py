@@ -49,6 +49,11 @@ def test_a_folder_for_temporary_files_that_is_not_there_stays_outside(
     process.run(["sh", "-c", 'test -w "$TMPDIR"'])
 
 
+def test_a_log_names_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
+    process.run(["echo", "a\udcff"], log=tmp_path / "log")
+    assert (tmp_path / "log").read_text("utf-8").startswith("$ echo 'a\\udcff'\n")
+
+
 def test_given_variables_arrive() -> None:
     assert process.run(["sh", "-c", "echo $HAKMEM_X"], env={"HAKMEM_X": "7"}).stdout == "7\n"
 
