@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.errors import PipelineError
-from pipeline.core.paths import Tree
+from pipeline.core.paths import Tree, from_here
 from pipeline.profile.schema import Trace
 from pipeline.report.text import many
 from pipeline.stages.build.record import of_program, run_recorded
@@ -32,6 +32,7 @@ def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
 
     limited = trace.model_copy(update={"timeout_s": LIMIT_S})
     log = tree.logs(profile) / "init" / f"{trace.name}.log"
+    yield f"now the command runs once, for up to {LIMIT_S:g} s; ctrl-C leaves that out"
     with tempfile.TemporaryDirectory(prefix="hakmem-") as name:
         whole = Path(name) / "whole.trace"
         try:
@@ -41,6 +42,9 @@ def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
         except PipelineError as error:
             yield f"note: tried once: {error.message}"
             yield from [f"  {error.hint}"] if error.hint else []
+            yield from [f"  log: {from_here(error.log)}"] if error.log else []
+            return
+        except KeyboardInterrupt:
             return
     yield from seen(done.seconds, found)
 
@@ -55,7 +59,7 @@ def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
     )
     if seconds < SHORT_S:
         yield "note: that is hardly more than its start: give it work for a second or more"
-    if calls < FEW:
+    elif calls < FEW:
         yield (
             "note: it hardly allocates, so no malloc makes it faster: give it more work, or leave "
             "it with the malloc that it has"
