@@ -99,7 +99,7 @@ def _keep(error: BaseException) -> Path | None:
     for folder in (Tree.here().state, Path(tempfile.gettempdir())):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
             return folder / name
         except OSError:
             continue

@@ -208,12 +208,14 @@ def fail_with(error: BaseException) -> int:
 
 
 def test_unforeseen_error_is_one_line_and_a_log(capsys: pytest.CaptureFixture[str]) -> None:
-    assert fail_with(RuntimeError("the moon fell")) == ExitCode.INTERNAL
+    error = RuntimeError("the moon fell")
+    error.add_note("on a\udcff")
+    assert fail_with(error) == ExitCode.INTERNAL
     said = capsys.readouterr().err
     assert "unexpected RuntimeError: the moon fell" in said
     assert "Traceback" not in said
     log = Path(said.split("log: ")[1].strip())
-    assert "RuntimeError: the moon fell" in log.read_text(encoding="utf-8")
+    assert "RuntimeError: the moon fell\non a\\udcff" in log.read_text(encoding="utf-8")
     log.unlink()
 
 
