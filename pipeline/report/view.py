@@ -312,7 +312,8 @@ def none_shown(model: ReportModel) -> str:
 def _open(result: VerifyResult) -> str:
     """Say in brackets how many single workloads nobody can speak of; "" for none."""
     unclear = unclear_alone(result)
-    return f" ({unclear} of them undecided by themselves)" if unclear else ""
+    whom = "itself" if unclear == 1 else "themselves"
+    return f" ({unclear} of them undecided by {whom})" if unclear else ""
 
 
 def _named(names: Sequence[str]) -> str:
