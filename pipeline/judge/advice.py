@@ -71,28 +71,36 @@ def advice(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     return _step(result, line, words) or "the report says what could not be counted or shown"
 
 
-def next_step(result: VerifyResult, line: str) -> str:
+def next_step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the same for the report itself: "" where there is no command, but more to read."""
     if not result.health.sound:
         return _healthy(result, line)
-    return "" if regressions(result) or _is_worse(result) else _step(result, line)
+    return "" if regressions(result) or _is_worse(result) else _step(result, line, words)
 
 
-def to_decide(result: VerifyResult, line: str) -> str:
+def to_decide(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return what decides the speed of a published build; "" if it is decided, or on a border."""
     timed = result.throughput
     if result.keys.throughput.verdict is not Verdict.INCONCLUSIVE:
         return ""
     if result.mode == "quick" and timed.seconds < USUAL_S:
-        return f"its speed is undecided: {_command(line)}, without --quick, judges for longer"
+        full = _command(line, *words)
+        return f"its speed is undecided: {full}, without --quick, judges for longer"
     seconds = SURPLUS * (timed.seconds_to_decide or math.inf)
     if seconds > MOST_S:
         return ""
     minutes = max(2, math.ceil(seconds / 60))
+    again = _command(line, *words, f"--verify-time {minutes}m")
     return (
-        f"its speed is undecided: {_command(line, f'--verify-time {minutes}m')} judges again, "
+        f"its speed is undecided: {again} judges again, "
         "enough to decide it if the noise stays as it is"
     )
+
+
+def same_build(words: Sequence[str]) -> list[str]:
+    """Return of these options those that say what is built, not how it is judged."""
+    asked = (pair for pair in pairwise(words) if pair[0] == "--cpu")
+    return list(next(asked, ()))
 
 
 def _accepted(names: Sequence[str]) -> list[str]:
@@ -103,7 +111,7 @@ def _accepted(names: Sequence[str]) -> list[str]:
 def _step(result: VerifyResult, line: str, words: Sequence[str] = ()) -> str:
     """Return the command that goes on where nothing is shown to be worse; "" if there is none."""
     if _is_undecided(result):
-        same = _same_build(words)
+        same = same_build(words)
         return _more(result, line, same) + _seeming(result, line, words) + _busy(result)
     if all(key.not_worse for key in (result.keys.throughput, result.keys.icache)):
         neutral = _command(line, *words, "--allow-neutral")
@@ -168,12 +176,6 @@ def _busy(result: VerifyResult) -> str:
     if around.load_before <= around.cores:
         return ""
     return f"; the machine was busy (load {around.load_before:.0f} on {around.cores} CPUs)"
-
-
-def _same_build(words: Sequence[str]) -> list[str]:
-    """Return of these options those that say what is built, not how it is judged."""
-    asked = (pair for pair in pairwise(words) if pair[0] == "--cpu")
-    return list(next(asked, ()))
 
 
 def _file(line: str) -> str:

@@ -11,7 +11,7 @@ from inspect import getmembers, isfunction
 from typing import Any
 
 from pipeline.core.variant import PRODUCTION, asked_for, line_of
-from pipeline.judge.advice import next_step, to_decide
+from pipeline.judge.advice import next_step, same_build, to_decide
 from pipeline.judge.counts import LibraryCounts, WorkloadCounts
 from pipeline.judge.headline import (
     brief,
@@ -112,8 +112,13 @@ def next_command(model: ReportModel) -> str:
         return "the same build without `--no-publish` and `--from` publishes it as it was judged"
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
-    line = line_of(model.profile, model.variant)
-    return to_decide(model.verify, line) if model.published else next_step(model.verify, line)
+    step = to_decide if model.published else next_step
+    return step(model.verify, line_of(model.profile, model.variant), _same_build(model))
+
+
+def _same_build(model: ReportModel) -> list[str]:
+    """Return the options of its command that say what is built, not how it is judged."""
+    return same_build(shlex.split((model.source and model.source.command) or ""))
 
 
 def _settle(model: ReportModel, before: str) -> str:
@@ -374,9 +379,9 @@ def commands(model: ReportModel) -> list[str]:
 
 def judged_again(model: ReportModel) -> str:
     """Return the shell line that judges the same build again, in the tree."""
-    line = asked_for(line_of(model.profile, model.variant))
-    quick = " --quick" if model.verify.mode == "quick" else ""
-    return f".venv/bin/pipeline build --profile {line}{quick} --from verify"
+    quick = ["--quick"] if model.verify.mode == "quick" else []
+    words = [asked_for(line_of(model.profile, model.variant)), *_same_build(model), *quick]
+    return f".venv/bin/pipeline build --profile {' '.join(words)} --from verify"
 
 
 def _files(changed: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ from pipeline.judge.statistics import Interval
 from pipeline.judge.verdict import Verdict
 from pipeline.report import terminal
 from pipeline.report.compared_model import ComparedRow, Comparison
-from pipeline.report.model import ReportModel
+from pipeline.report.model import ReportModel, Source
 from pipeline.report.view import judged_again, next_command
 from pipeline.stages.build.workshop import Options
 from pipeline.stages.publish import gate
@@ -292,11 +292,16 @@ def test_a_published_build_names_what_decides_its_speed() -> None:
 
 
 @pytest.mark.parametrize("published", [True, False])
-def test_the_report_of_a_variant_names_the_build_of_the_variant(published: bool) -> None:
+def test_a_report_names_the_same_build(published: bool) -> None:
+    words = " ".join(Options(quick=True, cpu="any", variant="hardened").words)
     model = ReportModel.model_construct(
-        published=published, profile="shop", variant="hardened", verify=judged(1.0, 8.0, 3.0)
+        published=published,
+        profile="shop",
+        variant="hardened",
+        verify=judged(1.0, 8.0, 3.0),
+        source=Source(commit=None, clean=None, command=f"./bootstrap build {words}"),
     )
-    build = "build --profile shop --variant hardened"
+    build = "build --profile shop --variant hardened --cpu any"
     assert f"{build} --verify-time" in next_command(model)
     assert judged_again(model) == f".venv/bin/pipeline {build} --from verify"
 
