@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import report_support
 from click.testing import CliRunner
 
 from pipeline.cli import cli
@@ -33,8 +34,6 @@ from pipeline.review.model import RULES, SAME_PLAIN, Lists, Review
 from pipeline.review.render import OWN_TITLE, markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-import report_support  # noqa: E402
-
 BASE, HEAD = "0.1.0-base", "0.1.0-head"
 
 
@@ -225,7 +224,7 @@ def test_figures_that_were_measured_now_are_told_from_those_of_the_reports(
 ) -> None:
     told = "The table is of this run, BASE against this change"
     assert told not in review(base, "--no-measure")[1]
-    monkeypatch.setattr(report, "judged", lambda *_: report_support.judged())
+    monkeypatch.setattr(report, "judged", lambda *_, **__: report_support.judged())
     assert told in review(base)[1]
 
 
