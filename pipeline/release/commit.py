@@ -35,20 +35,19 @@ def commit_of(
 
 def differs_since(root: Path, commit: str, paths: Sequence[str]) -> bool:
     """Tell whether files below ``paths`` are not as they were at ``commit``; False: unknown."""
-    try:
-        return bool(_git(root, "diff", "--name-only", commit, "--", *paths).strip())
-    except PipelineError:
-        return False
+    return bool(_differ(root, (commit,), paths))
 
 
 def is_alike(root: Path, one: str, other: str, paths: Sequence[str]) -> bool:
     """Tell whether two commits have the same files below ``paths``; False: unknown."""
-    if one == other:
-        return True
+    return one == other or _differ(root, (one, other), paths) is False
+
+
+def _differ(root: Path, commits: Sequence[str], paths: Sequence[str]) -> bool | None:
     try:
-        return not _git(root, "diff", "--name-only", one, other, "--", *paths).strip()
+        return bool(_git(root, "diff", "--name-only", *commits, "--", *paths).strip())
     except PipelineError:
-        return False
+        return None
 
 
 def _is_other(line: str, fresh_in: Collection[str] | None, profile: str | None) -> bool:

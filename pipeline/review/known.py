@@ -11,11 +11,9 @@ import sys
 from pathlib import Path
 
 from pipeline.core.errors import ArtifactError
+from pipeline.core.paths import BUILT_FROM
 from pipeline.release.commit import is_alike
 from pipeline.release.version import Version, published
-
-READ = (".", ":!docs", ":!tests", ":!operate", ":!*.md")
-"""All but what no build reads (docs/pipeline.md, What is made again)."""
 
 
 def built_at(dist: Path, commit: str, mode: str) -> Version | None:
@@ -30,7 +28,7 @@ def _is_of(version: Version, dist: Path, commit: str, mode: str) -> bool:
         return False
     if verdict.get("mode") != mode or not git.get("clean") or not git.get("commit"):
         return False
-    return is_alike(dist.parent.parent, git["commit"], commit, READ) and version.is_whole()
+    return is_alike(dist.parent.parent, git["commit"], commit, BUILT_FROM) and version.is_whole()
 
 
 def main(dist: str, commit: str, mode: str) -> None:
