@@ -42,7 +42,6 @@ from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import read_lists
 
 STAGE = "bundle"
-# What may differ from the build that the bundle comes from, if the user allows it by name.
 # What a bundle would have this machine execute, beside our own programs.
 COMMANDS = "commands"
 
