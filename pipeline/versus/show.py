@@ -155,7 +155,7 @@ def _short(result: VersusResult) -> list[str]:
     if result.command is None or max(times) >= SHORT_S:
         return []
     return [
-        f"a run takes {duration(max(times))}, and of that each process up to a millisecond to "
+        f"a run takes {duration(max(times))}, and each process in it takes up to a millisecond to "
         "start with a library. For what a program gains that runs long, give it work for a second "
         "or more"
     ]
