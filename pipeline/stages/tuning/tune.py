@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.core.closure import closure_digest
 from pipeline.core.console import Say
-from pipeline.core.digest import digest_file, digest_tree, digest_value
+from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.files import replace_text
 from pipeline.core.processor import ANY
 from pipeline.geometry.load import common_geometry, kind_for, load_geometry
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from pipeline.tune.tuning import Outcome
 
 STAGE = "tune"
+MEASURING = "pipeline.tune.trial"
+"""The module that judges candidates: what it uses of the judge decides results."""
 BLOCK, REPORT = "block.json", "report.md"
 # What a block of pairs may take: shorter ones say nothing, longer ones leave no room to choose.
 LEAST_BLOCK_S, MOST_BLOCK_S = 3.0, 30.0
@@ -171,7 +174,7 @@ def context_of(
             "workloads": [[bench.name, *bench.argv, str(bench.weight)] for bench in benches],
             "environment": [sorted(bench.env.items()) for bench in benches],
             "commands": command_keys(shop, setup.training),
-            "judge": digest_tree(shop.tree.root, ["pipeline/judge"]),
+            "judge": closure_digest(MEASURING),
             "tools": shop.tool_keys,
         }
     )
