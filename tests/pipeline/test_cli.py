@@ -84,7 +84,7 @@ def in_shell(line: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    done = in_shell("$0 -m pipeline profiles | (exec <&-; sleep 5)")
+    done = in_shell("$0 -m pipeline profiles | true")
     assert (done.returncode, done.stderr) == (0, "")
 
 
