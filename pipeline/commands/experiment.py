@@ -200,10 +200,11 @@ def _judge(tree: Tree, entry: Entry, budget_s: float, console: BuildConsole) -> 
             sides = build_sides(shop, entry)
             line.done("both sides are compiled")
         subject = Subject(trial.run or None, None if trial.run else trial.profile)
-        with logs_of_errors("hakmem-experiment-") as logs, console.stage("versus") as line:
-            request = _request(shop, entry, budget_s, logs)
-            found = compare(*sides, subject, request, Effort(), line.step)
-            line.done(f"{found.throughput.pairs} pairs")
+        with logs_of_errors("hakmem-experiment-") as logs:
+            request = _request(shop, entry, budget_s, logs)  # it may have stages of its own
+            with console.stage("versus") as line:
+                found = compare(*sides, subject, request, Effort(), line.step)
+                line.done(f"{found.throughput.pairs} pairs")
     return found
 
 
