@@ -58,9 +58,10 @@ CALLS, HOTTEST_BLOCKS = "calls", "runs of hottest blocks"
 class Promise:
     """What is held against the binary.
 
-    ``inlined`` says where functions without code of their own have gone. ``excuse`` is why
-    not every hot function can be expected in the training; empty if it can. ``shared`` are static
-    names that several sources use: no list can mean one of them. ``counted`` says what the heat is.
+    ``inlined`` says where functions have gone that have no code of their own, or whose own never
+    ran. ``excuse`` is why not every hot function can be expected in the training; empty if it can.
+    ``shared`` are static names that several sources use: no list can mean one of them. ``counted``
+    says what the heat is.
     """
 
     lists: SymbolLists
