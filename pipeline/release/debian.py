@@ -178,9 +178,9 @@ def _debug(source: Source, room: Path) -> None:
 def _tools(source: Source, room: Path) -> None:
     for file in command_files(source.root):
         _copy(file, room / TOOLS / file.relative_to(source.root))
-    for name in ("VERSION", "docs/install.md", "docs/operations.md", "docs/options.md"):
-        place = TOOLS if name == "VERSION" else "usr/share/doc/hakmem-tools"
-        _copy(source.root / name, room / place / Path(name).name)
+    _copy(source.root / "VERSION", room / TOOLS / "VERSION")
+    for page in sorted((source.root / "docs").glob("*.md")):
+        _copy(page, room / "usr/share/doc/hakmem-tools" / page.name)
     _write(room / "usr/bin/hakmem", _COMMAND)
     completion = run([sys.executable, "-m", "operate", "completion", "bash"], cwd=source.root)
     _write(room / "usr/share/bash-completion/completions/hakmem", completion.stdout)

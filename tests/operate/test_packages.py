@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -76,6 +77,15 @@ def test_packages_are_installed_and_the_command_runs_programs(
     assert f"LD_PRELOAD={place}" in found.stdout
     assert "HAKMEM_PURGE_DELAY=5" in found.stdout
     assert (root / "usr/lib/debug/.build-id/ab/cdef.debug").is_file()
+
+
+def test_the_tools_bring_the_pages_that_they_name(version: Version, tmp_path: Path) -> None:
+    pages = installed(version, tmp_path) / "usr/share/doc/hakmem-tools"
+    texts = [path.read_text("utf-8") for path in (ROOT / "operate").rglob("*.py")]
+    said = {name for text in texts for name in re.findall(r"docs/([\w-]+\.md)", text)}
+    linked = set(re.findall(r"\]\(([\w-]+\.md)", (pages / "operations.md").read_text("utf-8")))
+    assert {"statistics.md", "exit-codes.md"} <= said and "limits.md" in linked
+    assert not [name for name in said | linked if not (pages / name).is_file()]
 
 
 def test_a_package_can_be_linked_with(version: Version, tmp_path: Path) -> None:
