@@ -21,8 +21,8 @@ def size(count: float) -> str:
 
 
 def share(part: float, whole: float) -> str:
-    """Return part of whole in per cent, or a dash when there is no whole."""
-    return f"{100 * part / whole:.1f} %" if whole else "-"
+    """Return part of whole in per cent, or a dash when the whole is not above zero."""
+    return f"{100 * part / whole:.1f} %" if whole > 0 else "-"
 
 
 def facts(found: Statistics) -> list[tuple[str, str]]:

@@ -175,6 +175,11 @@ def test_growth_has_what_came_and_what_went() -> None:
     assert [line.split()[-1] for line in call_tree(grown).splitlines()] == ["all", "c", "a", "d"]
 
 
+def test_what_shrank_as_a_whole_is_not_shared_out() -> None:
+    shrunk = {stack("a"): 3.0, stack("c"): -6.0}
+    assert "%" not in top(shrunk) + call_tree(shrunk)
+
+
 def test_what_cancels_out_is_not_left_out_of_the_tree() -> None:
     pair = {stack("f", "a"): 100.0, stack("f", "b"): -100.0}
     shown = call_tree(pair | {stack("g"): 2.0, stack("h", "x"): 0.1})
