@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 enum { SIGNALS = 8 }; /* bytes of a set of signals in the kernel */
-static const uint64_t broken_pipe = UINT64_C(1) << (SIGPIPE - 1), too_large = UINT64_C(1)
-                                                                              << (SIGXFSZ - 1);
+static const uint64_t broken_pipe = UINT64_C(1) << (SIGPIPE - 1);
+static const uint64_t too_large = UINT64_C(1) << (SIGXFSZ - 1);
 
 static uint64_t change_blocked(int how, uint64_t set) {
     uint64_t before = 0;
