@@ -86,11 +86,14 @@ def nothing(
     where = f"or installed below {roots[0]}" if len(roots) == 1 else "here or installed"
     there = f"; there is: {', '.join(others)}" if others else ""
     which = f"for profile {profile!r} " if profile else ""
-    kind = "" if variant == PRODUCTION else f"{variant} "
+    production = variant == PRODUCTION
+    kind = "" if production else f"{variant} "
+    package = " or the package libhakmem" if production else ""
     options = _options(profile, variant)
     return VersionError(
         f"no {kind}library {which}is published {where}{there}",
-        hint=f"`.venv/bin/pipeline build{options}`, `.venv/bin/pipeline install{options}`, "
+        hint=f"in the repository, `.venv/bin/pipeline build{options}` makes one, and "
+        f"`.venv/bin/pipeline install{options}`{package} brings it to a server; "
         "or name a file by --library",
     )
 

@@ -179,6 +179,7 @@ def test_before_anything_is_published_the_hint_can_be_typed_as_it_is(tmp_path: P
     with pytest.raises(VersionError, match="no library is published") as bare:
         libraries.find(None, None, "other", [tmp_path])
     assert "`.venv/bin/pipeline build`" in bare.value.hint
+    assert "the package libhakmem" in bare.value.hint  # what a server without the tree can do
 
 
 def test_a_prefix_without_a_library_is_named(tmp_path: Path) -> None:
