@@ -214,8 +214,10 @@ with pool(2) as threads:
 
 
 CHILD_THAT_LASTS = """
+import signal
 from pipeline.core import interrupts
 from pipeline.core.process import run
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have started the tests
 interrupts.install()
 run(["sh", "-c", "(sleep 600; true) & echo $! >$0.new; mv $0.new $0; wait", {note!r}])
 """
@@ -266,8 +268,9 @@ def test_a_signal_that_comes_with_the_start_reaches_the_program_alone(
 ) -> None:
     """The program may run, and its terminal's ctrl-C come, before we know that it has started."""
     script = f"""
-import os, subprocess, sys
+import os, signal, subprocess, sys
 from pipeline.core import beside, interrupts
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup may have started the tests
 interrupts.install()
 real = subprocess.Popen
 def hurried(*arguments, **options):
