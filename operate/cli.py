@@ -114,13 +114,17 @@ def version() -> str:
 def guarded(action: Callable[[], int]) -> int:
     """Run ``action``; turn an error that was foreseen into its message and exit code."""
     try:
-        return action()
+        code = action()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except PipelineError as error:
         return _tell(error)
     except BrokenPipeError:  # who reads has seen enough
         sys.stdout = None
         return ExitCode.OK
     except OSError as error:
+        sys.stdout = None  # what it still holds may have been refused, and would be again
         return _tell(folder_is_gone(error) or _refused(error))
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

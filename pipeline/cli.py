@@ -131,4 +131,15 @@ def _guarded(action: Callable[[], object]) -> int:
     except BaseException as error:
         from pipeline.core.report_error import report_error
 
-        return report_error(error)
+        code = report_error(error)
+        _drop_what_is_refused()
+        return code
+
+
+def _drop_what_is_refused() -> None:
+    """Leave Python nothing that it would try to write once more at the end, and complain of."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        sys.stdout = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -99,7 +100,8 @@ def test_a_name_that_the_system_refuses_is_told(option: str) -> None:
 @pytest.mark.parametrize("line", ["completion bash >/dev/full", "metrics -o /dev/full"])
 def test_a_full_disk_is_told(line: str) -> None:
     words = ["bash", "-c", f"$0 -m operate {line}", sys.executable]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=buffered)
     assert done.returncode == ExitCode.SPACE, done.stderr
     assert "error: cannot read or write: No space left on device\n  what to do: free" in done.stderr
 

@@ -88,6 +88,12 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_what_a_full_disk_refuses_is_told_once() -> None:
+    """Python tried again at its end, and made the exit code 120."""
+    done = in_shell("PYTHONUNBUFFERED= $0 -m pipeline profiles >/dev/full")
+    assert (done.returncode, done.stderr.count("No space left")) == (ExitCode.SPACE, 1)
+
+
 def test_a_mistake_has_its_exit_code_also_where_nobody_can_be_told() -> None:
     assert in_shell("$0 -m pipeline nosuch 2>&-").returncode == ExitCode.USAGE
 
