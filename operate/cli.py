@@ -20,7 +20,7 @@ from pipeline.core.errors import (
     UsageError,
     folder_is_gone,
 )
-from pipeline.core.output import take_any_name
+from pipeline.core.output import drop_what_is_refused, take_any_name
 from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
@@ -121,10 +121,10 @@ def guarded(action: Callable[[], int]) -> int:
     except PipelineError as error:
         return _tell(error)
     except BrokenPipeError:  # who reads has seen enough
-        sys.stdout = None
+        drop_what_is_refused()
         return ExitCode.OK
     except OSError as error:
-        sys.stdout = None  # what it still holds may have been refused, and would be again
+        drop_what_is_refused()
         return _tell(folder_is_gone(error) or _refused(error))
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -132,14 +132,5 @@ def _guarded(action: Callable[[], object]) -> int:
         from pipeline.core.report_error import report_error
 
         code = report_error(error)
-        _drop_what_is_refused()
+        output.drop_what_is_refused()
         return code
-
-
-def _drop_what_is_refused() -> None:
-    """Leave Python nothing that it would try to write once more at the end, and complain of."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError:
-        sys.stdout = None
