@@ -285,7 +285,8 @@ def test_a_key_that_sees_no_bloat_stops_publishing(
 
 def test_misses_that_do_not_repeat_are_a_false_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
     for drift, wrong in ((1.0, False), (1.01, False), (1.2, True)):
-        monkeypatch.setattr(bloat, "whole_counter", lambda *_: FakeCounter({"a": 0.0}, drift))  # noqa: B023
+        counter = FakeCounter({"a": 0.0}, drift)
+        monkeypatch.setattr(bloat, "whole_counter", lambda *_, same=counter: same)
         request = dataclasses.replace(request_of(["a"]), tasks=(Task("a", "a", ()),))
         found = bloat.same_counts(request, [program_of("a", 12.0, 10.0)], quiet)
         assert found.wrong is wrong
