@@ -6,8 +6,9 @@ import re
 
 import click
 
+from pipeline.core.budget import LEAST_S, MOST_S
+
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
-LEAST_S, MOST_S = 30.0, 7 * 86400.0
 
 
 class Duration(click.ParamType[float]):

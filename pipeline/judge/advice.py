@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pipeline.core.budget import LEAST_S
 from pipeline.core.variant import asked_for, split_line
 from pipeline.judge.gained import fatter
 from pipeline.judge.health import PLAIN_RUNS, compare_logs
@@ -46,9 +47,6 @@ BORDER = (
     "the change is about as large as the margin, and more time would not tell on which side it "
     "lies: the version that is current stays, until a build gains more"
 )
-
-LEAST_S = 30.0
-"""Less than that `--verify-time` refuses (commands/duration.py)."""
 
 LITTLE_S = 120.0
 """A quick build that needs no more is judged again for so long: a full one takes longer."""

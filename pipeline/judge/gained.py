@@ -1,4 +1,4 @@
-"""What a build is shown to be better in: the gains for which it may be published. And memory."""
+"""What a build is shown to be better in, for which it may be published, and to need more of."""
 
 from __future__ import annotations
 

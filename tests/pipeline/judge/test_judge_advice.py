@@ -17,9 +17,10 @@ from judge_support import (
 )
 
 from pipeline.commands.duration import Duration
+from pipeline.core.budget import LEAST_S
 from pipeline.core.errors import GateError
 from pipeline.core.paths import Tree
-from pipeline.judge.advice import LEAST_S, MOST_S, SURPLUS, advice, next_step, to_decide
+from pipeline.judge.advice import MOST_S, SURPLUS, advice, next_step, to_decide
 from pipeline.judge.keys import throughput_key
 from pipeline.judge.known import SelfCheck, SelfJudgement
 from pipeline.judge.model import VerifyResult
