@@ -4,6 +4,6 @@
 
 enum { HAK_BUILD_ID_ROOM = 2 * 32 + 1 }; /* SHA-1 has 20 bytes, the longest of lld 32 */
 
-/* In hexadecimal digits; "" where the linker was not asked for one. Nothing is opened. The loader's
- * list of files is walked, under its lock, as exceptions do. */
+/* In hexadecimal digits; "" where the linker was not asked for one. Nothing is opened. The first
+ * call walks the loader's list of files, under its lock, as exceptions do. */
 void hak_os_build_id(char digits[HAK_BUILD_ID_ROOM]);

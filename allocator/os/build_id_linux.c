@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,9 +71,21 @@ static void write_hex(const char *bytes, size_t count, char *digits) {
     *digits = '\0';
 }
 
+/* Looked for once: a child that is forked meanwhile would find the loader's lock held for ever. */
+static const ElfW(Nhdr) * own_note(void) {
+    static _Atomic(const ElfW(Nhdr) *) known;
+    static _Atomic bool looked;
+    const ElfW(Nhdr) *found = NULL;
+    if (atomic_load_explicit(&looked, memory_order_acquire))
+        return atomic_load_explicit(&known, memory_order_relaxed);
+    dl_iterate_phdr(look_at, &found);
+    atomic_store_explicit(&known, found, memory_order_relaxed);
+    atomic_store_explicit(&looked, true, memory_order_release);
+    return found;
+}
+
 void hak_os_build_id(char digits[HAK_BUILD_ID_ROOM]) {
-    const ElfW(Nhdr) *note = NULL;
-    dl_iterate_phdr(look_at, &note);
+    const ElfW(Nhdr) *note = own_note();
     digits[0] = '\0';
     if (note != NULL && 2 * note->n_descsz < HAK_BUILD_ID_ROOM)
         write_hex(content_of(note), note->n_descsz, digits);

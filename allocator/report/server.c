@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "base/fatal.h"
 #include "base/text.h"
+#include "os/build_id.h"
 #include "os/last_thread.h"
 #include "os/listener.h"
 #include "os/os.h"
@@ -123,6 +124,8 @@ static hak_os_thread server;
 
 /* NULL: it answers. */
 static const char *start_server(const char *path) {
+    char digits[HAK_BUILD_ID_ROOM];
+    hak_os_build_id(digits); /* while no other thread can fork */
     if (!hak_last_thread_watch())
         return "/proc cannot be read";
     const char *why = hak_listener_open(path);
