@@ -2,23 +2,110 @@
 
 #include "base/bits.h"
 #include "os/os.h"
-#include "pages/apart_table.h"
 #include "pages/press.h"
 #include "policy/policy.h"
 
-enum { MOST_MOVED = 8192 }; /* by default the system allows 65,530 mappings */
+/* Where the blocks are noted:
+ *
+ *   tables[0]   | start, size | start, size | ...   64 entries of the library's own data
+ *   tables[1]   | start, size | ...                 128, mapped when all of them are in use,
+ *   ...                                             and so on, each twice as long
+ *
+ * There are few, and the system takes longer for each than a look at all entries. Nobody waits: an
+ * entry is taken and left by one atomic exchange of its start. So whenever another thread forks,
+ * the child's tables are sound. The entry of a freed block keeps its start, marked, until another
+ * block takes it: a second free is told from a free of what never was a block. */
+typedef struct entry {
+    _Atomic uintptr_t start; /* 0: never used */
+    _Atomic size_t size;
+} entry;
 
-/* ---- what may be had ---- */
+enum {
+    TABLES = 16,
+    FIRST_LENGTH = 64,
+    MOST_MOVED = 8192 /* by default the system allows 65,530 mappings */
+};
+/* In `start`: the block was freed; or a thread is about to note one here. */
+static const uintptr_t GONE = 1, BUSY = 3;
 
-static void *noted(void *block, size_t size) {
-    if (block != NULL) {
-        hak_apart_note(block, size);
-    } else {
-        hak_apart_expect_one_less();
-        hak_quota_give_apart(size);
+static entry first_table[FIRST_LENGTH];
+static _Atomic(entry *) tables[TABLES] = {first_table};
+
+static size_t length_of(unsigned table) {
+    return (size_t)FIRST_LENGTH << table;
+}
+
+static entry *table_at(unsigned table) {
+    return table < TABLES ? atomic_load_explicit(&tables[table], memory_order_acquire) : NULL;
+}
+
+static uintptr_t start_of(const entry *e) {
+    return atomic_load_explicit(&e->start, memory_order_acquire);
+}
+
+static size_t size_of(const entry *e) {
+    return atomic_load_explicit(&e->size, memory_order_relaxed);
+}
+
+static bool is_live(uintptr_t start) {
+    return start != 0 && (start & BUSY) == 0;
+}
+
+#define EACH_ENTRY(e)                                                                              \
+    for (unsigned table = 0; table_at(table) != NULL; table++)                                     \
+        for (entry *e = table_at(table); e < table_at(table) + length_of(table); e++)
+
+/* ---- taking and leaving an entry ---- */
+
+/* The first entry whose start is this one, but for the bits that are not in `mask`. */
+static entry *find(uintptr_t start, uintptr_t mask) {
+    EACH_ENTRY(e) {
+        if ((start_of(e) & mask) == start)
+            return e;
     }
+    return NULL;
+}
+
+static entry *find_block(const void *block) {
+    return find((uintptr_t)block, UINTPTR_MAX);
+}
+
+static bool exchange(entry *e, uintptr_t from, uintptr_t to) {
+    return atomic_compare_exchange_strong_explicit(&e->start, &from, to, memory_order_acq_rel,
+                                                   memory_order_relaxed);
+}
+
+/* Another thread may be quicker. */
+static bool add_table(void) {
+    unsigned table = 0;
+    while (table_at(table) != NULL)
+        table++;
+    size_t size = hak_round_up(length_of(table) * sizeof(entry), hak_os_page_size());
+    entry *made = table < TABLES ? hak_os_map(size, 1) : NULL, *none = NULL;
+    if (made != NULL && !atomic_compare_exchange_strong(&tables[table], &none, made))
+        hak_os_unmap(made, size);
+    return made != NULL;
+}
+
+/* One that was never used, else that of a freed block. NULL: out of memory. */
+static entry *claim(void) {
+    do {
+        for (entry *e; (e = find(0, UINTPTR_MAX)) != NULL || (e = find(GONE, BUSY)) != NULL;) {
+            uintptr_t before = start_of(e);
+            if (!is_live(before) && before != BUSY && exchange(e, before, BUSY))
+                return e;
+        }
+    } while (add_table());
+    return NULL;
+}
+
+static void *note(entry *e, void *block, size_t size) {
+    atomic_store_explicit(&e->size, size, memory_order_relaxed);
+    atomic_store_explicit(&e->start, (uintptr_t)block, memory_order_release);
     return block;
 }
+
+/* ---- what may be had ---- */
 
 /* Whether a block may grow so. Of a new one, `from` is 0. */
 static bool is_granted(size_t from, size_t to) {
@@ -27,24 +114,30 @@ static bool is_granted(size_t from, size_t to) {
     return hak_quota_resize_apart(from, to);
 }
 
-/* An entry, and the bytes. */
-static bool expect(size_t size) {
+/* An entry for a new block. */
+static entry *claim_for(size_t size) {
     if (!is_granted(0, size))
-        return false;
-    bool expected = hak_apart_expect_one();
-    if (!expected)
-        hak_quota_give_apart(size);
-    return expected;
+        return NULL;
+    entry *e = claim();
+    if (e == NULL)
+        hak_quota_resize_apart(size, 0);
+    return e;
 }
 
-/* ---- the interface ---- */
-
-bool hak_apart_wants(size_t size, size_t align) {
-    return !HAK_GUARD && size + align >= (size_t)1 << HAK_APART_BITS;
+/* The block begins, or (NULL) it did not come. */
+static void *begin(entry *e, void *block, size_t size) {
+    if (block == NULL)
+        hak_quota_resize_apart(size, 0);
+    return note(e, block, block != NULL ? size : 0);
 }
 
 static size_t whole_pages(size_t size) {
     return hak_round_up(size, hak_os_page_size());
+}
+
+/* A block that grows will grow again: it gets a quarter more address space, if there is so much. */
+static size_t generous(size_t size) {
+    return whole_pages(size + size / HAK_SLACK_SHARE);
 }
 
 /* Whether so large a block is dense cannot be told from others: it is left as the system is set. */
@@ -56,59 +149,102 @@ static void *mapped(size_t size, size_t align) {
     return block;
 }
 
+/* ---- the interface ---- */
+
+bool hak_apart_wants(size_t size, size_t align) {
+    return !HAK_GUARD && size + align >= (size_t)1 << HAK_APART_BITS;
+}
+
 void *hak_apart_take(size_t size, size_t align) {
     size = whole_pages(size);
-    return expect(size) ? noted(mapped(size, align), size) : NULL;
+    entry *e = claim_for(size);
+    return e != NULL ? begin(e, mapped(size, align), size) : NULL;
+}
+
+size_t hak_apart_size(const void *block) {
+    const entry *e = find_block(block);
+    return e != NULL ? size_of(e) : 0;
 }
 
 bool hak_apart_give(void *block) {
-    size_t size = hak_apart_forget(block);
-    if (size == 0)
+    entry *e = find_block(block);
+    size_t size = e != NULL ? size_of(e) : 0;
+    if (e == NULL || !exchange(e, (uintptr_t)block, (uintptr_t)block | GONE))
         return false;
     hak_os_unmap(block, size);
-    hak_apart_expect_one_less();
-    hak_quota_give_apart(size);
+    hak_quota_resize_apart(size, 0);
     return true;
-}
-
-/* A block that grows will grow again: it gets a quarter more address space, if there is so much. */
-static size_t generous(size_t size) {
-    return whole_pages(size + size / HAK_SLACK_SHARE);
 }
 
 /* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. Until it
  * is shorter it counts as it was: the system may refuse that, and others may have taken the rest.
  */
-static void *remap(void *block, size_t before, size_t size) {
-    size_t most = size > before ? size : before;
+static void *remap(entry *e, void *block, size_t size) {
+    size_t before = size_of(e), most = size > before ? size : before;
     if (!is_granted(before, most))
         return NULL;
-    bool was_there = hak_apart_forget(block) != 0;
+    bool was_there = exchange(e, (uintptr_t)block, BUSY);
     void *moved = was_there ? hak_os_remap(block, before, size) : NULL;
     if (was_there)
-        hak_apart_note(moved != NULL ? moved : block, moved != NULL ? size : before);
+        note(e, moved != NULL ? moved : block, moved != NULL ? size : before);
     hak_quota_resize_apart(most, moved != NULL ? size : before); /* no more: never refused */
     return moved;
 }
 
 void *hak_apart_resize(void *block, size_t size) {
-    size_t before = hak_apart_size(block);
-    if (size <= before && size >= before - before / HAK_SLACK_SHARE)
-        return block;
-    void *moved = size > before ? remap(block, before, generous(size)) : NULL;
-    return moved != NULL ? moved : remap(block, before, whole_pages(size));
+    entry *e = find_block(block);
+    size_t before = e != NULL ? size_of(e) : 0;
+    if (e == NULL || (size <= before && size >= before - before / HAK_SLACK_SHARE))
+        return e != NULL ? block : NULL;
+    void *moved = size > before ? remap(e, block, generous(size)) : NULL;
+    return moved != NULL ? moved : remap(e, block, whole_pages(size));
 }
 
 static void *move_out(const hak_slab *run, size_t size) {
     size_t length = (size_t)run->pages << HAK_PAGE_SHIFT;
-    return expect(size) ? noted(hak_os_move_out((void *)run->start, length, size), size) : NULL;
+    entry *e = claim_for(size);
+    return e != NULL ? begin(e, hak_os_move_out((void *)run->start, length, size), size) : NULL;
 }
 
 /* Those that became too long for a range may use up the mappings that the system allows. */
 void *hak_apart_take_over(const hak_slab *run, size_t size) {
-    bool is_one_of_few = hak_apart_expected() < MOST_MOVED;
-    if (HAK_GUARD || !is_one_of_few)
+    size_t bytes;
+    if (HAK_GUARD || hak_apart_count(&bytes) >= MOST_MOVED)
         return NULL;
     void *block = move_out(run, generous(size));
     return block != NULL ? block : move_out(run, whole_pages(size));
+}
+
+/* ---- all of them ---- */
+
+enum hak_apart_place hak_apart_place_of(const void *p) {
+    enum hak_apart_place place = HAK_APART_NOWHERE;
+    EACH_ENTRY(e) {
+        uintptr_t start = start_of(e);
+        if (start == BUSY || (uintptr_t)p - (start & ~GONE) >= size_of(e))
+            continue;
+        if (is_live(start))
+            return HAK_APART_INSIDE;
+        place = HAK_APART_FREED;
+    }
+    return place;
+}
+
+void hak_apart_each(void (*visit)(const void *block, size_t size)) {
+    EACH_ENTRY(e) {
+        uintptr_t start = start_of(e);
+        if (is_live(start))
+            visit((const void *)start, size_of(e));
+    }
+}
+
+size_t hak_apart_count(size_t *bytes) {
+    size_t count = 0;
+    *bytes = 0;
+    EACH_ENTRY(e) {
+        bool live = is_live(start_of(e));
+        *bytes += live ? size_of(e) : 0;
+        count += live;
+    }
+    return count;
 }

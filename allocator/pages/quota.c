@@ -32,10 +32,6 @@ bool hak_quota_resize_apart(size_t from, size_t to) {
     return granted;
 }
 
-void hak_quota_give_apart(size_t bytes) {
-    atomic_fetch_sub_explicit(&apart, hak_pages_for(bytes), memory_order_relaxed);
-}
-
 void hak_quota_set_apart(size_t bytes) {
     atomic_store_explicit(&apart, hak_pages_for(bytes), memory_order_relaxed);
 }

@@ -34,10 +34,9 @@ HAK_INLINE bool hak_quota_refuses(const hak_range *r, size_t first, size_t count
  * the limit it is told on stderr: many programs end without a word of their own. */
 HAK_COLD void *hak_quota_refuse(size_t size);
 
-/* A block apart begins, with `from` 0, or gets another size, in bytes. False: the hard limit
- * forbids it, nothing happened. Never to a smaller one. */
+/* A block apart begins, with `from` 0, or gets another size, in bytes, or ends, with `to` 0. False:
+ * the hard limit forbids it, nothing happened. Never to a smaller one. */
 bool hak_quota_resize_apart(size_t from, size_t to);
-void hak_quota_give_apart(size_t bytes);
 
 /* In a forked child: so many bytes are in blocks apart. */
 void hak_quota_set_apart(size_t bytes);
