@@ -124,9 +124,10 @@ enum { HAK_ROOM_LEVELS = 11 }; /* enough for 2^30 segments */
  *   used      taken by a run
  *   touched   backed by memory of unknown contents; dirty = touched & ~used & ~kept
  *   aged      was dirty already when the last purge epoch began
- *   kept      free and touched, but nothing is to be done about it: hak_pages_keep */
+ *   kept      free and touched, but nothing is to be done about it: hak_pages_keep
+ *   leaving   used, but nobody has it: the system is taking its memory away */
 typedef struct hak_segment {
-    uint32_t used, touched, aged, kept;
+    uint32_t used, touched, aged, kept, leaving;
     bool on_dirty_list;
     _Atomic bool huge;      /* the system may back it with huge pages: pages/dense.h */
     _Atomic bool has_slabs; /* had one since its tables were purged last */

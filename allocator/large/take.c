@@ -42,7 +42,7 @@ static hak_slab *take_huge(size_t pages, size_t align_pages, bool *zeroed) {
     hak_slab *run = hak_spare_take(pages, align_pages, zeroed);
     if (run == NULL)
         return take_huge_run(pages, align_pages, zeroed);
-    run->faults = *zeroed ? hak_excess_faults() : hak_excess_spare_since();
+    run->faults = *zeroed ? hak_excess_faults() : hak_spare_faults();
     run->touched = 0;
     return run;
 }
@@ -97,12 +97,10 @@ static void give_huge(hak_slab *run, bool zeroed) {
     uint64_t faults = run->faults - hak_excess_faults_of(run->touched);
     enum hak_freed how = hak_excess_huge(run, faults);
     bool goes = zeroed || how != HAK_FREED_DENSE, was_huge = goes && hak_dense_leave_run(run);
-    if (how == HAK_FREED_SPARSE) { /* on huge pages it holds more than the count of faults says */
-        hak_spare_give(run, zeroed || (was_huge && purge(run)));
-        hak_purge_expect_spare(faults);
-    } else {
+    if (how == HAK_FREED_SPARSE) /* on huge pages it holds more than the count of faults says */
+        hak_spare_give(run, zeroed || (was_huge && purge(run)), faults);
+    else
         give_pages(run, zeroed || (how == HAK_FREED_RARELY && purge(run)));
-    }
 }
 
 void hak_large_give(hak_heap *heap, hak_slab *run, bool zeroed) {

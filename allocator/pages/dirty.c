@@ -4,7 +4,6 @@
 #include "base/probe.h"
 #include "os/os.h"
 #include "pages/dense.h"
-#include "pages/note.h"
 #include "pages/range.h"
 #include "pages/tables.h"
 #include "pages/segment.h"
@@ -66,7 +65,6 @@ static bool give_to_system(run r, bool lazily) {
 static size_t purge_run(run r) {
     size_t pages = r.end - r.first;
     bool lazily = hak_policy_now()->purge_lazily != 0;
-    size_t note = hak_note_pages(r.range, r.first, pages);
     hak_pages_hide(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
     hak_lock_give(&hak_segment_lock);
@@ -77,7 +75,6 @@ static size_t purge_run(run r) {
         hak_tables_purge(r.range, r.first, r.end);
     else
         hak_pages_keep(r.range, r.first, pages);
-    hak_note_forget(note);
     return given ? pages : 0;
 }
 

@@ -2,7 +2,6 @@
 
 #include "os/os.h"
 #include "pages/excess.h"
-#include "pages/spare.h"
 #include "policy/policy.h"
 
 static _Atomic uint64_t epoch_ends_ms;
@@ -110,14 +109,4 @@ void hak_purge_expect_sleep(void) {
 void hak_purge_for_growth(void) {
     if (hak_policy_purges())
         purge_some(hak_excess_growth());
-}
-
-void hak_purge_expect_spare(uint64_t faults) {
-    if (!hak_policy_purges())
-        return;
-    begin_epoch();
-    if (!hak_excess_spare(faults))
-        return;
-    hak_excess_spare_purged();
-    hak_spare_purge();
 }

@@ -11,8 +11,6 @@
 void hak_purge_expect(void);
 /* Called when blocks were taken that may be left lying in a magazine: starts an epoch, too. */
 void hak_purge_expect_sleep(void);
-/* As hak_purge_expect, for a spare run that was added. `faults` are as for hak_excess_spare. */
-void hak_purge_expect_spare(uint64_t faults);
 
 /* Called when a slab took pages without memory. To make up for it, dirty pages elsewhere may go. */
 void hak_purge_for_growth(void);

@@ -107,8 +107,9 @@ uint64_t hak_excess_faults(void) {
     return atomic_load_explicit(&faults_seen, memory_order_relaxed);
 }
 
-/* Faults since the count was so many, which may lie before the first of all. Another thread may
- * have written an older count meanwhile. */
+/* The count may lie before the first of all. Another thread may have written an older one
+ * meanwhile.
+ */
 static uint64_t faults_since(uint64_t faults) {
     int64_t since = (int64_t)(hak_excess_faults() - faults);
     return since > 0 ? (uint64_t)since : 0;
@@ -128,6 +129,10 @@ static size_t bytes_per_fault(void) {
     unsigned long mode = hak_policy_now()->huge_pages;
     bool huge = mode == HAK_HUGE_SYSTEM || mode == HAK_HUGE_ALWAYS;
     return huge ? HAK_SEGMENT_SIZE : hak_os_page_size();
+}
+
+size_t hak_excess_bytes_since(uint64_t faults) {
+    return faults_since(faults) * bytes_per_fault();
 }
 
 uint64_t hak_excess_faults_of(size_t pages) {
@@ -185,25 +190,6 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
 bool hak_excess_note_tail(size_t pages) {
     static uint64_t left_ms;
     return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used() && !note_turn(&left_ms);
-}
-
-/* ---- spare runs ---- */
-
-static _Atomic uint64_t spare_since; /* the count of faults when spare runs last had no memory */
-
-uint64_t hak_excess_spare_since(void) {
-    return atomic_load_explicit(&spare_since, memory_order_relaxed);
-}
-
-bool hak_excess_spare(uint64_t faults) {
-    if ((int64_t)(faults - hak_excess_spare_since()) < 0)
-        atomic_store_explicit(&spare_since, faults, memory_order_relaxed);
-    return faults_since(hak_excess_spare_since()) * bytes_per_fault() >
-           hak_policy_now()->huge_keep_kib * 1024;
-}
-
-void hak_excess_spare_purged(void) {
-    atomic_store_explicit(&spare_since, hak_excess_faults(), memory_order_relaxed);
 }
 
 /* But for the borrowed pages, which hak_excess_borrows sets anew, all numbers here are estimates,

@@ -41,8 +41,10 @@ void hak_excess_borrows(size_t pages);
  * is taken or given. */
 void hak_excess_look(void);
 
-/* The count of that look; and how many faults it takes to make so many pages resident. */
+/* The count of that look; how many bytes became resident since an earlier one, at most; and how
+ * many faults it takes to make so many pages resident. */
 uint64_t hak_excess_faults(void);
+size_t hak_excess_bytes_since(uint64_t faults);
 uint64_t hak_excess_faults_of(size_t pages);
 
 /* What kind a huge block is when it is freed. `faults` is the count when it was taken, less the
@@ -54,15 +56,6 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults);
  * True: they should go at once, because more pages are dirty than in use, and none did so for a
  * while. */
 bool hak_excess_note_tail(size_t pages);
-
-/* One more spare run came. True: what all of them hold should go now. `faults` as above. */
-bool hak_excess_spare(uint64_t faults);
-
-/* A count of faults at which no spare run held anything. */
-uint64_t hak_excess_spare_since(void);
-
-/* What they hold goes now: call it before it does. */
-void hak_excess_spare_purged(void);
 
 /* In a forked child, where the thread that held the lock may not exist any more. */
 void hak_excess_after_fork_in_child(void);

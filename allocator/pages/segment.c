@@ -117,7 +117,7 @@ static uint32_t mask_within(size_t index, size_t first, size_t count) {
     return hak_mask32((unsigned)from, (unsigned)(to - from));
 }
 
-size_t hak_pages_hide(hak_range *r, size_t first, size_t count) {
+static size_t take(hak_range *r, size_t first, size_t count) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     size_t touched = 0, dirty = 0;
     for (size_t i = from; i <= last; i++) {
@@ -133,7 +133,7 @@ size_t hak_pages_hide(hak_range *r, size_t first, size_t count) {
     return touched;
 }
 
-void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed) {
+static void give(hak_range *r, size_t first, size_t count, bool zeroed) {
     size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = from; i <= last; i++)
         unclaim(&r->segments[i], mask_within(i, first, count), zeroed);
@@ -145,12 +145,31 @@ void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed) {
 
 size_t hak_pages_claim(hak_range *r, size_t first, size_t count) {
     add(&held_pages, count);
-    return hak_pages_hide(r, first, count);
+    return take(r, first, count);
 }
 
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
     add(&held_pages, -count);
-    hak_pages_show(r, first, count, zeroed);
+    give(r, first, count, zeroed);
+}
+
+/* Before they count as used, and after: a forked child may find this half done. */
+static void turn_leaving(hak_range *r, size_t first, size_t count) {
+    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
+    atomic_signal_fence(memory_order_seq_cst);
+    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+        r->segments[i].leaving ^= mask_within(i, first, count);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+void hak_pages_hide(hak_range *r, size_t first, size_t count) {
+    turn_leaving(r, first, count);
+    take(r, first, count);
+}
+
+void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed) {
+    give(r, first, count, zeroed);
+    turn_leaving(r, first, count);
 }
 
 void hak_pages_keep(hak_range *r, size_t first, size_t count) {

@@ -15,9 +15,8 @@ extern HAK_HIDDEN hak_lock hak_segment_lock;
 size_t hak_pages_claim(hak_range *r, size_t first, size_t count);
 void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed);
 
-/* The same for free pages that go to the system: meanwhile they count as used, but nobody has
- * them. */
-size_t hak_pages_hide(hak_range *r, size_t first, size_t count);
+/* The same for free pages while the system takes their memory away. */
+void hak_pages_hide(hak_range *r, size_t first, size_t count);
 void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed);
 
 /* Under the lock: free pages of the segment that nothing ever lay in have memory all the same,

@@ -2,9 +2,8 @@
 
 #include "base/geometry.h"
 #include "os/os.h"
+#include "pages/epoch.h"
 #include "pages/excess.h"
-#include "pages/note.h"
-#include "pages/range.h"
 #include "pages/run.h"
 #include "pages/segment.h"
 #include "policy/policy.h"
@@ -17,48 +16,64 @@ enum {
 typedef struct spare {
     hak_slab *run;  /* NULL: none */
     bool zeroed;    /* all of it reads as zero */
+    bool leaving;   /* a thread gives its memory to the system: nobody else takes it */
     uint64_t since; /* how many came before it */
 } spare;
 
 /* Under the segment lock. A place whose run is NULL is empty. So each run comes and goes by one
  * write, and a forked child finds it in its place or not, whatever another thread was at. */
 static spare spares[MOST_SPARES];
-static const spare none;
+static spare *const end = spares + MOST_SPARES;
 
-static spare take_spare_out(size_t at) {
-    spare s = spares[at];
-    spares[at].run = NULL;
-    return s;
+static bool fits(const spare *s, size_t pages, size_t align) {
+    return s->run != NULL && !s->leaving && s->run->pages >= pages &&
+           s->run->pages <= TIMES * pages && (s->run->start & (align * HAK_PAGE_SIZE - 1)) == 0;
 }
 
-static void put_in(size_t at, spare s) {
-    static uint64_t came;
-    spares[at].zeroed = s.zeroed;
-    spares[at].since = came++;
-    spares[at].run = s.run;
-}
-
-static bool fits(const hak_slab *run, size_t pages, size_t align) {
-    return run != NULL && run->pages >= pages && run->pages <= TIMES * pages &&
-           (run->start & (align * HAK_PAGE_SIZE - 1)) == 0;
-}
-
-/* The shortest that fits. */
-static spare find_spare(size_t pages, size_t align) {
-    size_t best = MOST_SPARES;
-    for (size_t i = 0; i < MOST_SPARES; i++)
-        if (fits(spares[i].run, pages, align) &&
-            (best == MOST_SPARES || spares[i].run->pages < spares[best].run->pages))
-            best = i;
-    return best != MOST_SPARES ? take_spare_out(best) : none;
+static spare *shortest_that_fits(size_t pages, size_t align) {
+    spare *best = NULL;
+    for (spare *s = spares; s < end; s++)
+        if (fits(s, pages, align) && (best == NULL || s->run->pages < best->run->pages))
+            best = s;
+    return best;
 }
 
 hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed) {
+    hak_slab *run = NULL;
     hak_lock_take(&hak_segment_lock);
-    spare s = find_spare(pages, align);
+    spare *s = shortest_that_fits(pages, align);
+    if (s != NULL) {
+        run = s->run;
+        *zeroed = s->zeroed;
+        s->run = NULL;
+    }
     hak_lock_give(&hak_segment_lock);
-    *zeroed = s.zeroed;
-    return s.run;
+    return run;
+}
+
+/* The system gets what it holds. The lock is free meanwhile. */
+static void clear(spare *s) {
+    const hak_slab *run = s->run;
+    if (s->zeroed)
+        return;
+    s->leaving = true;
+    hak_lock_give(&hak_segment_lock);
+    bool done = hak_policy_may_purge_now() &&
+                hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
+    hak_lock_take(&hak_segment_lock);
+    s->zeroed = done;
+    s->leaving = false;
+}
+
+static void leave(spare *s) {
+    hak_slab *run = s->run;
+    s->run = NULL;
+    hak_run_give_locked(run, s->zeroed, false);
+}
+
+static void clear_and_leave(spare *s) {
+    clear(s);
+    leave(s);
 }
 
 /* Spare runs lie in the way of other blocks, and where memory or addresses are limited, that room
@@ -71,84 +86,84 @@ static bool is_limited(void) {
     return limited;
 }
 
-/* An empty place, else that of the oldest. */
-static size_t place_for_another(void) {
-    size_t best = 0;
-    for (size_t i = 0; i < MOST_SPARES && spares[best].run != NULL; i++)
-        if (spares[i].run == NULL || spares[i].since < spares[best].since)
-            best = i;
+/* An empty place, else that of the oldest. NULL: all are leaving. */
+static spare *place_for_another(void) {
+    spare *best = NULL;
+    for (spare *s = spares; s < end; s++) {
+        if (s->run == NULL)
+            return s;
+        if (!s->leaving && (best == NULL || s->since < best->since))
+            best = s;
+    }
     return best;
 }
 
-/* Returns what has to go: the oldest when there are too many. */
-static spare keep(spare s) {
+static void put_in(spare *s, hak_slab *run, bool zeroed) {
+    static uint64_t came;
+    run->kind = HAK_RUN_FREE;
+    s->zeroed = zeroed;
+    s->since = came++;
+    s->run = run;
+}
+
+static void keep(hak_slab *run, bool zeroed) {
     hak_lock_take(&hak_segment_lock);
-    spare gone = s;
-    if (!is_limited()) {
-        s.run->kind = HAK_RUN_FREE;
-        size_t at = place_for_another();
-        gone = take_spare_out(at);
-        put_in(at, s);
-    }
+    spare *s = place_for_another();
+    if (s != NULL && s->run != NULL)
+        clear_and_leave(s);
+    if (s != NULL)
+        put_in(s, run, zeroed);
+    else
+        hak_run_give_locked(run, zeroed, false);
+    if (s != NULL && is_limited())
+        clear_and_leave(s);
     hak_lock_give(&hak_segment_lock);
-    return gone;
 }
 
-/* While the system takes the memory away a run is nobody's. A child that is forked just before or
- * after that loses the addresses of the run. */
-static bool clear(const hak_slab *run) {
-    const hak_range *r = hak_range_of((void *)run->start);
-    size_t note = hak_note_pages(r, (size_t)(run - r->slabs), 0);
-    bool done = hak_policy_may_purge_now() &&
-                hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
-    hak_note_forget(note);
-    return done;
+/* ---- what they hold ---- */
+
+static _Atomic uint64_t empty_at; /* the count of page faults when they last held nothing */
+
+uint64_t hak_spare_faults(void) {
+    return atomic_load_explicit(&empty_at, memory_order_relaxed);
 }
 
-void hak_spare_give(hak_slab *run, bool zeroed) {
-    spare s = keep((spare){.run = run, .zeroed = zeroed});
-    if (s.run != NULL)
-        hak_run_give(s.run, s.zeroed || clear(s.run));
+static void note_empty(uint64_t faults) {
+    atomic_store_explicit(&empty_at, faults, memory_order_relaxed);
 }
 
-static bool is_wanted(const spare *s, bool dirty) {
-    return s->run != NULL && !(dirty && s->zeroed);
+void hak_spare_give(hak_slab *run, bool zeroed, uint64_t faults) {
+    keep(run, zeroed);
+    if ((int64_t)(faults - hak_spare_faults()) < 0)
+        note_empty(faults);
+    hak_purge_expect();
+    if (hak_policy_purges() &&
+        hak_excess_bytes_since(hak_spare_faults()) > hak_policy_now()->huge_keep_kib * 1024)
+        hak_spare_purge();
 }
 
-static spare pop(bool dirty) {
-    hak_lock_take(&hak_segment_lock);
-    size_t at = 0;
-    while (at < MOST_SPARES && !is_wanted(&spares[at], dirty))
-        at++;
-    spare s = at < MOST_SPARES ? take_spare_out(at) : none;
-    hak_lock_give(&hak_segment_lock);
-    return s;
-}
-
-bool hak_spare_release(void) {
+/* Those that the system does not take at once leave, too. */
+static bool clear_all(bool all_leave) {
     bool any = false;
-    hak_excess_spare_purged();
-    for (spare s = pop(false); s.run != NULL; s = pop(false)) {
-        hak_run_give(s.run, s.zeroed || clear(s.run));
-        any = true;
-    }
+    note_empty(hak_excess_faults());
+    hak_lock_take(&hak_segment_lock);
+    for (spare *s = spares; s < end; s++)
+        if (s->run != NULL && !s->leaving) {
+            any = true;
+            clear(s);
+            if (all_leave || !s->zeroed)
+                leave(s);
+        }
+    hak_lock_give(&hak_segment_lock);
     return any;
 }
 
-static void purge(hak_slab *run) {
-    if (clear(run))
-        hak_spare_give(run, true);
-    else
-        hak_run_give(run, false);
+void hak_spare_purge(void) {
+    clear_all(false);
 }
 
-void hak_spare_purge(void) {
-    for (size_t most = MOST_SPARES; most > 0; most--) { /* others may free meanwhile */
-        spare s = pop(true);
-        if (s.run == NULL)
-            return;
-        purge(s.run);
-    }
+bool hak_spare_release(void) {
+    return clear_all(true);
 }
 
 size_t hak_spare_pages(void) {
@@ -161,6 +176,6 @@ size_t hak_spare_pages(void) {
 }
 
 void hak_spare_mend(void) {
-    for (size_t i = 0; i < MOST_SPARES; i++)
-        spares[i].zeroed = false;
+    for (spare *s = spares; s < end; s++)
+        s->zeroed = s->leaving = false;
 }

@@ -6,10 +6,15 @@
 
 #include "base/types.h"
 
-/* As hak_run_take and hak_run_give. A run may be longer than was asked for; NULL: no spare run
- * fits. */
+/* As hak_run_take. The run may be longer than was asked for; NULL: no spare run fits. */
 hak_slab *hak_spare_take(size_t pages, size_t align, bool *zeroed);
-void hak_spare_give(hak_slab *run, bool zeroed);
+
+/* As hak_run_give. `faults` is the count of page faults (pages/excess.h) when the run held nothing.
+ * If all spare runs together may hold more than HAKMEM_HUGE_KEEP, it goes at once. */
+void hak_spare_give(hak_slab *run, bool zeroed, uint64_t faults);
+
+/* A count at which no spare run held anything. */
+uint64_t hak_spare_faults(void);
 
 /* Gives what the spare runs hold back to the system; those that it does not take at once go back to
  * their segments. Any thread. */
@@ -21,5 +26,5 @@ bool hak_spare_release(void);
 /* Their pages: without the lock, while others go on. */
 size_t hak_spare_pages(void);
 
-/* In a forked child: which of the runs read as zero nobody knows. */
+/* In a forked child: which of the runs read as zero nobody knows, and nobody clears one. */
 void hak_spare_mend(void);

@@ -6,6 +6,7 @@
 #include "bin/transfer.h"
 #include "bin/give.h"
 #include "heap/heap.h"
+#include "pages/excess.h"
 #include "pages/run_cache.h"
 #include "reclaim/purge.h"
 #include "slab/slab.h"
@@ -229,7 +230,7 @@ static void use_huge(void) {
 }
 static void use_and_spare_huge(void) {
     use_huge();
-    hak_spare_give(hak_run_of(blocks[0]), false);
+    hak_spare_give(hak_run_of(blocks[0]), false, hak_excess_faults());
     blocks[0] = NULL;
 }
 static void take_many_huge(void) {

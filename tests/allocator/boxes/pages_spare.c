@@ -37,28 +37,28 @@ static void comes_back_with_what_it_held(void) {
     bool zeroed = false;
     hak_slab *run = take(PAGES, 1, &zeroed);
     pattern_fill((char *)run->start, 64, 5);
-    hak_spare_give(run, false);
+    hak_spare_give(run, false, 0);
     CHECK(run->kind == HAK_RUN_FREE);
     CHECK(take(PAGES - 1, 1, &zeroed) == run && !zeroed &&
           pattern_holds((char *)run->start, 64, 5));
-    hak_spare_give(run, false);
+    hak_spare_give(run, false, 0);
 }
 
 static void comes_back_purged(void) {
     bool zeroed = false;
     hak_slab *run = take(PAGES, 1, &zeroed);
     pattern_fill((char *)run->start, 64, 5);
-    hak_spare_give(run, false);
+    hak_spare_give(run, false, 0);
     hak_spare_purge();
     CHECK(take(PAGES, 1, &zeroed) == run && zeroed && all_zero((char *)run->start, 64));
-    hak_spare_give(run, zeroed);
+    hak_spare_give(run, zeroed, 0);
 }
 
 static void leaves_when_it_cannot_be_purged(void) {
     bool zeroed = false;
     hak_slab *run = take(PAGES, 1, &zeroed);
     pattern_fill((char *)run->start, 64, 5);
-    hak_spare_give(run, false);
+    hak_spare_give(run, false, 0);
     refuses = true;
     hak_spare_purge();
     refuses = false;
@@ -69,10 +69,10 @@ static void the_shortest_that_fits(void) {
     bool zeroed = false;
     hak_spare_release();
     hak_slab *longer = take(PAGES * 2, 1, &zeroed), *shorter = take(PAGES, 1, &zeroed);
-    hak_spare_give(longer, false);
-    hak_spare_give(shorter, false);
+    hak_spare_give(longer, false, 0);
+    hak_spare_give(shorter, false, 0);
     CHECK(take(PAGES, 1, &zeroed) == shorter);
-    hak_spare_give(shorter, false);
+    hak_spare_give(shorter, false, 0);
     hak_slab *tiny = take(1, 1, &zeroed);
     CHECK_THAT(tiny != longer && tiny != shorter && tiny->pages == 1, "%u pages", tiny->pages);
     hak_run_give(tiny, zeroed);
@@ -81,7 +81,7 @@ static void the_shortest_that_fits(void) {
 static void aligned_as_asked(void) {
     bool zeroed = false;
     for (size_t align = 1; align <= 1024; align *= 2)
-        hak_spare_give(take(PAGES, align, &zeroed), false);
+        hak_spare_give(take(PAGES, align, &zeroed), false, 0);
 }
 
 /* Each filled at its beginning: none of them is handed out twice. */
@@ -95,7 +95,7 @@ static void too_many(void) {
         }
         for (size_t i = 0; i < MANY; i++) {
             CHECK(pattern_holds((char *)runs[i]->start, 64, i));
-            hak_spare_give(runs[i], false);
+            hak_spare_give(runs[i], false, 0);
         }
         CHECK(hak_usage_is_valid());
     }
