@@ -152,7 +152,7 @@ enum hak_table {
     HAK_TABLES = HAK_TABLE_MARKS + HAK_MARK_TABLES * HAK_HARDENED
 };
 
-/* Where a range begins, and how many grains free may look up there: pages/pass.h. */
+/* Where a range begins, and how many grains free may look up there: pages/range.h. */
 typedef struct hak_pass {
     uintptr_t first;
     size_t grains;  /* 0: each free comes to its slow path, ... */

@@ -2,7 +2,8 @@
 #include "base/libc_malloc.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
-#include "reclaim/purger.h"
+#include "reclaim/background.h"
+#include "reclaim/purge.h"
 #include "reclaim/steer.h"
 #include "thread/thread.h"
 
@@ -13,7 +14,7 @@
 static void follow(void) {
     hak_steer();
     hak_heap_look();
-    hak_purger_start();
+    hak_background_start(hak_purge_due);
 }
 
 HAK_EXPORT int hak_policy_set(const char *name, const char *value) {

@@ -12,7 +12,7 @@
 #include "front/strict.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"
-#include "pages/pass.h"
+#include "pages/range.h"
 #include "stats/slowdown.h"
 #include "thread/thread.h"
 

@@ -15,7 +15,7 @@
 #include "pages/mark.h"
 #include "pages/quota.h"
 #include "pages/range.h"
-#include "reclaim/purger.h"
+#include "reclaim/background.h"
 #include "reclaim/purge.h"
 #include "sampling/sampling.h"
 #include "stats/stats.h"
@@ -77,7 +77,7 @@ static inline void *refill(hak_heap *heap, unsigned cls) {
     hak_purge_tick(heap, cls);
     if (was_armed && hak_purge_is_pending())
         hak_arm_malloc_again(heap, cls);
-    if (hak_purger_start())
+    if (hak_background_start(hak_purge_due))
         hak_owner_enters(heap); /* it has been left */
     return block;
 }

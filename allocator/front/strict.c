@@ -9,7 +9,6 @@
 #include "pages/canaries.h"
 #include "pages/excess.h"
 #include "pages/mark.h"
-#include "pages/pass.h"
 #include "pages/range.h"
 #include "policy/policy.h"
 #include "sampling/sampling.h"

@@ -2,7 +2,8 @@
 
 #include "base/bits.h"
 #include "os/os.h"
-#include "pages/press.h"
+#include "pages/dirty.h"
+#include "pages/quota.h"
 #include "policy/policy.h"
 
 /* Where the blocks are noted:
@@ -110,7 +111,7 @@ static void *note(entry *e, void *block, size_t size) {
 /* Whether a block may grow so. Of a new one, `from` is 0. */
 static bool is_granted(size_t from, size_t to) {
     if (to > from)
-        hak_press_for((to - from) >> HAK_PAGE_SHIFT);
+        hak_dirty_make_room_for((to - from) >> HAK_PAGE_SHIFT);
     return hak_quota_resize_apart(from, to);
 }
 

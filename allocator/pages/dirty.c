@@ -111,26 +111,27 @@ size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which)
     return pages << HAK_PAGE_SHIFT;
 }
 
-/* Pages from `page` on that nobody uses, `most` at most. */
-static size_t count_free(const hak_range *r, size_t page, size_t most) {
-    size_t count = 0;
-    while (count < most && (page + count) / HAK_PAGES_PER_SEGMENT < r->segments_fresh) {
-        unsigned from = (page + count) % HAK_PAGES_PER_SEGMENT;
-        uint32_t used = r->segments[(page + count) / HAK_PAGES_PER_SEGMENT].used >> from;
-        count += used != 0 ? hak_lowest_bit(used) : HAK_PAGES_PER_SEGMENT - from;
-        if (used != 0)
-            break;
-    }
-    return count < most ? count : most;
-}
-
-void hak_dirty_purge_behind(const hak_slab *head, size_t most) {
+void hak_dirty_purge_behind(const hak_slab *head, size_t count) {
     hak_range *r = hak_range_of((void *)head->start);
     size_t first = (size_t)(head - r->slabs) + head->pages, pages = 0;
     hak_lock_take(&hak_segment_lock);
-    size_t count = count_free(r, first, most);
-    if (count != 0)
+    if (hak_pages_are_free(r, first, count))
         pages = purge_run((run){r, first, first + count});
     hak_lock_give(&hak_segment_lock);
     HAK_COUNT(purged_pages, pages);
+}
+
+static bool enter(bool must) {
+    if (must)
+        hak_lock_take(&hak_purge_lock);
+    return must || hak_lock_try(&hak_purge_lock);
+}
+
+void hak_dirty_make_room(size_t pages) {
+    if (!enter(hak_quota_is_beyond_hard(pages)))
+        return;
+    size_t entries = hak_dirty_count(), over = hak_quota_beyond(pages);
+    if (over != 0)
+        hak_dirty_purge(&entries, over, HAK_DIRTY_ALL);
+    hak_lock_give(&hak_purge_lock);
 }

@@ -3,6 +3,7 @@
 
 #include "base/types.h"
 #include "os/lock.h"
+#include "pages/quota.h"
 #include "pages/segment.h"
 
 /* Memory goes back in steps, so that no call waits for all of it. A step is so many dirty pages
@@ -21,5 +22,14 @@ enum hak_dirty_which { HAK_DIRTY_AGED, HAK_DIRTY_ALL };
  * bytes. Under the purge lock. */
 size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which);
 
-/* Purges the free pages directly behind a run, `most` at most. Any thread. */
-void hak_dirty_purge_behind(const hak_slab *run, size_t most);
+/* Purges the `pages` pages directly behind a run if all are free. Any thread. */
+void hak_dirty_purge_behind(const hak_slab *run, size_t pages);
+
+/* So many pages are wanted, by limits of memory that may have changed: dirty ones go, as far as
+ * there would be too many. Waits for who purges only where the hard limit is at stake. */
+HAK_COLD void hak_dirty_make_room(size_t pages);
+HAK_INLINE void hak_dirty_make_room_for(size_t pages) {
+    hak_limit_look();
+    if (hak_quota_is_near(pages))
+        hak_dirty_make_room(pages);
+}

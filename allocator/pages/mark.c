@@ -34,6 +34,14 @@ bool hak_marks_tell(uintptr_t marks[HAK_CLASSES]) {
     return true;
 }
 
+void hak_pass_close(void) {
+    hak_pass *pass = hak_ranges[0].pass;
+    hak_lock_take(&hak_segment_lock);
+    pass->is_closed = true;
+    __atomic_store_n(&pass->grains, 0, __ATOMIC_RELEASE);
+    hak_lock_give(&hak_segment_lock);
+}
+
 uint8_t *hak_mark_of(const void *address) {
     const hak_range *r = hak_range_of(address);
     return hak_mark_by(marks_in(r, hak_class_in(r, address)), hak_grain_around(address));

@@ -3,12 +3,28 @@
 #include "base/bits.h"
 #include "pages/dense.h"
 #include "pages/excess.h"
-#include "pages/press.h"
+#include "pages/dirty.h"
 #include "pages/range.h"
 #include "pages/room.h"
 #include "pages/segment.h"
 #include "pages/spare.h"
 #include "stats/stats.h"
+
+/* ---- homes ---- */
+
+static size_t home_ranges[HAK_HOMES]; /* 0: none of its own */
+
+/* Gives the home a range of its own, if it has none yet. NULL: it needs none, or address space is
+ * scarce. */
+static hak_range *settle(unsigned home) {
+    static bool refused; /* once; further homes would be, too */
+    bool is_first = home <= HAK_FIRST_HOME || hak_range_count() == 0;
+    if (!is_first && home_ranges[home] == 0 && !refused) {
+        refused = hak_range_add(1) == NULL;
+        home_ranges[home] = refused ? 0 : hak_range_count() - 1;
+    }
+    return home_ranges[home] != 0 ? &hak_ranges[home_ranges[home]] : NULL;
+}
 
 /* ---- finding room ---- */
 
@@ -32,7 +48,7 @@ static size_t ranges_for(unsigned home, size_t pages) {
 }
 
 static place find_free(unsigned home, size_t pages, size_t align, size_t ranges) {
-    size_t at_home = hak_home_range(home);
+    size_t at_home = home_ranges[home];
     for (size_t i = 0; i < ranges; i++) {
         hak_range *r = &hak_ranges[i == 0 ? at_home : i <= at_home ? i - 1 : i];
         size_t found = hak_room_find(r, pages);
@@ -55,7 +71,7 @@ static place find_place(unsigned home, size_t pages, size_t align) {
     place known = find_free(home, wanted, align, ranges_for(home, wanted));
     if (known.range != NULL)
         return known;
-    hak_range *grown = grow(hak_home_settle(home), wanted);
+    hak_range *grown = grow(settle(home), wanted);
     if (grown != NULL)
         return aligned(grown, hak_room_find(grown, wanted), align);
     return find_free(home, wanted, align, hak_range_count());
@@ -106,11 +122,11 @@ static hak_slab *take(unsigned home, size_t pages, size_t align, size_t *count, 
 
 static hak_slab *take_or_release(unsigned home, size_t pages, size_t align, size_t *count,
                                  bool *zeroed) {
-    hak_press_for(pages);
+    hak_dirty_make_room_for(pages);
     hak_slab *head = take(home, pages, align, count, zeroed);
     if (HAK_LIKELY(head != NULL) || !hak_spare_release())
         return head;
-    hak_press_for(pages);
+    hak_dirty_make_room_for(pages);
     return take(home, pages, align, count, zeroed);
 }
 
@@ -150,7 +166,7 @@ void hak_run_give_aged(hak_slab *head) {
 bool hak_run_extend(hak_slab *head, size_t pages) {
     hak_range *r = hak_range_of((void *)head->start);
     size_t behind = (size_t)(head - r->slabs) + head->pages, more = pages - head->pages;
-    hak_press_for(more);
+    hak_dirty_make_room_for(more);
     hak_lock_take(&hak_segment_lock);
     bool is_free = hak_pages_are_free(r, behind, more) && !hak_quota_refuses(r, behind, more);
     if (is_free) {

@@ -1,8 +1,21 @@
-/* Runs of pages, taken from segments and given back. */
+/* Runs of pages, taken from segments and given back.
+ *
+ * Memory that a thread has just used is in the cache of its processor. If another thread gets it
+ * next, each line of it travels from cache to cache. So each thread that asks for large blocks gets
+ * one of a few homes, in turn: ranges in which it looks for free room first. Then it looks in the
+ * other ranges: no memory lies idle while more is asked for. New segments come at home.
+ *
+ * The first home is the range that everything else lies in. A program in which one thread alone
+ * asks for large blocks has no other home. */
 #pragma once
 
 #include "base/types.h"
-#include "pages/home.h"
+
+enum {
+    HAK_HOME_OF_SLABS, /* the first range alone, as long as it can grow: free looks there first */
+    HAK_FIRST_HOME,    /* in the first range, too */
+    HAK_HOMES = 9
+};
 
 /* A run of `pages` pages whose first is aligned to `align` pages (a power of two), at this home
  * first; *zeroed says that all of it reads as zero. The head's start, pages and bitmap are set, the

@@ -80,7 +80,7 @@ static enum hak_commit grow_table(hak_range *r, enum hak_table table, size_t seg
     return done;
 }
 
-/* Hardened builds: pages/pass.h. */
+/* Hardened builds: what free asks (pages/range.h). */
 static void widen_pass(hak_range *r, size_t pages) {
     size_t grains = r->pass->is_closed ? 0 : pages << (HAK_PAGE_SHIFT - HAK_GRAIN_SHIFT);
     r->pass->first = r->base >> HAK_GRAIN_SHIFT;

@@ -1,5 +1,7 @@
 #include "reclaim/background.h"
 
+#include "os/lock.h"
+#include "os/os.h"
 #include "os/thread.h"
 #include "pages/epoch.h"
 #include "policy/policy.h"
@@ -40,25 +42,8 @@ void hak_background_after_fork_in_child(void) {
     atomic_store(&first_lives, false);
 }
 
-bool hak_background_lacks(void) {
-    return is_wanted() && atomic_load(&state) == NONE &&
-           (atomic_load(&first_lives) || hak_purge_is_pending());
-}
-
 bool hak_background_begins(void) {
     return pass(NONE, RUNNING);
-}
-
-void hak_background_is_refused(void) {
-    atomic_store(&state, NONE);
-}
-
-uint32_t hak_background_hurried(void) {
-    return atomic_load(&hurried);
-}
-
-void hak_background_sleep(uint32_t seen, uint64_t milliseconds) {
-    hak_os_wait_ms(&hurried, seen, milliseconds);
 }
 
 static uint32_t when_idle(void) {
@@ -78,4 +63,45 @@ bool hak_background_rest(void) {
     while (atomic_load(&state) == RESTING)
         hak_os_wait(&state, RESTING);
     return true;
+}
+
+static uint64_t (*purge_due)(void);
+
+/* When nothing waits it stays for a moment, and looks again. */
+static void purge_while_pending(void) {
+    for (bool rested = false; !rested || hak_purge_is_pending();) {
+        uint32_t seen = atomic_load(&hurried);
+        uint64_t wait = purge_due();
+        rested = wait == 0;
+        hak_os_wait_ms(&hurried, seen, rested ? HAK_MOMENT_MS : wait);
+    }
+}
+
+static void body(void) {
+    do
+        purge_while_pending();
+    while (hak_background_rest());
+}
+
+/* A system that refuses the thread, because the user has too many of them or memory is short, may
+ * grant it later. */
+static void start(uint64_t (*purge)(void)) {
+    static hak_os_thread thread = {body, "hakmem-purge"};
+    static _Atomic uint64_t next_attempt_ms;
+    uint64_t now = hak_os_now_ms();
+    if (hak_forks || now < atomic_load(&next_attempt_ms) || !hak_background_begins())
+        return;
+    purge_due = purge;
+    if (hak_os_start_thread(&thread))
+        return;
+    atomic_store(&next_attempt_ms, now + HAK_MOMENT_MS);
+    atomic_store(&state, NONE);
+}
+
+bool hak_background_start(uint64_t (*purge)(void)) {
+    bool lacks = is_wanted() && atomic_load(&state) == NONE &&
+                 (atomic_load(&first_lives) || hak_purge_is_pending());
+    if (lacks)
+        start(purge);
+    return lacks;
 }

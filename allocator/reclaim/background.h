@@ -1,5 +1,6 @@
-/* Whether the thread of reclaim/purger.h is there, rests or is wanted: with the option
- * HAKMEM_PURGE_THREAD alone.
+/* A thread that ends purge epochs while the program's own threads sleep: with the option
+ * HAKMEM_PURGE_THREAD alone. It gives back what lies free in segments, in the heaps of ended
+ * threads and in those of threads that sleep (reclaim/reclaim.h).
  *
  *   malloc -> starts it          free -> wakes it
  *   NONE ---> RUNNING ---> RESTING ---> RUNNING ...      while nothing waits, it rests
@@ -13,6 +14,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Starts the thread if it is wanted and not there. `purge` ends an epoch that is due, and returns
+ * the milliseconds until there is more to do, or 0 (hak_purge_due). It allocates: the caller's heap
+ * is sound, and no lock is held, nor one of libc's. False: nothing happened. */
+bool hak_background_start(uint64_t (*purge)(void));
 
 /* ---- any thread, any time ---- */
 
@@ -29,19 +35,10 @@ void hak_background_first_lives(bool lives);
 /* In a forked child, which does not have the thread. */
 void hak_background_after_fork_in_child(void);
 
-/* ---- for the thread itself, and for who starts it ---- */
+/* ---- for the thread itself ---- */
 
-/* It is wanted, there is something to do or to rest for, and it is not there. */
-bool hak_background_lacks(void);
-
-/* True: the caller starts it, and nobody else does; or says that the system refuses it. */
+/* True: the caller starts it, and nobody else does. */
 bool hak_background_begins(void);
-void hak_background_is_refused(void);
-
-/* Sleeps so many milliseconds at most: less if somebody called hak_background_hurry since `seen`
- * was its count. */
-uint32_t hak_background_hurried(void);
-void hak_background_sleep(uint32_t seen, uint64_t milliseconds);
 
 /* Nothing waits. Returns when something does; false: the thread ends. */
 bool hak_background_rest(void);

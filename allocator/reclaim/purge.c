@@ -66,8 +66,7 @@ static bool trim_sleeping_heaps(uint64_t now, size_t steps) {
         return true;
     }
     next_ms = now + HAK_MOMENT_MS;
-    const hak_round round = {now, hak_epoch_number() + 1};
-    goes_on = !hak_reclaim_some(&round, HAK_STEP * steps);
+    goes_on = !hak_reclaim_some(now, hak_epoch_number() + 1, HAK_STEP * steps);
     if (goes_on)
         hak_epoch_expect_more();
     else

@@ -1,9 +1,92 @@
 #include "reclaim/reclaim.h"
 
+#include "magazine/arm.h"
 #include "magazine/magazine.h"
+#include "os/barrier.h"
+#include "policy/policy.h"
+#include "reclaim/robbed_magazines.h"
 #include "reclaim/trim.h"
 
 static hak_robbed robbed; /* under hak_reclaim_lock */
+
+/* ---- heaps that a reclaimer has for itself ---- */
+
+/* A round of visits to heaps: when it is, and the epoch that begins when all are done. */
+typedef struct round {
+    uint64_t now_ms;
+    uint32_t epoch;
+} round;
+
+static uint8_t claim_of(const hak_heap *heap) {
+    return atomic_load_explicit(&heap->claim, memory_order_relaxed);
+}
+
+static bool is_settled(const hak_heap *heap) {
+    return (claim_of(heap) & HAK_CLAIM_SETTLED) != 0;
+}
+
+/* Its owner did not come by for a whole purge delay, and this round has not been there yet. What
+ * heaps behind it leave there later waits for the next round. */
+static bool is_away(const hak_heap *heap, const round *r) {
+    uint32_t trimmed = atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed);
+    return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= r->now_ms &&
+           !(is_settled(heap) && trimmed == r->epoch);
+}
+
+/* Somebody may have left something there since the last reclaimer. */
+static bool is_wanted(const hak_seat *seat, const round *r) {
+    return hak_seat_state(seat) == HAK_HEAP_ACTIVE &&
+           !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed) &&
+           (r == NULL || is_away(seat->heap, r)) &&
+           (!is_settled(seat->heap) || hak_seat_has_mail(seat));
+}
+
+static void add(hak_heap *heap) {
+    heap->robbed = true;
+    robbed.are_empty[robbed.count] = false;
+    robbed.heaps[robbed.count++] = heap;
+}
+
+/* Those that are busy, and all where there is no barrier, stay their owners'. False: there is none.
+ */
+static bool keep(void) {
+    bool all_stay = !hak_os_barrier();
+    size_t count = robbed.count;
+    robbed.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        hak_heap *heap = robbed.heaps[i];
+        if (all_stay || atomic_load_explicit(&heap->busy, memory_order_acquire))
+            atomic_fetch_and_explicit(&heap->claim, (uint8_t)~HAK_CLAIM_ROBBED,
+                                      memory_order_release);
+        else
+            add(heap);
+    }
+    return !all_stay;
+}
+
+/* Robs at most `most` heaps from this seat on: those that the round wants, or (NULL) all in which
+ * something may be. Returns where to go on; NULL: that was the last, or none can be robbed, as the
+ * system refuses the barrier. */
+static hak_seat *rob(hak_seat *seat, size_t most, const round *r) {
+    robbed.count = 0;
+    for (; seat != NULL && robbed.count < most; seat = seat->registry_next) {
+        if (!is_wanted(seat, r))
+            continue;
+        atomic_fetch_or_explicit(&seat->heap->claim, HAK_CLAIM_ROBBED, memory_order_relaxed);
+        robbed.heaps[robbed.count++] = seat->heap;
+    }
+    return robbed.count == 0 || keep() ? seat : NULL;
+}
+
+/* Gives the heap back to its owner. Until that one comes by it stays `settled`: nothing was left to
+ * do. */
+static void release(hak_heap *heap, bool settled) {
+    unsigned holes = claim_of(heap) & HAK_CLAIM_HOLES, what = settled ? HAK_CLAIM_SETTLED : 0;
+    heap->robbed = false;
+    atomic_store_explicit(&heap->claim, (uint8_t)(holes | what), memory_order_release);
+}
+
+/* ---- what lies free in them ---- */
 
 /* Nothing of a robbed heap waits for a later epoch. False: it has to go on. */
 static bool settle(hak_heap *heap, uint32_t epoch, size_t *budget) {
@@ -13,16 +96,17 @@ static bool settle(hak_heap *heap, uint32_t epoch, size_t *budget) {
     return true;
 }
 
-bool hak_reclaim_some(const hak_round *round, size_t budget) {
+bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
+    const round r = {now, epoch};
     hak_lock_take(&hak_reclaim_lock);
-    bool all = hak_rob(&robbed, hak_seat_first(), HAK_FEW_SEATS, hak_is_away, round) == NULL;
+    bool all = rob(hak_seat_first(), HAK_FEW_SEATS, &r) == NULL;
     size_t cost = robbed.count != 0 ? hak_robbed_empty_some(&robbed) / HAK_TRIM_SHARE : 0;
     budget -= cost < budget ? cost : budget;
     for (size_t i = 0; i < robbed.count; i++) {
         hak_heap *heap = robbed.heaps[i];
-        bool settled = robbed.are_empty[i] && settle(heap, round->epoch, &budget);
+        bool settled = robbed.are_empty[i] && settle(heap, epoch, &budget);
         all = all && settled;
-        hak_rob_release(heap, settled);
+        release(heap, settled);
     }
     hak_lock_give(&hak_reclaim_lock);
     return all;
@@ -32,11 +116,11 @@ bool hak_reclaim_some(const hak_round *round, size_t budget) {
 static void empty_all(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = hak_rob(&robbed, seat, HAK_FEW_SEATS, hak_has_something, NULL);
+        seat = rob(seat, HAK_FEW_SEATS, NULL);
         while (robbed.count != 0 && hak_robbed_empty_some(&robbed) != 0) {
         }
         for (size_t i = 0; i < robbed.count; i++)
-            hak_rob_release(robbed.heaps[i], false);
+            release(robbed.heaps[i], false);
         hak_lock_give(&hak_reclaim_lock);
     }
 }
@@ -46,11 +130,11 @@ size_t hak_reclaim_all(void) {
     empty_all();
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = hak_rob(&robbed, seat, 1, hak_has_something, NULL);
+        seat = rob(seat, 1, NULL);
         if (robbed.count != 0) {
             bytes += hak_heap_trim_robbed(robbed.heaps[0]);
             bytes += hak_magazines_purge_armed(robbed.heaps[0]);
-            hak_rob_release(robbed.heaps[0], true);
+            release(robbed.heaps[0], true);
         }
         hak_lock_give(&hak_reclaim_lock);
     }

@@ -2,11 +2,12 @@
  * magazines may serve all that it allocates and frees. */
 #pragma once
 
-#include "reclaim/rob.h"
+#include "base/types.h"
 
 /* A step of the trim of all heaps whose owner did not come by for a purge delay: what lies free in
- * them waits no longer. False: it has to go on. Under the purge lock. */
-bool hak_reclaim_some(const hak_round *round, size_t budget);
+ * them waits no longer. `epoch` is the one that begins when all are done. False: it has to go on.
+ * Under the purge lock. */
+bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget);
 
 /* The same at once and for all heaps. Returns the bytes given back. Under the purge lock. */
 size_t hak_reclaim_all(void);

@@ -49,7 +49,7 @@
  * have found the owner amid the push of v to s: it was in the magazine as soon as t = s.
  *
  * tests/allocator/boxes/reclaim_model.c tries all interleavings of small cases. */
-#include "reclaim/rob.h"
+#include "reclaim/robbed_magazines.h"
 
 #include "bin/give.h"
 #include "magazine/arm.h"

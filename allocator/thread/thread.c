@@ -13,7 +13,6 @@
 #include "policy/policy.h"
 #include "reclaim/abandon.h"
 #include "reclaim/background.h"
-#include "reclaim/purger.h"
 #include "reclaim/purge.h"
 #include "reclaim/trim.h"
 #include "sampling/dump.h"
@@ -46,7 +45,7 @@ static void thread_exits(void) {
     hak_abandon(heap);
     hak_purge_expect();
     hak_background_wake();
-    hak_purger_start();
+    hak_background_start(hak_purge_due);
 }
 
 /* The first thread, by whose end the background thread sees that the program may end. */

@@ -10,7 +10,6 @@
 #include "include/hakmem.h"
 #include "os/os.h"
 #include "pages/excess.h"
-#include "pages/home.h"
 #include "pages/range.h"
 #include "pages/run.h"
 #include "pages/segment.h"
