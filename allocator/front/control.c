@@ -4,7 +4,6 @@
 #include "policy/policy.h"
 #include "reclaim/background.h"
 #include "reclaim/purge.h"
-#include "reclaim/steer.h"
 #include "thread/thread.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 
 /* A thread that works on its magazines alone would hear of it late. */
 static void follow(void) {
-    hak_steer();
+    hak_purge_follow();
     hak_heap_look();
     hak_background_start(hak_purge_due);
 }

@@ -9,7 +9,7 @@
 #include "os/listener.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
-#include "reclaim/steer.h"
+#include "reclaim/purge.h"
 #include "report/figures.h"
 #include "report/formats.h"
 #include "report/server.h"
@@ -140,7 +140,7 @@ static HAK_AT_LOAD void start_at_load(void) {
     hak_thread_start_process();
     hak_server_start(environ, hak_stats_prometheus, hak_stats_json);
     if (!hak_policy_is_standard())
-        hak_steer_start();
+        hak_purge_start();
 }
 
 /* After the constructors that tell the unwinder of a static program where its tables are. */

@@ -86,7 +86,7 @@ static bool purge(const hak_slab *run) {
 }
 
 static void give_pages(hak_slab *run, bool zeroed) {
-    hak_run_give(run, zeroed);
+    hak_run_give(run, zeroed, false);
     hak_purge_expect();
 }
 

@@ -16,7 +16,7 @@ enum {
                           * the system allows by default */
 };
 
-static size_t borders, huge_segments;
+static long borders; /* about: a forked child may find it two off */
 
 static bool is_huge(const hak_range *r, size_t index) {
     return r->segments[index].huge;
@@ -27,10 +27,9 @@ static bool is_huge_neighbour(const hak_range *r, size_t index) {
 }
 
 static void note(hak_range *r, size_t index, bool huge) {
-    size_t below = is_huge_neighbour(r, index - 1) == huge;
-    size_t above = is_huge_neighbour(r, index + 1) == huge;
-    borders = borders + 2 - 2 * (below + above);
-    huge_segments += huge ? 1 : (size_t)-1;
+    int below = is_huge_neighbour(r, index - 1) == huge;
+    int above = is_huge_neighbour(r, index + 1) == huge;
+    borders += 2 - 2 * (below + above);
     r->segments[index].huge = huge;
 }
 
@@ -125,8 +124,6 @@ void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
 }
 
 void hak_dense_leave(hak_range *r, size_t first, size_t count) {
-    if (huge_segments == 0)
-        return;
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
         if (is_huge(r, i)) {
@@ -153,14 +150,4 @@ bool hak_dense_leave_run(const hak_slab *run) {
     hak_dense_leave(r, (size_t)(run - r->slabs), run->pages);
     hak_lock_give(&hak_segment_lock);
     return true;
-}
-
-void hak_dense_count(void) {
-    borders = huge_segments = 0;
-    for (size_t i = 0; i < hak_range_count(); i++)
-        for (size_t at = 0; at <= hak_ranges[i].segments_fresh; at++) {
-            bool huge = is_huge_neighbour(&hak_ranges[i], at);
-            borders += huge != is_huge_neighbour(&hak_ranges[i], at - 1);
-            huge_segments += huge;
-        }
 }

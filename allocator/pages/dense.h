@@ -34,6 +34,3 @@ bool hak_dense_leave_run(const hak_slab *run);
 /* True when huge pages may stand behind the run: then what of it was never used is resident, too.
  * Any thread; a hint without the lock. */
 bool hak_dense_holds(const hak_slab *run);
-
-/* In a forked child: counts anew what has huge pages. */
-void hak_dense_count(void);

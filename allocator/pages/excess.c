@@ -1,7 +1,7 @@
 #include "pages/excess.h"
 
+#include "base/bits.h"
 #include "base/geometry.h"
-#include "os/lock.h"
 #include "os/os.h"
 #include "pages/quota.h"
 #include "pages/segment.h"
@@ -9,9 +9,6 @@
 
 /* Page faults are counted at most once in so long; a thread has some 100 faults in that time. */
 enum { LOOK_US = 50 };
-
-/* Guards what is neither atomic nor constant below; no other lock is taken under it. */
-static hak_lock lock;
 
 /* ---- pages ---- */
 
@@ -72,29 +69,26 @@ size_t hak_excess_pages(void) {
     size_t beyond = hak_quota_beyond(0);
     if (beyond != 0)
         return beyond;
-    if (dirty <= allowed(used) || !hak_lock_try(&lock))
+    if (dirty <= allowed(used))
         return 0;
+    hak_lock_take(&hak_segment_lock);
     bool rare = note_teardown();
-    hak_lock_give(&lock);
+    hak_lock_give(&hak_segment_lock);
     return rare ? dirty - allowed(used) / 2 : 0;
 }
 
 /* ---- growth ---- */
 
-static size_t most_resident; /* pages in use and dirty ones, when there were most */
+static _Atomic size_t most_resident; /* pages in use and dirty ones, when there were most */
 
 /* Only growth beyond the most that was ever resident makes pages go, and no more pages than it grew
  * by. A program whose slabs come and go below that pays nothing. */
 size_t hak_excess_growth(void) {
-    size_t dirty = hak_pages_dirty(), resident = hak_pages_used() + dirty, pages = 0;
-    if (dirty == 0 || !hak_lock_try(&lock))
+    size_t dirty = hak_pages_dirty(), resident = hak_pages_used() + dirty, most = most_resident;
+    if (dirty == 0 || resident <= most)
         return 0;
-    if (resident > most_resident) {
-        size_t beyond = resident - most_resident;
-        pages = dirty < beyond ? dirty : beyond;
-        most_resident = resident - pages;
-    }
-    hak_lock_give(&lock);
+    size_t pages = hak_least(dirty, resident - most);
+    most_resident = resident - pages;
     return pages;
 }
 
@@ -142,19 +136,15 @@ uint64_t hak_excess_faults_of(size_t pages) {
 /* Notes that it happens now, and returns whether it did within the last purge delay, too. A program
  * that frees huge blocks and asks for them in turn keeps their pages: else it would fault all of
  * them in each time. */
-static bool note_turn(uint64_t *last_ms) {
-    hak_lock_take(&lock);
-    uint64_t now = hak_os_now_ms();
-    bool in_turn = *last_ms != 0 && now - *last_ms <= hak_policy_now()->purge_delay_ms;
-    *last_ms = now;
-    hak_lock_give(&lock);
-    return in_turn;
+static bool note_turn(_Atomic uint64_t *last_ms) {
+    uint64_t now = hak_os_now_ms(), last = atomic_exchange(last_ms, now);
+    return last != 0 && now - last <= hak_policy_now()->purge_delay_ms;
 }
 
 /* A dense huge block goes to the system at once if no other was freed for a while: a program that
  * read one large file may never call the library again. */
 static enum hak_freed note_dense(size_t pages) {
-    static uint64_t freed_ms;
+    static _Atomic uint64_t freed_ms;
     bool stays = note_turn(&freed_ms) || pages <= allowed(hak_pages_used());
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
@@ -188,12 +178,6 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults) {
 }
 
 bool hak_excess_note_tail(size_t pages) {
-    static uint64_t left_ms;
+    static _Atomic uint64_t left_ms;
     return pages >= HAK_HUGE_PAGES && hak_pages_dirty() > hak_pages_used() && !note_turn(&left_ms);
-}
-
-/* But for the borrowed pages, which hak_excess_borrows sets anew, all numbers here are estimates,
- * so the child may go on with old ones. Only the lock is mended. */
-void hak_excess_after_fork_in_child(void) {
-    hak_lock_inherit(&lock);
 }

@@ -56,6 +56,3 @@ enum hak_freed hak_excess_huge(const hak_slab *run, uint64_t faults);
  * True: they should go at once, because more pages are dirty than in use, and none did so for a
  * while. */
 bool hak_excess_note_tail(size_t pages);
-
-/* In a forked child, where the thread that held the lock may not exist any more. */
-void hak_excess_after_fork_in_child(void);

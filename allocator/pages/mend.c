@@ -2,7 +2,6 @@
 
 #include "base/geometry.h"
 #include "pages/apart.h"
-#include "pages/dense.h"
 #include "pages/quota.h"
 #include "pages/range.h"
 #include "pages/room.h"
@@ -33,7 +32,6 @@ static void mend_all(void) {
     for (size_t i = 0; i < hak_range_count(); i++)
         mend_range(&hak_ranges[i]);
     hak_pages_count();
-    hak_dense_count();
 }
 
 /* Another thread may have been about to map one. */

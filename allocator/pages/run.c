@@ -149,18 +149,10 @@ void hak_run_give_locked(hak_slab *head, bool zeroed, bool aged) {
     HAK_COUNT(runs_given, 1);
 }
 
-static void give(hak_slab *head, bool zeroed, bool aged) {
+void hak_run_give(hak_slab *head, bool zeroed, bool aged) {
     hak_lock_take(&hak_segment_lock);
     hak_run_give_locked(head, zeroed, aged);
     hak_lock_give(&hak_segment_lock);
-}
-
-void hak_run_give(hak_slab *head, bool zeroed) {
-    give(head, zeroed, false);
-}
-
-void hak_run_give_aged(hak_slab *head) {
-    give(head, false, true);
 }
 
 bool hak_run_extend(hak_slab *head, size_t pages) {

@@ -26,13 +26,11 @@ hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed);
  * heads are `pages` apart; those behind the first are marked AHEAD. */
 hak_slab *hak_run_take_row(unsigned home, size_t pages, size_t *count, bool *zeroed);
 
-/* Gives a run back; its pages are dirty from now on, or clean when `zeroed`. Any thread. */
-void hak_run_give(hak_slab *head, bool zeroed);
+/* Gives a run back. Its pages are dirty from now on, or clean when `zeroed`; or they lay free since
+ * before the purge epoch began, and go when that ends (`aged`). Any thread. */
+void hak_run_give(hak_slab *head, bool zeroed, bool aged);
 
-/* Gives one back that lay free since before the purge epoch began: it goes when that ends. */
-void hak_run_give_aged(hak_slab *head);
-
-/* Both, under the segment lock. */
+/* The same, under the segment lock. */
 void hak_run_give_locked(hak_slab *head, bool zeroed, bool aged);
 
 /* Makes a run longer, in place. False: the pages behind it are not free. */

@@ -123,7 +123,7 @@ bool hak_run_cache_empty(hak_heap *heap, bool aged) {
 void hak_run_cache_inherit(hak_heap *heap) {
     for (size_t i = 1; i <= heap->cache.count; i++)
         if (hak_kind_is_cached(heap->cache.runs[i]->kind))
-            hak_run_give(heap->cache.runs[i], false);
+            hak_run_give(heap->cache.runs[i], false, false);
     hak_excess_give_back(heap->cache.most);
     heap->cache.count = heap->cache.most = heap->cache.room = 0;
 }

@@ -16,8 +16,44 @@
 #include "reclaim/abandon.h"
 #include "reclaim/background.h"
 #include "reclaim/reclaim.h"
-#include "reclaim/steer.h"
 #include "reclaim/trim.h"
+
+/* ---- options change ---- */
+
+static _Atomic bool asked; /* to read the file of HAKMEM_CONF again */
+
+/* Where memory is never given back from now on, the epoch that runs ends at once, and purges
+ * nothing. */
+static void follow(void) {
+    hak_limit_update();
+    hak_epoch_hasten(hak_policy_purges() ? hak_policy_now()->purge_delay_ms : 0);
+}
+
+void hak_purge_follow(void) {
+    follow();
+    hak_purge_expect();
+    hak_background_hurry();
+}
+
+/* A signal handler: it may have interrupted anything, touches a few words and wakes a thread. */
+static void ask(int signal) {
+    (void)signal;
+    atomic_store(&asked, true);
+    hak_epoch_hasten(0);
+    hak_background_hurry();
+}
+
+void hak_purge_start(void) {
+    hak_limit_update();
+    hak_policy_on_signal(HAK_OPTION_conf_signal, ask);
+}
+
+static HAK_COLD void read_again(void) {
+    if (hak_policy_read_again())
+        follow();
+}
+
+/* ---- the end of an epoch ---- */
 
 /* Whoever comes after an hour waits no longer than for so many steps (pages/dirty.h). */
 enum { MOST_STEPS = 8 };
@@ -94,15 +130,16 @@ static bool end_some(uint64_t now, size_t steps) {
 static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_lock_try(&hak_purge_lock))
         return; /* another thread is at it */
-    hak_steer_serve();
+    if (HAK_UNLIKELY(atomic_load_explicit(&asked, memory_order_relaxed)) &&
+        atomic_exchange(&asked, false))
+        read_again();
     hak_limit_look();
     if (!hak_policy_purges() || end_some(now, steps))
         hak_epoch_start(now);
     else
-        hak_epoch_put_off(now); /* go on at the next visit */
-    if (HAK_UNLIKELY(hak_steer_is_asked()))
-        hak_epoch_put_off(
-            now); /* meanwhile: the epoch that is to serve it may just have been ended */
+        hak_epoch_put_off(now);            /* go on at the next visit */
+    if (HAK_UNLIKELY(atomic_load(&asked))) /* just now: this epoch did not serve it */
+        hak_epoch_put_off(now);
     hak_lock_give(&hak_purge_lock);
 }
 
@@ -182,6 +219,5 @@ uint64_t hak_purge_due(void) {
 /* What the lock guards is how far the purge has come: the next one begins anew. */
 void hak_purge_after_fork_in_child(void) {
     hak_lock_inherit(&hak_purge_lock);
-    hak_excess_after_fork_in_child();
     hak_background_after_fork_in_child();
 }

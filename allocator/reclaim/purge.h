@@ -25,3 +25,12 @@ size_t hak_purge_all(hak_heap *own);
 
 /* In a forked child: a purge that another thread was at never ends. */
 void hak_purge_after_fork_in_child(void);
+
+/* The policy has changed: an epoch that runs ends by the new delay, what waits is waited for. Any
+ * thread, without a lock. */
+HAK_COLD void hak_purge_follow(void);
+
+/* Reads limits of memory. And lets the signal of HAKMEM_CONF_SIGNAL, if there is one, ask for the
+ * file of HAKMEM_CONF to be read again: it is, when a thread next ends an epoch, which happens at
+ * its next slow path. Once. */
+HAK_COLD void hak_purge_start(void);

@@ -37,7 +37,7 @@ static hak_slab *take_cached(hak_heap *heap, size_t pages) {
         pages == 1 ? hak_run_cache_find(heap, pages) : hak_run_cache_find_or_empty(heap, pages);
     if (run == NULL || hak_range_of((void *)run->start) == &hak_ranges[0])
         return run;
-    hak_run_give(run, false);
+    hak_run_give(run, false, false);
     return NULL;
 }
 
@@ -105,10 +105,9 @@ void hak_slab_release(hak_heap *heap, hak_slab *slab) {
         return;
     hak_slab_unlink(heap, slab);
     end_slab(slab);
-    if (hak_slab_has_waited(heap, slab))
-        hak_run_give_aged(slab);
-    else if (!hak_run_cache_push(heap, slab))
-        hak_run_give(slab, false);
+    bool has_waited = hak_slab_has_waited(heap, slab);
+    if (has_waited || !hak_run_cache_push(heap, slab))
+        hak_run_give(slab, false, has_waited);
     hak_purge_expect();
 }
 

@@ -29,16 +29,16 @@ static void each_has_a_range(void) {
     CHECK(range_of(first) == &hak_ranges[0]);
     CHECK(range_of(own) == &hak_ranges[1] && range_of(other) == &hak_ranges[2]);
     CHECK(range_of(take(FIRST, PAGES)) == &hak_ranges[0]);
-    hak_run_give(first, false);
-    hak_run_give(own, false);
+    hak_run_give(first, false, false);
+    hak_run_give(own, false, false);
     CHECK_THAT(take(SECOND, PAGES) == own, "its own, not the lower %zx", first->start);
-    hak_run_give(other, false);
+    hak_run_give(other, false, false);
     CHECK(take(THIRD, PAGES) == other && take(FIRST, PAGES) == first);
 }
 
 static void free_memory_is_taken_before_it_grows(void) {
     hak_slab *own = take(SECOND, PAGES);
-    hak_run_give(own, false);
+    hak_run_give(own, false, false);
     CHECK_THAT(take(FOURTH, PAGES) == own, "a further range while %zx is free", own->start);
     CHECK(range_of(take(FOURTH, PAGES)) == &hak_ranges[3]);
 }
@@ -51,7 +51,7 @@ static void a_full_home_grows_elsewhere(void) {
 static void slabs_stay_in_the_first_range(void) {
     hak_slab *free_one = take(SECOND, PAGES);
     CHECK(range_of(free_one) == &hak_ranges[1]);
-    hak_run_give(free_one, false);
+    hak_run_give(free_one, false, false);
     while (hak_range_can_grow(&hak_ranges[0], PAGES))
         CHECK(range_of(take(HAK_HOME_OF_SLABS, PAGES)) == &hak_ranges[0]);
     CHECK_THAT(take(HAK_HOME_OF_SLABS, PAGES) == free_one, "%zx is free", free_one->start);

@@ -50,7 +50,7 @@ static void grows_from_the_end(void) {
     bool zeroed;
     hak_slab *run = hak_run_take(HAK_FIRST_HOME, end + 1, 1, &zeroed);
     CHECK(run && hak_page_index(r, (void *)run->start) == end - room);
-    hak_run_give(run, true);
+    hak_run_give(run, true, false);
 }
 
 /* A range that ends with more free pages than are wanted lacks nothing. */
@@ -70,7 +70,7 @@ int main(void) {
         if (!runs[i]) {
             take(i, &random);
         } else {
-            hak_run_give(runs[i], false);
+            hak_run_give(runs[i], false, false);
             runs[i] = NULL;
         }
     }

@@ -57,7 +57,7 @@ static void change(size_t i, Random *random) {
 }
 
 static void give(size_t i) {
-    hak_run_give(runs[i], false);
+    hak_run_give(runs[i], false, false);
     runs[i] = NULL;
 }
 

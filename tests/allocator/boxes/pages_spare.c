@@ -75,7 +75,7 @@ static void the_shortest_that_fits(void) {
     hak_spare_give(shorter, false, 0);
     hak_slab *tiny = take(1, 1, &zeroed);
     CHECK_THAT(tiny != longer && tiny != shorter && tiny->pages == 1, "%u pages", tiny->pages);
-    hak_run_give(tiny, zeroed);
+    hak_run_give(tiny, zeroed, false);
 }
 
 static void aligned_as_asked(void) {
