@@ -32,6 +32,9 @@
 #define HAK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HAK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* The parameter of this number is a format as printf's, and the values follow it. */
+#define HAK_FORMAT(at) __attribute__((format(printf, at, (at) + 1)))
+
 /* The compiler may count on it. */
 #define HAK_ASSUME(x) ((x) ? (void)0 : __builtin_unreachable())
 

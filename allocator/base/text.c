@@ -1,24 +1,75 @@
 #include "base/text.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
-static void add(hak_text *text, const char *part) {
-    size_t length = strlen(part), room = 0;
-    if (text->length < text->size)
-        room = text->size - text->length;
-    memcpy(text->buffer + (room != 0 ? text->length : 0), part, length < room ? length : room);
-    text->length += length;
+static void put(hak_text *text, const char *part, size_t length) {
+    for (;;) {
+        size_t room = text->size > text->length ? text->size - text->length : 0;
+        size_t fits = length < room ? length : room;
+        if (fits != 0)
+            memcpy(text->buffer + text->length, part, fits);
+        text->length += text->empty != NULL ? fits : length;
+        if (fits == length || text->empty == NULL)
+            return;
+        text->empty(text);
+        part += fits;
+        length -= fits;
+    }
 }
 
-void hak_text_add(hak_text *text, const char *const parts[]) {
-    for (; *parts != NULL; parts++)
-        add(text, *parts);
+static void put_number(hak_text *text, uint64_t value, unsigned base) {
+    char digits[20], *end = digits + sizeof digits, *at = end;
+    do {
+        *--at = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value != 0);
+    put(text, at, (size_t)(end - at));
 }
 
-void hak_text_number(hak_text *text, size_t number) {
-    char digits[21];
-    add(text, hak_decimal(number, digits));
+static void put_string(hak_text *text, const char *string, int most) {
+    size_t length = 0;
+    while (length < (size_t)most && string[length] != '\0')
+        length++;
+    put(text, string, length);
+}
+
+static size_t until_percent(const char *format) {
+    size_t length = 0;
+    while (format[length] != '\0' && format[length] != '%')
+        length++;
+    return length;
+}
+
+void hak_text_add_all(hak_text *text, const char *format, va_list values) {
+    for (;; format++) {
+        size_t plain = until_percent(format);
+        put(text, format, plain);
+        format += plain;
+        if (*format == '\0')
+            return;
+        int most = INT_MAX;
+        if (*++format == '.') {
+            most = va_arg(values, int);
+            format += 2;
+        }
+        if (*format == 's')
+            put_string(text, va_arg(values, const char *), most);
+        else if (*format == 'u')
+            put_number(text, va_arg(values, unsigned), 10);
+        else if (*format == 'p')
+            put(text, "0x", 2), put_number(text, (uintptr_t)va_arg(values, void *), 16);
+        else
+            format++, put_number(text, va_arg(values, size_t), 10); /* %lu and %zu */
+    }
+}
+
+void hak_text_add(hak_text *text, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    hak_text_add_all(text, format, values);
+    va_end(values);
 }
 
 size_t hak_text_end(hak_text *text) {
@@ -27,26 +78,13 @@ size_t hak_text_end(hak_text *text) {
     return text->length;
 }
 
-const char *hak_decimal(unsigned long long value, char buffer[21]) {
-    char *at = buffer + 20;
-    *at = '\0';
-    do {
-        *--at = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    return at;
-}
-
-const char *hak_hexadecimal(unsigned long long value, char buffer[19]) {
-    char *at = buffer + 18;
-    *at = '\0';
-    do {
-        *--at = "0123456789abcdef"[value & 15];
-        value >>= 4;
-    } while (value != 0);
-    *--at = 'x';
-    *--at = '0';
-    return at;
+size_t hak_print(char *buffer, size_t size, const char *format, ...) {
+    hak_text text = {buffer, size, 0, NULL};
+    va_list values;
+    va_start(values, format);
+    hak_text_add_all(&text, format, values);
+    va_end(values);
+    return hak_text_end(&text);
 }
 
 const char *hak_read_decimal(const char *text, unsigned long *value) {

@@ -1,29 +1,29 @@
-/* Text that is put into a buffer as far as there is room, and counted as a whole; numbers as text,
- * and back. */
+/* Text that is put into a buffer as far as there is room, and counted as a whole. As printf has it,
+ * without libc's: that one may allocate, and each name of libc's costs every process a look-up.
+ *
+ *   %s  a string      %.*s  so many bytes of one      %u  %lu  %zu  decimal      %p  an address */
 #pragma once
 
+#include "base/attributes.h"
+
+#include <stdarg.h>
 #include <stddef.h>
 
 typedef struct hak_text {
     char *buffer;
     size_t size;   /* of the buffer */
-    size_t length; /* of the text so far, all of it */
+    size_t length; /* of the text so far, all of it; or since the buffer was last emptied */
+    void (*empty)(struct hak_text *text); /* called where there is no room; NULL: the rest is cut */
 } hak_text;
 
-/* The last part is NULL. */
-#define HAK_PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
-void hak_text_add(hak_text *text, const char *const parts[]);
-#define HAK_TEXT_ADD(text, ...) hak_text_add(text, HAK_PARTS(__VA_ARGS__))
-
-void hak_text_number(hak_text *text, size_t number);
+HAK_FORMAT(2) void hak_text_add(hak_text *text, const char *format, ...);
+void hak_text_add_all(hak_text *text, const char *format, va_list values);
 
 /* Puts the NUL behind what has found room. Returns the length of all of it. */
 size_t hak_text_end(hak_text *text);
 
-/* Decimal text of `value` in `buffer` (at least 21 bytes); returns where it starts. */
-const char *hak_decimal(unsigned long long value, char buffer[21]);
-/* The same in hexadecimal digits, after "0x". */
-const char *hak_hexadecimal(unsigned long long value, char buffer[19]);
+/* As snprintf. */
+HAK_FORMAT(3) size_t hak_print(char *buffer, size_t size, const char *format, ...);
 
 /* The number that the text begins with; strtoul would accept signs, blanks and a locale's ideas.
  * Returns what follows; NULL: no digits, or too many. */

@@ -88,9 +88,8 @@ HAK_EXPORT struct mallinfo hak_mallinfo(void) {
 }
 
 static void print_figures(const hak_figure *figures, unsigned count) {
-    char number[21];
     for (const hak_figure *f = figures; f < figures + count; f++)
-        HAK_MESSAGE("  ", f->name, " = ", hak_decimal(f->value, number), "  (", f->help, ")");
+        hak_message("  %s = %zu  (%s)", f->name, f->value, f->help);
 }
 
 HAK_EXPORT void hak_malloc_stats(void) {
@@ -100,7 +99,7 @@ HAK_EXPORT void hak_malloc_stats(void) {
     hak_get_usage(&usage);
     hak_usage_figures(&usage, figures);
     hak_figures_of_events(events);
-    HAK_MESSAGE("hakmem ", hak_version());
+    hak_message("hakmem %s", hak_version());
     print_figures(figures, HAK_USAGES);
     print_figures(events, HAK_EVENTS);
     hak_policy_tell();

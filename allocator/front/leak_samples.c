@@ -51,14 +51,12 @@ static bool is_leak(const void *block) {
 }
 
 static size_t tell(void) {
-    char samples[21], bytes[21];
     uint64_t stand_for;
     size_t count = hak_sites_keep_only(is_leak, &stand_for);
     if (count == 0)
         return 0;
-    HAK_MESSAGE("hakmem: leaks: about ", hak_decimal(stand_for, bytes),
-                " bytes that nothing points to, by ", hak_decimal(count, samples),
-                count == 1 ? " sample" : " samples");
+    hak_message("hakmem: leaks: about %zu bytes that nothing points to, by %zu sample%s", stand_for,
+                count, count == 1 ? "" : "s");
     hak_profile_write_leaks();
     return count;
 }

@@ -59,15 +59,15 @@ static void follow_options(void) {
 
 static HAK_COLD void begin_at(const char *prefix) {
     if (*prefix != '/') {
-        HAK_MESSAGE("hakmem: HAKMEM_PROFILE_HEAP=", prefix,
-                    " is no absolute path; no heap profile is made");
+        hak_message("hakmem: HAKMEM_PROFILE_HEAP=%s is no absolute path; no heap profile is made",
+                    prefix);
         return;
     }
     hak_profile_set_prefix(prefix);
     if (hak_profile_start(0) == 0)
         follow_options();
     else
-        HAK_MESSAGE("hakmem: no heap profile: out of memory, or a guard or hardened build");
+        hak_message("hakmem: no heap profile: out of memory, or a guard or hardened build");
 }
 
 void hak_profile_begin(char *const environment[]) {
@@ -78,7 +78,7 @@ void hak_profile_begin(char *const environment[]) {
 
 static HAK_COLD void begin_traps(unsigned long rate) {
     if (HAK_GUARD || HAK_HARDENED || !hak_trap_open()) {
-        HAK_MESSAGE(
+        hak_message(
             "hakmem: HAKMEM_GUARD_SAMPLE: no sampled guard: out of memory, or a guard or hardened "
             "build");
         return;

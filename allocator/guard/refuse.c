@@ -1,32 +1,14 @@
 #include "guard/refuse.h"
 
 #include "base/fatal.h"
+#include "base/text.h"
 #include "large/large.h"
 #include "pages/heap_room.h"
 #include "pages/range.h"
 
-#include <string.h>
-
 enum { SENTENCE = 160 };
 static const char *const family_names[] = {"malloc", "new", "new[]"};
-
-/* Joins words, of which `value` may stand for a number. */
-static void append(char *sentence, const char *words) {
-    size_t length = strlen(sentence), more = strlen(words);
-    if (length + more < SENTENCE)
-        memcpy(sentence + length, words, more + 1);
-}
-
-static void append_number(char *sentence, size_t value) {
-    char digits[21];
-    append(sentence, hak_decimal(value, digits));
-}
-
-static void say_size(char *sentence, const char *before, size_t size, const char *after) {
-    append(sentence, before);
-    append_number(sentence, size);
-    append(sentence, after);
-}
+static const char *const how = "access";
 
 void hak_refuse_place(const void *block, const char *function, hak_place place) {
     if (place.record != NULL) {
@@ -43,55 +25,47 @@ void hak_refuse_place(const void *block, const char *function, hak_place place) 
 }
 
 void hak_refuse_claim(const void *block, const hak_free_call *claim, hak_facts facts) {
-    char why[SENTENCE] = "";
-    if (claim->family != facts.family) {
-        append(why, "the block came from ");
-        append(why, family_names[facts.family]);
-    } else if (claim->size != SIZE_MAX && claim->size != facts.size) {
-        say_size(why, "the block has ", facts.size, " bytes");
-        say_size(why, ", not ", claim->size, "");
-    } else {
-        say_size(why, "the block is aligned to ", (size_t)1 << facts.alignment, "");
-        say_size(why, ", not to ", claim->alignment, "");
-    }
+    char why[SENTENCE];
+    if (claim->family != facts.family)
+        hak_print(why, SENTENCE, "the block came from %s", family_names[facts.family]);
+    else if (claim->size != SIZE_MAX && claim->size != facts.size)
+        hak_print(why, SENTENCE, "the block has %zu bytes, not %zu", (size_t)facts.size,
+                  claim->size);
+    else
+        hak_print(why, SENTENCE, "the block is aligned to %zu, not to %zu",
+                  (size_t)1 << facts.alignment, claim->alignment);
     hak_fatal("mismatched free", claim->function, block, why);
 }
 
-/* Which byte it is, seen from the block: behind its end, or in front of it. */
-static void say_byte(char *sentence, const void *block, const void *at) {
+/* Names the byte as seen from the block: behind its end, or in front of it. */
+static _Noreturn void refuse_byte(const char *what, const void *block, const char *function,
+                                  const char *of, hak_facts facts, const void *at) {
+    char why[SENTENCE];
     ptrdiff_t offset = (const char *)at - (const char *)block;
-    say_size(sentence, "byte ", (size_t)(offset < 0 ? -offset : offset),
-             offset < 0 ? " in front was written to" : " was written to");
+    hak_print(why, SENTENCE, "byte %zu%s was written to%s of a block of %zu bytes",
+              (size_t)(offset < 0 ? -offset : offset), offset < 0 ? " in front" : "", of,
+              (size_t)facts.size);
+    hak_fatal(what, function, block, why);
 }
 
 void hak_refuse_overflow(const void *block, const char *function, hak_facts facts, const void *at) {
-    char why[SENTENCE] = "";
-    say_byte(why, block, at);
-    say_size(why, ", of a block of ", facts.size, " bytes");
-    hak_fatal("overflow", function, block, why);
+    refuse_byte("overflow", block, function, ",", facts, at);
 }
 
 void hak_refuse_written(const void *block, const char *function, hak_facts facts, const void *at) {
-    char why[SENTENCE] = "";
-    say_byte(why, block, at);
-    say_size(why, " after the free of a block of ", facts.size, " bytes");
-    hak_fatal("use after free", function, block, why);
+    refuse_byte("use after free", block, function, " after the free", facts, at);
 }
-
-static const char *const how = "access";
 
 static void explain_large(const void *address, const hak_slab *run) {
     hak_place place = hak_place_at((const void *)run->start);
     if (place.record == NULL)
         return;
-    char why[SENTENCE] = "";
+    char why[SENTENCE];
     hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
-    if (facts.life == HAK_IN_USE) {
-        say_size(why, "behind a block of ", facts.size, " bytes");
-        hak_fatal("overflow", how, address, why);
-    }
-    say_size(why, "in a block of ", facts.size, " bytes that was freed");
-    hak_fatal("use after free", how, address, why);
+    bool lives = facts.life == HAK_IN_USE;
+    hak_print(why, SENTENCE, "%s a block of %zu bytes%s", lives ? "behind" : "in",
+              (size_t)facts.size, lives ? "" : " that was freed");
+    hak_fatal(lives ? "overflow" : "use after free", how, address, why);
 }
 
 /* Between the start of a range's tables and its first page nothing belongs to the program. */

@@ -13,7 +13,7 @@ bool hak_leaks_wanted(void) {
 }
 
 void hak_leaks_tell_failure(const char *why) {
-    HAK_MESSAGE("hakmem: leaks: not looked for: ", why);
+    hak_message("hakmem: leaks: not looked for: %s", why);
 }
 
 /* NULL: done. */

@@ -1,11 +1,12 @@
 #include "leaks/tell.h"
 
 #include "base/fatal.h"
+#include "base/text.h"
 #include "leaks/origins.h"
 #include "leaks/reach.h"
 #include "os/stack.h"
 
-enum { GROUPS_TOLD = 10 };
+enum { GROUPS_TOLD = 10, AMOUNT = 64 };
 
 /* Blocks, and what they hold. */
 typedef struct sums {
@@ -28,26 +29,16 @@ static void add_group(sums *to, const sums *group) {
 /* ---- words ---- */
 
 /* "24 bytes in 1 block", "48 bytes in 2 blocks" */
-typedef struct amount {
-    const char *parts[4];
-    char bytes[21], blocks[21];
-} amount;
-
-static void write_amount(amount *a, size_t bytes, size_t blocks) {
-    a->parts[0] = hak_decimal(bytes, a->bytes);
-    a->parts[1] = blocks == 1 ? " bytes in 1 block" : " bytes in ";
-    a->parts[2] = blocks == 1 ? "" : hak_decimal(blocks, a->blocks);
-    a->parts[3] = blocks == 1 ? "" : " blocks";
+static const char *amount(char text[AMOUNT], size_t bytes, size_t blocks) {
+    hak_print(text, AMOUNT, "%zu bytes in %zu block%s", bytes, blocks, blocks == 1 ? "" : "s");
+    return text;
 }
 
 static void tell_line(const char *before, const sums *s, const char *direct, const char *after) {
-    amount own, held;
+    char own[AMOUNT], held[AMOUNT];
     bool holds = s->held != 0;
-    write_amount(&own, s->bytes, s->blocks);
-    write_amount(&held, s->held_bytes, s->held);
-    HAK_MESSAGE(before, own.parts[0], own.parts[1], own.parts[2], own.parts[3], direct,
-                holds ? ", which hold " : "", holds ? held.parts[0] : "",
-                holds ? held.parts[1] : "", holds ? held.parts[2] : "", holds ? held.parts[3] : "",
+    hak_message("%s%s%s%s%s%s", before, amount(own, s->bytes, s->blocks), direct,
+                holds ? ", which hold " : "", holds ? amount(held, s->held_bytes, s->held) : "",
                 after);
 }
 

@@ -64,7 +64,7 @@ static size_t update(void) {
 
 void hak_limit_update(void) {
     if (update() == 0)
-        HAK_MESSAGE("hakmem: no cgroup limits this process's memory: shares of "
+        hak_message("hakmem: no cgroup limits this process's memory: shares of "
                     "it limit nothing");
 }
 

@@ -18,13 +18,13 @@ static HAK_EARLY pid_t owner; /* each process that ends reads it */
 
 /* False: it is too long. */
 static bool name_it(const char *path) {
-    hak_text name = {address.sun_path, sizeof address.sun_path, 0};
+    hak_text name = {address.sun_path, sizeof address.sun_path, 0, NULL};
     for (; *path != '\0'; path++)
         if (path[0] == '%' && path[1] == 'p') {
-            hak_text_number(&name, (size_t)hak_call_process());
+            hak_text_add(&name, "%u", (unsigned)hak_call_process());
             path++;
         } else {
-            HAK_TEXT_ADD(&name, (const char[]){*path, '\0'});
+            hak_text_add(&name, "%.*s", 1, path);
         }
     return hak_text_end(&name) < sizeof address.sun_path;
 }

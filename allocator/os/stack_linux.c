@@ -1,6 +1,7 @@
 #include "os/stack.h"
 
 #include "base/fatal.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -102,13 +103,13 @@ hak_os_place hak_os_place_of(const void *frame) {
 }
 
 static void write_frame(unsigned number, const void *frame) {
-    char digits[21], address[19], into[19], at[19];
     hak_os_place place = hak_os_place_of(frame);
-    HAK_MESSAGE("    #", hak_decimal(number, digits), " ",
-                hak_hexadecimal((uintptr_t)frame, address), " ",
-                place.function != NULL ? place.function : "?", place.function != NULL ? "+" : "",
-                place.function != NULL ? hak_hexadecimal(place.into, into) : "", " (",
-                place.file != NULL ? place.file : "?", "+", hak_hexadecimal(place.at, at), ")");
+    const char *function = place.function, *file = place.file;
+    char into[24] = "";
+    if (function != NULL)
+        hak_print(into, sizeof into, "+%p", (void *)place.into);
+    hak_message("    #%u %p %s%s (%s+%p)", number, frame, function != NULL ? function : "?", into,
+                file != NULL ? file : "?", (void *)place.at);
 }
 
 void hak_os_stack_write(void *const *frames, unsigned depth) {

@@ -41,13 +41,12 @@ void hak_quota_set_apart(size_t bytes) {
 static void tell_once(size_t size, size_t hard) {
     static _Atomic unsigned long told; /* the value of the option that it was told of */
     unsigned long value = hak_policy_now()->hard_limit;
-    char wanted[21], limit[21];
     size_t bytes = hard != 0 ? hard << HAK_PAGE_SHIFT : value & ~HAK_SHARE;
     if (hak_policy_now()->quiet == 0 && atomic_exchange(&told, value) != value)
-        HAK_MESSAGE("hakmem: HAKMEM_HARD_LIMIT is reached, ", hak_decimal(bytes, limit), " bytes",
-                    hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "",
-                    ": a request for ", hak_decimal(size, wanted),
-                    " is refused with ENOMEM, and later ones without a word");
+        hak_message(
+            "hakmem: HAKMEM_HARD_LIMIT is reached, %zu bytes%s: a request for %zu is refused "
+            "with ENOMEM, and later ones without a word",
+            bytes, hard == 0 ? ", which is less than one page (is K, M or G missing?)" : "", size);
 }
 
 void *hak_quota_refuse(size_t size) {

@@ -8,25 +8,21 @@
 
 enum { TEXT = 64, FILE_SIZE = 4096 };
 
-static void complain(const hak_policy *draft, const char *const parts[]) {
-    if (draft->quiet == 0)
-        hak_message(parts);
-}
-
 /* ---- one value ---- */
 
 static void refuse_value(const char *source, enum hak_option_index option, const char *text,
                          const hak_policy *draft) {
     char low[22], high[22], used[22];
-    const char *name = hak_options[option].variable;
+    if (draft->quiet != 0)
+        return;
     bool is_size = hak_option_is_size(option);
     const char *share = is_size ? ", also with K, M or G, or a share from 1% to 100%" : "";
     bool unlimited = is_size && *hak_policy_at(draft, option) == 0;
-    complain(draft, HAK_PARTS("hakmem: ", source, name, "=", text, " is not a number from ",
-                              hak_option_text(hak_options[option].lowest, low), " to ",
-                              hak_option_text(hak_options[option].highest, high), share, "; using ",
-                              hak_option_text(*hak_policy_at(draft, option), used),
-                              unlimited ? " (no limit)" : ""));
+    hak_message(
+        "hakmem: %s%s=%s is not a number from %s to %s%s; using %s%s", source,
+        hak_options[option].variable, text, hak_option_text(hak_options[option].lowest, low),
+        hak_option_text(hak_options[option].highest, high), share,
+        hak_option_text(*hak_policy_at(draft, option), used), unlimited ? " (no limit)" : "");
 }
 
 bool hak_conf_set(const char *source, enum hak_option_index option, const char *text,
@@ -104,9 +100,9 @@ static void refuse_name(const char *source, const entry *e, const hak_policy *dr
     char name[32] = "";
     if (nearest != NULL)
         hak_option_name(nearest, name);
-    complain(draft,
-             HAK_PARTS("hakmem: ", source, e->name, " is no option",
-                       nearest != NULL ? "; did you mean " : "", name, nearest != NULL ? "?" : ""));
+    if (draft->quiet == 0)
+        hak_message("hakmem: %s%s is no option%s%s%s", source, e->name,
+                    nearest != NULL ? "; did you mean " : "", name, nearest != NULL ? "?" : "");
 }
 
 void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
@@ -129,9 +125,8 @@ static bool take_path(const entry *e, char path[HAK_CONF_PATH], const hak_policy
     if (good) {
         memcpy(path, e->value_at, e->value_length);
         path[e->value_length] = '\0';
-    } else {
-        complain(draft, HAK_PARTS("hakmem: HAKMEM_CONF: file=", e->value,
-                                  " is not an absolute path; not read"));
+    } else if (draft->quiet == 0) {
+        hak_message("hakmem: HAKMEM_CONF: file=%s is not an absolute path; not read", e->value);
     }
     return good;
 }
@@ -153,8 +148,8 @@ bool hak_conf_read_file(const char *path, hak_policy *draft) {
         char source[HAK_CONF_PATH + 2];
         stpcpy(stpcpy(source, path), ": ");
         hak_conf_read(source, text, draft);
-    } else {
-        complain(draft, HAK_PARTS("hakmem: ", path, " ", why, "; not read"));
+    } else if (draft->quiet == 0) {
+        hak_message("hakmem: %s %s; not read", path, why);
     }
     return believed;
 }

@@ -100,8 +100,6 @@ bool hak_option_parse(enum hak_option_index option, const char *text, unsigned l
 }
 
 const char *hak_option_text(unsigned long value, char buffer[22]) {
-    const char *text = hak_decimal(value & ~HAK_SHARE, buffer);
-    if ((value & HAK_SHARE) != 0)
-        memcpy(buffer + 20, "%", 2);
-    return text;
+    hak_print(buffer, 22, "%lu%s", value & ~HAK_SHARE, (value & HAK_SHARE) != 0 ? "%" : "");
+    return buffer;
 }

@@ -47,5 +47,5 @@ const char *hak_option_name(const char *variable, char name[32]);
 /* False: the text is no value of this option, or out of its range. */
 bool hak_option_parse(enum hak_option_index option, const char *text, unsigned long *value);
 
-/* Text of a value in `buffer` (at least 22 bytes); returns where it starts. */
+/* Text of a value in `buffer` (at least 22 bytes); returns it. */
 const char *hak_option_text(unsigned long value, char buffer[22]);

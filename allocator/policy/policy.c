@@ -97,9 +97,9 @@ void hak_policy_tell(void) {
         char number_text[22], standard[22];
         unsigned long value = *hak_policy_at(&policy, i);
         if (value != hak_options[i].standard)
-            HAK_MESSAGE("  ", hak_options[i].variable, " = ", hak_option_text(value, number_text),
-                        "  (option; default ", hak_option_text(hak_options[i].standard, standard),
-                        ")");
+            hak_message("  %s = %s  (option; default %s)", hak_options[i].variable,
+                        hak_option_text(value, number_text),
+                        hak_option_text(hak_options[i].standard, standard));
     }
 }
 
@@ -142,11 +142,10 @@ static HAK_COLD void read_variables(char *const environment[], hak_policy *draft
 }
 
 static HAK_COLD void tell_of_name(const char *name, size_t length) {
-    char text[64] = "";
-    memcpy(text, name, length < sizeof text ? length : sizeof text - 1);
     const char *nearest = hak_name_nearest(name, length, 0);
-    HAK_MESSAGE("hakmem: ", text, " is no option", nearest != NULL ? "; did you mean " : "",
-                nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    hak_message("hakmem: %.*s is no option%s%s%s", (int)hak_least(length, 63), name,
+                nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+                nearest != NULL ? "?" : "");
 }
 
 static HAK_COLD void tell_of_names(char *const environment[]) {
@@ -209,10 +208,10 @@ static HAK_COLD void tell_change(enum hak_option_index option, unsigned long bef
     char name[32], from[22], to[22];
     hak_option_name(hak_options[option].variable, name);
     if (hak_option_is_live(option))
-        HAK_MESSAGE("hakmem: ", conf_path, ": ", name, " ", hak_option_text(before, from), " -> ",
+        hak_message("hakmem: %s: %s %s -> %s", conf_path, name, hak_option_text(before, from),
                     hak_option_text(now, to));
     else
-        HAK_MESSAGE("hakmem: ", conf_path, ": ", name, " counts at the start alone; not changed");
+        hak_message("hakmem: %s: %s counts at the start alone; not changed", conf_path, name);
 }
 
 /* What the file would change, told and not; options of the start stay in `draft` as they were. */
@@ -228,7 +227,7 @@ static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
             *hak_policy_at(draft, option) = old;
     }
     if (!told)
-        HAK_MESSAGE("hakmem: ", conf_path, " was read again: no change");
+        hak_message("hakmem: %s was read again: no change", conf_path);
 }
 
 bool hak_policy_read_again(void) {
@@ -252,6 +251,7 @@ bool hak_policy_read_again(void) {
 void hak_policy_on_signal(enum hak_option_index option, void (*handler)(int signal)) {
     int signal = (int)*hak_policy_at(hak_policy_now(), option);
     if (signal != 0 && !hak_os_on_signal(signal, handler))
-        HAK_MESSAGE("hakmem: ", hak_options[option].variable,
-                    ": the program has a handler of its own, or the system refuses; not used");
+        hak_message(
+            "hakmem: %s: the program has a handler of its own, or the system refuses; not used",
+            hak_options[option].variable);
 }

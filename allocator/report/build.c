@@ -13,22 +13,17 @@ void hak_build_labels(hak_label labels[HAK_LABELS], char digits[HAK_BUILD_ID_ROO
     labels[2] = (hak_label){"build_id", known(digits)};
 }
 
-static void put_option(hak_text *text, enum hak_option_index option, unsigned long value,
-                       const char *quote, const char *equals) {
-    char name[32], digits[22];
-    hak_option_name(hak_options[option].variable, name);
-    HAK_TEXT_ADD(text, quote, name, quote, equals, "\"", hak_option_text(value, digits), "\"");
-}
-
 void hak_options_put(hak_text *text, const char *quote, const char *equals) {
     const char *before = "";
+    char name[32], digits[22];
     hak_policy policy;
     hak_policy_copy(&policy);
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
         if (!hak_option_is_live((enum hak_option_index)i))
             continue;
-        HAK_TEXT_ADD(text, before);
-        put_option(text, (enum hak_option_index)i, *hak_policy_at(&policy, i), quote, equals);
+        hak_text_add(text, "%s%s%s%s%s\"%s\"", before, quote,
+                     hak_option_name(hak_options[i].variable, name), quote, equals,
+                     hak_option_text(*hak_policy_at(&policy, i), digits));
         before = ",";
     }
 }

@@ -5,69 +5,51 @@
 #include "report/figures.h"
 #include "report/formats.h"
 
-static void put_one(hak_text *text, const char *name, size_t value) {
-    HAK_TEXT_ADD(text, "\"", name, "\":");
-    if (value != HAK_UNKNOWN)
-        hak_text_number(text, value);
-    else
-        HAK_TEXT_ADD(text, "null");
+static void put_one(hak_text *text, const char *before, const char *name, size_t value) {
+    hak_text_add(text, "%s\"%s\":", before, name);
+    hak_text_add(text, value != HAK_UNKNOWN ? "%zu" : "null", value);
 }
 
-/* "name":value for each of them; the comma stands in front of all but the first. */
-static void put_members(hak_text *text, const hak_figure *figures, unsigned count, bool first) {
-    for (unsigned i = 0; i < count; i++, first = false) {
-        HAK_TEXT_ADD(text, first ? "" : ",");
-        put_one(text, figures[i].name, figures[i].value);
-    }
+/* "name":value for each of them; a comma stands in front of all but the first. */
+static void put_members(hak_text *text, const char *before, const hak_figure *figures,
+                        unsigned count) {
+    for (unsigned i = 0; i < count; i++, before = ",")
+        put_one(text, before, figures[i].name, figures[i].value);
 }
 
 static void put_build(hak_text *text) {
     hak_label labels[HAK_LABELS];
     char digits[HAK_BUILD_ID_ROOM];
+    const char *before = ",\n\"build\":{";
     hak_build_labels(labels, digits);
-    for (unsigned i = 0; i < HAK_LABELS; i++) {
-        const char *value = labels[i].value, *quote = value != NULL ? "\"" : "";
-        HAK_TEXT_ADD(text, i == 0 ? ",\n\"build\":{\"" : ",\"", labels[i].name, "\":", quote,
-                     value != NULL ? value : "null", quote);
-    }
-    HAK_TEXT_ADD(text, "}");
-}
-
-static void put_options(hak_text *text) {
-    HAK_TEXT_ADD(text, ",\n\"options\":{");
+    for (const hak_label *l = labels; l < labels + HAK_LABELS; l++, before = ",")
+        hak_text_add(text, l->value != NULL ? "%s\"%s\":\"%s\"" : "%s\"%s\":null", before, l->name,
+                     l->value);
+    hak_text_add(text, "},\n\"options\":{");
     hak_options_put(text, "\"", ":");
-    HAK_TEXT_ADD(text, "}");
 }
 
 static void put_totals(hak_text *text, const hak_snapshot *s) {
-    hak_figure figures[HAK_FIGURES];
+    hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
     hak_figures_of(s, figures);
-    HAK_TEXT_ADD(text, ",\n\"figures\":{");
-    put_members(text, figures, HAK_FIGURES, true);
-}
-
-static void put_events(hak_text *text) {
-    hak_figure figures[HAK_EVENTS];
-    hak_figures_of_events(figures);
-    HAK_TEXT_ADD(text, "},\n\"events\":{");
-    put_members(text, figures, HAK_EVENTS, true);
+    hak_figures_of_events(events);
+    put_members(text, "},\n\"figures\":{", figures, HAK_FIGURES);
+    put_members(text, "},\n\"events\":{", events, HAK_EVENTS);
 }
 
 static void put_class(hak_text *text, const hak_snapshot *s, unsigned cls, const char *before) {
     hak_figure figures[HAK_CLASS_FIGURES];
     hak_figures_of_class(s, cls, figures);
-    HAK_TEXT_ADD(text, before, "\n{");
-    put_one(text, "size", hak_classes[cls].size);
-    HAK_TEXT_ADD(text, ",");
-    put_one(text, "slab_bytes", (size_t)hak_classes[cls].pages << HAK_PAGE_SHIFT);
-    HAK_TEXT_ADD(text, ",\"cold\":", hak_class_is_cold(cls) ? "true" : "false");
-    put_members(text, figures, HAK_CLASS_FIGURES, false);
-    HAK_TEXT_ADD(text, "}");
+    hak_text_add(text, "%s\n{\"size\":%u,\"slab_bytes\":%zu,\"cold\":%s", before,
+                 hak_classes[cls].size, (size_t)hak_classes[cls].pages << HAK_PAGE_SHIFT,
+                 hak_class_is_cold(cls) ? "true" : "false");
+    put_members(text, ",", figures, HAK_CLASS_FIGURES);
+    hak_text_add(text, "}");
 }
 
 static void put_class_members(hak_text *text, const hak_snapshot *s) {
     const char *before = "";
-    HAK_TEXT_ADD(text, "},\n\"classes\":[");
+    hak_text_add(text, "},\n\"classes\":[");
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         if (hak_slabs_of(&s->classes[cls]) != 0) {
             put_class(text, s, cls, before);
@@ -86,30 +68,26 @@ typedef struct caches {
 
 static void put_cache(const hak_cache_figures *cache, void *context) {
     caches *all = context;
-    hak_text *text = all->text;
-    HAK_TEXT_ADD(text, all->before, "\n{");
-    put_one(text, "thread", cache->thread != 0 ? cache->thread : HAK_UNKNOWN);
-    HAK_TEXT_ADD(text, ",\"state\":\"", name_of(cache->state), "\",");
-    put_one(text, "magazine_blocks", cache->blocks);
-    HAK_TEXT_ADD(text, ",");
-    put_one(text, "magazine_bytes", cache->bytes);
-    HAK_TEXT_ADD(text, ",");
-    put_one(text, "cached_runs", cache->runs);
-    HAK_TEXT_ADD(text, ",\"has_mail\":", cache->has_mail ? "true" : "false", "}");
-    all->before = ",";
+    put_one(all->text, all->before, "thread", cache->thread != 0 ? cache->thread : HAK_UNKNOWN);
+    hak_text_add(all->text,
+                 ",\"state\":\"%s\",\"magazine_blocks\":%zu,\"magazine_bytes\":%zu,"
+                 "\"cached_runs\":%zu,\"has_mail\":%s}",
+                 name_of(cache->state), cache->blocks, cache->bytes, cache->runs,
+                 cache->has_mail ? "true" : "false");
+    all->before = ",\n{";
 }
 
 size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
-    hak_text text = {buffer, size, 0};
-    HAK_TEXT_ADD(&text, "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME "\",");
-    put_one(&text, "process", (size_t)hak_call_process());
+    hak_text text = {buffer, size, 0, NULL};
+    hak_text_add(&text,
+                 "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME
+                 "\",\"process\":%u",
+                 (unsigned)hak_call_process());
     put_build(&text);
-    put_options(&text);
     put_totals(&text, s);
-    put_events(&text);
     put_class_members(&text, s);
-    HAK_TEXT_ADD(&text, "\n],\n\"heaps\":[");
-    hak_snapshot_caches(put_cache, &(caches){&text, ""});
-    HAK_TEXT_ADD(&text, "\n]}\n");
+    hak_text_add(&text, "\n],\n\"heaps\":[");
+    hak_snapshot_caches(put_cache, &(caches){&text, "\n{"});
+    hak_text_add(&text, "\n]}\n");
     return hak_text_end(&text);
 }

@@ -10,34 +10,25 @@ static void put_build(hak_text *text) {
     hak_label labels[HAK_LABELS];
     char digits[HAK_BUILD_ID_ROOM];
     hak_build_labels(labels, digits);
-    HAK_TEXT_ADD(text,
+    hak_text_add(text,
                  "# HELP hakmem_build_info Which build of the library this is.\n"
                  "# TYPE hakmem_build_info gauge\n"
                  "hakmem_build_info{version=\"" HAK_VERSION "\",variant=\"" HAK_VARIANT_NAME "\"");
     for (const hak_label *one = labels; one < labels + HAK_LABELS; one++)
         if (one->value != NULL)
-            HAK_TEXT_ADD(text, ",", one->name, "=\"", one->value, "\"");
-    HAK_TEXT_ADD(text, "} 1\n");
-}
-
-static void put_options(hak_text *text) {
-    HAK_TEXT_ADD(text, "# HELP hakmem_options_info The options that may change, as they are now.\n"
+            hak_text_add(text, ",%s=\"%s\"", one->name, one->value);
+    hak_text_add(text, "} 1\n"
+                       "# HELP hakmem_options_info The options that may change, as they are now.\n"
                        "# TYPE hakmem_options_info gauge\n"
                        "hakmem_options_info{");
     hak_options_put(text, "", "=");
-    HAK_TEXT_ADD(text, "} 1\n");
+    hak_text_add(text, "} 1\n");
 }
 
 /* `after` belongs to the name: the formats want that counters end in _total. */
 static void put_head(hak_text *text, const hak_figure *f, const char *prefix, const char *after) {
-    HAK_TEXT_ADD(text, "# HELP ", prefix, f->name, after, " ", f->help, "\n# TYPE ", prefix,
-                 f->name, after, " ", f->type, "\n");
-}
-
-static void put_value(hak_text *text, size_t value) {
-    HAK_TEXT_ADD(text, " ");
-    hak_text_number(text, value);
-    HAK_TEXT_ADD(text, "\n");
+    hak_text_add(text, "# HELP %s%s%s %s\n# TYPE %s%s%s %s\n", prefix, f->name, after, f->help,
+                 prefix, f->name, after, f->type);
 }
 
 static void put_metrics(hak_text *text, const hak_figure *figures, unsigned count,
@@ -46,16 +37,8 @@ static void put_metrics(hak_text *text, const hak_figure *figures, unsigned coun
         if (f->value == HAK_UNKNOWN)
             continue;
         put_head(text, f, "hakmem_", after);
-        HAK_TEXT_ADD(text, "hakmem_", f->name, after);
-        put_value(text, f->value);
+        hak_text_add(text, "hakmem_%s%s %zu\n", f->name, after, f->value);
     }
-}
-
-static void put_of_class(hak_text *text, unsigned cls, const hak_figure *f) {
-    HAK_TEXT_ADD(text, "hakmem_class_", f->name, "{size=\"");
-    hak_text_number(text, hak_classes[cls].size);
-    HAK_TEXT_ADD(text, hak_class_is_cold(cls) ? "\",cold=\"1\"}" : "\"}");
-    put_value(text, f->value);
 }
 
 /* All samples of a metric stand together. */
@@ -71,15 +54,16 @@ static void put_class_metrics(hak_text *text, const hak_snapshot *s, unsigned wh
         if (!any)
             put_head(text, &figures[which], "hakmem_class_", "");
         any = true;
-        put_of_class(text, cls, &figures[which]);
+        hak_text_add(text, "hakmem_class_%s{size=\"%u\"%s} %zu\n", figures[which].name,
+                     hak_classes[cls].size, hak_class_is_cold(cls) ? ",cold=\"1\"" : "",
+                     figures[which].value);
     }
 }
 
 size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size) {
-    hak_text text = {buffer, size, 0};
+    hak_text text = {buffer, size, 0, NULL};
     hak_figure figures[HAK_FIGURES], events[HAK_EVENTS];
     put_build(&text);
-    put_options(&text);
     hak_figures_of(s, figures);
     put_metrics(&text, figures, HAK_FIGURES, "");
     hak_figures_of_events(events);

@@ -35,12 +35,12 @@ typedef struct client {
 } client;
 
 static void send_head(client c, const char *status, const char *type, size_t length) {
-    char buffer[HEAD];
-    hak_text head = {buffer, sizeof buffer, 0};
-    HAK_TEXT_ADD(&head, "HTTP/1.0 ", status, "\r\nContent-Type: ", type, "\r\nContent-Length: ");
-    hak_text_number(&head, length);
-    HAK_TEXT_ADD(&head, "\r\nConnection: close\r\n\r\n");
-    hak_socket_write(c.socket, buffer, hak_text_end(&head), c.ends_us);
+    char head[HEAD];
+    size_t bytes = hak_print(head, sizeof head,
+                             "HTTP/1.0 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                             "Connection: close\r\n\r\n",
+                             status, type, length);
+    hak_socket_write(c.socket, head, bytes, c.ends_us);
 }
 
 static void refuse(client c, const char *status) {
@@ -148,5 +148,5 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     if (why == NULL)
         return;
     drop();
-    HAK_MESSAGE("hakmem: HAKMEM_STATS_SOCKET=", path, ": no statistics there: ", why);
+    hak_message("hakmem: HAKMEM_STATS_SOCKET=%s: no statistics there: %s", path, why);
 }

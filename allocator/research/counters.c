@@ -68,7 +68,7 @@ static void print_classes(bool as_json) {
         if (is_unused(&c))
             continue;
         format_class(line, &c, as_json ? comma : NULL);
-        HAK_MESSAGE(line);
+        hak_message("%s", line);
         comma = ",";
     }
 }
@@ -77,16 +77,15 @@ static void print_table(void) {
     char line[LINE];
     snprintf(line, sizeof line, "%8s %12s %12s %10s %10s %10s %10s", "size", "pop", "push",
              "fallback", "refill", "retire", "remote");
-    HAK_MESSAGE(line);
+    hak_message("%s", line);
     print_classes(false);
 }
 
 static void print_json(void) {
-    HAK_MESSAGE("{\"version\": \"", hak_version(),
-                "\", \"forced_libc\": ", hak_libc_is_forced() ? "true" : "false",
-                ", \"classes\": [");
+    hak_message("{\"version\": \"%s\", \"forced_libc\": %s, \"classes\": [", hak_version(),
+                hak_libc_is_forced() ? "true" : "false");
     print_classes(true);
-    HAK_MESSAGE("]}");
+    hak_message("]}");
 }
 
 static HAK_AT_UNLOAD void print_counters_at_exit(void) {

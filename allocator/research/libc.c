@@ -25,7 +25,7 @@ static bool find_all(hak_libc *libc) {
 static int force_libc(void) {
     if (find_all(&hak_libc_functions))
         return HAK_SERVER_LIBC;
-    HAK_MESSAGE("hakmem: HAKMEM_FORCE_LIBC=1: libc's functions are not there ",
+    hak_message("hakmem: HAKMEM_FORCE_LIBC=1: libc's functions are not there "
                 "(a static program?); hakmem serves");
     return HAK_SERVER_CORE;
 }

@@ -33,14 +33,8 @@ static void add_up(const hak_site *site, void *context) {
 
 /* "live: bytes [allocated: bytes] @", as gperftools has it. */
 static void write_counts(const sums *of) {
-    hak_out_number(&out, of->live);
-    hak_out_text(&out, ": ");
-    hak_out_number(&out, of->live_bytes);
-    hak_out_text(&out, " [");
-    hak_out_number(&out, of->allocated);
-    hak_out_text(&out, ": ");
-    hak_out_number(&out, of->allocated_bytes);
-    hak_out_text(&out, "] @");
+    hak_text_add(&out.text, "%lu: %lu [%lu: %lu] @", of->live, of->live_bytes, of->allocated,
+                 of->allocated_bytes);
 }
 
 static void write_site(const hak_site *site, void *context) {
@@ -48,25 +42,20 @@ static void write_site(const hak_site *site, void *context) {
     sums of = {0};
     add_up(site, &of);
     write_counts(&of);
-    for (unsigned i = 0; i < site->stack.depth; i++) {
-        hak_out_text(&out, " ");
-        hak_out_address(&out, site->stack.frames[i]);
-    }
-    hak_out_text(&out, "\n");
+    for (unsigned i = 0; i < site->stack.depth; i++)
+        hak_text_add(&out.text, " %p", site->stack.frames[i]);
+    hak_text_add(&out.text, "\n");
 }
 
 static void write_all(void) {
     sums all = {0};
     hak_sites_each(add_up, &all);
-    hak_out_text(&out, "heap profile: ");
+    hak_text_add(&out.text, "heap profile: ");
     write_counts(&all);
-    hak_out_text(&out, " heap_v2/");
-    hak_out_number(&out, hak_sampling_rate());
-    hak_out_text(&out, "\n# lost samples: ");
-    hak_out_number(&out, hak_sites_lost());
-    hak_out_text(&out, "\n");
+    hak_text_add(&out.text, " heap_v2/%lu\n# lost samples: %lu\n", hak_sampling_rate(),
+                 hak_sites_lost());
     hak_sites_each(write_site, NULL);
-    hak_out_text(&out, "\nMAPPED_LIBRARIES:\n");
+    hak_text_add(&out.text, "\nMAPPED_LIBRARIES:\n");
     hak_out_copy(&out, "/proc/self/maps");
 }
 
@@ -95,15 +84,10 @@ enum { PATH_ROOM = PATH_MAX + 64 };
 
 /* To PREFIX.PID.NAME.heap. False: told why not. */
 static bool write_named(char path[PATH_ROOM], const char *name) {
-    char digits[21];
-    hak_text text = {path, PATH_ROOM, 0};
-    HAK_TEXT_ADD(&text, prefix, ".", hak_decimal((unsigned)hak_call_process(), digits), ".", name,
-                 ".heap");
-    hak_text_end(&text);
+    hak_print(path, PATH_ROOM, "%s.%u.%s.heap", prefix, (unsigned)hak_call_process(), name);
     int error = hak_profile_write(path);
     if (error != 0)
-        HAK_MESSAGE("hakmem: no heap profile at ", path, ": error ",
-                    hak_decimal((unsigned)error, digits));
+        hak_message("hakmem: no heap profile at %s: error %u", path, (unsigned)error);
     return error == 0;
 }
 
@@ -112,15 +96,17 @@ static bool has_prefix(void) {
 }
 
 void hak_profile_write_next(void) {
-    char path[PATH_ROOM], digits[21];
-    if (has_prefix())
-        write_named(path, hak_decimal(++last, digits));
+    char path[PATH_ROOM], name[21];
+    if (!has_prefix())
+        return;
+    hak_print(name, sizeof name, "%u", ++last);
+    write_named(path, name);
 }
 
 void hak_profile_write_leaks(void) {
     char path[PATH_ROOM];
     if (has_prefix() && write_named(path, "leaks"))
-        HAK_MESSAGE("hakmem: leaks: call stacks: pipeline heap ", path);
+        hak_message("hakmem: leaks: call stacks: pipeline heap %s", path);
 }
 
 void hak_profile_after_fork_in_child(void) {

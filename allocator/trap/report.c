@@ -12,8 +12,7 @@
 enum { WAIT_MS = 2000 };
 
 static void write_stack(const char *what, const hak_trap_event *event) {
-    char digits[21];
-    HAK_MESSAGE("  ", what, " in thread ", hak_decimal((unsigned)event->thread, digits),
+    hak_message("  %s in thread %u%s", what, (unsigned)event->thread,
                 event->stack.depth != 0 ? ":" : ", with no call stack");
     hak_os_stack_write(event->stack.frames, event->stack.depth);
 }
@@ -35,13 +34,10 @@ static bool is_freed(size_t slot) {
 
 static void write_headline(const char *what, const char *function, const void *address,
                            size_t slot) {
-    char place[19], far[21], size[21];
     size_t distance;
     const char *where = position(address, slot, &distance);
-    HAK_MESSAGE("hakmem: ", what, ": ", function, "(", hak_hexadecimal((uintptr_t)address, place),
-                "): ", hak_decimal(distance, far), where,
-                hak_decimal(hak_traps.slots[slot].size, size),
-                is_freed(slot) ? " bytes that was freed" : " bytes");
+    hak_message("hakmem: %s: %s(%p): %zu%s%u bytes%s", what, function, address, distance, where,
+                hak_traps.slots[slot].size, is_freed(slot) ? " that was freed" : "");
 }
 
 static void write_report(const char *what, const char *function, const void *address, size_t slot) {
@@ -53,8 +49,8 @@ static void write_report(const char *what, const char *function, const void *add
     write_stack("allocated", &s->allocated);
     if (is_freed(slot))
         write_stack("freed", &s->freed);
-    HAK_MESSAGE(
-        "  for a line of the sources, give addr2line what stands in brackets, (FILE+OFFSET): ",
+    hak_message(
+        "  for a line of the sources, give addr2line what stands in brackets, (FILE+OFFSET): "
         "addr2line -Cfie FILE OFFSET");
 }
 

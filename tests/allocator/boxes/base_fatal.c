@@ -1,5 +1,6 @@
 /* The last line of a program: whole, on stderr, in one piece, however long; then SIGABRT. */
 #include "base/fatal.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -58,7 +59,7 @@ static void write_to_nobody(void) {
     CHECK(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
     close(ends[0]);
     errno = 0;
-    hak_message((const char *const[]){"to nobody", NULL});
+    hak_message("to nobody");
     CHECK(errno == 0);
 }
 
@@ -73,7 +74,7 @@ static void a_broken_pipe_ends_nothing(void) {
     child_must_succeed(child);
     sigset_t before, after;
     CHECK(sigprocmask(SIG_BLOCK, NULL, &before) == 0);
-    hak_message((const char *const[]){"a message, for its signals", NULL});
+    hak_message("a message, for its signals");
     CHECK(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
     CHECK(sigismember(&after, SIGPIPE) == sigismember(&before, SIGPIPE));
 }
@@ -102,11 +103,31 @@ static void signals_of_the_program_stay(void) {
     child_must_succeed(child);
 }
 
-static void decimals(void) {
-    char buffer[21];
-    CHECK(strcmp(hak_decimal(0, buffer), "0") == 0);
-    CHECK(strcmp(hak_decimal(1090, buffer), "1090") == 0);
-    CHECK(strcmp(hak_decimal(ULLONG_MAX, buffer), "18446744073709551615") == 0);
+static void says(const char *expected, size_t length) {
+    CHECK_THAT(length == strlen(expected) && strcmp(text, expected) == 0, "%s", text);
+}
+
+static void formats(void) {
+    says("0 1090", hak_print(text, sizeof text, "%u %zu", 0u, (size_t)1090));
+    says("18446744073709551615!", hak_print(text, sizeof text, "%lu!", ULONG_MAX));
+    says("abc, ab, ", hak_print(text, sizeof text, "%s, %.*s, %s", "abc", 2, "abc", ""));
+    says("a, 0x0 0x1f", hak_print(text, sizeof text, "%.*s, %p %p", 9, "a", NULL, (void *)31));
+    CHECK(hak_print(text, 4, "%s%u", "abc", 42u) == 5 && strcmp(text, "abc") == 0);
+    CHECK(hak_print(NULL, 0, "%s", "abc") == 3);
+}
+
+static char gathered[64];
+static void gather(hak_text *from) {
+    strncat(gathered, from->buffer, from->length);
+    from->length = 0;
+}
+
+static void a_full_buffer_is_emptied(void) {
+    char few[3];
+    hak_text all = {few, sizeof few, 0, gather};
+    hak_text_add(&all, "%s %u", "eleven", 1234u);
+    gather(&all);
+    CHECK_THAT(strcmp(gathered, "eleven 1234") == 0, "%s", gathered);
 }
 
 int main(void) {
@@ -114,6 +135,7 @@ int main(void) {
     is_cut_but_ends_with_a_newline();
     a_broken_pipe_ends_nothing();
     signals_of_the_program_stay();
-    decimals();
+    formats();
+    a_full_buffer_is_emptied();
     return 0;
 }
