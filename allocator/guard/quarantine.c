@@ -2,7 +2,8 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
-#include "os/guard.h"
+#include "os/os.h"
+#include "os/secret.h"
 #include "pages/range.h"
 #include "policy/policy.h"
 
@@ -18,11 +19,13 @@ static _Atomic(void *) kept[HAK_CLASSES][MOST_KEPT], shuffled[HAK_CLASSES][SHUFF
 static _Atomic unsigned filled[HAK_CLASSES]; /* places of `kept` that hold a block */
 static _Atomic size_t waiting[HAK_CLASSES], waiting_large;
 
-/* Quick, and not to be foreseen from outside; 1 <= below. */
+/* Quick, and not to be foreseen from outside; 1 <= below. A thread may lie where an earlier one
+ * did.
+ */
 static size_t random_below(size_t below) {
     static HAK_TLS uint64_t state; /* 0: not seeded yet */
     if (state == 0)
-        state = hak_os_random() | 1;
+        state = hak_mixed(hak_secret ^ (uintptr_t)&state ^ hak_os_now_us()) | 1;
     return hak_random_up_to(&state, below);
 }
 

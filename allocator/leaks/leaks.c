@@ -2,7 +2,7 @@
 
 #include "base/fatal.h"
 #include "leaks/roots.h"
-#include "os/exit.h"
+#include "os/os.h"
 #include "os/peek.h"
 #include "policy/policy.h"
 

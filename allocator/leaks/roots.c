@@ -2,10 +2,9 @@
 
 #include "base/bits.h"
 #include "leaks/reach.h"
-#include "os/maps.h"
+#include "os/object.h"
 #include "os/os.h"
 #include "os/peek.h"
-#include "os/stack.h"
 #include "pages/heap_room.h"
 #include "pages/range.h"
 
@@ -59,7 +58,7 @@ static void look_at_mapping(const hak_os_mapping *m, void *context) {
 
 bool hak_roots_look(uintptr_t stack) {
     bounds b = {.stack = stack};
-    hak_os_stack_own(&b.own_from, &b.own_to);
+    hak_os_own(&b.own_from, &b.own_to);
     bool done = hak_os_maps_each(look_at_mapping, &b);
     hak_reach_on();
     return done;

@@ -1,5 +1,3 @@
-#include "os/clock.h"
-
 #include "os/os.h"
 
 #include <elf.h>

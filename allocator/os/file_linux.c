@@ -1,6 +1,8 @@
 #include "os/file.h"
 
+#include "base/text.h"
 #include "os/calls.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
@@ -11,20 +13,20 @@ static int open_file(const char *path) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, how, 0);
 }
 
-static long read_all(int file, size_t offset, char *text, size_t size) {
+static long read_all(int file, char *text, size_t size) {
     size_t length = 0;
     long got = -1;
     do {
-        got = syscall(SYS_pread64, file, text + length, size - 1 - length, offset + length);
+        got = syscall(SYS_pread64, file, text + length, size - 1 - length, length);
         length += got > 0 ? (size_t)got : 0;
     } while ((got > 0 && length < size - 1) || (got < 0 && errno == EINTR));
     text[length] = '\0';
     return got < 0 ? -1 : (long)length;
 }
 
-long hak_os_read(const char *path, size_t offset, char *text, size_t size) {
+long hak_os_read(const char *path, char *text, size_t size) {
     int saved_errno = errno, file = open_file(path);
-    long length = file >= 0 ? read_all(file, offset, text, size) : -1;
+    long length = file >= 0 ? read_all(file, text, size) : -1;
     hak_call_drop(file);
     errno = saved_errno;
     return length;
@@ -47,7 +49,7 @@ static const char *doubt(int file) {
 long hak_os_read_trusted(const char *path, char *text, size_t size, const char **why) {
     int saved_errno = errno, file = open_file(path);
     *why = doubt(file);
-    long length = *why == NULL ? read_all(file, 0, text, size) : -1;
+    long length = *why == NULL ? read_all(file, text, size) : -1;
     if (*why == NULL && length < 0)
         *why = "cannot be read";
     if (*why == NULL && (size_t)length == size - 1)
@@ -55,4 +57,41 @@ long hak_os_read_trusted(const char *path, char *text, size_t size, const char *
     hak_call_drop(file);
     errno = saved_errno;
     return *why == NULL ? length : -1;
+}
+
+enum { LINE = 1024 };
+
+static bool split(int file, void (*each)(const char *line, void *context), void *context) {
+    char piece[LINE], line[LINE];
+    size_t length = 0;
+    ssize_t got;
+    while ((got = hak_call_read(file, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR))
+        for (ssize_t i = 0; i < got; i++) {
+            bool ends = piece[i] == '\n';
+            line[length] = ends ? '\0' : piece[i];
+            length = ends ? 0 : hak_least(length + 1, LINE - 1);
+            if (ends)
+                each(line, context);
+        }
+    return got == 0;
+}
+
+bool hak_os_each_line(const char *path, void (*each)(const char *line, void *context),
+                      void *context) {
+    int saved_errno = errno, file = open_file(path);
+    bool done = file >= 0 && split(file, each, context);
+    hak_call_drop(file);
+    errno = saved_errno;
+    return done;
+}
+
+/* "size resident shared ...", in pages. */
+size_t hak_os_process_resident(void) {
+    char text[128];
+    size_t size, pages;
+    if (!hak_os_may_ask() || hak_os_read("/proc/self/statm", text, sizeof text) < 0)
+        return 0;
+    const char *rest = hak_read_decimal(text, &size);
+    bool known = rest != NULL && *rest == ' ' && hak_read_decimal(rest + 1, &pages) != NULL;
+    return known ? pages * hak_os_page_size() : 0;
 }

@@ -8,8 +8,10 @@
  * any more makes way for it. One per process. NULL: done; else why not. */
 const char *hak_listener_open(const char *path);
 
-/* The next who wants something, waiting at most so long for it; none: fd is -1. */
-hak_socket hak_listener_wait(unsigned ms);
+/* The next who wants something, waiting at most so long for it; none: fd is -1. *ended: no thread
+ * of the program is left but the caller, who must not keep the process alive. The main thread has
+ * ended, too; or the system does not say. */
+hak_socket hak_listener_wait(unsigned ms, bool *ended);
 
 /* False: the program has closed it, or the process is a child. */
 bool hak_listener_is_open(void);
@@ -17,5 +19,5 @@ bool hak_listener_is_open(void);
 /* Removes the file, if it is still ours: the process ends, or who listens does. */
 void hak_listener_close(void);
 
-/* Closes it, if it is still ours, and leaves the file. */
+/* Closes all that is still ours, and leaves the file. */
 void hak_listener_drop(void);

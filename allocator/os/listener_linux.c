@@ -29,6 +29,40 @@ static bool name_it(const char *path) {
     return hak_text_end(&name) < sizeof address.sun_path;
 }
 
+/* ---- whether the program has ended ---- */
+
+static hak_socket stat_file = {.fd = -1}; /* of /proc; open all the time, for its high number */
+
+/* The field behind `skip` blanks. */
+static const char *field(const char *text, int skip) {
+    while (skip > 0 && *text != '\0')
+        skip -= *text++ == ' ';
+    return text;
+}
+
+/* "number (name) state ...": what follows the name, which may have blanks and brackets. */
+static const char *behind_name(const char *text) {
+    const char *end = NULL;
+    for (; *text != '\0'; text++)
+        end = *text == ')' ? text : end;
+    return end;
+}
+
+/* The number of threads is the 20th field; the main thread, which has ended, counts until the end.
+ */
+static bool is_last_thread(void) {
+    char text[512];
+    ssize_t length = hak_socket_is_same(stat_file)
+                         ? syscall(SYS_pread64, stat_file.fd, text, sizeof text - 1, (off_t)0)
+                         : 0;
+    text[length > 0 ? length : 0] = '\0';
+    const char *rest = behind_name(text);
+    if (rest == NULL)
+        return true;
+    const char *threads = field(rest, 18);
+    return field(rest, 1)[0] == 'Z' && threads[0] <= '2' && threads[1] == ' ';
+}
+
 /* ---- listening there ---- */
 
 static int make_socket(void) {
@@ -85,6 +119,9 @@ static const char *open_at(const char *path) {
         return "the path must begin with /";
     if (!name_it(path))
         return "the path is longer than 107 bytes";
+    stat_file = hak_socket_of(hak_socket_raise(hak_call_open("/proc/self/stat")));
+    if (is_last_thread())
+        return "/proc cannot be read";
     int fd = make_socket();
     if (!listen_at(fd)) {
         const char *why = in_words(errno);
@@ -115,11 +152,12 @@ void hak_listener_close(void) {
 
 void hak_listener_drop(void) {
     hak_socket_drop(listener);
-    listener = hak_no_socket;
+    hak_socket_drop(stat_file);
+    listener = stat_file = hak_no_socket;
     owner = 0;
 }
 
-hak_socket hak_listener_wait(unsigned ms) {
+static hak_socket accept_one(unsigned ms) {
     struct pollfd wanted = {.fd = listener.fd, .events = POLLIN};
     if (hak_call_poll(&wanted, ms) <= 0 || !hak_socket_is_same(listener))
         return hak_no_socket;
@@ -128,4 +166,10 @@ hak_socket hak_listener_wait(unsigned ms) {
     if (fd < 0)
         hak_os_sleep_ms(ms); /* no descriptor is free: who waits there goes on waiting */
     return hak_socket_of(hak_socket_raise(fd));
+}
+
+hak_socket hak_listener_wait(unsigned ms, bool *ended) {
+    hak_socket next = accept_one(ms);
+    *ended = next.fd < 0 && is_last_thread();
+    return next;
 }

@@ -155,10 +155,18 @@ size_t hak_os_resident(void *start, size_t size) {
     return count * hak_os_page_size();
 }
 
+static struct rusage usage(void) {
+    struct rusage now;
+    getrusage(RUSAGE_SELF, &now); /* cannot fail with these arguments */
+    return now;
+}
+
 uint64_t hak_os_faults(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage); /* cannot fail with these arguments */
-    return (uint64_t)usage.ru_minflt;
+    return (uint64_t)usage().ru_minflt;
+}
+
+uint64_t hak_os_slow_faults(void) {
+    return (uint64_t)usage().ru_majflt;
 }
 
 size_t hak_os_address_space_limit(void) {

@@ -7,6 +7,8 @@
 
 #include "base/bits.h"
 
+#include <time.h>
+
 /* Bytes in a page of the system: 4096 on most machines. */
 size_t hak_os_page_size(void);
 
@@ -63,6 +65,11 @@ size_t hak_os_resident(void *start, size_t size);
 
 /* Page faults of the process up to now that no disk was needed for. */
 uint64_t hak_os_faults(void);
+/* Those that waited for the disk. */
+uint64_t hak_os_slow_faults(void);
+/* Resident memory of the whole process in bytes; 0: the system does not say, or a filter of system
+ * calls is there. errno is kept. */
+size_t hak_os_process_resident(void);
 
 /* The limit on address space of this process in bytes (RLIMIT_AS), SIZE_MAX when there is none. */
 size_t hak_os_address_space_limit(void);
@@ -70,6 +77,10 @@ size_t hak_os_address_space_limit(void);
 /* True when private memory of this process is limited, used or not. */
 bool hak_os_is_private_limited(void);
 
+/* The system's clocks, past libc's clock_gettime: programs put their own in its place, as
+ * libfaketime does, and that may allocate, in the middle of our work. Zero where there is no such
+ * clock. */
+struct timespec hak_os_clock(clockid_t clock);
 /* Milliseconds of a clock that never goes back; cheap, some milliseconds coarse. */
 uint64_t hak_os_now_ms(void);
 /* Microseconds of the same clock; exact, and some ten times as dear. */
@@ -93,3 +104,8 @@ typedef struct hak_os_hooks {
 bool hak_os_start(const hak_os_hooks *hooks);
 /* False: the end of this thread would not be noticed. May call calloc. */
 bool hak_os_watch_this_thread(void);
+
+/* In a destructor of the library. What else runs at the end runs, files are flushed, and then the
+ * process ends with `code` instead of 0; a code of the program's own that is not 0 stays. Where
+ * libc cannot do that (musl), the process ends at once with `code`, its files flushed. */
+void hak_os_exit_with(int code);

@@ -1,4 +1,4 @@
-/* A look at memory of this process that may be gone, or without access, at any moment. */
+/* A look at the process's memory, all of which may be gone, or without access, at any moment. */
 #pragma once
 
 #include "base/attributes.h"
@@ -19,3 +19,13 @@ size_t hak_os_peek(void *to, uintptr_t from, size_t size);
  * alone that no file has. Where the system does not say: for all of it, or nothing. */
 void hak_os_touched_each(uintptr_t start, uintptr_t end, bool private_only,
                          void (*visit)(uintptr_t from, uintptr_t to, void *context), void *context);
+
+/* The mappings of the process, one after the other, as the system lists them. */
+typedef struct hak_os_mapping {
+    uintptr_t start, end;
+    bool readable, writable, shared;
+    bool is_stack; /* of the first thread: nothing else is ever joined to it */
+} hak_os_mapping;
+
+/* False: the list cannot be read. What other threads map meanwhile may be left out. */
+bool hak_os_maps_each(void (*visit)(const hak_os_mapping *mapping, void *context), void *context);

@@ -1,9 +1,11 @@
 #include "os/peek.h"
 
 #include "os/calls.h"
+#include "os/file.h"
 #include "os/os.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/uio.h>
 
 /* /proc/self/pagemap: a word for each page. */
@@ -61,4 +63,46 @@ void hak_os_touched_each(uintptr_t start, uintptr_t end, bool private_only,
         }
     if (start < end && !private_only)
         visit(start, end, context);
+}
+
+/* ---- mappings ---- */
+
+typedef struct visitor {
+    void (*visit)(const hak_os_mapping *mapping, void *context);
+    void *context;
+} visitor;
+
+static const char *parse_address(const char *text, uintptr_t *value) {
+    static const char digits[] = "0123456789abcdef";
+    const char *digit;
+    *value = 0;
+    for (; *text != '\0' && (digit = strchr(digits, *text)) != NULL; text++)
+        *value = *value << 4 | (uintptr_t)(digit - digits);
+    return text;
+}
+
+static bool ends_with(const char *line, const char *ending) {
+    size_t length = strlen(line), wanted = strlen(ending);
+    return length >= wanted && strcmp(line + length - wanted, ending) == 0;
+}
+
+/* "7f0000000000-7f0000021000 rw-p 00000000 00:00 0      [stack]" */
+static void visit_line(const char *line, void *context) {
+    const visitor *v = context;
+    hak_os_mapping m;
+    const char *rest = parse_address(line, &m.start);
+    if (*rest != '-')
+        return;
+    rest = parse_address(rest + 1, &m.end);
+    if (strlen(rest) < 5)
+        return;
+    m.readable = rest[1] == 'r';
+    m.writable = rest[2] == 'w';
+    m.shared = rest[4] == 's';
+    m.is_stack = ends_with(line, "[stack]");
+    v->visit(&m, v->context);
+}
+
+bool hak_os_maps_each(void (*visit)(const hak_os_mapping *mapping, void *context), void *context) {
+    return hak_os_each_line("/proc/self/maps", visit_line, &(visitor){visit, context});
 }

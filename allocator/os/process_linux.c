@@ -6,6 +6,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static HAK_EARLY const hak_os_hooks *registered;
@@ -81,4 +84,29 @@ bool hak_os_start(const hak_os_hooks *hooks) {
 
 bool hak_os_watch_this_thread(void) {
     return have_exit_key && pthread_setspecific(exit_key, rounds) == 0;
+}
+
+/* ---- the end of the process ---- */
+
+#ifdef __GLIBC__
+/* Within exit: glibc goes on with what is left, with the new code. */
+static void change(int status, void *code) {
+    if (status == 0)
+        exit((int)(intptr_t)code); // NOLINT(concurrency-mt-unsafe): this thread is in exit already
+}
+
+static int at_the_very_end(int code) {
+    return on_exit(change, (void *)(intptr_t)code);
+}
+#else
+static int at_the_very_end(int code) {
+    return code != 0 ? -1 : 0;
+}
+#endif
+
+void hak_os_exit_with(int code) {
+    if (at_the_very_end(code) == 0)
+        return;
+    fflush(NULL);
+    _exit(code);
 }

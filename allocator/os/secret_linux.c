@@ -1,6 +1,6 @@
 #include "os/secret.h"
 
-#include "os/clock.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,10 +13,6 @@ void hak_os_stack_start(void);
  * microseconds; allocates nothing after hak_os_stack_start. Any thread. */
 unsigned hak_os_stack(void **frames, unsigned most);
 
-/* Where this library's own code and variables lie; from 0 to 0 where it is a part of the program,
- * or before hak_os_stack_start. */
-void hak_os_stack_own(uintptr_t *from, uintptr_t *to);
-
 /* Where a return address lies: bytes into a function (NULL: not known) and a file (NULL: the same),
  * as the dynamic linker knows them. After hak_os_stack_start. */
 typedef struct hak_os_place {

@@ -2,9 +2,9 @@
 
 #include "base/fatal.h"
 #include "base/text.h"
+#include "os/object.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,30 +27,6 @@ static unsigned unwind(void **frames, unsigned most) {
 /* Where this library lies; nowhere when it is a part of the program. */
 static uintptr_t own_start, own_end;
 
-static bool holds(const struct dl_phdr_info *object, uintptr_t address, uintptr_t *end) {
-    bool found = false;
-    for (size_t i = 0; i < object->dlpi_phnum; i++) {
-        uintptr_t from = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
-        uintptr_t to = from + object->dlpi_phdr[i].p_memsz;
-        if (object->dlpi_phdr[i].p_type != PT_LOAD)
-            continue;
-        found |= address >= from && address < to;
-        *end = to;
-    }
-    return found;
-}
-
-static int look_at(struct dl_phdr_info *object, size_t size, void *number) {
-    (void)size;
-    uintptr_t end = 0;
-    bool is_program = (*(unsigned *)number)++ == 0;
-    if (!holds(object, (uintptr_t)&hak_os_stack, &end))
-        return 0;
-    own_start = is_program ? 0 : object->dlpi_addr;
-    own_end = is_program ? 0 : end;
-    return 1;
-}
-
 /* Looked up at the start alone: a name in the library's own list costs every process. */
 static int (*find_place)(const void *address, Dl_info *found);
 #pragma weak dlsym /* there is none in a program that is linked statically as a whole */
@@ -59,14 +35,8 @@ void hak_os_stack_start(void) {
     void *frame[1];
     if (dlsym != NULL)
         find_place = (int (*)(const void *, Dl_info *))dlsym(RTLD_DEFAULT, "dladdr");
-    unsigned number = 0;
-    dl_iterate_phdr(look_at, &number);
+    hak_os_own(&own_start, &own_end);
     unwind(frame, 1);
-}
-
-void hak_os_stack_own(uintptr_t *from, uintptr_t *to) {
-    *from = own_start;
-    *to = own_end;
 }
 
 static bool is_own(const void *frame) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "os/build_id.h"
+#include "os/object.h"
 
 typedef struct hak_label {
     const char *name, *value; /* NULL: a plain build does not have it */

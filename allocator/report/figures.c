@@ -2,7 +2,7 @@
 
 #include "base/classes.h"
 #include "limits/limit.h"
-#include "os/process.h"
+#include "os/os.h"
 #include "pages/epoch.h"
 #include "stats/stats.h"
 
@@ -48,11 +48,12 @@ static size_t limit_bytes(const _Atomic size_t *pages) {
     return limit == SIZE_MAX ? HAK_UNKNOWN : limit << HAK_PAGE_SHIFT;
 }
 
+static size_t known(size_t bytes) {
+    return bytes != 0 ? bytes : HAK_UNKNOWN;
+}
+
 void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]) {
     hak_totals t = hak_totals_of(s);
-    hak_process p = hak_process_now();
-    if (p.resident == 0)
-        p.resident = HAK_UNKNOWN;
 #define HAK_FIGURE(name, type, help, value)                                                        \
     figures[HAK_FIGURE_##name] = (hak_figure){#name, #type, help, value};
 #include "report/figures.def"

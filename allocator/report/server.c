@@ -3,9 +3,8 @@
 #include "base/bits.h"
 #include "base/fatal.h"
 #include "base/text.h"
-#include "os/build_id.h"
-#include "os/last_thread.h"
 #include "os/listener.h"
+#include "os/object.h"
 #include "os/os.h"
 #include "os/thread.h"
 #include "policy/policy.h"
@@ -101,23 +100,16 @@ static void serve(hak_socket socket) {
 
 /* ---- the thread ---- */
 
-/* In a forked child, too: the parent alone goes on listening. */
-static void drop(void) {
-    hak_listener_drop();
-    hak_last_thread_drop();
-}
-
 static void body(void) {
-    while (hak_listener_is_open()) {
-        hak_socket next = hak_listener_wait(WAIT_MS);
+    bool ended = false;
+    while (!ended && hak_listener_is_open()) {
+        hak_socket next = hak_listener_wait(WAIT_MS, &ended);
         if (next.fd >= 0)
             serve(next);
-        else if (hak_is_last_thread())
-            break;
         hak_socket_close(next);
     }
     hak_listener_close();
-    drop();
+    hak_listener_drop();
 }
 
 static hak_os_thread server;
@@ -126,13 +118,12 @@ static hak_os_thread server;
 static const char *start_server(const char *path) {
     char digits[HAK_BUILD_ID_ROOM];
     hak_os_build_id(digits); /* while no other thread can fork */
-    if (!hak_last_thread_watch())
-        return "/proc cannot be read";
     const char *why = hak_listener_open(path);
     if (why != NULL)
         return why;
     server = (hak_os_thread){body, "hakmem-stats"};
-    if (pthread_atfork(NULL, NULL, drop) == 0 && hak_os_start_thread(&server))
+    /* A forked child drops them, too: the parent alone goes on listening. */
+    if (pthread_atfork(NULL, NULL, hak_listener_drop) == 0 && hak_os_start_thread(&server))
         return NULL;
     hak_listener_close();
     return "no thread can be started";
@@ -147,6 +138,6 @@ void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill 
     const char *why = start_server(path);
     if (why == NULL)
         return;
-    drop();
+    hak_listener_drop();
     hak_message("hakmem: HAKMEM_STATS_SOCKET=%s: no statistics there: %s", path, why);
 }

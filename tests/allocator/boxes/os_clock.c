@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "../support/check.h"
-#include "os/clock.h"
+#include "os/os.h"
 
 unsigned long __real_getauxval(unsigned long type);
 unsigned long __wrap_getauxval(unsigned long type);
