@@ -45,14 +45,16 @@
 #define HAK_ALIAS_OF(function) __attribute__((alias(#function), copy(function)))
 #endif
 
-/* HAK_LIBC_NAME(void *, malloc, (size_t), hak_malloc): in a replacing build `malloc` is another
- * name of hak_malloc, elsewhere nothing. */
+/* In a replacing build HAK_LIBC_NAME(malloc) says that `malloc` is another name of hak_malloc, and
+ * HAK_LIBC_NAMES(malloc) that __libc_malloc is, too; elsewhere they say nothing. */
 #if HAK_REPLACE && !HAK_WRAPPED
-#define HAK_LIBC_NAME(type, name, parameters, function)                                            \
-    type name parameters HAK_EXPORT HAK_ALIAS_OF(function);
+#define HAK_LIBC_ALIAS(name, function)                                                             \
+    extern __typeof__(function) name HAK_EXPORT HAK_ALIAS_OF(function);
 #else
-#define HAK_LIBC_NAME(type, name, parameters, function)
+#define HAK_LIBC_ALIAS(name, function)
 #endif
+#define HAK_LIBC_NAME(name) HAK_LIBC_ALIAS(name, hak_##name)
+#define HAK_LIBC_NAMES(name) HAK_LIBC_NAME(name) HAK_LIBC_ALIAS(__libc_##name, hak_##name)
 
 /* HAK_CXX_NAME(void *, new_plain, "_Znwm", (size_t size)) declares a function that programs call by
  * a mangled name; where nothing is replaced, one that nobody calls. A program may have its own in

@@ -5,7 +5,6 @@
 #include "hot/magazine.h"
 #include "include/hakmem.h"
 #include "large/large.h"
-#include "os/os.h"
 #include "pages/canaries.h"
 #include "stats/stats.h"
 
@@ -89,22 +88,6 @@ HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
     return allocate_aligned(alignment, size);
 }
 
-HAK_EXPORT void *hak_valloc(size_t size) {
-    return allocate_aligned(hak_os_page_size(), size);
-}
-
-HAK_EXPORT void *hak_pvalloc(size_t size) {
-    size_t page = hak_os_page_size();
-    if (size > PTRDIFF_MAX)
-        return hak_refuse(size);
-    return allocate_aligned(page, hak_round_up(size != 0 ? size : 1, page));
-}
-
-HAK_LIBC_NAME(int, posix_memalign, (void **out, size_t alignment, size_t size), hak_posix_memalign)
-HAK_LIBC_NAME(void *, aligned_alloc, (size_t alignment, size_t size), hak_aligned_alloc)
-HAK_LIBC_NAME(void *, memalign, (size_t alignment, size_t size), hak_memalign)
-HAK_LIBC_NAME(void *, valloc, (size_t size), hak_valloc)
-HAK_LIBC_NAME(void *, pvalloc, (size_t size), hak_pvalloc)
-HAK_LIBC_NAME(void *, __libc_memalign, (size_t alignment, size_t size), hak_memalign)
-HAK_LIBC_NAME(void *, __libc_valloc, (size_t size), hak_valloc)
-HAK_LIBC_NAME(void *, __libc_pvalloc, (size_t size), hak_pvalloc)
+HAK_LIBC_NAME(posix_memalign)
+HAK_LIBC_NAME(aligned_alloc)
+HAK_LIBC_NAMES(memalign)

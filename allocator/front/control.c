@@ -65,5 +65,4 @@ HAK_EXPORT int hak_mallopt(int parameter, int value) {
     return 1;
 }
 
-HAK_LIBC_NAME(int, mallopt, (int parameter, int value), hak_mallopt)
-HAK_LIBC_NAME(int, __libc_mallopt, (int parameter, int value), hak_mallopt)
+HAK_LIBC_NAMES(mallopt)

@@ -9,12 +9,9 @@
 HAK_CORE(malloc)
 HAK_CORE(calloc)
 HAK_CORE(realloc)
-HAK_CORE(reallocarray)
 HAK_CORE(free)
 HAK_CORE(posix_memalign)
 HAK_CORE(aligned_alloc)
 HAK_CORE(memalign)
-HAK_CORE(valloc)
-HAK_CORE(pvalloc)
 HAK_CORE(malloc_usable_size)
 #undef HAK_CORE

@@ -6,7 +6,6 @@
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_malloc */
-#include "front/medium.h"
 #include "front/refill.h"
 #include "front/retire.h"
 #include "front/strict.h"
@@ -43,13 +42,11 @@ HAK_EXPORT HAK_HOT void hak_free(void *block) {
         hak_retire(block, heap);
 }
 
-HAK_LIBC_NAME(void *, malloc, (size_t size), hak_malloc)
-HAK_LIBC_NAME(void, free, (void *block), hak_free)
-HAK_LIBC_NAME(void, cfree, (void *block), hak_free)
+HAK_LIBC_NAMES(malloc)
+HAK_LIBC_NAMES(free)
+HAK_LIBC_ALIAS(cfree, hak_free)
 HAK_CXX_FREE_HERE(delete_plain, "_ZdlPv")
 HAK_CXX_FREE_HERE(delete_array_plain, "_ZdaPv")
-HAK_LIBC_NAME(void *, __libc_malloc, (size_t size), hak_malloc)
-HAK_LIBC_NAME(void, __libc_free, (void *block), hak_free)
 
 /* In a static library each file is a member of its own, and the linker takes those that somebody
  * asks for. Half of the family from here and half from libc would be the end of the program, so
@@ -59,5 +56,6 @@ static HAK_USED const any_function whole_family[] = {
     (any_function)hak_calloc,
     (any_function)hak_aligned_alloc,
     (any_function)hak_malloc_stats,
+    (any_function)hak_reallocarray,
     hak_cxx_operators,
 };

@@ -11,7 +11,6 @@
 #include "sampling/dump.h"
 #include "reclaim/purge.h"
 #include "report/figures.h"
-#include "report/formats.h"
 #include "report/server.h"
 #include "thread/thread.h"
 #include "trap/trap.h"
@@ -87,21 +86,25 @@ HAK_EXPORT struct mallinfo hak_mallinfo(void) {
                              .keepcost = clip(m.keepcost)};
 }
 
-static void print_figures(const hak_figure *figures, unsigned count) {
-    for (const hak_figure *f = figures; f < figures + count; f++)
-        hak_message("  %s = %zu  (%s)", f->name, f->value, f->help);
+static void print(const char *name, size_t value, const char *help) {
+    hak_message("  %s = %zu  (%s)", name, value, help);
 }
 
 HAK_EXPORT void hak_malloc_stats(void) {
-    hak_usage usage;
-    hak_figure figures[HAK_USAGES];
+    hak_usage u;
     hak_figure events[HAK_EVENTS];
-    hak_get_usage(&usage);
-    hak_usage_figures(&usage, figures);
+    hak_get_usage(&u);
     hak_figures_of_events(events);
     hak_message("hakmem %s", hak_version());
-    print_figures(figures, HAK_USAGES);
-    print_figures(events, HAK_EVENTS);
+    print("reserved_bytes", u.reserved, "addresses set apart");
+    print("committed_bytes", u.committed, "segments that were ever used");
+    print("live_bytes", u.used, "bytes of blocks that the program has");
+    print("live_large_bytes", u.large, "those of more than 64 KiB among them");
+    print("free_bytes", u.free, "free blocks handed out before, and free pages that wait");
+    print("live_blocks", u.blocks, "blocks that the program has");
+    print("heaps", u.heaps, "heaps of threads, idle ones included");
+    for (const hak_figure *f = events; f < events + HAK_EVENTS; f++)
+        print(f->name, f->value, f->help);
     hak_policy_tell();
 }
 
@@ -119,12 +122,11 @@ HAK_EXPORT int hak_malloc_trim(size_t keep) {
     return hak_purge() != 0;
 }
 
-HAK_LIBC_NAME(struct mallinfo2, mallinfo2, (void), hak_mallinfo2)
-HAK_LIBC_NAME(struct mallinfo, mallinfo, (void), hak_mallinfo)
-HAK_LIBC_NAME(struct mallinfo, __libc_mallinfo, (void), hak_mallinfo)
-HAK_LIBC_NAME(int, malloc_trim, (size_t keep), hak_malloc_trim)
-HAK_LIBC_NAME(void, malloc_stats, (void), hak_malloc_stats)
-HAK_LIBC_NAME(int, malloc_info, (int options, FILE *stream), hak_malloc_info)
+HAK_LIBC_NAME(mallinfo2)
+HAK_LIBC_NAMES(mallinfo)
+HAK_LIBC_NAME(malloc_trim)
+HAK_LIBC_NAME(malloc_stats)
+HAK_LIBC_NAME(malloc_info)
 
 /* The other half of what gate.c says about static libraries: who asks for one of these alone gets
  * malloc and free, too. */

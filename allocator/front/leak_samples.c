@@ -5,44 +5,17 @@
 #include "base/fatal.h"
 #include "front/profile.h"
 #include "include/hakmem.h"
-#include "leaks/blocks.h"
 #include "leaks/leaks.h"
 #include "os/lock.h"
-#include "pages/apart.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 
-static bool is_free(const hak_slab *slab, size_t index) {
-    return (slab->bitmap[index / 64] >> (index % 64) & 1) != 0;
-}
-
-static void add_slab(const hak_slab *slab) {
-    size_t size = hak_classes[slab->cls].size, blocks = hak_blocks_carved(slab);
-    for (size_t i = 0; i < blocks; i++)
-        if (!is_free(slab, i))
-            hak_suspects_add((const void *)(slab->start + i * size), size, 0);
-}
-
-static void add_run(const hak_slab *run) {
-    if (run->kind == HAK_RUN_SLAB)
-        add_slab(run);
-    else
-        hak_suspects_add((const void *)run->start, run->large_size, 0);
-}
-
-static void add_apart(const void *block, size_t size) {
-    hak_suspects_add(block, size, 0);
-}
-
-static size_t most(void) {
-    size_t bytes;
-    return hak_blocks_most() + hak_apart_count(&bytes);
-}
-
-static void add_all(void) {
-    hak_blocks_each_run(add_run);
-    hak_apart_each(add_apart);
+static void add(const hak_slab *run, size_t index, const char *start) {
+    if (run->kind != HAK_RUN_SLAB)
+        hak_suspects_add(start, run->large_size, 0);
+    else if ((run->bitmap[index / 64] >> (index % 64) & 1) == 0)
+        hak_suspects_add(start, hak_classes[run->cls].size, 0);
 }
 
 static bool is_leak(const void *block) {
@@ -63,7 +36,7 @@ static size_t tell(void) {
 
 /* A signal handler that calls exit may have interrupted this thread while it held a lock. */
 void hak_leak_samples_look(void) {
-    static const hak_leaks_from from = {most, add_all, tell};
+    static const hak_leaks_from from = {add, tell};
     if (!hak_leaks_wanted() || hak_locks_held != 0)
         return;
     if (!hak_sampling_ever()) {
@@ -71,7 +44,5 @@ void hak_leak_samples_look(void) {
         return;
     }
     hak_purge();
-    HAK_RACING_READS_BEGIN();
     hak_leaks_look(&from);
-    HAK_RACING_READS_END();
 }

@@ -1,6 +1,4 @@
-/* malloc beyond the small classes: front/medium.h. */
-#include "front/medium.h"
-
+/* malloc beyond the small classes: classes of medium blocks, and large ones. */
 #include "front/refill.h"
 #include "hot/magazine.h"
 #include "large/large.h"

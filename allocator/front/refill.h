@@ -20,6 +20,9 @@
  * memory. Any thread. */
 HAK_DOOR void *hak_refill(size_t size);
 
+/* Where malloc goes with more than HAK_SMALL_MAX bytes: front/medium.c. */
+HAK_HIDDEN void *hak_malloc_medium(size_t size);
+
 /* A block of a cold class. NULL: out of memory, or no cold blocks are handed out just now. Any
  * thread. */
 HAK_DOOR void *hak_refill_cold(unsigned cls);

@@ -1,4 +1,4 @@
-/* calloc, realloc and their relatives: ladders of early returns over the gate. */
+/* calloc, realloc and malloc_usable_size: ladders of early returns over the gate. */
 #include "base/bits.h"
 #include "base/classes.h"
 #include "front/strict.h"
@@ -126,12 +126,6 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
     return resize_odd(block, size);
 }
 
-HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
-    size_t bytes;
-    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
-                                                      : hak_realloc(block, bytes);
-}
-
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     if (block == NULL)
         return 0;
@@ -141,22 +135,6 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     return HAK_HARDENED ? hak_canary_size("malloc_usable_size", block) : hak_classes[cls].size;
 }
 
-HAK_EXPORT void hak_free_sized(void *block, size_t size) {
-    (void)size;
-    hak_free(block);
-}
-
-HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
-    (void)alignment, (void)size;
-    hak_free(block);
-}
-
-HAK_LIBC_NAME(void *, calloc, (size_t count, size_t size), hak_calloc)
-HAK_LIBC_NAME(void *, realloc, (void *block, size_t size), hak_realloc)
-HAK_LIBC_NAME(void *, reallocarray, (void *block, size_t count, size_t size), hak_reallocarray)
-HAK_LIBC_NAME(size_t, malloc_usable_size, (const void *block), hak_malloc_usable_size)
-HAK_LIBC_NAME(void, free_sized, (void *block, size_t size), hak_free_sized)
-HAK_LIBC_NAME(void, free_aligned_sized, (void *block, size_t alignment, size_t size),
-              hak_free_aligned_sized)
-HAK_LIBC_NAME(void *, __libc_calloc, (size_t count, size_t size), hak_calloc)
-HAK_LIBC_NAME(void *, __libc_realloc, (void *block, size_t size), hak_realloc)
+HAK_LIBC_NAMES(calloc)
+HAK_LIBC_NAMES(realloc)
+HAK_LIBC_NAME(malloc_usable_size)

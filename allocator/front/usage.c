@@ -8,8 +8,6 @@
 #include "slab/slab.h"
 #include "thread/thread.h"
 
-#include <string.h>
-
 void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {
     size_t waiting = s->dirty_pages + s->kept_pages + s->cached_pages;
     hak_totals t = hak_totals_of(s);
@@ -21,19 +19,6 @@ void hak_usage_of(hak_usage *usage, const hak_snapshot *s) {
                          .blocks = t.live_blocks};
     for (unsigned state = 0; state < HAK_HEAP_STATES; state++)
         usage->heaps += state != HAK_HEAP_BARE ? s->heaps[state] : 0;
-}
-
-void hak_usage_figures(const hak_usage *u, hak_figure figures[HAK_USAGES]) {
-    const hak_figure all[HAK_USAGES] = {
-        {"reserved_bytes", "gauge", "addresses set apart", u->reserved},
-        {"committed_bytes", "gauge", "segments that were ever used", u->committed},
-        {"live_bytes", "gauge", "bytes of blocks that the program has", u->used},
-        {"live_large_bytes", "gauge", "those of more than 64 KiB among them", u->large},
-        {"free_bytes", "gauge", "free blocks handed out before, and free pages that wait", u->free},
-        {"live_blocks", "gauge", "blocks that the program has", u->blocks},
-        {"heaps", "gauge", "heaps of threads, idle ones included", u->heaps},
-    };
-    memcpy(figures, all, sizeof all);
 }
 
 static bool segment_is_valid(const hak_segment *s) {

@@ -1,9 +1,7 @@
 #include "guard/alive.h"
 
-#include "leaks/blocks.h"
 #include "leaks/leaks.h"
 #include "leaks/origins.h"
-#include "leaks/tell.h"
 #include "os/stack.h"
 
 _Atomic bool hak_alive_noted;
@@ -20,7 +18,8 @@ void hak_alive_note(hak_place place) {
     atomic_store_explicit(hak_origin_at(place), hak_origin_here(), memory_order_relaxed);
 }
 
-static void add(const hak_slab *run, const char *start) {
+static void add(const hak_slab *run, size_t index, const char *start) {
+    (void)index;
     hak_place place = hak_place_at(start);
     if (place.record == NULL || place.run != run)
         return;
@@ -28,16 +27,6 @@ static void add(const hak_slab *run, const char *start) {
     if (facts.life == HAK_IN_USE)
         hak_suspects_add(start + hak_front_of(run, facts), facts.size,
                          atomic_load_explicit(hak_origin_at(place), memory_order_relaxed));
-}
-
-static void add_run(const hak_slab *run) {
-    size_t size = hak_place_size(run), blocks = hak_blocks_carved(run);
-    for (size_t i = 0; i < blocks; i++)
-        add(run, (const char *)run->start + i * size);
-}
-
-static void add_all(void) {
-    hak_blocks_each_run(add_run);
 }
 
 static bool lives(const hak_suspect *s) {
@@ -53,10 +42,7 @@ static size_t tell(void) {
 }
 
 void hak_alive_look(void) {
-    static const hak_leaks_from from = {hak_blocks_most, add_all, tell};
-    if (!hak_leaks_wanted())
-        return;
-    HAK_RACING_READS_BEGIN();
-    hak_leaks_look(&from);
-    HAK_RACING_READS_END();
+    static const hak_leaks_from from = {add, tell};
+    if (hak_leaks_wanted())
+        hak_leaks_look(&from);
 }

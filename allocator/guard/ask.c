@@ -3,7 +3,6 @@
 #include "guard/alive.h"
 #include "guard/fence.h"
 #include "guard/guard.h"
-#include "guard/keep.h"
 #include "guard/quarantine.h"
 #include "guard/record.h"
 #include "guard/refuse.h"
@@ -87,7 +86,7 @@ static void *ask(const hak_wish *wish, size_t size) {
     void *start = serve(wish, size);
     if (start != NULL || errno != ENOMEM || wish->size > PTRDIFF_MAX)
         return start;
-    hak_kept_each(NULL, hak_let_go);
+    hak_kept_look(true);
     return serve(wish, size);
 }
 

@@ -1,7 +1,7 @@
 #include "front/core.h"
 #include "guard/fence.h"
 #include "guard/guard.h"
-#include "guard/keep.h"
+#include "guard/quarantine.h"
 #include "guard/record.h"
 #include "guard/refuse.h"
 #include "os/os.h"

@@ -5,7 +5,6 @@
 #include "front/core.h"
 #include "front/cxx.h"
 #include "guard/guard.h"
-#include "os/os.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -51,22 +50,8 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
     return NULL;
 }
 
-HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
-    size_t bytes;
-    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
-                                                      : hak_realloc(block, bytes);
-}
-
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     return block != NULL ? hak_guard_size(block, "malloc_usable_size") : 0;
-}
-
-HAK_EXPORT void hak_free_sized(void *block, size_t size) {
-    hak_guard_free(block, &(hak_free_call){"free_sized", size, 0, HAK_FROM_MALLOC});
-}
-
-HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
-    hak_guard_free(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
 }
 
 HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
@@ -88,15 +73,6 @@ HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
 HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
     return hak_guard_allocate(
         &(hak_wish){.from = hak_core_memalign, .size = size, .alignment = alignment});
-}
-
-HAK_EXPORT void *hak_valloc(size_t size) {
-    return hak_memalign(hak_os_page_size(), size);
-}
-
-HAK_EXPORT void *hak_pvalloc(size_t size) {
-    size_t page = hak_os_page_size();
-    return hak_valloc(size <= PTRDIFF_MAX ? hak_round_up(size != 0 ? size : 1, page) : size);
 }
 
 #include "front/libc_names.h"

@@ -2,10 +2,17 @@
 
 #include "base/bits.h"
 #include "base/classes.h"
+#include "front/core.h"
+#include "guard/fence.h"
+#include "guard/refuse.h"
+#include "os/fault.h"
 #include "os/os.h"
 #include "os/secret.h"
 #include "pages/range.h"
 #include "policy/policy.h"
+#include "trap/canary.h"
+
+#include <string.h>
 
 enum {
     MOST_KEPT = 4096,      /* blocks of a class in quarantine */
@@ -75,15 +82,59 @@ void *hak_shuffle(unsigned cls, void *block) {
     return swap(&shuffled[cls][random_below(shuffled_of[cls])], cls, block);
 }
 
-bool hak_keeps(unsigned cls) {
-    return kept_of[cls] != 0;
+/* ---- freed blocks ---- */
+
+/* What a freed block is filled with: read as a pointer it is none of x86-64's. */
+enum { FREED = 0xdb };
+
+/* The block at `start` in quarantine; a small one must hold its pattern. */
+static hak_place look_at(unsigned cls, void *start) {
+    hak_place place = hak_place_at(start);
+    size_t room = cls != HAK_CLASS_NONE ? hak_place_room(place.run) : 0;
+    size_t at = hak_first_other(start, FREED, room);
+    if (HAK_UNLIKELY(at != room)) {
+        hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
+        hak_refuse_written(place.start + hak_front_of(place.run, facts), "free", facts,
+                           place.start + at);
+    }
+    return place;
 }
 
-void *hak_keep_back(unsigned cls, void *block) {
-    void *other = swap(&kept[cls][random_below(kept_of[cls])], cls, block);
+/* Gives a block from the quarantine back to the core. If the system refuses to make the pages of a
+ * large block accessible again, the block is never used again. */
+static void let_go(unsigned cls, void *start) {
+    hak_place place = look_at(cls, start);
+    if (hak_is_large(place.run) && !hak_fence_take(place.run))
+        return;
+    hak_facts facts = atomic_load_explicit(place.record, memory_order_relaxed);
+    facts.life = HAK_GONE;
+    atomic_store_explicit(place.record, facts, memory_order_release);
+    hak_core_free(start);
+}
+
+/* Takes the memory of a large block, and access to it: whoever touches it now faults. True: both
+ * worked. */
+static bool seal(const hak_slab *run) {
+    return hak_os_purge((void *)run->start, hak_place_size(run)) &&
+           hak_os_protect((void *)run->start, hak_place_size(run));
+}
+
+/* Returns the block that must leave for it, or NULL. */
+static void *keep_back(unsigned cls, void *start) {
+    void *other = swap(&kept[cls][random_below(kept_of[cls])], cls, start);
     if (HAK_UNLIKELY(other == NULL))
         atomic_fetch_add_explicit(&filled[cls], 1, memory_order_relaxed);
     return other;
+}
+
+void hak_keep(const hak_slab *run, void *start) {
+    unsigned cls = run->cls;
+    if (!hak_is_large(run))
+        memset(start, FREED, hak_place_room(run));
+    bool stays = kept_of[cls] != 0 && (!hak_is_large(run) || seal(run));
+    void *other = stays ? keep_back(cls, start) : start;
+    if (other != NULL)
+        let_go(cls, other);
 }
 
 static bool put_back(_Atomic(void *) *place, void *block) {
@@ -92,25 +143,26 @@ static bool put_back(_Atomic(void *) *place, void *block) {
                                                    memory_order_relaxed);
 }
 
-static void visit_class(unsigned cls, bool (*stays)(unsigned cls, void *block),
-                        void (*leave)(unsigned cls, void *block)) {
+static void visit_class(unsigned cls, bool leave) {
     for (_Atomic(void *) *place = kept[cls]; place < kept[cls] + kept_of[cls]; place++) {
         if (atomic_load_explicit(place, memory_order_relaxed) == NULL)
             continue;
         void *block = atomic_exchange_explicit(place, NULL, memory_order_acq_rel);
-        if (block == NULL || (stays != NULL && stays(cls, block) && put_back(place, block)))
+        if (block == NULL)
+            continue;
+        look_at(cls, block);
+        if (!leave && put_back(place, block))
             continue;
         atomic_fetch_sub_explicit(&filled[cls], 1, memory_order_relaxed);
         count(cls, large_size(cls, block), (size_t)-1);
-        leave(cls, block);
+        let_go(cls, block);
     }
 }
 
-void hak_kept_each(bool (*stays)(unsigned cls, void *block),
-                   void (*leave)(unsigned cls, void *block)) {
+void hak_kept_look(bool leave) {
     for (unsigned cls = 0; cls < HAK_CLASSES; cls++)
         if (atomic_load_explicit(&filled[cls], memory_order_relaxed) != 0)
-            visit_class(cls, stays, leave);
+            visit_class(cls, leave);
 }
 
 size_t hak_waiting_of(unsigned cls) {

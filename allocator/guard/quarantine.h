@@ -3,7 +3,7 @@
  * be foreseen. */
 #pragma once
 
-#include "base/types.h"
+#include "guard/record.h"
 
 /* How much is kept back, by the policy. Before that: nothing. */
 void hak_quarantine_set_up(void);
@@ -12,16 +12,12 @@ void hak_quarantine_set_up(void);
  * yet. Classes of large sizes return the block itself. */
 void *hak_shuffle(unsigned cls, void *block);
 
-bool hak_keeps(unsigned cls);
+/* Takes a block that the program has freed, into the quarantine or back to the core. */
+void hak_keep(const hak_slab *run, void *start);
 
-/* Keeps a freed block of a class that is kept back. Returns the one that must leave for it, or
- * NULL. */
-void *hak_keep_back(unsigned cls, void *block);
-
-/* Takes each block in quarantine out; those of which `stays` (NULL: of none) says true go back to
- * their place, the others, and those whose place was taken meanwhile, to `leave`. */
-void hak_kept_each(bool (*stays)(unsigned cls, void *block),
-                   void (*leave)(unsigned cls, void *block));
+/* Looks at all blocks in quarantine: the program ends where one does not hold its pattern any more.
+ * They stay where no other block has taken their place; with `leave` none does. */
+void hak_kept_look(bool leave);
 
 /* Blocks of a class that wait now, in either place; bytes of the large ones. */
 size_t hak_waiting_of(unsigned cls);

@@ -3,7 +3,6 @@
 #include "base/classes.h"
 #include "guard/alive.h"
 #include "guard/fence.h"
-#include "guard/keep.h"
 #include "guard/quarantine.h"
 #include "guard/refuse.h"
 #include "os/lock.h"
@@ -56,7 +55,7 @@ static void check_range(const hak_range *r) {
 }
 
 void hak_guard_sweep(void) {
-    hak_kept_each(hak_stays, hak_let_go);
+    hak_kept_look(false);
     HAK_RACING_READS_BEGIN();
     for (size_t i = 0; i < hak_range_count(); i++)
         check_range(&hak_ranges[i]);

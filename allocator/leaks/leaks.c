@@ -1,9 +1,15 @@
 #include "leaks/leaks.h"
 
+#include "base/bits.h"
+#include "base/classes.h"
 #include "base/fatal.h"
 #include "leaks/roots.h"
+#include "os/lock.h"
 #include "os/os.h"
 #include "os/peek.h"
+#include "pages/apart.h"
+#include "pages/range.h"
+#include "pages/segment.h"
 #include "policy/policy.h"
 
 enum { TELL_ONLY = 1 }; /* any other value is the exit code */
@@ -16,12 +22,46 @@ void hak_leaks_tell_failure(const char *why) {
     hak_message("hakmem: leaks: not looked for: %s", why);
 }
 
+/* ---- all blocks ---- */
+
+/* How many blocks of a run were ever handed out: of a slab, or the one of a large run. */
+static size_t carved(const hak_slab *run) {
+    if (run->kind == HAK_RUN_SLAB)
+        return hak_least(run->carved, hak_classes[run->cls].capacity);
+    return hak_kind_is_large(run->kind);
+}
+
+typedef void visit_block(const hak_slab *run, size_t index, const char *start);
+
+/* Under the lock no run becomes another one. Returns how many blocks there are. */
+static size_t each_of(const hak_slab *run, visit_block *visit) {
+    hak_lock_take(&hak_segment_lock);
+    size_t blocks = carved(run);
+    for (size_t i = 0; i < blocks && visit != NULL; i++)
+        visit(run, i, (const char *)run->start + i * hak_classes[run->cls].size);
+    hak_lock_give(&hak_segment_lock);
+    return blocks;
+}
+
+static size_t each_in_ranges(visit_block *visit) {
+    size_t sum = 0;
+    for (size_t i = 0; i < hak_range_count(); i++)
+        for (size_t page = 0; page < hak_ranges[i].segments_fresh * HAK_PAGES_PER_SEGMENT; page++)
+            sum += each_of(&hak_ranges[i].slabs[page], visit);
+    return sum;
+}
+
+static void add_apart(const void *block, size_t size) {
+    hak_suspects_add(block, size, 0);
+}
+
 /* NULL: done. */
 static const char *search(const hak_leaks_from *from, uintptr_t stack) {
-    size_t most = from->most();
+    size_t bytes, most = each_in_ranges(NULL) + hak_apart_count(&bytes);
     if (!hak_suspects_open(most + most / 8 + 1024))
         return "out of memory";
-    from->add_all();
+    each_in_ranges(from->add);
+    hak_apart_each(add_apart);
     hak_suspects_sort();
     return hak_roots_look(stack) ? NULL : "/proc/self/maps cannot be read";
 }
@@ -45,7 +85,9 @@ static HAK_DOOR void look(const hak_leaks_from *from) {
 }
 
 void hak_leaks_look(const hak_leaks_from *from) {
+    HAK_RACING_READS_BEGIN();
     HAK_STORE_REGISTERS();
     look(from);
+    HAK_RACING_READS_END();
     HAK_NOT_A_CONDITIONAL_TAIL_CALL(); /* nor any: the registers stay stored */
 }

@@ -4,7 +4,7 @@
  *   roots.h      memory that the program uses  -> each word that is an address in a suspect
  *   reach.h      what is found is looked at in turn; what is left is a leak
  *
- * In the guard a number says who asked for each block: origins.h, tell.h. Elsewhere the heap
+ * In the guard a number says who asked for each block: origins.h. Elsewhere the heap
  * profile knows it of some blocks: front/leak_samples.c.
  *
  * A word counts wherever it points into a block, as in LeakSanitizer: C++ keeps pointers to a base
@@ -13,18 +13,24 @@
  * memory is read by a system call, as it may go away meanwhile: threads may still run. */
 #pragma once
 
+#include "base/types.h"
 #include "leaks/suspects.h"
 
 /* Whose blocks are looked at. */
 typedef struct hak_leaks_from {
-    size_t (*most)(void);  /* how many there are; a few more may be added */
-    void (*add_all)(void); /* by hak_suspects_add */
-    size_t (*tell)(void);  /* of those that were not reached; returns how many that are */
+    /* One block of a run that was ever handed out, if it lives now: by hak_suspects_add. */
+    void (*add)(const hak_slab *run, size_t index, const char *start);
+    size_t (*tell)(void); /* of those that were not reached; returns how many that are */
 } hak_leaks_from;
 
 bool hak_leaks_wanted(void);
 
 void hak_leaks_tell_failure(const char *why);
 
-/* Looks, and tells. At the end of the process, once; under no lock. */
+/* Looks, and tells. At the end of the process, once; under no lock. Threads may go on with their
+ * blocks. */
 void hak_leaks_look(const hak_leaks_from *from);
+
+/* The guard's way to tell: of all suspects that were not reached, but for those that `lives` says
+ * false of: they were freed meanwhile. */
+size_t hak_leaks_tell(bool (*lives)(const hak_suspect *s));

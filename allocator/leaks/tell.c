@@ -1,7 +1,6 @@
-#include "leaks/tell.h"
-
 #include "base/fatal.h"
 #include "base/text.h"
+#include "leaks/leaks.h"
 #include "leaks/origins.h"
 #include "leaks/reach.h"
 #include "os/stack.h"

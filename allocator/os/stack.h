@@ -13,13 +13,5 @@ void hak_os_stack_start(void);
  * microseconds; allocates nothing after hak_os_stack_start. Any thread. */
 unsigned hak_os_stack(void **frames, unsigned most);
 
-/* Where a return address lies: bytes into a function (NULL: not known) and a file (NULL: the same),
- * as the dynamic linker knows them. After hak_os_stack_start. */
-typedef struct hak_os_place {
-    const char *function, *file;
-    uintptr_t into, at;
-} hak_os_place;
-hak_os_place hak_os_place_of(const void *frame);
-
 /* A call stack on stderr, a line for each frame. */
 void hak_os_stack_write(void *const *frames, unsigned depth);

@@ -59,27 +59,20 @@ unsigned hak_os_stack(void **frames, unsigned most) {
     return kept;
 }
 
-/* A return address may be the first byte behind a function that never returns. */
-hak_os_place hak_os_place_of(const void *frame) {
-    Dl_info found;
-    hak_os_place place = {.at = (uintptr_t)frame};
-    if (find_place == NULL || find_place((const char *)frame - 1, &found) == 0)
-        return place;
-    place.file = found.dli_fname;
-    place.at -= (uintptr_t)found.dli_fbase;
-    place.function = found.dli_sname;
-    place.into = found.dli_sname != NULL ? (uintptr_t)frame - (uintptr_t)found.dli_saddr : 0;
-    return place;
-}
-
+/* Where the frame lies: bytes into a function, if the dynamic linker knows it, and into a file. A
+ * return address may be the first byte behind a function that never returns. */
 static void write_frame(unsigned number, const void *frame) {
-    hak_os_place place = hak_os_place_of(frame);
-    const char *function = place.function, *file = place.file;
+    Dl_info found;
     char into[24] = "";
-    if (function != NULL)
-        hak_print(into, sizeof into, "+%p", (void *)place.into);
-    hak_message("    #%u %p %s%s (%s+%p)", number, frame, function != NULL ? function : "?", into,
-                file != NULL ? file : "?", (void *)place.at);
+    if (find_place == NULL || find_place((const char *)frame - 1, &found) == 0)
+        found = (Dl_info){0};
+    if (found.dli_sname != NULL)
+        hak_print(into, sizeof into, "+%p",
+                  (void *)((uintptr_t)frame - (uintptr_t)found.dli_saddr));
+    hak_message("    #%u %p %s%s (%s+%p)", number, frame,
+                found.dli_sname != NULL ? found.dli_sname : "?", into,
+                found.dli_fname != NULL ? found.dli_fname : "?",
+                (void *)((uintptr_t)frame - (uintptr_t)found.dli_fbase));
 }
 
 void hak_os_stack_write(void *const *frames, unsigned depth) {

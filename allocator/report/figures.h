@@ -39,3 +39,7 @@ void hak_figures_of(const hak_snapshot *s, hak_figure figures[HAK_FIGURES]);
 void hak_figures_of_class(const hak_snapshot *s, unsigned cls,
                           hak_figure figures[HAK_CLASS_FIGURES]);
 void hak_figures_of_events(hak_figure figures[HAK_EVENTS]);
+
+/* The texts of a snapshot. The caller's buffer is filled as by snprintf. */
+size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size);
+size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size);

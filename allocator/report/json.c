@@ -3,7 +3,6 @@
 #include "os/calls.h"
 #include "report/build.h"
 #include "report/figures.h"
-#include "report/formats.h"
 
 static void put_one(hak_text *text, const char *before, const char *name, size_t value) {
     hak_text_add(text, "%s\"%s\":", before, name);

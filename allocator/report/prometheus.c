@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "report/build.h"
 #include "report/figures.h"
-#include "report/formats.h"
 
 /* Prometheus' text format, version 0.0.4. */
 

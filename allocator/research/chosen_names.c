@@ -1,10 +1,8 @@
 /* The functions of include/hakmem.h and libc's names in research builds: the core, or libc when
  * HAKMEM_FORCE_LIBC=1. Blocks that the core gave out before that was known stay the core's. */
-#include "base/bits.h"
 #include "front/core.h"
 #include "pages/range.h"
 #include "research/libc.h"
-#include "stats/stats.h"
 
 #include <string.h>
 
@@ -24,8 +22,6 @@ SERVE(void *, malloc, (size_t size), (size))
 SERVE(void *, calloc, (size_t count, size_t size), (count, size))
 SERVE(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 SERVE(void *, memalign, (size_t alignment, size_t size), (alignment, size))
-SERVE(void *, valloc, (size_t size), (size))
-SERVE(void *, pvalloc, (size_t size), (size))
 SERVE(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size))
 
 HAK_EXPORT void hak_free(void *block) {
@@ -55,26 +51,10 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
     return size != 0 ? move_to_libc(libc, block, size) : hak_core_realloc(block, 0);
 }
 
-HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
-    size_t bytes;
-    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
-                                                      : hak_realloc(block, bytes);
-}
-
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     const hak_libc *libc = owner_of(block);
     return libc == NULL ? hak_core_malloc_usable_size(block)
                         : libc->malloc_usable_size((void *)(uintptr_t)block);
-}
-
-HAK_EXPORT void hak_free_sized(void *block, size_t size) {
-    (void)size;
-    hak_free(block);
-}
-
-HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
-    (void)alignment, (void)size;
-    hak_free(block);
 }
 
 #include "front/libc_names.h"

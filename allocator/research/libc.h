@@ -15,8 +15,6 @@
     X(int, posix_memalign, (void **, size_t, size_t))                                              \
     X(void *, aligned_alloc, (size_t, size_t))                                                     \
     X(void *, memalign, (size_t, size_t))                                                          \
-    X(void *, valloc, (size_t))                                                                    \
-    X(void *, pvalloc, (size_t))                                                                   \
     X(size_t, malloc_usable_size, (void *))
 
 typedef struct hak_libc {

@@ -73,3 +73,12 @@ size_t hak_trap_claim(void);
 bool hak_trap_pass(size_t slot, enum hak_trap_state from, enum hak_trap_state to);
 
 void hak_trap_retire(size_t slot);
+
+/* ---- what is said about a misuse, on stderr, with the stacks of who did it: trap/report.c ---- */
+
+/* Reports, and ends the program. */
+_Noreturn HAK_COLD void hak_trap_end(const char *what, const char *function, const void *address,
+                                     size_t slot);
+
+/* Reports a fault in the pool; returns at any other. */
+HAK_COLD void hak_trap_explain(const void *address);

@@ -1,5 +1,3 @@
-#include "trap/report.h"
-
 #include "base/fatal.h"
 #include "os/calls.h"
 #include "os/stack.h"

@@ -6,7 +6,6 @@
 #include "os/thread.h"
 #include "trap/canary.h"
 #include "trap/pool.h"
-#include "trap/report.h"
 
 enum { STEP = 16, SPINS = 1000 };
 

@@ -1,0 +1,44 @@
+/* Functions that are others of the family, with other arguments: the same in all variants. */
+#include "base/bits.h"
+#include "guard/guard.h"
+#include "include/hakmem.h"
+#include "os/os.h"
+#include "stats/stats.h"
+
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
+}
+
+HAK_EXPORT void *hak_valloc(size_t size) {
+    return hak_memalign(hak_os_page_size(), size);
+}
+
+HAK_EXPORT void *hak_pvalloc(size_t size) {
+    if (size > PTRDIFF_MAX)
+        return hak_refuse(size);
+    return hak_valloc(hak_round_up(size != 0 ? size : 1, hak_os_page_size()));
+}
+
+/* What the caller says of the block the guard alone has a use for. */
+HAK_INLINE void release(void *block, const hak_free_call *claim) {
+    if (HAK_GUARD)
+        hak_guard_free(block, claim);
+    else
+        hak_free(block);
+}
+
+HAK_EXPORT void hak_free_sized(void *block, size_t size) {
+    release(block, &(hak_free_call){"free_sized", size, 0, HAK_FROM_MALLOC});
+}
+
+HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
+    release(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
+}
+
+HAK_LIBC_NAME(reallocarray)
+HAK_LIBC_NAMES(valloc)
+HAK_LIBC_NAMES(pvalloc)
+HAK_LIBC_NAME(free_sized)
+HAK_LIBC_NAME(free_aligned_sized)
