@@ -18,7 +18,7 @@ from pipeline.core.spelling import did_you_mean
 
 PREFIX = "HAKMEM_"
 SIZES = ("HAKMEM_SOFT_LIMIT", "HAKMEM_HARD_LIMIT")
-"""Options that take units and shares: those of policy/live.def."""
+"""Options that take units and shares: those of kind SIZE in policy/options.def."""
 _ENTRY = struct.Struct("<32s3Q")
 _FIRST = b"HAKMEM_PURGE_DELAY".ljust(32, b"\0")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}

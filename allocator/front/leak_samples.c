@@ -11,7 +11,8 @@
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 
-static void add(const hak_slab *run, size_t index, const char *start) {
+static void add(const hak_slab *run, size_t index, const char *start, void *context) {
+    (void)context;
     if (run->kind != HAK_RUN_SLAB)
         hak_suspects_add(start, run->large_size, 0);
     else if ((run->bitmap[index / 64] >> (index % 64) & 1) == 0)

@@ -8,6 +8,3 @@ extern HAK_HIDDEN _Atomic bool hak_alive_noted;
 
 /* Keeps the caller's stack with a block that is about to be handed out. */
 HAK_COLD void hak_alive_note(hak_place place);
-
-/* Looks for leaks, if the options ask for it. At the end of the process. */
-HAK_COLD void hak_alive_look(void);

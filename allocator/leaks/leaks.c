@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "leaks/roots.h"
+#include "leaks/reach.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "os/peek.h"
@@ -31,23 +31,22 @@ static size_t carved(const hak_slab *run) {
     return hak_kind_is_large(run->kind);
 }
 
-typedef void visit_block(const hak_slab *run, size_t index, const char *start);
-
-/* Under the lock no run becomes another one. Returns how many blocks there are. */
-static size_t each_of(const hak_slab *run, visit_block *visit) {
+/* Under the lock no run becomes another one. */
+static size_t each_of(const hak_slab *run, hak_visit_block *visit, void *context) {
     hak_lock_take(&hak_segment_lock);
     size_t blocks = carved(run);
     for (size_t i = 0; i < blocks && visit != NULL; i++)
-        visit(run, i, (const char *)run->start + i * hak_classes[run->cls].size);
+        visit(run, i, (const char *)run->start + i * hak_classes[run->cls].size, context);
     hak_lock_give(&hak_segment_lock);
     return blocks;
 }
 
-static size_t each_in_ranges(visit_block *visit) {
+size_t hak_blocks_each(hak_visit_block *visit, void *context) {
     size_t sum = 0;
     for (size_t i = 0; i < hak_range_count(); i++)
         for (size_t page = 0; page < hak_ranges[i].segments_fresh * HAK_PAGES_PER_SEGMENT; page++)
-            sum += each_of(&hak_ranges[i].slabs[page], visit);
+            if (carved(&hak_ranges[i].slabs[page]) != 0)
+                sum += each_of(&hak_ranges[i].slabs[page], visit, context);
     return sum;
 }
 
@@ -57,10 +56,10 @@ static void add_apart(const void *block, size_t size) {
 
 /* NULL: done. */
 static const char *search(const hak_leaks_from *from, uintptr_t stack) {
-    size_t bytes, most = each_in_ranges(NULL) + hak_apart_count(&bytes);
+    size_t bytes, most = hak_blocks_each(NULL, NULL) + hak_apart_count(&bytes);
     if (!hak_suspects_open(most + most / 8 + 1024))
         return "out of memory";
-    each_in_ranges(from->add);
+    hak_blocks_each(from->add, NULL);
     hak_apart_each(add_apart);
     hak_suspects_sort();
     return hak_roots_look(stack) ? NULL : "/proc/self/maps cannot be read";

@@ -1,8 +1,8 @@
 /* Leaks: live blocks that nothing of the program points to, when it ends (HAKMEM_LEAKS).
  *
  *   suspects.h   the blocks                       handed in by who calls
- *   roots.h      memory that the program uses  -> each word that is an address in a suspect
- *   reach.h      what is found is looked at in turn; what is left is a leak
+ *   reach.h      memory that the program uses  -> each word that is an address in a suspect
+ *                what is found is looked at in turn; what is left is a leak
  *
  * In the guard a number says who asked for each block: origins.h. Elsewhere the heap
  * profile knows it of some blocks: front/leak_samples.c.
@@ -16,10 +16,14 @@
 #include "base/types.h"
 #include "leaks/suspects.h"
 
+/* Calls `visit` for each block of the ranges that was ever handed out. No run becomes another one
+ * meanwhile; threads may go on with its blocks. NULL: counts. Returns how many there are. */
+typedef void hak_visit_block(const hak_slab *run, size_t index, const char *start, void *context);
+size_t hak_blocks_each(hak_visit_block *visit, void *context);
+
 /* Whose blocks are looked at. */
 typedef struct hak_leaks_from {
-    /* One block of a run that was ever handed out, if it lives now: by hak_suspects_add. */
-    void (*add)(const hak_slab *run, size_t index, const char *start);
+    hak_visit_block *add; /* if it lives now: by hak_suspects_add */
     size_t (*tell)(void); /* of those that were not reached; returns how many that are */
 } hak_leaks_from;
 

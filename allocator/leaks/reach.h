@@ -3,11 +3,18 @@
 
 #include "leaks/suspects.h"
 
-/* What is found by each aligned word of the memory is reached, and waits. */
-void hak_reach_from(uintptr_t start, size_t size);
-
-/* Looks at all that waits, and at what that reaches. */
-void hak_reach_on(void);
+/* Roots: memory from which the program can find its blocks, as far as it can be known from outside.
+ *
+ *   writable memory of the program and of its libraries      their variables
+ *   all stacks, with what threads have for themselves        thread-local variables lie there, too
+ *   what the program has mapped by itself
+ *   pages that were written to and can only be read now
+ *
+ * Not the allocator's own memory, which knows all blocks, and not the suspects.
+ *
+ * Reaches from all roots, of the calling thread's stack from `stack` on, and then from all that is
+ * reached. False: the system does not say where memory is mapped. */
+bool hak_roots_look(uintptr_t stack);
 
 /* Says of all that were not reached whether they are direct. Returns how many were not. */
 size_t hak_reach_split(void);

@@ -1,12 +1,12 @@
 #include "policy/conf.h"
 
+#include "base/bits.h"
 #include "base/fatal.h"
 #include "os/file.h"
-#include "policy/names.h"
 
 #include <string.h>
 
-enum { TEXT = 64, FILE_SIZE = 4096 };
+enum { FILE_SIZE = 4096 };
 
 /* ---- one value ---- */
 
@@ -39,10 +39,8 @@ bool hak_conf_set(const char *source, enum hak_option_index option, const char *
 /* ---- entries ---- */
 
 typedef struct entry {
-    char name[TEXT], value[TEXT];
-    size_t name_length;
-    const char *value_at; /* where it begins in the string, and how long it is there */
-    size_t value_length;
+    char name[HAK_CONF_PATH], value[HAK_CONF_PATH];
+    size_t name_length, value_length;
 } entry;
 
 static bool is_blank(char c) {
@@ -57,12 +55,12 @@ static const char *skip_blanks(const char *at) {
 
 /* Copies a part of the string without the blanks around it; cut where it is too long, so that it
  * is no name and no value. Returns its length. */
-static size_t copy(char to[TEXT], const char *from, const char *end) {
+static size_t copy(char to[HAK_CONF_PATH], const char *from, const char *end) {
     from = skip_blanks(from);
     size_t length = end > from ? (size_t)(end - from) : 0;
     while (length > 0 && is_blank(from[length - 1]))
         length--;
-    length = length < TEXT - 1 ? length : TEXT - 1;
+    length = hak_least(length, HAK_CONF_PATH - 1);
     memcpy(to, from, length);
     to[length] = '\0';
     return length;
@@ -84,10 +82,8 @@ static const char *next(const char *at, entry *e) {
     const char *end = find_any(at, '\n', *at == '#' ? '\n' : ',');
     const char *equals = find_any(at, '=', '=');
     bool has_value = equals < end;
-    e->value_at = has_value ? equals + 1 : end;
-    e->value_length = (size_t)(end - e->value_at);
     e->name_length = *at != '#' ? copy(e->name, at, has_value ? equals : end) : 0;
-    copy(e->value, e->value_at, end);
+    e->value_length = copy(e->value, has_value ? equals + 1 : end, end);
     return *end != '\0' ? end + 1 : end;
 }
 
@@ -120,23 +116,18 @@ void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
 
 /* ---- the file ---- */
 
-static bool take_path(const entry *e, char path[HAK_CONF_PATH], const hak_policy *draft) {
-    bool good = *e->value_at == '/' && e->value_length < HAK_CONF_PATH;
-    if (good) {
-        memcpy(path, e->value_at, e->value_length);
-        path[e->value_length] = '\0';
-    } else if (draft->quiet == 0) {
-        hak_message("hakmem: HAKMEM_CONF: file=%s is not an absolute path; not read", e->value);
-    }
-    return good;
-}
-
 bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy *draft) {
     entry e;
     bool named = false;
-    while ((text = next(text, &e)) != NULL)
-        if (is_file(&e))
-            named = take_path(&e, path, draft);
+    while ((text = next(text, &e)) != NULL) {
+        if (!is_file(&e))
+            continue;
+        named = e.value[0] == '/' && e.value_length < HAK_CONF_PATH - 1;
+        if (named)
+            memcpy(path, e.value, e.value_length + 1);
+        else if (draft->quiet == 0)
+            hak_message("hakmem: HAKMEM_CONF: file=%s is not an absolute path; not read", e.value);
+    }
     return named;
 }
 

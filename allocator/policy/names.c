@@ -1,5 +1,3 @@
-#include "policy/names.h"
-
 #include "policy/option.h"
 
 #include <string.h>
@@ -8,7 +6,7 @@
  * relocation for each of them. */
 #define HAK_NAME(name) name "\0"
 #define HAK_TEXT_OPTION(variable, help) variable "\0"
-#define HAK_OPTION(field, variable, standard, lowest, highest, help) variable "\0"
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help) variable "\0"
 static const char known[] =
 #include "policy/names_elsewhere.def"
 #include "policy/options.def"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help)                         \
     {variable, standard, lowest, highest},
 const hak_option hak_options[HAK_OPTIONS] = {
 #include "policy/options.def"
@@ -13,7 +13,7 @@ const hak_option hak_options[HAK_OPTIONS] = {
 #undef HAK_OPTION
 
 enum { LONGEST_NAME = sizeof hak_options[0].variable };
-#define HAK_OPTION(field, name, standard, lowest, highest, help)                                   \
+#define HAK_OPTION(field, name, kind, standard, lowest, highest, help)                             \
     _Static_assert((standard) >= (lowest) && (standard) <= (highest),                              \
                    name ": its default must be from " #lowest " to " #highest);                    \
     _Static_assert(sizeof name <= LONGEST_NAME, name ": too long");
@@ -21,19 +21,20 @@ enum { LONGEST_NAME = sizeof hak_options[0].variable };
 #include HAK_VARIANT_OPTIONS
 #undef HAK_OPTION
 
-enum { LIVE = 1, SIZE = 2 };
-#define HAK_LIVE_OPTION(field) [HAK_OPTION_##field] = LIVE,
-#define HAK_LIVE_SIZE(field) [HAK_OPTION_##field] = LIVE | SIZE,
+enum { START, LIVE, SIZE };
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help) kind,
 static const uint8_t kinds[HAK_OPTIONS] = {
-#include "policy/live.def"
+#include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
 };
+#undef HAK_OPTION
 
 bool hak_option_is_live(enum hak_option_index option) {
-    return (kinds[option] & LIVE) != 0;
+    return kinds[option] != START;
 }
 
 bool hak_option_is_size(enum hak_option_index option) {
-    return (kinds[option] & SIZE) != 0;
+    return kinds[option] == SIZE;
 }
 
 /* purge-delay is what hakmem run takes, purge_delay what the others are used to. */

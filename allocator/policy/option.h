@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 enum hak_option_index {
-#define HAK_OPTION(field, variable, standard, lowest, highest, help) HAK_OPTION_##field,
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help) HAK_OPTION_##field,
 #include "policy/options.def"
 #include HAK_VARIANT_OPTIONS
 #undef HAK_OPTION
@@ -49,3 +49,12 @@ bool hak_option_parse(enum hak_option_index option, const char *text, unsigned l
 
 /* Text of a value in `buffer` (at least 22 bytes); returns it. */
 const char *hak_option_text(unsigned long value, char buffer[22]);
+
+/* ---- names that nobody reads, and which one may have been meant: policy/names.c ---- */
+
+/* Whether something reads a variable of this name: this library, another variant of it, a tool. */
+HAK_COLD bool hak_name_is_known(const char *name, size_t length);
+
+/* The option whose name looks most like it; NULL: none looks like it. `skip` bytes at the beginning
+ * of each option's name are left out: then options that are no numbers do not count. */
+HAK_COLD const char *hak_name_nearest(const char *name, size_t length, size_t skip);

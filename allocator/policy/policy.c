@@ -5,12 +5,11 @@
 #include "os/lock.h"
 #include "os/os.h"
 #include "policy/conf.h"
-#include "policy/names.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define HAK_OPTION(field, variable, standard, lowest, highest, help) .field = (standard),
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help) .field = (standard),
 static const hak_policy standard_policy = {
 #include "policy/options.def"
 #include HAK_VARIANT_OPTIONS

@@ -15,7 +15,8 @@
 #include <stdatomic.h>
 
 typedef struct hak_policy {
-#define HAK_OPTION(field, variable, standard, lowest, highest, help) _Atomic unsigned long field;
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help)                         \
+    _Atomic unsigned long field;
 #include "policy/options.def"
 #include HAK_VARIANT_OPTIONS
 #undef HAK_OPTION

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define HAK_OPTION(field, variable, standard, lowest, highest, help)                               \
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help)                         \
     printf("| `%s` | %ld | %s to %s | %s |\n", variable, (long)(standard), #lowest, #highest, help);
 
 #define HAK_TEXT_OPTION(variable, help) printf("| `%s` | %s |\n", variable, help);

@@ -2,6 +2,7 @@
  * in common. */
 #pragma once
 
+#include "base/text.h"
 #include "report/snapshot.h"
 
 typedef struct hak_figure {
@@ -43,3 +44,8 @@ void hak_figures_of_events(hak_figure figures[HAK_EVENTS]);
 /* The texts of a snapshot. The caller's buffer is filled as by snprintf. */
 size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size);
 size_t hak_report_prometheus(const hak_snapshot *s, char *buffer, size_t size);
+
+/* Members of a JSON object, or labels: which build it is, and the options that may change while the
+ * program runs. A share stands as it was given: "80%". */
+void hak_build_put(hak_text *text, bool json);
+void hak_options_put(hak_text *text, bool json);

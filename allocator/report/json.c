@@ -1,7 +1,5 @@
 #include "base/classes.h"
-#include "base/text.h"
 #include "os/calls.h"
-#include "report/build.h"
 #include "report/figures.h"
 
 static void put_one(hak_text *text, const char *before, const char *name, size_t value) {
@@ -14,18 +12,6 @@ static void put_members(hak_text *text, const char *before, const hak_figure *fi
                         unsigned count) {
     for (unsigned i = 0; i < count; i++, before = ",")
         put_one(text, before, figures[i].name, figures[i].value);
-}
-
-static void put_build(hak_text *text) {
-    hak_label labels[HAK_LABELS];
-    char digits[HAK_BUILD_ID_ROOM];
-    const char *before = ",\n\"build\":{";
-    hak_build_labels(labels, digits);
-    for (const hak_label *l = labels; l < labels + HAK_LABELS; l++, before = ",")
-        hak_text_add(text, l->value != NULL ? "%s\"%s\":\"%s\"" : "%s\"%s\":null", before, l->name,
-                     l->value);
-    hak_text_add(text, "},\n\"options\":{");
-    hak_options_put(text, "\"", ":");
 }
 
 static void put_totals(hak_text *text, const hak_snapshot *s) {
@@ -82,7 +68,10 @@ size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
                  "{\"hakmem\":\"" HAK_VERSION "\",\"variant\":\"" HAK_VARIANT_NAME
                  "\",\"process\":%u",
                  (unsigned)hak_call_process());
-    put_build(&text);
+    hak_text_add(&text, ",\n\"build\":{");
+    hak_build_put(&text, true);
+    hak_text_add(&text, "},\n\"options\":{");
+    hak_options_put(&text, true);
     put_totals(&text, s);
     put_class_members(&text, s);
     hak_text_add(&text, "\n],\n\"heaps\":[");

@@ -1,26 +1,19 @@
 #include "base/classes.h"
-#include "base/text.h"
-#include "report/build.h"
 #include "report/figures.h"
 
 /* Prometheus' text format, version 0.0.4. */
 
 static void put_build(hak_text *text) {
-    hak_label labels[HAK_LABELS];
-    char digits[HAK_BUILD_ID_ROOM];
-    hak_build_labels(labels, digits);
     hak_text_add(text,
                  "# HELP hakmem_build_info Which build of the library this is.\n"
                  "# TYPE hakmem_build_info gauge\n"
                  "hakmem_build_info{version=\"" HAK_VERSION "\",variant=\"" HAK_VARIANT_NAME "\"");
-    for (const hak_label *one = labels; one < labels + HAK_LABELS; one++)
-        if (one->value != NULL)
-            hak_text_add(text, ",%s=\"%s\"", one->name, one->value);
+    hak_build_put(text, false);
     hak_text_add(text, "} 1\n"
                        "# HELP hakmem_options_info The options that may change, as they are now.\n"
                        "# TYPE hakmem_options_info gauge\n"
                        "hakmem_options_info{");
-    hak_options_put(text, "", "=");
+    hak_options_put(text, false);
     hak_text_add(text, "} 1\n");
 }
 

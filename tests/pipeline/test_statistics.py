@@ -30,8 +30,8 @@ def documented() -> set[str]:
 
 
 def test_what_malloc_stats_prints_is_documented() -> None:
-    code = (ROOT / "allocator/front/usage.c").read_text("utf-8")
-    printed = re.findall(r'\{"(\w+)", "gauge"', code)
+    code = (ROOT / "allocator/front/info.c").read_text("utf-8")
+    printed = re.findall(r'\bprint\("(\w+)", u\.', code)
     section = PAGE.partition("| printed |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (.+?) \| .+ \| .+ \|$", section, re.M)
     assert len(printed) == 7
@@ -40,7 +40,7 @@ def test_what_malloc_stats_prints_is_documented() -> None:
 
 def test_every_label_of_a_build_is_documented() -> None:
     code = (ROOT / "allocator/report/build.c").read_text("utf-8")
-    labels = ["version", "variant", *re.findall(r'\(hak_label\)\{"(\w+)"', code)]
+    labels = ["version", "variant", *re.findall(r'put\(text, json, [^;]*?"(\w+)", \w+\)', code)]
     section = PAGE.partition("## Which build it is\n")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, re.M) == labels
     assert len(labels) == 5

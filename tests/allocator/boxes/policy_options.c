@@ -61,7 +61,8 @@ static void what_is_not_set_has_its_default(void) {
     char *const none[] = {(char *)"XHAKMEM_PURGE_DELAY=7", (char *)"HAKMEM_LLVM=20", NULL};
     CHECK(strcmp(complaints(none), "") == 0);
     hak_policy standard = {
-#define HAK_OPTION(field, variable, standard_value, lowest, highest, help) .field = standard_value,
+#define HAK_OPTION(field, variable, kind, standard_value, lowest, highest, help)                   \
+    .field = standard_value,
 #include "policy/options.def"
 #undef HAK_OPTION
     };
