@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.console import RenderableType
 from rich.table import Table
 
 from pipeline.report import text
@@ -12,8 +13,9 @@ from pipeline.report.history import OTHER, QUANTITIES, SAME, UNSURE, History, Po
 from pipeline.report.svg.series import LEAST_SPAN
 from pipeline.report.terminal import fitted, plain
 
+VERSION = "version"
 HEADINGS = (
-    *("", "version", "judged", "mode", "throughput", "interval"),
+    *("", VERSION, "judged", "mode", "throughput", "interval"),
     *("I-cache misses", "instructions/op", "peak MiB", "text bytes", ""),
 )
 FIRST_FIGURE = 4  # of the headings
@@ -26,11 +28,12 @@ GAP = "·"
 def render_history(history: History) -> str:
     """Return a row for each version, the newest last, and a line of bars for each quantity.
 
-    On a narrow terminal whole columns are left out, and named below; no figure is cut. What became
-    of a version stands below, too, for a reason may be long.
+    On a narrow terminal columns move to a second table; those without room there are named below,
+    and no figure is cut. What became of a version stands below, too, for a reason may be long.
     """
     cells = [row[:-1] for row in rows(history)]
-    table, out = fitted(HEADINGS[:-1], cells, SPARED, FIRST_FIGURE)
+    table, moved = fitted(HEADINGS[:-1], cells, SPARED, FIRST_FIGURE)
+    more, out = _second(cells, moved)
     said = [f"{one.version}: {what}" for one in history.points if (what := remark(one))]
     bars = Table(box=None, pad_edge=False, show_header=False)
     for quantity in QUANTITIES:
@@ -39,7 +42,20 @@ def render_history(history: History) -> str:
         line = sparkline(values, history.breaks(quantity.field))
         bars.add_row(quantity.heading, line, better)
     further = (f"note: {one}" for one in notes(history))
-    return plain(table, *said, "", bars, *narrow(out), *further)
+    return plain(table, *more, *said, "", bars, *narrow(out), *further)
+
+
+def _second(
+    cells: Sequence[Sequence[str]], moved: Sequence[str]
+) -> tuple[list[RenderableType], list[str]]:
+    """Return a table of what the first one had no room for, and the headings still left out."""
+    if not moved:
+        return [], []
+    kept = [i for i, heading in enumerate(HEADINGS[:-1]) if heading in (VERSION, *moved)]
+    headings, rows = [HEADINGS[i] for i in kept], [[row[i] for i in kept] for row in cells]
+    figures = sum(i < FIRST_FIGURE for i in kept)
+    table, out = fitted(headings, rows, [one for one in SPARED if one in moved], figures)
+    return ["", table], out
 
 
 def rows(history: History) -> list[tuple[str, ...]]:

@@ -19,7 +19,7 @@ from pipeline.core.paths import Tree
 from pipeline.release.contents import write_sums
 from pipeline.release.marks import MARKS, reject
 from pipeline.release.version import Version
-from pipeline.report import terminal
+from pipeline.report import terminal, text
 from pipeline.report.files import write_reports
 from pipeline.report.history import (
     OTHER,
@@ -111,8 +111,21 @@ def test_a_narrow_terminal_leaves_columns_out_and_cuts_no_figure(
     rows = said.splitlines()
     assert "…" not in said
     assert any(row.startswith("* ") and SECOND in row for row in rows)
-    assert ("too narrow" in " ".join(said.split())) is (width < 200)
+    assert ("too narrow" in " ".join(said.split())) is (width < 80)
     assert "%" in rows[1]
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_terminal_of_80_columns_has_dates_and_instructions_of_each_version(
+    width: int, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "_console", lambda: Console(file=io.StringIO(), width=width))
+    history = read_history(tree, "p")
+    rows = [row.split() for row in render_history(history).splitlines()]
+    for one in history.points:
+        words = {word for row in rows if one.version in row for word in row}
+        assert {one.created[:10], text.figure(one.instructions), text.figure(one.misses)} <= words
+    assert sum("instructions/op" in row for row in rows) == 1
 
 
 def test_a_small_swing_is_no_full_height() -> None:
