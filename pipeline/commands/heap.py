@@ -19,6 +19,11 @@ NOTHING_LIVES = (
     "note: nothing of what was sampled lived then; --what allocated shows all since the start, "
     "HAKMEM_PROFILE_SIGNAL makes a program write a profile while it runs"
 )
+NO_SAMPLES = (
+    "note: nothing was sampled: the program asked for too little, or the profile began too late; "
+    "a smaller HAKMEM_PROFILE_RATE takes more samples"
+)
+NOTHING_GREW = "note: nothing grew or shrank between the two files"
 
 
 @click.command("heap", epilog="Example: pipeline heap app.1.heap app.2.heap --html growth.html")
@@ -93,9 +98,16 @@ def heap_command(
         click.echo(f"wrote {out}")
     if pprof is None and html is None:
         _show(facts, sums, show, full_names, lines)
-    if what == "live" and later is None and seen.profile.samples and not any(sums.values()):
-        click.echo(NOTHING_LIVES, err=True)
+    if not any(sums.values()):
+        click.echo(_why_nothing(seen.profile.samples, later), err=True)
     return ExitCode.LIVES if fail_above is not None and sum(sums.values()) > fail_above else 0
+
+
+def _why_nothing(samples: int, later: Path | None) -> str:
+    """Return why there is no row to show."""
+    if later is not None:
+        return NOTHING_GREW
+    return NOTHING_LIVES if samples else NO_SAMPLES
 
 
 def _write_pprof(out: Path, first: Named, later: Named | None) -> None:
@@ -118,4 +130,5 @@ def _show(
         return
     for key, value in facts:
         click.echo(f"{key:20} {value}")
-    click.echo((top if show == "top" else call_tree)(sums, full=full, lines=lines), nl=False)
+    if any(sums.values()):
+        click.echo((top if show == "top" else call_tree)(sums, full=full, lines=lines), nl=False)

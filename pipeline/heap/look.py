@@ -43,17 +43,24 @@ class Look:
         return [
             ("bytes, estimated", signed_size(sum(self.sums.values()))),
             ("samples", self.samples),
-            ("one sample", f"in {self.profile.rate:,} bytes, in the mean"),
-            ("error of a row", _error(self.profile.rate)),
+            *_precision(self.profile.rate),
             *([("samples lost", f"{lost:,}: there was no room for them")] if lost else []),
             *([("stacks cut", f"{cut:,}: {_CUT}")] if cut else []),
         ]
 
 
-def _error(rate: int) -> str:
-    """Return how far a row may be off: by the root of its samples, which come by chance."""
+def _precision(rate: int) -> list[tuple[str, str]]:
+    """Return how far a row may be off: by the root of its samples, which come by chance.
+
+    At a rate of one byte hardly a block is passed over.
+    """
+    if rate == 1:
+        return [("one sample", "for nearly each block"), ("error of a row", "almost none")]
     at = f"10 % at {size(100 * rate)}, 30 % at {size(11 * rate)}"
-    return f"about 1 / sqrt(its samples): {at}"
+    return [
+        ("one sample", f"in {rate:,} bytes, in the mean"),
+        ("error of a row", f"about 1 / sqrt(its samples): {at}"),
+    ]
 
 
 def named(file: Path) -> Named:

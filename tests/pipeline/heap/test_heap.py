@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pipeline.commands.heap import NO_SAMPLES, NOTHING_GREW
 from pipeline.core.errors import DataError
 from pipeline.heap.html import boxes
 from pipeline.heap.pprof import encode
@@ -322,8 +323,35 @@ def test_pprof_takes_growth_and_stacks_without_names() -> None:
 def test_a_program_that_has_freed_all_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "end.heap"
     path.write_text("heap profile: 0: 0 [ 2: 200] @ heap_v2/64\n0: 0 [2: 200] @ 0x10\n\n" + TAIL)
-    assert "nothing of what was sampled lived" in pipeline("heap", path).stderr
+    done = pipeline("heap", path)
+    assert "nothing of what was sampled lived" in done.stderr
+    assert "function" not in done.stdout and "0 live, of 2" in done.stdout
     assert pipeline("heap", path, "--what", "allocated").stderr == ""
+
+
+def test_two_files_alike_are_told_so_in_place_of_an_empty_table(
+    written: Path, tmp_path: Path
+) -> None:
+    done = pipeline("heap", written, written)
+    assert done.stderr == f"{NOTHING_GREW}\n" and "function" not in done.stdout
+    page = tmp_path / "a.html"
+    assert pipeline("heap", written, written, "--html", page).stderr == f"{NOTHING_GREW}\n"
+    text = page.read_text(encoding="utf-8")
+    assert "there is nothing to show" in text and "<svg" not in text and "<th>" not in text
+
+
+def test_a_profile_without_a_sample_says_what_helps(tmp_path: Path) -> None:
+    path = tmp_path / "none.heap"
+    path.write_text("heap profile: 0: 0 [ 0: 0] @ heap_v2/524288\n\n" + TAIL)
+    assert pipeline("heap", path).stderr == f"{NO_SAMPLES}\n"
+
+
+def test_where_each_block_is_a_sample_no_row_is_called_inexact(tmp_path: Path) -> None:
+    path = tmp_path / "each.heap"
+    path.write_text("heap profile: 1: 100 [ 1: 100] @ heap_v2/1\n1: 100 [1: 100] @ 0x10\n\n" + TAIL)
+    said = pipeline("heap", path).stdout
+    assert "one sample           for nearly each block\n" in said
+    assert "sqrt" not in said and "in 1 bytes" not in said
 
 
 def test_the_command_tells_live_samples_from_all(written: Path) -> None:

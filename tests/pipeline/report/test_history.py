@@ -147,9 +147,9 @@ def test_figures_are_those_of_the_report(tree: Tree) -> None:
 
 def test_a_report_of_another_schema_is_read_as_far_as_it_goes(tree: Tree) -> None:
     old = {"schema_version": 1, "verify": {"created": "2025-01-01T00:00:00+00:00"}}
-    for name, text in (("0.0.1-old", json.dumps(old)), ("0.0.2-bad", "{")):
+    for name, written in (("0.0.1-old", json.dumps(old)), ("0.0.2-bad", "{")):
         (tree.reports("p") / name).mkdir()
-        (tree.reports("p") / name / "report.json").write_text(text, encoding="utf-8")
+        (tree.reports("p") / name / "report.json").write_text(written, encoding="utf-8")
     history = read_history(tree, "p")
     assert (history.points[0].version, history.points[0].gain) == ("0.0.1-old", None)
     assert [Path(file).parent.name for file in history.unreadable] == ["0.0.2-bad"]
