@@ -12,6 +12,7 @@ from pathlib import Path
 
 from operate import allocators
 from operate.elf import Elf, NotElf, read
+from operate.environment import is_overwritten
 from pipeline.core.errors import UsageError
 
 _AT_SECURE = 23
@@ -62,10 +63,10 @@ class Process:
         """Its folder."""
         return self.proc / str(self.pid)
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, encoding: str = "utf-8") -> str:
         """Return one of its files, "" where the system has none of that name."""
         try:
-            return (self.folder / name).read_text(encoding="utf-8", errors="replace")
+            return (self.folder / name).read_text(encoding, errors="replace")
         except FileNotFoundError:
             return ""
 
@@ -113,8 +114,8 @@ class Process:
 
     def variables_are_gone(self) -> bool:
         """Tell whether the program wrote its title over them, as redis, nginx and postgres do."""
-        text = self.text("environ")
-        return bool(text) and "=" not in text.split("\0", 1)[0]
+        line = self.text("cmdline", "latin-1")  # a letter for each byte
+        return is_overwritten(self.text("environ"), len(line), self.text("stat"))
 
     def is_secure(self) -> bool:
         """Tell whether it was started in secure mode (setuid), in which variables do not count."""

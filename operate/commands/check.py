@@ -179,7 +179,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         *_library_rows(found),
         *(("other allocator", one) for one in found["other_allocators"]),
         *(("not preloaded", f"{one}: {why}") for one, why in found["preload_reasons"].items()),
-        *_option_rows(found["options"]),
+        *_option_rows(found["options"], found["pid"]),
         *_huge_page_rows(found["huge_pages"]),
         *_rows("memory", found["memory"]),
         *_rows("limits", found["limits"]),
@@ -214,10 +214,13 @@ def _is_outdated(known: dict[str, Any]) -> bool:
     return named and known["restart_gives_another"]
 
 
-def _option_rows(known: dict[str, str] | None) -> list[tuple[str, str]]:
+def _option_rows(known: dict[str, str] | None, pid: int) -> list[tuple[str, str]]:
     """Return the environment of the start; what a file changed since, `hakmem top` knows."""
     if known is None:
-        return _wrapped("options at start", "unknown: the program wrote over its environment")
+        asks = f"hakmem top --once --json {pid}".replace(" ", _TIE)
+        said = f"unknown: the program wrote over its environment; `{asks}` has those in force"
+        rows = _wrapped("options at start", f"{said}, if the process has a socket")
+        return [(name, row.replace(_TIE, " ")) for name, row in rows]
     said = " ".join(f"{name}={value}" for name, value in known.items())
     return _wrapped("options at start", said or "none set")
 

@@ -203,6 +203,26 @@ def test_a_program_that_writes_over_its_environment(compile_c: Compile, library:
     assert found["malloc_from"] == str(library)
     assert found["options"] is None
     assert "unknown: the program wrote over its environment" in said
+    assert f"`hakmem top --once --json {pid}`" in said  # not broken by the end of a line
+
+
+@pytest.mark.parametrize(("title", "begins"), [("worker of a=b, ", 3), ("a=b", 0), ("é=é", 0)])
+def test_a_title_that_looks_like_a_variable_is_none(
+    title: str, begins: int, compile_c: Compile, library: Path
+) -> None:
+    """`check` said that no option was set, and that malloc is libc's."""
+    text = "#include <stdio.h>\n#include <string.h>\nextern char **environ;"
+    text += "int main(int n, char **words) { char *end = words[0];"
+    text += "for (char **e = environ; *e; e++) end = *e + strlen(*e);"
+    text += f"size_t room = end - words[0], begins = environ[0] - words[0] - {begins};"
+    text += "memset(words[0], 'x', begins); memset(words[0] + begins, 0, room - begins);"
+    text += f'memcpy(words[0] + begins, "{title}", strlen("{title}"));'
+    text += "int c; while ((c = getchar()) != EOF) { putchar(c); fflush(stdout); } return 0; }"
+    with running(compile_c(text), LD_PRELOAD=str(library), HAKMEM_PURGE_DELAY="7") as pid:
+        shown = Path(f"/proc/{pid}/environ").read_text("utf-8").rstrip("\0")
+        code, found = facts(pid)
+    assert "=" in shown
+    assert (code, found["malloc_from"], found["options"]) == (0, str(library), None)
 
 
 def test_a_preload_that_failed_is_named(echo: Path) -> None:
@@ -354,7 +374,7 @@ def test_the_advice_is_for_who_asks(owner: int | None, user: int, words: str) ->
 def test_options_are_those_of_the_start_and_fit_the_terminal() -> None:
     path = "/run/" + "x" * 90
     said = {"HAKMEM_CONF": f"file={path}", "HAKMEM_PURGE_DELAY": "9", "HAKMEM_QUIET": "1"}
-    rows = check._option_rows(said)
+    rows = check._option_rows(said, 7)
     assert rows == [
         ("options at start", f"HAKMEM_CONF=file={path}"),
         ("", "HAKMEM_PURGE_DELAY=9 HAKMEM_QUIET=1"),
