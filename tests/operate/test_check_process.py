@@ -379,7 +379,7 @@ def test_options_are_those_of_the_start_and_fit_the_terminal() -> None:
         ("options at start", f"HAKMEM_CONF=file={path}"),
         ("", "HAKMEM_PURGE_DELAY=9 HAKMEM_QUIET=1"),
     ]
-    assert check._option_rows({}) == [("options at start", "none set")]
+    assert check._option_rows({}, 7) == [("options at start", "none set")]
 
 
 def test_a_name_that_is_no_text_neither_ends_it_nor_steers_the_terminal(
