@@ -1,206 +1,20 @@
-"""Reading counts: callgrind files, perf output, cache geometry, and the choice of a source."""
+"""The choice of a source of counts, and what is counted with it."""
 
 import dataclasses
 import os
-import shutil
-import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from pipeline.commands import doctor
-from pipeline.core.errors import ArtifactError, DataError
-from pipeline.judge.counting import hardware, valgrind
-from pipeline.judge.counting.callgrind_file import Profile, Region, read_profile
+from pipeline.core.errors import DataError
+from pipeline.judge.counting import hardware
 from pipeline.judge.counting.count import choose_source, count
-from pipeline.judge.counting.perf_output import parse_samples, parse_stat
-from pipeline.judge.counting.valgrind import Simulation, ValgrindSource, exactly
+from pipeline.judge.counting.valgrind import ValgrindSource, exactly
 from pipeline.judge.counts import LibraryCounts, Measured
-from pipeline.judge.judging import geometries
-from pipeline.judge.l1i import FALLBACK, SWEEP, machine_l1i
-from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Mode, Side, Tools
-from pipeline.toolchain.elf_file import interpreter, reading, text_bytes
-
-LIBRARY = Region(path="/lib/liba.so", base=0x400000, span=0x10000)
-HEAD = "positions: instr\nevents: Ir Dr Dw I1mr D1mr\nsummary: {total} 0 0 3 0\n"
-BODY = """
-ob=/lib/liba.so
-fn=malloc
-0x1000 10 1 1 2
-0x1040 5
-cob=/lib/libc.so
-cfn=memset
-calls=3 0x99
-0x1044 1000 0 0 900
-0x1048 1
-ob=???
-fn=0x0000000000402000
-0x402000 20 0 0 1
-0x600000 7 0 0 5
-ob=/lib/libc.so
-fn=memset
-0x402000 50 0 0 9
-"""
-
-
-def write(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "counts.callgrind"
-    path.write_text(text)
-    return path
-
-
-def test_code_is_found_by_address_also_outside_the_text_section(tmp_path: Path) -> None:
-    profile = read_profile(write(tmp_path, HEAD.format(total=93) + BODY), LIBRARY)
-    assert profile.instructions == {0x1000: 10, 0x1040: 5, 0x1048: 1, 0x2000: 20}
-    assert profile.i1_misses.total() == 3
-    assert profile.total_instructions == 93
-
-
-def test_branches_are_counted_in_the_library_alone(tmp_path: Path) -> None:
-    head = "positions: instr\nevents: Ir I1mr Bc Bcm Bi Bim\nsummary: 32\n"
-    body = "ob=/lib/liba.so\n0x10 10 0 4 1 2 1\n0x20 2 0 1\nob=/x\n0x10 20 0 9 0 9\n"
-    assert read_profile(write(tmp_path, head + body), LIBRARY).branches == 7
-
-
-def test_branches_that_were_not_simulated_are_unknown(tmp_path: Path) -> None:
-    assert read_profile(write(tmp_path, HEAD.format(total=93) + BODY), LIBRARY).branches is None
-
-
-def test_lines_and_pages() -> None:
-    executed = Counter({0x1000: 960, 0x1004: 30, 0x1040: 5, 0x2000: 5})
-    profile = Profile(executed, Counter(), total_instructions=1000)
-    assert (profile.touched(64), profile.touched(4096)) == (3, 2)
-    assert (profile.hot(64), profile.hot(4096)) == (1, 1)
-    flat = Profile(Counter(dict.fromkeys(range(0, 6400, 64), 1)), Counter(), 100)
-    assert (flat.touched(64), flat.hot(64)) == (100, 99)
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        (HEAD.format(total=92) + BODY, "add up"),
-        ("positions: line\n", "positions"),
-        ("events: Dr Ir I1mr\n", "events"),
-        ("events: Ir Dr Dw\n", "I1mr"),
-        (BODY, "before the line"),
-        ("", "its sum says None"),
-    ],
-)
-def test_a_broken_file_is_refused(tmp_path: Path, text: str, word: str) -> None:
-    with pytest.raises(DataError, match=word):
-        read_profile(write(tmp_path, text), LIBRARY)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="No such file"):
-        read_profile(tmp_path / "none", LIBRARY)
-
-
-def cache_index(root: Path, number: int, **fields: str) -> None:
-    folder = root / f"index{number}"
-    folder.mkdir(parents=True)
-    for name, value in fields.items():
-        (folder / name).write_text(value + "\n")
-
-
-def l1i(size: str, ways: str) -> dict[str, str]:
-    return {
-        "level": "1",
-        "type": "Instruction",
-        "size": size,
-        "ways_of_associativity": ways,
-        "coherency_line_size": "64",
-    }
-
-
-def test_the_machines_cache_is_read(tmp_path: Path) -> None:
-    cache_index(tmp_path, 0, level="1", type="Data", size="48K")
-    cache_index(tmp_path, 1, **l1i("64K", "16"))
-    assert machine_l1i(tmp_path) == (CacheGeometry(65536, 16, 64), "sysfs")
-
-
-@pytest.mark.parametrize(("size", "ways"), [("64K", "0"), ("48K", "8"), ("?", "8")])
-def test_a_cache_that_cannot_be_simulated_falls_back(tmp_path: Path, size: str, ways: str) -> None:
-    cache_index(tmp_path, 1, **l1i(size, ways))
-    assert machine_l1i(tmp_path) == (FALLBACK, "fallback")
-
-
-def test_no_description_falls_back(tmp_path: Path) -> None:
-    assert machine_l1i(tmp_path / "none") == (FALLBACK, "fallback")
-
-
-STAT = """
-# started on Sat Nov 21 04:00:00 2026
-
-4812031;;instructions:u;2412345;100.00;1.62;insn per cycle
-2970388;;cycles:u;2412345;100.00;;
-<not supported>;;L1-icache-load-misses:u;0;100.00;;
-<not counted>;;iTLB-load-misses:u;0;0.00;;
-0;;dTLB-load-misses:u;5000;100,00;;
-123;;branches:u;1447407;60.00;;
-"""
-"""As perf 6.1 prints it with -x; on a machine whose counters lack one event and are too few."""
-
-
-def test_not_supported_not_counted_and_multiplexed_are_unknown_and_not_zero() -> None:
-    assert parse_stat(STAT) == {
-        "instructions": 4812031,
-        "cycles": 2970388,
-        "L1-icache-load-misses": None,
-        "iTLB-load-misses": None,
-        "dTLB-load-misses": 0,
-        "branches": None,
-    }
-
-
-@pytest.mark.parametrize("running", ["", "nan", "?"])
-def test_a_stat_line_without_its_running_share_is_unknown(running: str) -> None:
-    assert parse_stat(f"5;;cycles:u;1;{running};;\n") == {"cycles": None}
-
-
-def test_a_processor_with_two_kinds_of_cores_counts_no_event_as_a_whole() -> None:
-    """There perf counts each kind alone, under its own name: either is a part, so none is taken."""
-    lines = (
-        "7421;;cpu_core/instructions/u;9;61.00;;\n<not counted>;;cpu_atom/instructions/u;0;0.00;;\n"
-    )
-    assert "instructions" not in parse_stat(lines)
-
-
-@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
-def test_the_real_perf_prints_what_is_read_here(tmp_path: Path) -> None:
-    """With software events, which every machine has; hardware's are printed in the same way."""
-    program = [sys.executable, "-S", "-c", "sum(range(2_000_000))"]
-    stat = ["perf", "stat", "-x", ";", "-e", "page-faults:u,task-clock:u", *program]
-    done = subprocess.run(stat, capture_output=True, text=True)
-    record = ["perf", "record", "-q", "-e", "{cpu-clock/period=100000/u}", "-o", "data", *program]
-    if done.returncode or subprocess.run(record, cwd=tmp_path, capture_output=True).returncode:
-        pytest.skip("perf may not count here")
-    values = parse_stat(done.stderr)
-    assert (values["page-faults"] or 0) > 10
-    assert values["task-clock"] is None  # a time in milliseconds is not a count
-    script = ["perf", "script", "-i", "data", "-F", "event,period,ip,dso"]
-    text = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True).stdout
-    counted = parse_samples(text)["cpu-clock"]
-    assert counted.total() == 100_000 * len(text.splitlines())
-    assert any("python" in name for name in counted)
-
-
-def test_samples_are_added_up_per_event_and_object() -> None:
-    text = (
-        "   1000003 instructions/period=1000003/u:      7faacc13ef3f (/usr/lib/libhakmem.so)\n"
-        "   1000003               instructions:u:      7faacc13ef40 (/usr/lib/libhakmem.so)\n"
-        "   1000003               instructions:u:      55aacc13ef40 (/bench/tiny hot)\n"
-        "     10007 L1-icache-load-misses/period=10007/u:      55aa ([vdso])\n"
-        "not a sample\n"
-    )
-    assert parse_samples(text) == {
-        "instructions": {"/usr/lib/libhakmem.so": 2_000_006, "/bench/tiny hot": 1_000_003},
-        "L1-icache-load-misses": {"[vdso]": 10_007},
-    }
-    assert parse_samples("\n") == {}
-
+from pipeline.judge.l1i import FALLBACK
+from pipeline.judge.request import BenchCommand, CacheGeometry, JudgeRequest, Side, Tools
 
 FAKE_PERF = """#!{python}
 import pathlib, re, sys
@@ -300,15 +114,6 @@ def test_a_run_without_samples_tells_nothing(tmp_path: Path) -> None:
         hardware_counts(tmp_path, fake_perf(tmp_path, inside=0))
 
 
-@pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
-def test_the_real_perf_understands_how_events_are_spelled(tmp_path: Path) -> None:
-    """It may well lack the events, as most virtual machines do; a bad spelling says so."""
-    for group in hardware.GROUPS:
-        argv = ["perf", "record", "-q", "-e", hardware.spelled(group), "-o", "x", "true"]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True)
-        assert "syntax error" not in done.stderr
-
-
 @pytest.mark.parametrize("event", hardware.REQUIRED)
 def test_without_hardware_counters_simulation_is_chosen_and_the_reason_kept(
     tmp_path: Path, event: str
@@ -367,37 +172,3 @@ def test_the_curve_counts_no_cache_twice(tmp_path: Path, monkeypatch: pytest.Mon
     found = count(asked, sides, (own, other, own), lambda _: None)
     assert [one.geometry for one in found.curve] == [other]
     assert seen.count(own) == seen.count(other) == 2
-
-
-@pytest.mark.parametrize(("mode", "points"), [("quick", 0), ("default", 0), ("thorough", 8)])
-def test_the_curve_has_as_many_points_as_the_mode_pays_for(mode: Mode, points: int) -> None:
-    own, *curve = geometries(mode)
-    assert own == machine_l1i()[0]
-    assert len(curve) == points
-    assert set(curve) <= set(SWEEP)
-
-
-@pytest.mark.parametrize("branches", [True, False])
-def test_branches_are_simulated_where_they_are_reported(
-    monkeypatch: pytest.MonkeyPatch, branches: bool
-) -> None:
-    monkeypatch.setattr(valgrind, "client_command", lambda argv, _: argv)
-    program, library, log = (sys.executable,), Path("/x.so"), Path("/log")
-    what = Simulation(program, {}, library, CacheGeometry(4096, 8), log, branches=branches)
-    said = [one for one in what.command(Path("/v"), Path("/c")) if "--branch-sim" in one]
-    assert said == [f"--branch-sim={'yes' if branches else 'no'}"]
-
-
-def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.so"
-    path.write_text("not ELF")
-    with pytest.raises(ArtifactError, match="ELF"):
-        reading(path, text_bytes)
-    with pytest.raises(ArtifactError, match="No such file"):
-        reading(tmp_path / "none.so", text_bytes)
-
-
-def test_a_program_names_its_dynamic_linker() -> None:
-    program = Path("/proc/self/exe").resolve()
-    assert Path(reading(program, interpreter) or "").is_file()
-    assert reading(program, text_bytes) > 0

@@ -1,4 +1,4 @@
-"""The search in a world whose truth is known, and what is left of it when it is killed."""
+"""A whole search in a world whose truth is known, and what is left of it when it is killed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tune_support import DEFAULT, World, ground, measurer, run_sample, single
+from tune_support import DEFAULT, LONG, TRUTH, World, ground, measurer, run_sample, single
 
 from pipeline.core.errors import BuildError
 from pipeline.core.paths import Tree
@@ -16,61 +16,13 @@ from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.geometry.write import write_default
 from pipeline.judge.samples import PairSample
-from pipeline.judge.statistics import Interval
 from pipeline.tune.engine import Local
 from pipeline.tune.measure import File, Job, Result
 from pipeline.tune.move import Move, apply
 from pipeline.tune.report import lines, markdown, rows, worths
-from pipeline.tune.search import (
-    CONFIRM_BLOCKS,
-    FRESH,
-    Measurer,
-    combinations,
-    confirm,
-    race,
-    winners,
-)
-from pipeline.tune.standing import Standing, standing
+from pipeline.tune.search import CONFIRM_BLOCKS, FRESH, Measurer, confirm, race
 from pipeline.tune.state import Journal
 from pipeline.tune.tuning import LAST, SINGLES, Outcome, Tuner
-
-TRUTH = {
-    "fast": (1.05, 1.0),
-    "lean": (1.0, 0.95),
-    "fast-and-fat": (1.06, 1.08),
-    "slow": (0.93, 1.0),
-    "slow-and-lean": (0.97, 0.9),
-    "nothing": (1.0, 1.0),
-    "nothing-else": (1.0, 1.0),
-}
-LONG = 1e9
-
-
-def test_a_race_finds_what_pays_and_drops_what_does_not(tmp_path: Path) -> None:
-    world = World(TRUTH)
-    trials = race(measurer(world, tmp_path / "r"), [single(name) for name in TRUTH], LONG)
-    assert len(trials) == len(TRUTH)
-    wins = {trial.candidate.name for trial in trials if trial.standing.wins}
-    assert wins == {"fast", "lean"}
-    blocks = {trial.candidate.name: trial.blocks for trial in trials}
-    assert blocks["slow"] == blocks["slow-and-lean"] == blocks["fast-and-fat"] == 1
-    assert blocks["fast"] == blocks["lean"] == 4
-    assert len(world.jobs) < 4 * len(TRUTH)
-
-
-def test_of_moves_about_the_same_thing_the_best_is_taken(tmp_path: Path) -> None:
-    world = World({"a": (1.03, 1.0), "b": (1.06, 1.0), "c": (1.0, 0.95)})
-    trials = race(measurer(world, tmp_path / "r"), [single(name) for name in "abc"], LONG)
-    paying = winners(trials, {"a": "depth", "b": "depth", "c": "table"})
-    assert {trial.candidate.name for trial in paying} == {"b", "c"}
-    assert [set(names) for names in combinations(paying)] == [{"b", "c"}]
-
-
-def test_without_time_candidates_are_left_out_and_nothing_is_begun_late(tmp_path: Path) -> None:
-    world = World(TRUTH)
-    trials = race(measurer(world, tmp_path / "r"), [single(name) for name in TRUTH], 3.5)
-    assert len(world.jobs) == 3
-    assert [trial.blocks for trial in trials] == [1, 1, 1]
 
 
 def test_confirming_takes_fresh_pairs_and_looks_once(tmp_path: Path) -> None:
@@ -90,9 +42,6 @@ def test_confirming_takes_fresh_pairs_and_looks_once(tmp_path: Path) -> None:
     assert trial.standing.pairs == trial.repeat.pairs == sum(h.pairs for h in trial.halves)
 
 
-# ---- a whole tuning ------------------------------------------------------------------------------
-
-
 BASE = default_geometry(Tree.here())
 MOVES = {
     "fast": ("small_depth", 64),
@@ -108,8 +57,6 @@ KINDS = {
     "warm_slabs": "pages",
 }
 WORTH = {"fast": (1.04, 1.0), "lean": (1.0, 0.96), "slow": (0.95, 1.0), "nothing": (1.0, 1.0)}
-
-
 OTHERS = dict.fromkeys(("lean", "slow", "nothing"), (1.0, 1.0))
 
 
@@ -317,65 +264,6 @@ def test_a_choice_that_only_one_seed_shows_is_none(tmp_path: Path) -> None:
     assert not trial.holds
     assert trial.halves[0].words == "better in speed"
     assert trial.halves[1].words != "better in speed"
-
-
-@pytest.mark.parametrize(
-    ("speed", "memory", "words", "wins"),
-    [
-        ((0.9993, 0.981, 1.0183), (1.0, 1.0, 1.0), "not shown", False),
-        ((1.02, 1.01, 1.03), (1.0, 0.995, 1.005), "better in speed", True),
-        ((1.02, 1.01, 1.03), (0.97, 0.96, 0.98), "better in speed, worse in memory", False),
-        ((1.0, 0.98, 1.02), (1.03, 1.02, 1.04), "better in memory", False),
-        ((0.997, 0.995, 0.999), (1.03, 1.02, 1.04), "worse in speed, better in memory", True),
-        ((0.95, 0.94, 0.96), (1.0, 1.0, 1.0), "worse in speed", False),
-    ],
-)
-def test_words_follow_the_intervals(
-    speed: tuple[float, float, float], memory: tuple[float, float, float], words: str, wins: bool
-) -> None:
-    fast, lean = (
-        Interval(value=value, low=low, high=high, confidence=0.95)
-        for value, low, high in (speed, memory)
-    )
-    found = Standing(fast, lean, pairs=20, harm="", margin=0.01)
-    assert found.words == words
-    assert found.wins == wins
-
-
-def test_what_keeps_a_gain_from_being_a_win_is_said() -> None:
-    gain = Interval(value=1.02, low=1.01, high=1.03, confidence=0.95)
-    wide = Interval(value=1.0, low=0.98, high=1.02, confidence=0.95)
-    found = Standing(gain, wide, pairs=20, harm="", margin=0.01)
-    assert (found.wins, found.words) == (False, "better in speed")
-    assert found.risk == ", but a loss of memory beyond 1.0 % is possible"
-    doubted = Standing(gain, gain, pairs=20, harm="", margin=0.01, doubt="two peaks at 9 KiB")
-    assert (doubted.wins, doubted.risk) == (False, ", but two peaks at 9 KiB")
-    assert Standing(gain, gain, pairs=20, harm="", margin=0.01).risk == ""
-
-
-def test_a_workload_that_seems_to_take_more_memory_is_no_win_and_not_called_worse() -> None:
-    """Its median is 15 % above, its runs lie between -10 and +30 %: that shows nothing."""
-
-    def pairs(growth: list[float]) -> list[PairSample]:
-        return [
-            PairSample(
-                round=number,
-                first="baseline",
-                padding=0,
-                together=True,
-                baseline=run_sample(1e6, 100_000),
-                tuned=run_sample(1.05e6 + number, round(100_000 * (1 + grown))),
-            )
-            for number, grown in enumerate(growth)
-        ]
-
-    still = pairs([0.0] * 8)
-    wide = standing(ground().request, {"one": still, "two": pairs([-0.1, 0.3, 0.25, 0.05] * 2)})
-    sure = standing(ground().request, {"one": still, "two": pairs([0.2, 0.21, 0.22, 0.2] * 2)})
-    assert "two peaks at" in sure.harm
-    assert not sure.wins
-    assert "two peaks at" in wide.doubt
-    assert (wide.harm, wide.wins) == ("", False)
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,16 @@ BENCHES = (
     BenchCommand("two", ("/bench/two",)),
 )
 NOISE = 0.01
+TRUTH = {
+    "fast": (1.05, 1.0),
+    "lean": (1.0, 0.95),
+    "fast-and-fat": (1.06, 1.08),
+    "slow": (0.93, 1.0),
+    "slow-and-lean": (0.97, 0.9),
+    "nothing": (1.0, 1.0),
+    "nothing-else": (1.0, 1.0),
+}
+LONG = 1e9
 
 
 class World:

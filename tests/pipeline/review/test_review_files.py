@@ -1,0 +1,122 @@
+"""What a review writes for other tools: SARIF, JUnit, annotations; and its findings by file."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import report_support
+from review_support import HEAD, keep, make_base, make_tree, review, seal
+
+from pipeline.core.paths import Tree
+from pipeline.layout.check import Finding
+from pipeline.report.files import read_report, write_reports
+from pipeline.review.model import RULES
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    return make_tree(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def base(tree: Tree, tmp_path: Path) -> Path:
+    """The folder of a published version of another tree."""
+    assert tree.root != tmp_path / "main"
+    return make_base(tmp_path)
+
+
+def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Path) -> None:
+    review(base, "--no-measure", "-o", tmp_path)
+    log = json.loads((tmp_path / "review.sarif").read_text(encoding="utf-8"))
+    assert log["version"] == "2.1.0"
+    found = {
+        one["message"]["text"]: (one["level"], one["locations"][0]["physicalLocation"])
+        for one in log["runs"][0]["results"]
+        if one["ruleId"] == "layout"
+    }
+    level, place = found["hak_free: line: starts at 0x10"]
+    assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/hot.txt")
+    assert place["region"]["startLine"] == 3
+    level, place = found["hak_fatal: cold: lies in the hot range"]
+    assert (level, place["artifactLocation"]["uri"]) == ("error", "layouts/mixed/cold.txt")
+    assert found["pop: not listed: 12 % of all calls"][0] == "note"
+    known = {rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]}
+    assert {one["ruleId"] for one in log["runs"][0]["results"]} <= known
+
+
+@pytest.mark.parametrize(("symbol", "said"), [("pop", "not listed"), ("hak_fatal", "in cold.txt")])
+def test_what_ran_often_is_told_where_base_does_not_have_it(
+    symbol: str, said: str, tree: Tree, base: Path
+) -> None:
+    often = Finding(rule="listed", symbol=symbol, text="12 % of all calls", broken=False)
+    keep(
+        tree, report_support.good().model_copy(update={"contract": (often,)}), HEAD, published=False
+    )
+    note = f"**note**: {symbol}: {said}"
+    assert note in review(base, "--no-measure")[1]
+    write_reports(base, read_report(base).model_copy(update={"contract": (often,)}))
+    seal(base)
+    assert note not in review(base, "--no-measure")[1]
+
+
+def test_a_change_of_lists_is_told_and_warned_of_where_the_function_ran_often(
+    tree: Tree, base: Path, tmp_path: Path
+) -> None:
+    good = report_support.good()
+    assert good.code is not None
+    sides = tuple(
+        side.model_copy(
+            update={
+                "functions": tuple(
+                    one.model_copy(update={"listed": "cold" if one.name == "hak_free" else None})
+                    if one.name in ("hak_free", "hak_malloc")
+                    else one
+                    for one in side.functions
+                )
+            }
+        )
+        for side in good.code
+    )
+    often = Finding(rule="listed", symbol="hak_malloc", text="12 % of all calls", broken=False)
+    moved = good.model_copy(update={"code": sides, "contract": (often,), "findings": ()})
+    keep(tree, moved, HEAD, published=False)
+    _, said = review(base, "--no-measure", "-o", tmp_path)
+    assert "**warning**: hak_malloc: another list: hot.txt → no list; 12 % of all calls" in said
+    assert "**note**: hak_free: another list: hot.txt → cold.txt" in said
+    assert "hak_malloc: not listed" not in said
+
+
+def test_what_is_about_the_whole_build_has_no_place_in_the_change(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    _, said = review(base, "--no-measure", "-o", tmp_path)
+    assert "::error title=" in said and "file=training/" not in said
+    assert "training/profiles" not in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert "training/profiles/mixed.toml" in (tmp_path / "review.sarif").read_text(encoding="utf-8")
+
+
+def test_junit_counts_what_fails(base: Path, tmp_path: Path) -> None:
+    review(base, "--no-measure", "-o", tmp_path)
+    suite = ET.parse(tmp_path / "junit.xml").getroot()
+    cases = list(suite)
+    failed = [case for case in cases if case.find("failure") is not None]
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), str(len(failed)))
+    broken = next(case for case in failed if "layouts/" in (case.get("name") or ""))
+    assert "layouts/mixed/hot.txt:3: hak_free" in (broken[0].text or "")
+    never = {"What was measured is decided.", RULES["regression"]}
+    assert not never & {case.get("name") for case in cases}
+
+
+def test_annotations_are_printed_in_a_job_alone(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "::error" not in review(base, "--no-measure")[1]
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    said = review(base, "--no-measure")[1]
+    assert "::error file=layouts/mixed/hot.txt,line=3,title=hak_free%3A line::starts at" in said
+    lines = [line for line in said.splitlines() if line.startswith("::")]
+    assert all(line.count("::") >= 2 for line in lines)

@@ -1,0 +1,126 @@
+"""`.ci/review`: it finds a wrong BASE before it builds, and versions that are published."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from review_support import ROOT
+
+from pipeline.core.errors import ExitCode
+from pipeline.release.contents import write_sums
+from pipeline.review import known
+
+
+def _published_at(dist: Path, commit: str) -> tuple[Path, str]:
+    folder = dist / "1.0-aa11"
+    folder.mkdir(parents=True)
+    git = {"commit": commit, "clean": True}
+    text = json.dumps({"git": git, "verdict": {"mode": "quick"}})
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    write_sums(folder)
+    return folder, text
+
+
+def test_a_version_is_named_whose_commit_differs_in_pages_alone(tmp_path: Path) -> None:
+    def commit(file: str) -> str:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("new", encoding="utf-8")
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        for words in (("init", "-q"), ("add", file), (*who, "commit", "-qm", file)):
+            subprocess.run(["git", "-C", tmp_path, *words], check=True)
+        return subprocess.check_output(["git", "-C", tmp_path, "rev-parse", "HEAD"], text=True)[:-1]
+
+    dist = tmp_path / "dist" / "mixed"
+    folder, _ = _published_at(dist, commit("allocator/a.c"))
+    pages = [commit("docs/page.md"), commit("tests/test_a.py"), commit("CHANGELOG.md")]
+    found = [known.built_at(dist, one, "quick") for one in pages]
+    assert [one and one.folder for one in found] == [folder] * 3
+    assert known.built_at(dist, commit("allocator/b.c"), "quick") is None
+
+
+def test_a_published_version_of_the_commit_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, text = _published_at(tmp_path / "mixed", "0123")
+    known.main(str(folder.parent), "0123", "quick")
+    assert f"`.ci/review {folder} mixed`" in capsys.readouterr().out
+    for commit, mode in (("4567", "quick"), ("0123", "default")):
+        assert known.built_at(folder.parent, commit, mode) is None
+    (folder / "manifest.json").write_text(f"{text} ", encoding="utf-8")
+    assert known.built_at(folder.parent, "0123", "quick") is None
+
+
+def script(*words: str, at: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([at / ".ci/review", *words], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Path:
+    """A tree of git with the script, and with builds that end as the file `code` says."""
+    root = tmp_path / "scripted"
+    (root / ".ci").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci/review", root / ".ci/review")
+    build = '#!/bin/sh\n[ -t 0 ] && echo asked\necho built\nexit "$(cat "$(dirname "$0")/code")"\n'
+    (root / "bootstrap").write_text(build, encoding="utf-8")
+    (root / "bootstrap").chmod(0o755)
+    author = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    for words in (("init", "-q"), (*author, "commit", "-qm", "x", "--allow-empty")):
+        subprocess.run(["git", "-C", root, *words], check=True)
+    return root
+
+
+def test_the_script_says_what_it_does() -> None:
+    for word in ("-h", "--help"):
+        done = script(word)
+        assert done.returncode == 0
+        assert ".ci/review BASE [PROFILE]" in done.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("",)])
+def test_the_script_needs_a_base(words: tuple[str, ...]) -> None:
+    done = script(*words)
+    assert done.returncode == ExitCode.USAGE
+    assert "BASE is missing or empty" in done.stderr
+    assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        ("nosuch", "there is no revision, file or folder 'nosuch'"),
+        ("bootstrap", "bootstrap is no bundle of a version"),
+        (".ci", ".ci is no folder of a version, and no build of 'mixed' was judged in it"),
+    ],
+)
+def test_the_script_finds_a_wrong_base_before_it_builds(
+    base: str, said: str, scripted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(scripted)
+    done = script(base, at=scripted)
+    assert (done.returncode, done.stdout) == (ExitCode.USAGE, "")
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("code", [ExitCode.PROFILE, ExitCode.INTERRUPTED])
+def test_the_script_ends_with_the_code_of_the_build(code: ExitCode, scripted: Path) -> None:
+    (scripted / "code").write_text(str(code.value), encoding="utf-8")
+    done = script("HEAD", at=scripted)
+    assert done.returncode == code
+    assert "built" in done.stdout
+
+
+def test_the_script_asks_nothing_on_a_terminal(scripted: Path) -> None:
+    (scripted / "code").write_text("3", encoding="utf-8")
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [scripted / ".ci/review", "HEAD"], stdin=theirs, capture_output=True, text=True, check=False
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert "built" in done.stdout
+    assert "asked" not in done.stdout
