@@ -107,8 +107,8 @@ def _outcome(findings: Sequence[Finding]) -> str:
     if not left:
         return said
     what = "1 function that ran often is" if left == 1 else f"{left} functions that ran often are"
-    propose = "`.venv/bin/pipeline layout propose` shows where to add "
-    return f"{said}. {what} not in hot.txt: {propose}{'it' if left == 1 else 'them'}"
+    measure = "`.venv/bin/pipeline layout propose --measure` says whether listing saves misses"
+    return f"{said}. {what} not in hot.txt: {measure}"
 
 
 def _tell(findings: Sequence[Finding], verbose: bool) -> None:

@@ -235,6 +235,7 @@ def test_what_is_not_listed_is_in_the_last_sentence() -> None:
     listed = Finding(rule="listed", symbol="x", text="", broken=False)
     assert _outcome([]) == "holds"
     assert _outcome([listed, listed]).startswith("holds. 2 functions that ran often are not in hot")
+    assert _outcome([listed]).endswith("propose --measure` says whether listing saves misses")
     gone = Finding(rule="there", symbol="y", text="", broken=True)
     assert _outcome([gone, listed]).startswith("is broken in 1 place. 1 function that ran often is")
 
