@@ -140,12 +140,8 @@ def _reason(function: MapFunction, hot: list[str]) -> str:
     if function.count is None:
         return "not listed"
     if function.count and function.section == NEVER:
-        return "not listed; what ran in training is its inlined copies, this copy never did"
-    return (
-        "not listed; ran in training: by heat, behind hot.txt"
-        if function.count
-        else "not listed; never ran in training"
-    )
+        return "this copy never ran in training, its inlined copies did"
+    return "by heat, behind hot.txt" if function.count else "never ran in training"
 
 
 def _why_gone(function: MapFunction, inlined: Mapping[str, Sequence[str]]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the judge's numpy would take a second of every command that writes a number
     from pipeline.evidence.model import LayoutNull
     from pipeline.judge.counts import Measured
+    from pipeline.judge.known import Bloat, Dose
     from pipeline.judge.statistics import Interval
 
 UNKNOWN = "unknown"
@@ -142,6 +143,14 @@ def short(count: int | None) -> str:
 def many(count: int, one: str) -> str:
     """Return a number with its noun: "1 place", "3 places"."""
     return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
+def injected(doses: Sequence[Dose | Bloat]) -> str:
+    """Return by how much a known copy was made worse: "2.0 % in each of 15 workloads"."""
+    parts = sorted(one.loss if hasattr(one, "loss") else one.rise for one in doses)
+    least, most = percent(parts[0]), percent(parts[-1])
+    amount = least if least == most else f"{least} to {most}"
+    return f"{amount} in {many(len(parts), 'workload')}"
 
 
 def day(moment: str) -> str:

@@ -157,7 +157,7 @@ def paired_lines(model: ReportModel) -> tuple[str, ...]:
         f"have: `.venv/bin/pipeline versus libc {mine} {_timed_alike(model)}` "
         "compares with that.",
         "Speed: the baseline is 1, and more is faster. The interval is that of the pairs.",
-        "Memory: both columns are medians; the ratio is the median over the pairs.",
+        "Memory: both columns are medians; their change is the median over the pairs.",
     )
 
 

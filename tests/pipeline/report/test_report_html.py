@@ -10,6 +10,7 @@ import pytest
 from judge_support import pairs, result_of, throughput_of
 from report_support import bad, good, mixed_counts
 
+from pipeline.judge.known import Dose
 from pipeline.judge.statistics import Interval
 from pipeline.report.build import alone
 from pipeline.report.html import render_html
@@ -19,6 +20,7 @@ from pipeline.report.svg.draw import Scale, element, nice_ticks, tick_labels
 from pipeline.report.svg.intervals import Span, cell_axis, span_of
 from pipeline.report.svg.textmap import heat_level
 from pipeline.report.terminal import as_text
+from pipeline.report.text import ends, injected
 from pipeline.report.view import measured_and_found
 
 LIMIT = 2_000_000
@@ -299,3 +301,24 @@ def test_a_single_workload_has_the_interval_of_all() -> None:
         row = next(line for line in said.splitlines() if "tiny" in line and "6.0" in line)
         assert "faster" in row.lower(), row
         assert "are wider" not in said and "wider intervals" not in said
+
+
+def test_a_step_of_the_ablation_has_its_interval_in_words() -> None:
+    """It was drawn alone: whoever reads the figure aloud or copies it had none."""
+    model = good()
+    steps = model.evidence.ablation.steps if model.evidence and model.evidence.ablation else ()
+    known = [one.speed for one in steps if one.speed]
+    page = render_html(model).replace("\N{NO-BREAK SPACE}", " ")
+    assert known
+    assert all(f"<small>{ends(speed)}</small>" in page for speed in known)
+
+
+def test_what_was_injected_is_a_figure_and_no_list() -> None:
+    """It named each of 15 workloads with the same share."""
+    doses = [
+        Dose(workload=f"w{number}", rounds=9, loss=0.02, probe_rounds=90, probe_loss=0.2)
+        for number in range(15)
+    ]
+    assert injected(doses) == "2.0 % in 15 workloads"
+    other = doses[0].model_copy(update={"loss": 0.019})
+    assert injected([*doses, other]) == "1.9 % to 2.0 % in 16 workloads"

@@ -105,7 +105,7 @@ def test_functions_tell_why_they_moved() -> None:
     assert why["hak_malloc"] == "hot.txt, place 1 of 2"
     assert why["hak_fatal"] == "cold.txt"
     assert why["hak_malloc.cold.0"].startswith("blocks of hak_malloc that the training never ran")
-    assert why["stays"] == "not listed; ran in training: by heat, behind hot.txt"
+    assert why["stays"] == "by heat, behind hot.txt"
     assert why["pop"] == "inlined into hak_malloc"
     assert why["gone"] == "no function of its own any more: inlined, or not needed"
 
