@@ -17,6 +17,7 @@
 #include "pages/range.h"
 #include "reclaim/background.h"
 #include "reclaim/purge.h"
+#include "report/server.h"
 #include "sampling/sampling.h"
 #include "stats/stats.h"
 #include "thread/thread.h"
@@ -134,6 +135,7 @@ static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     enum hak_pick pick = hak_sampling_pick(heap);
     bool right = hak_sampling_toss(heap);
     hak_owner_leaves(heap);
+    hak_server_look();
     if (HAK_HARDENED && heap->sampled.counted)
         return refill_with_canary(heap, size);
     void *block = take_picked(pick, size, right);

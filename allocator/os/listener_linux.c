@@ -5,14 +5,17 @@
 #include "os/thread.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <sys/un.h>
 
 enum { BACKLOG = 16 };
 
 static hak_socket listener = {.fd = -1};
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
-static hak_socket file;       /* that of the path: its inode is another one than the socket's */
-static HAK_EARLY pid_t owner; /* each process that ends reads it */
+static hak_socket file; /* that of the path: its inode is another one than the socket's */
+static char pattern[sizeof address.sun_path]; /* the path with its %p; "": it has none */
+static HAK_EARLY _Atomic pid_t owner; /* who listens, or may; each process that ends reads it */
 
 /* ---- the path ---- */
 
@@ -133,8 +136,40 @@ static const char *open_at(const char *path) {
     return NULL;
 }
 
+static bool has_number(const char *path) {
+    while (*path != '\0' && (path[0] != '%' || path[1] != 'p'))
+        path++;
+    return *path != '\0';
+}
+
+/* The program may write over its environment, so this is a copy. */
+static void remember(const char *path) {
+    size_t length = strlen(path);
+    if (length < sizeof pattern && has_number(path))
+        memcpy(pattern, path, length + 1);
+}
+
 const char *hak_listener_open(const char *path) {
-    return HAK_KEEP_ERRNO(open_at(path));
+    const char *why = HAK_KEEP_ERRNO(open_at(path));
+    if (why == NULL)
+        remember(path);
+    return why;
+}
+
+bool hak_listener_inherit(void) {
+    hak_listener_drop();
+    file = hak_no_socket;
+    owner = pattern[0] != '\0' ? hak_call_process() : 0;
+    return owner != 0;
+}
+
+/* A child by vfork has our memory, and a number of its own. */
+bool hak_listener_may_open(void) {
+    return owner == hak_call_process();
+}
+
+bool hak_listener_open_own(void) {
+    return HAK_KEEP_ERRNO(open_at(pattern)) == NULL;
 }
 
 bool hak_listener_is_open(void) {
@@ -144,8 +179,11 @@ bool hak_listener_is_open(void) {
 void hak_listener_close(void) {
     int saved_errno = errno;
     struct stat now;
-    if (owner != 0 && owner == hak_call_process() && hak_call_lstat(address.sun_path, &now) == 0 &&
-        now.st_dev == file.device && now.st_ino == file.inode)
+    if (owner == 0 || owner != hak_call_process())
+        return;
+    owner = 0;
+    if (hak_call_lstat(address.sun_path, &now) == 0 && now.st_dev == file.device &&
+        now.st_ino == file.inode)
         hak_call_unlink(address.sun_path);
     errno = saved_errno;
 }

@@ -60,6 +60,9 @@ void hak_os_huge_pages(void *start, size_t size, enum hak_huge_pages mode);
  * is not called then. */
 bool hak_os_may_ask(void);
 
+/* What confines the process, as a word: it changes where a program sets up a filter. */
+HAK_COLD unsigned hak_os_confinement(void);
+
 /* Bytes of the memory that are resident; 0 when the system does not say. */
 size_t hak_os_resident(void *start, size_t size);
 

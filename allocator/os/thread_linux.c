@@ -46,6 +46,13 @@ bool hak_os_start_thread(hak_os_thread *thread) {
     return HAK_KEEP_ERRNO(start(thread, STACK) || start(thread, USUAL_STACK));
 }
 
+bool hak_os_blocks_signals(void) {
+    uint64_t blocked = 0;
+    long done =
+        HAK_KEEP_ERRNO(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked));
+    return done != 0 || blocked != 0;
+}
+
 static struct timespec time_of(uint64_t milliseconds) {
     return (struct timespec){(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000};
 }

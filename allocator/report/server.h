@@ -10,3 +10,9 @@ typedef size_t hak_fill(char *buffer, size_t size);
 /* Starts the thread that answers /metrics (and /) and /json by these, if `environment` has the
  * variable and may be believed; else nothing happens. At load; calls malloc. */
 void hak_server_start(char *const environment[], hak_fill *prometheus, hak_fill *json);
+
+/* In a forked child the thread starts later, if the path has %p: most children exec or end at once.
+ * Until then heaps are told that something has changed (sampling/sampling.h), so mallocs come by
+ * here. Frees do not: libc frees under the lock that pthread_create wants. Starts it when its time
+ * has come and nothing makes it unsafe. On a slow path, under no lock; it may allocate. */
+void hak_server_look(void);

@@ -165,6 +165,18 @@ void hak_heap_look(void) {
     hak_owner_leaves(heap);
 }
 
+bool hak_heap_arm(void) {
+    hak_heap *heap = hak_this_thread.owned;
+    if (hak_locks_held != 0 || (heap != NULL && atomic_load(&heap->busy)))
+        return false;
+    if (heap == NULL || !hak_owner_enters(heap))
+        return true;
+    heap->arming.at_ms = 0;
+    hak_arm(heap, HAK_CLASS_NONE, hak_os_now_ms());
+    hak_owner_leaves(heap);
+    return true;
+}
+
 size_t hak_heap_purge_all(void) {
     hak_heap *heap = hak_heap_self();
     if (heap == NULL || !hak_owner_enters(heap))

@@ -36,5 +36,9 @@ void hak_heap_flush_borrowed(void);
 /* hak_purge_tick for the calling thread's heap, if it has one. Not on a slow path. */
 HAK_COLD void hak_heap_look(void);
 
+/* Arms the calling thread's magazines: its next calls look at the clock. Not on a slow path: false
+ * where this is one, which a handler of signals has interrupted. */
+HAK_COLD bool hak_heap_arm(void);
+
 /* hak_purge_all for the calling thread's heap, on a slow path or not. */
 size_t hak_heap_purge_all(void);
