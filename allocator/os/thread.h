@@ -17,8 +17,8 @@ typedef struct {
  * calls calloc: no lock of ours may be held. `thread` is read for as long as the thread lives. */
 bool hak_os_start_thread(hak_os_thread *thread);
 
-/* The calling thread blocks a signal, as each handler of signals does while it runs. */
-HAK_COLD bool hak_os_blocks_signals(void);
+/* The calling thread blocks a signal that has a handler, as each handler does while it runs. */
+HAK_COLD bool hak_os_may_be_in_handler(void);
 
 void hak_os_sleep_ms(uint64_t milliseconds);
 

@@ -46,11 +46,24 @@ bool hak_os_start_thread(hak_os_thread *thread) {
     return HAK_KEEP_ERRNO(start(thread, STACK) || start(thread, USUAL_STACK));
 }
 
-bool hak_os_blocks_signals(void) {
+static bool has_handler(int signal) {
+    struct sigaction now;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL &&
+           now.sa_handler != SIG_IGN;
+}
+
+static bool blocks_a_handler(void) {
     uint64_t blocked = 0;
-    long done =
-        HAK_KEEP_ERRNO(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked));
-    return done != 0 || blocked != 0;
+    if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked) != 0)
+        return true;
+    for (int signal = 1; blocked != 0; signal++, blocked >>= 1)
+        if ((blocked & 1) != 0 && has_handler(signal))
+            return true;
+    return false;
+}
+
+bool hak_os_may_be_in_handler(void) {
+    return HAK_KEEP_ERRNO(blocks_a_handler());
 }
 
 static struct timespec time_of(uint64_t milliseconds) {

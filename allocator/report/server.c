@@ -143,7 +143,7 @@ static void after_fork_in_child(void) {
 /* A handler of signals may have interrupted pthread_create, and a filter that came since the fork
  * may end the child for a socket. */
 static bool may_start(void) {
-    return !hak_forks && hak_os_confinement() == confinement && !hak_os_blocks_signals() &&
+    return !hak_forks && hak_os_confinement() == confinement && !hak_os_may_be_in_handler() &&
            hak_listener_may_open();
 }
 
