@@ -78,8 +78,8 @@ def _found(process: Process) -> str:
         raise UsageError(
             f"process {process.pid} has no socket for statistics",
             hint=f"does it use the library at all (hakmem check {process.pid})? Then start it with "
-            f"{VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of nginx, never has one: "
-            "docs/statistics.md",
+            f"{VARIABLE}=/tmp/%p.sock; a forked child, such as a worker of nginx, has one when it "
+            "has lived for a second and then allocates: docs/statistics.md",
         )
     if len(found) > 1:
         raise UsageError(
@@ -99,7 +99,8 @@ def _ask(process: Process, path: str) -> Document:
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise UsageError(
             f"process {process.pid} does not answer at {path}: {error}",
-            hint="does it use the library (hakmem check)? A forked child has no socket",
+            hint="does it use the library (hakmem check)? A forked child has a socket only where "
+            "the path has %p, once it has lived for a second and then allocates",
         ) from error
     finally:
         connection.close()
