@@ -1,7 +1,6 @@
 #include "base/fatal.h"
 
 #include "base/text.h"
-#include "base/write.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "base/write.h"
+#include "base/fatal.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
  * their own: base/cold_classes.def. All others are those of operator new without a hint. */
 #include "base/classes.h"
 #include "front/cxx.h"
-#include "front/refill.h"
+#include "front/doors.h"
 #include "include/hakmem.h"
 
 typedef unsigned char heat;

@@ -6,8 +6,7 @@
  *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_malloc */
-#include "front/refill.h"
-#include "front/retire.h"
+#include "front/doors.h"
 #include "front/strict.h"
 #include "hot/magazine.h"
 #include "include/hakmem.h"

@@ -1,5 +1,5 @@
 /* malloc beyond the small classes: classes of medium blocks, and large ones. */
-#include "front/refill.h"
+#include "front/doors.h"
 #include "hot/magazine.h"
 #include "large/large.h"
 #include "thread/thread.h"

@@ -1,5 +1,5 @@
-/* The door behind malloc: front/refill.h. */
-#include "front/refill.h"
+/* The door behind malloc. */
+#include "front/doors.h"
 
 #include "base/classes.h"
 #include "base/probe.h"

@@ -1,5 +1,5 @@
-/* The door behind free: front/retire.h. */
-#include "front/retire.h"
+/* The door behind free. */
+#include "front/doors.h"
 
 #include "base/probe.h"
 #include "bin/bin.h"

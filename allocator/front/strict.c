@@ -2,7 +2,7 @@
 
 #include "base/classes.h"
 #include "front/profile.h"
-#include "front/retire.h"
+#include "front/doors.h"
 #include "hot/magazine.h"
 #include "large/large.h"
 #include "os/os.h"

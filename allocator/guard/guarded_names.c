@@ -16,13 +16,6 @@ static void *zeroed(size_t alignment, size_t size) {
     return hak_core_calloc(1, size);
 }
 
-/* With posix_memalign's answer in errno. */
-static void *by_posix_rules(size_t alignment, size_t size) {
-    void *block = NULL;
-    errno = hak_core_posix_memalign(&block, alignment, size);
-    return block;
-}
-
 HAK_EXPORT void *hak_malloc(size_t size) {
     return hak_guard_allocate(&(hak_wish){.size = size});
 }
@@ -54,17 +47,6 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     return block != NULL ? hak_guard_size(block, "malloc_usable_size") : 0;
 }
 
-HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
-    int saved_errno = errno;
-    void *block = hak_guard_allocate(
-        &(hak_wish){.from = by_posix_rules, .size = size, .alignment = alignment});
-    int answer = block != NULL ? 0 : errno;
-    errno = saved_errno;
-    if (block != NULL)
-        *out = block;
-    return answer;
-}
-
 HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
     return hak_guard_allocate(
         &(hak_wish){.from = hak_core_aligned_alloc, .size = size, .alignment = alignment});
@@ -73,6 +55,18 @@ HAK_EXPORT void *hak_aligned_alloc(size_t alignment, size_t size) {
 HAK_EXPORT void *hak_memalign(size_t alignment, size_t size) {
     return hak_guard_allocate(
         &(hak_wish){.from = hak_core_memalign, .size = size, .alignment = alignment});
+}
+
+HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
+    if (!hak_is_power_of_two(alignment) || alignment % sizeof(void *) != 0)
+        return EINVAL;
+    int saved_errno = errno;
+    void *block = hak_memalign(alignment, size);
+    errno = saved_errno;
+    if (block == NULL)
+        return ENOMEM;
+    *out = block;
+    return 0;
 }
 
 #include "front/libc_names.h"

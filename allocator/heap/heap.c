@@ -13,7 +13,6 @@
 #include "pages/run_cache.h"
 #include "slab/slab.h"
 #include "stats/stats.h"
-#include "stats/tallies.h"
 
 /* ---- making ---- */
 

@@ -3,7 +3,6 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "leaks/reach.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "os/peek.h"

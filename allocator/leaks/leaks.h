@@ -1,7 +1,7 @@
 /* Leaks: live blocks that nothing of the program points to, when it ends (HAKMEM_LEAKS).
  *
  *   suspects.h   the blocks                       handed in by who calls
- *   reach.h      memory that the program uses  -> each word that is an address in a suspect
+ *   reach.c      memory that the program uses  -> each word that is an address in a suspect
  *                what is found is looked at in turn; what is left is a leak
  *
  * In the guard a number says who asked for each block: origins.h. Elsewhere the heap

@@ -1,4 +1,4 @@
-#include "leaks/reach.h"
+#include "leaks/suspects.h"
 
 #include "base/bits.h"
 #include "os/object.h"

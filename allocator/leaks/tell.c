@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "leaks/leaks.h"
 #include "leaks/origins.h"
-#include "leaks/reach.h"
 #include "os/stack.h"
 
 enum { GROUPS_TOLD = 10, AMOUNT = 64 };

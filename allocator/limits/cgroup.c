@@ -1,4 +1,4 @@
-#include "limits/cgroup.h"
+#include "limits/limit.h"
 
 #include "base/text.h"
 #include "os/file.h"

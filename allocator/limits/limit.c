@@ -1,7 +1,6 @@
 #include "limits/limit.h"
 
 #include "base/fatal.h"
-#include "limits/cgroup.h"
 #include "os/os.h"
 #include "policy/policy.h"
 

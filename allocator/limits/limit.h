@@ -27,3 +27,17 @@ HAK_INLINE void hak_limit_look(void) {
     if (HAK_UNLIKELY(atomic_load_explicit(&hak_limit_moves, memory_order_relaxed)))
         hak_limit_look_again();
 }
+
+/* ---- what the process's cgroups grant, and whether memory is short there: limits/cgroup.c.
+ * Version 2, version 1, and both at once; nested groups: the least counts ---- */
+
+/* Bytes of memory that the group and all above it grant; SIZE_MAX: no limit, or none that can be
+ * seen. */
+HAK_COLD size_t hak_cgroup_limit(void);
+
+/* Percent of the last ten seconds in which some task waited for memory: of the group (version 2),
+ * or of the machine; 0 where the system does not say. */
+HAK_COLD unsigned long hak_cgroup_pressure(void);
+
+/* Stands in front of all paths that are read; empty but in tests. */
+extern HAK_HIDDEN const char *hak_cgroup_root;

@@ -1,10 +1,10 @@
 /* Small files: what an operator wrote, and what the kernel says in /proc. errno is kept. */
 #pragma once
 
-#include "base/attributes.h"
+#include "base/text.h"
 
+#include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Reads at most size - 1 bytes into `text` and ends it with a zero. Returns how many; -1: it cannot
  * be opened or read. */
@@ -18,3 +18,20 @@ HAK_COLD long hak_os_read_trusted(const char *path, char *text, size_t size, con
  * bytes. False: it cannot be read. */
 bool hak_os_each_line(const char *path, void (*each)(const char *line, void *context),
                       void *context);
+
+/* ---- a file that is written in one go: private, and under its name only when it is whole ---- */
+
+typedef struct hak_out {
+    hak_text text;   /* what is added to it goes to the file; first, to find the rest by it */
+    int file, error; /* error: the first errno, or 0 */
+    const char *path;
+    char part[PATH_MAX], buffer[4096];
+} hak_out;
+
+/* Opens a file beside `path`, which is kept, that nobody else may read. False: `error` says why.
+ * One thread. */
+bool hak_out_open(hak_out *out, const char *path);
+/* Adds the contents of a file of the system. */
+void hak_out_copy(hak_out *out, const char *path);
+/* Gives the file its name. Returns 0 or the first error; then there is no file. */
+int hak_out_close(hak_out *out);

@@ -5,7 +5,7 @@
 #include "include/hakmem.h"
 #include "include/hakmem_research.h"
 #include "policy/policy.h"
-#include "stats/tallies.h"
+#include "stats/stats.h"
 
 #include <stdio.h>
 

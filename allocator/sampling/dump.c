@@ -3,7 +3,7 @@
 #include "base/fatal.h"
 #include "os/calls.h"
 #include "os/lock.h"
-#include "os/out.h"
+#include "os/file.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 

@@ -9,7 +9,7 @@
 
 enum { SITES = 8192, LIVE = 65536, MOST_LIVE = LIVE / 4 * 3, LONGEST = 64 };
 
-/* Blocks are known by their addresses with all bits turned: who looks for leaks (leaks/reach.h)
+/* Blocks are known by their addresses with all bits turned: who looks for leaks (leaks/reach.c)
  * would take them for pointers. */
 typedef struct live {
     uintptr_t block; /* 0: none */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/attributes.h"
+#include "base/tally.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -20,3 +21,11 @@ HAK_COLD void *hak_refuse(size_t size);
 #define HAK_COUNT(name, by)                                                                        \
     atomic_fetch_add_explicit(&hak_events.name, (size_t)(by), memory_order_relaxed)
 #define HAK_COUNTED(name) atomic_load_explicit(&hak_events.name, memory_order_relaxed)
+
+/* ---- what was counted in heaps whose memory has gone back to the system: research builds ---- */
+
+/* Adds what a heap has counted, one tally for each class, before its memory goes. */
+void hak_tallies_keep(const hak_tally *tallies);
+
+/* What all heaps that went have counted of the class. One that goes just now may be missing. */
+hak_tally hak_tallies_kept(unsigned cls);

@@ -1,8 +1,5 @@
-#include "stats/tallies.h"
-
 #include "base/geometry.h"
-
-#include <stdatomic.h>
+#include "stats/stats.h"
 
 /* Several threads may end at the same time. */
 typedef struct kept_tally {

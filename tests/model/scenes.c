@@ -1,6 +1,6 @@
 #include "scenes.h"
 
-#include "front/refill.h"
+#include "front/doors.h"
 #include "hot/magazine.h"
 
 enum { SIZE = 64, NEVER_MS = 3600000 };

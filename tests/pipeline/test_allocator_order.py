@@ -26,7 +26,7 @@ LARGEST_CIRCLE = 2
 HOT_MAY_INCLUDE = {"base", "hot", "thread/thread", "pages/mark", "magazine/count"}
 """malloc and free know the thread's heap, in hardened builds the marks of its blocks, and how a
 malloc is counted; nothing behind them but the two doors of
-refill.h and retire.h."""
+doors.h."""
 INCLUDE = re.compile(r'^#include "([a-z_]+)/([a-z_]+)\.h"$', re.M)
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^#[^\n]*', re.S | re.M)
 DECLARATION = re.compile(r"^[A-Za-z_][^;{}=]*\([^;{}]*\)[^;{}=]*;", re.M)

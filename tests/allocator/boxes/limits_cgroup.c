@@ -1,6 +1,6 @@
 /* What cgroups grant, read from trees of files such as the kernel shows: version 2 and 1, nested,
  * in containers with a namespace and without, and none at all. */
-#include "limits/cgroup.h"
+#include "limits/limit.h"
 
 #include <fcntl.h>
 #include <stdint.h>

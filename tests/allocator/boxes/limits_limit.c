@@ -3,7 +3,6 @@
  * sets. */
 #include "limits/limit.h"
 #include "include/hakmem.h"
-#include "limits/cgroup.h"
 #include "os/os.h"
 #include "policy/policy.h"
 
