@@ -21,6 +21,7 @@ from pipeline.core.errors import (
     folder_is_gone,
 )
 from pipeline.core.output import drop_what_is_refused, take_any_name
+from pipeline.core.paste import pasteable
 from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
@@ -131,8 +132,8 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def _tell(error: PipelineError) -> int:
-    print(f"error: {error.message}", file=sys.stderr)
-    print(f"  what to do: {error.hint or error.exit_code.cure}", file=sys.stderr)
+    print(pasteable(f"error: {error.message}"), file=sys.stderr)
+    print(pasteable(f"  what to do: {error.hint or error.exit_code.cure}"), file=sys.stderr)
     return error.exit_code
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import complete_file, new_file_option, profile_option
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
@@ -74,9 +75,8 @@ def import_command(profile: str, files: tuple[str, ...]) -> None:
         if edges:
             merged = merge_edges(tree, profile, edges)
             _say(merged, len(edges), tree)
-            click.echo(
-                f"use it: .venv/bin/pipeline layout propose -p {profile} --data {merged.path}"
-            )
+            use = f".venv/bin/pipeline layout propose -p {profile} --data {merged.path}"
+            click.echo(pasteable(f"use it: {use}"))
     if samples:
         show_samples(samples)
         with tree_lock(tree.state, wait=True, say=click.echo):

@@ -8,6 +8,7 @@ import click
 
 from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +65,10 @@ def rollback_command(profile: str, wish: str | None) -> None:
     click.echo(_gone_to(target, now, versions))
     if now is not None and now != target:
         click.echo(
-            f"{now.name} is set aside: a build of the same does not bring it back "
-            f"until `.venv/bin/pipeline unpin -p {profile}`"
+            pasteable(
+                f"{now.name} is set aside: a build of the same does not bring it back "
+                f"until `.venv/bin/pipeline unpin -p {profile}`"
+            )
         )
         _tell_installed(now)
 
@@ -103,11 +106,12 @@ def unpin_command(profile: str) -> None:
         lifted = lift(dist)
         marks = read_marks(dist)
     for one in lifted:
-        click.echo(_after_lifting(one, marks, profile))
+        click.echo(pasteable(_after_lifting(one, marks, profile)))
     if not lifted:
         click.echo(f"no version of profile {profile!r} is set aside")
         for name in lines_with(tree.dists, lambda line: read_marks(line).aside):
-            click.echo(f"of another one there was: `.venv/bin/pipeline unpin -p {name}`")
+            again = f"`.venv/bin/pipeline unpin -p {name}`"
+            click.echo(pasteable(f"of another one there was: {again}"))
 
 
 def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
@@ -168,7 +172,8 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     click.echo(f"{target.name} is rejected: {reason}")
     if twins:
         click.echo(f"that holds as well for what is the same: {', '.join(t.name for t in twins)}")
-    click.echo(f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo` takes that back")
+    back = f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo`"
+    click.echo(pasteable(f"{back} takes that back"))
     if moved:
         click.echo(moved)
     _tell_installed(target)
@@ -208,11 +213,10 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
         return
     click.echo(f"{target.name} is no longer rejected ({found.reason})")
     if damage := target.damage():
-        click.echo(f"it is damaged: {damage}; {how_to_mend(target)}")
+        click.echo(pasteable(f"it is damaged: {damage}; {how_to_mend(target)}"))
     else:
-        click.echo(
-            f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}` makes it current"
-        )
+        go = f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}`"
+        click.echo(pasteable(f"{go} makes it current"))
 
 
 def _require_no_rejection(found: Mark | None, target: Version, profile: str) -> None:
@@ -233,7 +237,7 @@ def _tell_installed(version: Version) -> None:
     from pipeline.release.prune import where_installed
 
     for sentence in where_installed(version):
-        click.echo(sentence)
+        click.echo(pasteable(sentence))
 
 
 def _before(versions: list[Version], now: Version | None, profile: str) -> Version:

@@ -9,6 +9,7 @@ import click
 from pipeline.commands.layout_propose import propose_command
 from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     findings = check_layout(subject.text, subject.promise())
     click.echo(f"{subject.library}")
     if subject.built_at and differs_since(subject.tree.root, subject.built_at, CHECKED):
-        click.echo(OTHER_CODE.format(subject.built_at, split_line(profile)[0]))
+        click.echo(pasteable(OTHER_CODE.format(subject.built_at, split_line(profile)[0])))
     _tell(findings, verbose)
     broken = sum(finding.broken for finding in findings)
     click.echo(f"the layout contract {_outcome(findings)}")
@@ -118,7 +119,7 @@ def _tell(findings: Sequence[Finding], verbose: bool) -> None:
     for rule, sentence in RULES.items():
         mine = [finding for finding in findings if finding.rule == rule]
         if mine or verbose:
-            click.echo(f"{_mark(mine)} {_headline(sentence, mine)}")
+            click.echo(pasteable(f"{_mark(mine)} {_headline(sentence, mine)}"))
         for finding in mine:
             mark = click.style("✗", fg="red") if finding.broken else "·"
             click.echo(f"    {mark} {finding.symbol}: {finding.text}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.build import open_to_judge
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ def worthy(
     version = published_version(subject, profile, wish)
     worth = _weigh(subject, profile, version, changes)
     for line in lines(worth, version.name, str(without_conflicts(machine_l1i()[0]))):
-        click.echo(f"# {line}")
+        click.echo(pasteable(f"# {line}"))
     return told(worth)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import complete_file, new_file_option
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pipeline.trace.tools import RecorderTools
@@ -77,4 +78,5 @@ def summarise(tools: RecorderTools, output: Path) -> None:
     click.echo(f"busiest: {one_line(main.name)}; time spent recording: {overhead(main)}", err=True)
     for text in warnings(main):
         click.echo(f"warning: {text}", err=True)
-    click.echo(f"look at it: .venv/bin/pipeline trace info {shlex.quote(str(output))}", err=True)
+    look = f"look at it: .venv/bin/pipeline trace info {shlex.quote(str(output))}"
+    click.echo(pasteable(look), err=True)

@@ -8,6 +8,7 @@ import click
 
 from pipeline.commands.options import line_option, output_option
 from pipeline.commands.versions import complete_version
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,7 +117,7 @@ def report_command(
         replace_text(output, text)
         click.echo(f"wrote {output}", err=True)
     else:
-        click.echo(text, nl=False)
+        click.echo(pasteable(text) if chosen == "term" else text, nl=False)
     return _checked(model) if check else ExitCode.OK
 
 

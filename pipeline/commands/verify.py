@@ -8,6 +8,7 @@ import click
 
 from pipeline.commands.options import line_option
 from pipeline.commands.versions import complete_version
+from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pipeline.release.elf_rules import Check
@@ -40,7 +41,7 @@ def verify_command(profile: str, path: str | None) -> int:
     total = len(checks)
     click.echo(f"{failed} of {total} checks failed" if failed else f"all {total} checks passed")
     for line in further:
-        click.echo(line)
+        click.echo(pasteable(line))
     return ExitCode.ARTIFACT if failed else ExitCode.OK
 
 

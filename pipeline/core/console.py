@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from rich.console import Console
 
 from pipeline.core import process
+from pipeline.core.paste import in_lines, pasteable
 
 NAME_WIDTH = 18  # of context-instrument, the longest
 # In a log, a stage says what it does at most once in so many seconds.
@@ -96,11 +97,11 @@ class BuildConsole:
 
     def say(self, text: str) -> None:
         """Print one plain line, as it is."""
-        self.rich.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.rich.print(pasteable(text), markup=False, highlight=False, soft_wrap=True)
 
     def prose(self, text: str) -> None:
         """Print a sentence: on a terminal in lines that fit."""
-        self.rich.print(text, markup=False, highlight=False, soft_wrap=not self.live)
+        self.say(in_lines(text, self.rich.width) if self.live else text)
 
     def heading(self, text: str) -> None:
         """Print a line that begins a section."""
@@ -109,7 +110,11 @@ class BuildConsole:
     def notice(self, text: str) -> None:
         """Print one line that a person should not overlook."""
         self.rich.print(
-            f"note: {text}", style="yellow", markup=False, highlight=False, soft_wrap=True
+            pasteable(f"note: {text}"),
+            style="yellow",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
         )
 
     def child(self, line: str) -> None:

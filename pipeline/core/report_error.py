@@ -18,6 +18,7 @@ from pipeline.core.errors import (
     SpaceError,
     folder_is_gone,
 )
+from pipeline.core.paste import pasteable
 from pipeline.core.paths import Tree, from_here
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -85,9 +86,9 @@ def _tell(
     kind: PipelineError | type[PipelineError] = PipelineError,
 ) -> None:
     colour = "yellow" if isinstance(kind, GateError) else "red"
-    click.secho(f"{kind.word}: {message}", fg=colour, err=True)
+    click.secho(pasteable(f"{kind.word}: {message}"), fg=colour, err=True)
     if hint:
-        click.echo(f"  what to do: {hint}", err=True)
+        click.echo(pasteable(f"  what to do: {hint}"), err=True)
     if log is not None:
         click.echo(f"  {kind.log_word}: {from_here(log)}", err=True)
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.core.console import BuildConsole
+from pipeline.core.paste import in_lines, pasteable
 from pipeline.geometry.model import Difference
 from pipeline.judge.headline import brief, memory_of, speed_of
 from pipeline.judge.keys import shown
@@ -57,8 +58,7 @@ def render_terminal(model: ReportModel, console: Console) -> None:
     """Print the verdict in one sentence, then every workload, the summary, and why."""
     wide = Console(file=console.file, width=UNWRAPPED, force_terminal=False)
     shown = console if console.is_terminal else wide
-    soft = not console.is_terminal
-    show = partial(shown.print, soft_wrap=soft, markup=False, highlight=False)
+    show = partial(_show, shown)
     show(_brief(model))
     show(_workloads(slowest_first(model), model.verify, shown.width))
     if by_wall := _by_wall(slowest_first(model)):
@@ -70,6 +70,15 @@ def render_terminal(model: ReportModel, console: Console) -> None:
         show(_finding(finding))
     for said in _closing(model):
         show(said)
+
+
+def _show(console: Console, what: RenderableType, style: str = "") -> None:
+    """Print a sentence in lines that fit, its commands whole, or what lays itself out."""
+    soft = not console.is_terminal
+    if isinstance(what, str):
+        what = pasteable(what) if soft else in_lines(what, console.width)
+        soft = True
+    console.print(what, style=style, soft_wrap=soft, markup=False, highlight=False)
 
 
 def _summary(model: ReportModel) -> Table:
@@ -148,8 +157,7 @@ def as_text(model: ReportModel) -> str:
     """Return the same with the version as heading and, if there is one, the version before."""
     head = f"{model.title}, {text.day(model.verify.created)}"
     console = _console()
-    soft = not console.is_terminal
-    show = partial(console.print, soft_wrap=soft, markup=False, highlight=False)
+    show = partial(_show, console)
     show(head)
     render_terminal(model, console)
     if stays := not_current(model):
@@ -180,7 +188,8 @@ def plain(*parts: RenderableType) -> str:
     """Return renderables as the terminal would show them; without colour if it is none."""
     console = _console()
     for part in parts:
-        console.print(part, markup=False, highlight=False)
+        said = in_lines(part, console.width) if isinstance(part, str) else part
+        console.print(said, soft_wrap=isinstance(part, str), markup=False, highlight=False)
     return _text(console)
 
 

@@ -21,6 +21,7 @@ SHARED = {
     "pipeline.core.files",
     "pipeline.core.huge_pages",
     "pipeline.core.output",
+    "pipeline.core.paste",
     "pipeline.core.variant",
 }
 """What of the pipeline the command may need: modules of the standard library's alone."""

@@ -1,0 +1,54 @@
+"""Commands that messages propose: how they can be pasted where they are read.
+
+Messages name them as they are typed in the root of the tree, ``.venv/bin/pipeline``. Whoever
+stands elsewhere gets whole paths, and no terminal breaks a command in two.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import textwrap
+from pathlib import Path
+
+from pipeline.core.home import own_root
+
+FOLDER = ".venv/bin/"
+_COMMAND = re.compile(rf"(?<![\w./]){re.escape(FOLDER)}(pipeline|hakmem)\b")
+_ARTIFACT = re.compile(r"(?<= )build/pipeline/[^ `]*")
+_QUOTED = re.compile(r"`[^`]*`")
+_JOINT = "\ue000"
+"""Stands for a blank inside a command while lines are broken."""
+
+
+def pasteable(text: str) -> str:
+    """Return a message with its commands as they work in the current folder."""
+    root = own_root()
+    if not _COMMAND.search(text) or _stands_in(root) or not (root / FOLDER / "pipeline").exists():
+        return text
+    commands = _QUOTED.sub(lambda found: _with_root(found[0], root), text)
+    return _COMMAND.sub(lambda found: shlex.quote(f"{root}/{found[0]}"), commands)
+
+
+def in_lines(text: str, width: int) -> str:
+    """Return a message in lines of at most ``width``; a command stays in one, however long."""
+    joined = _QUOTED.sub(lambda found: found[0].replace(" ", _JOINT), pasteable(text))
+    return "\n".join(_wrapped(one, width) for one in joined.split("\n")).replace(_JOINT, " ")
+
+
+def _wrapped(line: str, width: int) -> str:
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _with_root(command: str, root: Path) -> str:
+    """Return a command whose artifacts of the tree have whole paths."""
+    if not _COMMAND.search(command):
+        return command
+    return _ARTIFACT.sub(lambda found: shlex.quote(f"{root}/{found[0]}"), command)
+
+
+def _stands_in(root: Path) -> bool:
+    try:
+        return Path.cwd().samefile(root)
+    except OSError:  # somebody has removed the folder
+        return False
