@@ -211,7 +211,10 @@ def _refuse_unknown(profile: Profile, allowed: tuple[str, ...]) -> None:
 def open_workshop(
     tree: Tree, profile: Profile, options: Options, console: BuildConsole, *, wait: bool
 ) -> Iterator[Workshop]:
-    """Find the tools, hold the lock of the tree, and keep the store tidy around a build."""
+    """Find the tools, hold the lock of the tree, and keep the store tidy around a build.
+
+    A dry run makes nothing, so it needs no lock, and leaves the store alone.
+    """
     from pipeline.core.errors import BuildInterrupted
     from pipeline.core.lock import tree_lock
     from pipeline.core.store import Store
@@ -221,14 +224,30 @@ def open_workshop(
     from pipeline.toolchain.identity import MEMORY
 
     tools = find_toolchain(tree.state / MEMORY)
+    store = Store(tree.artifacts(line_of(profile.name, options.variant)))
+    if options.dry_run:
+        _tell_other_run(tree, console)
+        yield Workshop(tree, profile, tools, store, console, options)
+        return
     with tree_lock(tree.state, wait=wait, say=console.say):
-        store = Store(tree.artifacts(line_of(profile.name, options.variant)))
         store.clear_rooms()
         try:
             yield Workshop(tree, profile, tools, store, console, options)
         except KeyboardInterrupt as interrupt:
             raise BuildInterrupted from interrupt
         store.tidy()
+
+
+def _tell_other_run(tree: Tree, console: BuildConsole) -> None:
+    """Say what else works in the tree: its artifacts may be there a minute later."""
+    from pipeline.core.errors import BusyError
+    from pipeline.core.lock import tree_lock
+
+    try:
+        with tree_lock(tree.state, wait=False, say=console.say):
+            return
+    except BusyError as busy:
+        console.notice(f"{busy.message}: what it has not finished is said to be made")
 
 
 @contextmanager

@@ -15,8 +15,16 @@ from pathlib import Path
 import pytest
 from conftest import TINY, Sandbox
 
+from pipeline.commands.build import open_workshop
+from pipeline.core.console import open_console
 from pipeline.core.errors import ExitCode
+from pipeline.core.lock import tree_lock
+from pipeline.core.paths import Tree
+from pipeline.core.store import ROOM_PREFIX
+from pipeline.profile.load import load_profile
 from pipeline.release.version import nothing_published
+from pipeline.stages.build.workshop import Options
+from pipeline.toolchain.find import Toolchain
 
 CRASH = 'argv = ["sh", "-c", "kill -SEGV $$"]'
 HANG = 'argv = ["sleep", "300"]\ntimeout_s = 1'
@@ -290,6 +298,27 @@ def test_a_dry_run_says_what_a_build_would_do_first_and_does_nothing(built: Sand
     assert output.splitlines()[-1].startswith("dry run: a build does pgo first")
     assert [built.artifacts(stage) for stage in ("merge", "pgo")] == before
     assert built.build("--dry-run", "--cpu", "all")[0] == ExitCode.USAGE
+
+
+def test_a_dry_run_waits_for_no_other_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = Toolchain(())
+    monkeypatch.setattr("pipeline.toolchain.find.find_toolchain", lambda _: tools)
+    tree, console = Tree(tmp_path), open_console()
+    profile, options = load_profile(Tree.here(), "mixed"), Options(dry_run=True)
+    room = tree.artifacts("mixed") / "pgo" / f"{ROOM_PREFIX}0123"
+    room.mkdir(parents=True)
+    with (
+        tree_lock(tree.state, wait=False, say=print),
+        open_workshop(tree, profile, options, console, wait=False),
+    ):
+        pass
+    assert "another pipeline run works in this tree" in capsys.readouterr().out
+    assert room.exists()  # of the other run
+    with open_workshop(tree, profile, options, console, wait=False):
+        pass
+    assert capsys.readouterr().out == ""
 
 
 def test_explain_names_the_changed_input(built: Sandbox) -> None:
