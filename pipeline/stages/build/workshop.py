@@ -110,8 +110,9 @@ class Workshop:
 
     @property
     def command(self) -> str:
-        """The command that builds this line of versions, to be copied with more options."""
-        return f".venv/bin/pipeline build --profile {asked_for(self.line)}"
+        """The command that builds the same, for the same processor, to be copied with more."""
+        cpu = f" --cpu {self.options.cpu}" if self.options.cpu else ""
+        return f".venv/bin/pipeline build --profile {asked_for(self.line)}{cpu}"
 
     @property
     def published_name(self) -> str:

@@ -15,6 +15,7 @@ from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
 from pipeline.profile.schema import Profile
 from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.pgo.merge import again
 from pipeline.stages.tuning import tune
 from pipeline.tune.trial import Candidate, Trial
 from pipeline.tune.tuning import Outcome
@@ -31,7 +32,7 @@ def tree(tmp_path: Path) -> Tree:
     return Tree(tmp_path)
 
 
-def shop(tree: Tree, cpu: str) -> Workshop:
+def shop(tree: Tree, cpu: str | None) -> Workshop:
     profile, rest = cast(Profile, SimpleNamespace(name="mine")), cast(Any, None)
     return Workshop(tree, profile, rest, rest, rest, Options(cpu=cpu))
 
@@ -56,7 +57,7 @@ def test_what_pays_on_one_kind_adds_to_what_holds_for_all(
     found = common_geometry(tree, "mine").with_value("warm_slabs", 4, "it pays", "+1 %")
     said = write(tree, "amd-zen3", found, monkeypatch)
     path = tree.geometry("mine", "amd-zen3")
-    assert said == f"written: {path}; `{BUILD}` reads it on machines with amd-zen3"
+    assert said == f"written: {path}; `{BUILD} --cpu amd-zen3` reads it on machines with amd-zen3"
     assert "small_depth" not in path.read_text()
     here, elsewhere = (load_geometry(tree, "mine", cpu) for cpu in ("amd-zen3", "intel"))
     assert here is not None and elsewhere is not None
@@ -69,9 +70,15 @@ def test_a_search_for_any_processor_writes_what_holds_for_all(
 ) -> None:
     found = DEFAULT.with_value("warm_slabs", 4, "it pays", "+1 %")
     said = write(tree, "any", found, monkeypatch)
-    assert said.endswith(f"geometry.toml; `{BUILD}` reads it on every machine")
+    assert said.endswith(f"geometry.toml; `{BUILD} --cpu any` reads it on every machine")
     loaded = load_geometry(tree, "mine", "amd-zen3")
     assert loaded is not None and loaded.value("warm_slabs") == 4
+
+
+@pytest.mark.parametrize("cpu", [None, "amd-zen3"])
+def test_a_hint_names_the_processor_that_was_named(tree: Tree, cpu: str | None) -> None:
+    told = f"`{BUILD}{f' --cpu {cpu}' if cpu else ''} --from train`"
+    assert again(shop(tree, cpu)) == f"train again: {told}"
 
 
 def test_where_nothing_pays_the_file_of_the_kind_says_so(
@@ -92,5 +99,5 @@ def test_a_file_that_is_there_stays_when_nothing_pays(
     path = tree.geometry("mine", kind)
     path.write_text(COMMON)
     said = write(tree, "amd-zen3", None, monkeypatch)
-    assert said == f"{path} stays as it was: `{BUILD}` goes on as before"
+    assert said == f"{path} stays as it was: `{BUILD} --cpu amd-zen3` goes on as before"
     assert path.read_text() == COMMON
