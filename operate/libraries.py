@@ -120,10 +120,11 @@ def choose(library: Library, cpu: str | None, this_cpu: str) -> Library:
     if cpu == "any":
         return library
     if cpu not in kinds:
-        there = ", ".join(["any", *kinds])
+        there, profile = ", ".join(["any", *kinds]), library.profile or DEFAULT_PROFILE
         raise VersionError(
             f"{library.path.parent} has no library for {cpu}; there is: {there}",
-            hint="`.venv/bin/pipeline build --cpu all` makes one for this machine's kind",
+            hint=f"`.venv/bin/pipeline build --profile {profile} --cpu all` makes one for this "
+            "machine's kind",
         )
     return library.for_cpu(cpu)
 

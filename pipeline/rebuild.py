@@ -13,6 +13,7 @@ from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, DataError, ProfileError, ToolError
 from pipeline.core.paths import Tree
 from pipeline.core.store import Artifact, Store
+from pipeline.core.variant import line_of
 from pipeline.geometry.load import parse_geometry
 from pipeline.geometry.model import Geometry
 from pipeline.geometry.tables import default_geometry
@@ -68,7 +69,8 @@ class Imported:
         if not self.has(name):
             raise DataError(
                 f"the bundle of {self.bundle.version} has no {name}, which it needs",
-                hint="export it again: `.venv/bin/pipeline bundle export`",
+                hint="export it again: `.venv/bin/pipeline bundle export -p "
+                f"{line_of(self.bundle.profile, self.bundle.variant)} {self.bundle.version}`",
             )
         full = f"{PROFILE}/{name}"
         return self.artifact.path(full), self.artifact.digest(full)

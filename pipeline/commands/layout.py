@@ -65,7 +65,7 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
         click.echo(pasteable(OTHER_CODE.format(subject.built_at, split_line(profile)[0])))
     _tell(findings, verbose)
     broken = sum(finding.broken for finding in findings)
-    click.echo(f"the layout contract {_outcome(findings)}")
+    click.echo(pasteable(f"the layout contract {_outcome(findings, profile)}"))
     return ExitCode.ARTIFACT if broken else ExitCode.OK
 
 
@@ -98,7 +98,7 @@ def _open(profile: str, version: str | None) -> Subject:
     return open_subject(Tree.here(), profile, version)
 
 
-def _outcome(findings: Sequence[Finding]) -> str:
+def _outcome(findings: Sequence[Finding], profile: str) -> str:
     """Return whether the contract holds, and what it says nothing about though it matters."""
     from pipeline.report.text import many
 
@@ -108,8 +108,8 @@ def _outcome(findings: Sequence[Finding]) -> str:
     if not left:
         return said
     what = "1 function that ran often is" if left == 1 else f"{left} functions that ran often are"
-    measure = "`.venv/bin/pipeline layout propose --measure` says whether listing saves misses"
-    return f"{said}. {what} not in hot.txt: {measure}"
+    propose = f"`.venv/bin/pipeline layout propose -p {profile} --measure`"
+    return f"{said}. {what} not in hot.txt: {propose} says whether listing saves misses"
 
 
 def _tell(findings: Sequence[Finding], verbose: bool) -> None:
@@ -119,7 +119,7 @@ def _tell(findings: Sequence[Finding], verbose: bool) -> None:
     for rule, sentence in RULES.items():
         mine = [finding for finding in findings if finding.rule == rule]
         if mine or verbose:
-            click.echo(pasteable(f"{_mark(mine)} {_headline(sentence, mine)}"))
+            click.echo(f"{_mark(mine)} {_headline(sentence, mine)}")
         for finding in mine:
             mark = click.style("✗", fg="red") if finding.broken else "·"
             click.echo(f"    {mark} {finding.symbol}: {finding.text}")

@@ -26,10 +26,12 @@ def worthy(
     from pipeline.judge.l1i import machine_l1i, without_conflicts
     from pipeline.layout.worth import told
     from pipeline.layout.worth_show import lines
+    from pipeline.release.version import line_of_version
 
     version = published_version(subject, profile, wish)
     worth = _weigh(subject, profile, version, changes)
-    for line in lines(worth, version.name, str(without_conflicts(machine_l1i()[0]))):
+    cache = str(without_conflicts(machine_l1i()[0]))
+    for line in lines(worth, version.name, cache, line_of_version(version)):
         click.echo(pasteable(f"# {line}"))
     return told(worth)
 

@@ -38,7 +38,7 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
     from pipeline.core.variant import PRODUCTION
     from pipeline.release.debian import Source, build
     from pipeline.release.marks import require_accepted
-    from pipeline.release.version import require_undamaged, resolve
+    from pipeline.release.version import line_of_version, require_undamaged, resolve
 
     tree = Tree.here()
     found = resolve(tree, profile, version)
@@ -47,7 +47,8 @@ def package_command(profile: str, version: str | None, output: Path) -> None:
     if found.variant != PRODUCTION:
         raise UsageError(
             f"{found.name} is {found.variant}, and packages are made of production",
-            hint=f"`.venv/bin/pipeline install --variant {found.variant}` installs it",
+            hint=f"`.venv/bin/pipeline install -p {line_of_version(found)} "
+            f"--prefix /usr/local {found.name}` installs it",
         )
     for file in build(Source(tree.root, found), output):
         click.echo(file)

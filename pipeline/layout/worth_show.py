@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pipeline.core.variant import asked_for
 from pipeline.layout.worth import Counts, Tried, Worth, change
 
 ALONE = "worth it alone, but not together with what saves more"
 HOLDS = (
     "Simulations repeat exactly, so a difference is one, but for these programs alone: they are of "
-    "the training. `.venv/bin/pipeline build` judges a new library by others."
+    "the training. `.venv/bin/pipeline build --profile {}` judges a new library by others."
 )
 
 
-def lines(worth: Worth, library: str, cache: str) -> Iterator[str]:
-    """Yield what was counted, what is proposed with its worth, and what is not, and why."""
+def lines(worth: Worth, library: str, cache: str, line: str) -> Iterator[str]:
+    """Yield what was counted, what is proposed with its worth, and what is not, and why.
+
+    ``line`` is the line of versions that the library belongs to.
+    """
     before = worth.before
     yield (
         f"counted in whole {_names(before)}, simulated ({cache}): misses of {library} "
@@ -24,7 +28,7 @@ def lines(worth: Worth, library: str, cache: str) -> Iterator[str]:
     if worth.after is not None and len(worth.kept) > 1:
         yield f"all of these at once: {_counts(before, worth.after)}"
     yield from _section("tried, not proposed:", worth.left, worth)
-    yield HOLDS
+    yield HOLDS.format(asked_for(line))
 
 
 def _section(title: str, tried: Sequence[Tried], worth: Worth) -> Iterator[str]:

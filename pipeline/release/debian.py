@@ -23,10 +23,10 @@ from pipeline.core.closure import imports, module_file
 from pipeline.core.errors import ArtifactError
 from pipeline.core.files import replacing
 from pipeline.core.process import run
-from pipeline.core.variant import PRODUCTION
+from pipeline.core.variant import PRODUCTION, asked_for
 from pipeline.release.contents import HEADER, archive_place, write_package_files
 from pipeline.release.elf_rules import architecture_of, needed_glibc
-from pipeline.release.version import MANIFEST, Version
+from pipeline.release.version import MANIFEST, Version, line_of_version
 
 TOOLS = "usr/lib/hakmem"
 _COMMAND = """\
@@ -75,9 +75,10 @@ class Source:
         try:
             return datetime.fromisoformat(self.version.created)
         except ValueError as error:
+            line = asked_for(line_of_version(self.version))
             raise ArtifactError(
                 f"{self.version.folder / MANIFEST} does not say when the version was published",
-                hint="`.venv/bin/pipeline build` publishes it again, with that",
+                hint=f"`.venv/bin/pipeline build --profile {line}` publishes it again, with that",
             ) from error
 
 

@@ -308,7 +308,7 @@ def require_undamaged(version: Version) -> None:
 
 def how_to_mend(version: Version) -> str:
     """Return what gives a damaged version its files back."""
-    line, at = _line_of(version), version.commit
+    line, at = line_of_version(version), version.commit
     checkout = f"git checkout {at} && " if at else ""
     of = "" if at else ", of its sources"
     return (
@@ -318,7 +318,7 @@ def how_to_mend(version: Version) -> str:
     )
 
 
-def _line_of(version: Version) -> str:
+def line_of_version(version: Version) -> str:
     """Return the line of a version as its manifest has it, also of a copy; else its folder's."""
     with suppress(ArtifactError):
         if profile := version.manifest.get("profile"):
@@ -332,7 +332,7 @@ def _command_of(version: Version) -> str:
         report = json.loads((version.folder / "report.json").read_text(encoding="utf-8"))
         if command := report["source"]["command"]:
             return str(command)
-    return f"./bootstrap build --profile {asked_for(_line_of(version))}"
+    return f"./bootstrap build --profile {asked_for(line_of_version(version))}"
 
 
 def check_folder(dist: Path) -> None:

@@ -150,8 +150,11 @@ def test_the_profile_and_the_processor_choose(tmp_path: Path, library: Path) -> 
     assert found("server", None, "intel-haswell") == ("server", "any", "x86-64")
     with pytest.raises(VersionError, match="there is: mixed, server"):
         found("shop", None, "amd-zen4")
-    with pytest.raises(VersionError, match="there is: any, intel-haswell"):
+    with pytest.raises(VersionError, match="there is: any, intel-haswell") as caught:
         found("mixed", "amd-zen4", "amd-zen4")
+    assert caught.value.hint.startswith(
+        "`.venv/bin/pipeline build --profile mixed --cpu all` makes"
+    )
 
 
 def test_the_profile_has_a_short_form_as_in_the_pipeline(tmp_path: Path) -> None:

@@ -36,6 +36,16 @@ def test_headings_are_commands_as_people_type_them() -> None:
     assert "``" not in text
 
 
+OF_A_PROFILE = "build|tune|install|package|layout [a-z]+|report|diff|list|rollback|unpin|reject"
+
+
+def test_a_command_for_a_profile_names_it() -> None:
+    text = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+    found = re.findall(rf"`\.venv/bin/pipeline (?:{OF_A_PROFILE})\b[^`]*`(?! builds `mixed`)", text)
+    assert found
+    assert not [one for one in found if " --profile " not in one and " -p " not in one]
+
+
 SOURCE = """
 def f(console, path, count, names, state):
     console.notice(f"corrupt: {path.name}")

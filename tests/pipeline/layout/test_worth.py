@@ -116,7 +116,7 @@ def test_what_saves_less_together_than_the_best_alone_is_not_kept_beside_it() ->
     worth, _ = weighed(little=990, much=900, **{"much+little": 950})
     assert kept(worth) == ["much"]
     assert worth.after == counts(900)
-    assert any(line.endswith(ALONE) for line in lines(worth, "0.1", "32 KiB"))
+    assert any(line.endswith(ALONE) for line in lines(worth, "0.1", "32 KiB", "shop"))
 
 
 def test_what_cannot_be_linked_together_is_not_kept_together() -> None:
@@ -135,14 +135,14 @@ def test_nothing_is_kept_where_nothing_is_worth_it() -> None:
     worth, _ = weighed(worse=1001, odd="cannot be linked")
     assert worth.kept == () and worth.after is None
     assert told(worth) == []
-    said = "\n".join(lines(worth, "0.1", "32 KiB"))
+    said = "\n".join(lines(worth, "0.1", "32 KiB", "shop"))
     assert "+0.10 %" in said and "more misses" in said
     assert "not counted: cannot be linked" in said
 
 
 def test_what_was_tried_together_has_one_figure() -> None:
     group = Group((comes("a"), comes("b")))
-    said = list(lines(weigh([group], Counted({"a+b": 1001})), "0.1", "32 KiB"))
+    said = list(lines(weigh([group], Counted({"a+b": 1001})), "0.1", "32 KiB", "shop"))
     assert said[2:4] == [f"  {move}" for move in group.moves]
     assert said[4].startswith("    all 2 together: 1,000.0 -> 1,001.0 misses, +0.10 % (python3 ")
 
@@ -168,9 +168,10 @@ def test_the_worth_stands_in_the_line_of_the_list() -> None:
 
 def test_words_name_programs_and_what_the_figures_hold_for() -> None:
     worth, _ = weighed(little=990, much=900, **{"much+little": 890})
-    said = list(lines(worth, "0.1-ab", "32 KiB, 8-way"))
+    said = list(lines(worth, "0.1-ab", "32 KiB, 8-way", "shop+hardened"))
     assert said[0].startswith("counted in whole python3, simulated (32 KiB, 8-way): misses of 0.1")
     assert "all of these at once: 1,000.0 -> 890.0 misses, -11.00 %" in "\n".join(said)
     much, little = (f"  {name} into hot.txt, at the end: 9 calls" for name in ("much", "little"))
     assert said.index(much) < said.index(little)
     assert "for these programs alone" in said[-1]
+    assert "`.venv/bin/pipeline build --profile shop --variant hardened` judges" in said[-1]
