@@ -239,14 +239,10 @@ def open_workshop(
 
 def _tell_other_run(tree: Tree, console: BuildConsole) -> None:
     """Say what else works in the tree: its artifacts may be there a minute later."""
-    from pipeline.core.errors import BusyError
-    from pipeline.core.lock import tree_lock
+    from pipeline.core.lock import other_run
 
-    try:
-        with tree_lock(tree.state, wait=False, say=console.say):
-            return
-    except BusyError as busy:
-        console.notice(f"{busy.message}: what it has not finished is said to be made")
+    if other := other_run(tree.state):
+        console.notice(f"{other}: what it has not finished is said to be made")
 
 
 @contextmanager

@@ -27,13 +27,29 @@ def tree_lock(folder: Path, *, wait: bool, say: Callable[[str], None]) -> Iterat
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            sentence = f"another pipeline run works in this tree ({_describe(holder)})"
+            sentence = _sentence(folder)
             if not wait:
                 raise BusyError(sentence, hint="wait until it has ended") from None
             say(f"{sentence}; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         holder.write_text(_self(), encoding="utf-8")
         yield  # closed, the file lets go of the lock
+
+
+def other_run(folder: Path) -> str:
+    """Return what holds the lock of the tree's state ``folder``, as a sentence; "" if nothing."""
+    try:
+        with (folder / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _sentence(folder)
+    except OSError:  # nobody has made it, or may read it
+        pass
+    return ""
+
+
+def _sentence(folder: Path) -> str:
+    return f"another pipeline run works in this tree ({_describe(folder / 'lock-holder')})"
 
 
 @contextmanager

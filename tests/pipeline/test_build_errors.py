@@ -18,7 +18,7 @@ from conftest import TINY, Sandbox
 from pipeline.commands.build import open_workshop
 from pipeline.core.console import open_console
 from pipeline.core.errors import ExitCode
-from pipeline.core.lock import tree_lock
+from pipeline.core.lock import other_run, tree_lock
 from pipeline.core.paths import Tree
 from pipeline.core.store import ROOM_PREFIX
 from pipeline.profile.load import load_profile
@@ -306,6 +306,7 @@ def test_a_dry_run_waits_for_no_other_run(
     tools = Toolchain(())
     monkeypatch.setattr("pipeline.toolchain.find.find_toolchain", lambda _: tools)
     tree, console = Tree(tmp_path), open_console()
+    assert not other_run(tree.state)
     profile, options = load_profile(Tree.here(), "mixed"), Options(dry_run=True)
     room = tree.artifacts("mixed") / "pgo" / f"{ROOM_PREFIX}0123"
     room.mkdir(parents=True)
@@ -316,9 +317,11 @@ def test_a_dry_run_waits_for_no_other_run(
         pass
     assert "another pipeline run works in this tree" in capsys.readouterr().out
     assert room.exists()  # of the other run
+    (tree.state / "lock").unlink()
     with open_workshop(tree, profile, options, console, wait=False):
         pass
     assert capsys.readouterr().out == ""
+    assert not (tree.state / "lock").exists()  # the tree may be one that cannot be written
 
 
 def test_explain_names_the_changed_input(built: Sandbox) -> None:
