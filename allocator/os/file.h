@@ -28,8 +28,8 @@ typedef struct hak_out {
     char part[PATH_MAX], buffer[4096];
 } hak_out;
 
-/* Opens a file beside `path`, which is kept, that nobody else may read. False: `error` says why.
- * One thread. */
+/* Opens a file beside `path`, which is kept, that nobody else may read, in place of one that a
+ * process of this user has left unfinished. False: `error` says why. One thread. */
 bool hak_out_open(hak_out *out, const char *path);
 /* Adds the contents of a file of the system. */
 void hak_out_copy(hak_out *out, const char *path);

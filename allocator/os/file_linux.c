@@ -116,6 +116,19 @@ static void flush(hak_text *text) {
     text->length = 0;
 }
 
+static int make_part(const char *path) {
+    int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    return (int)syscall(SYS_openat, AT_FDCWD, path, how, HAK_OWN_MODE);
+}
+
+/* A file as we make them: who wrote it has ended before it was whole. */
+static bool is_unfinished(const char *path) {
+    struct stat found;
+    return hak_call_lstat(path, &found) == 0 && S_ISREG(found.st_mode) &&
+           (found.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)) == HAK_OWN_MODE &&
+           found.st_uid == (uid_t)syscall(SYS_geteuid);
+}
+
 bool hak_out_open(hak_out *out, const char *path) {
     out->error = 0;
     out->file = -1;
@@ -125,8 +138,10 @@ bool hak_out_open(hak_out *out, const char *path) {
         out->error = ENAMETOOLONG;
         return false;
     }
-    int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    out->file = (int)syscall(SYS_openat, AT_FDCWD, out->part, how, HAK_OWN_MODE);
+    out->file = make_part(out->part);
+    if (out->file < 0 && errno == EEXIST && is_unfinished(out->part) &&
+        hak_call_unlink(out->part) == 0)
+        out->file = make_part(out->part);
     if (out->file < 0)
         fail(out);
     return out->file >= 0;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "os/calls.h"
+#include "os/reason.h"
 #include "os/thread.h"
 
 #include <errno.h>
@@ -109,14 +110,6 @@ static bool listen_at(int fd) {
     return true;
 }
 
-static const char *in_words(int error) {
-    if (error == EADDRINUSE)
-        return "something is there already";
-    if (error == ENOENT || error == ENOTDIR)
-        return "there is no such folder";
-    return error == EACCES || error == EROFS ? "that is not permitted" : "the system refuses it";
-}
-
 static const char *open_at(const char *path) {
     if (*path != '/')
         return "the path must begin with /";
@@ -127,9 +120,9 @@ static const char *open_at(const char *path) {
         return "/proc cannot be read";
     int fd = make_socket();
     if (!listen_at(fd)) {
-        const char *why = in_words(errno);
+        const char *why = hak_os_reason(errno);
         hak_call_drop(fd);
-        return why;
+        return why != NULL ? why : "the system refuses it";
     }
     listener = hak_socket_of(fd);
     owner = hak_call_process();

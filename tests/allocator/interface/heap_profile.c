@@ -184,6 +184,18 @@ static void check_errors(void) {
     CHECK(dump(long_path) == ENAMETOOLONG);
 }
 
+/* What a process left that was killed while it wrote makes way; what somebody else has there stays.
+ */
+static void check_unfinished(void) {
+    char part[sizeof path + 8];
+    snprintf(part, sizeof part, "%s.part", path);
+    fclose(fopen(part, "w"));
+    CHECK(chmod(part, 0644) == 0 && dump(path) == EEXIST && access(part, F_OK) == 0);
+    CHECK(chmod(part, 0600) == 0 && dump(path) == 0 && access(part, F_OK) != 0);
+    CHECK(symlink(path, part) == 0 && dump(path) == EEXIST);
+    CHECK(unlink(part) == 0 && dump(path) == 0);
+}
+
 /* Beyond the limit of file sizes there is an error, and no signal. */
 static void check_file_limit(void) {
     pid_t child = fork();
@@ -236,6 +248,7 @@ int main(void) {
     check_resized();
     check_child();
     check_errors();
+    check_unfinished();
     check_file_limit();
     check_stop();
     CHECK(validate() == 1);

@@ -87,7 +87,17 @@ def test_a_path_that_is_not_absolute_is_refused_by_a_sentence(program: Path) -> 
 
 
 def test_a_folder_that_is_not_there_is_told_and_harms_nothing(program: Path) -> None:
-    assert "no heap profile at /nowhere/app" in start(program, "/nowhere/app").stderr
+    said = start(program, "/nowhere/app").stderr
+    assert said.startswith("hakmem: no heap profile at /nowhere/app")
+    assert said.endswith(".1.heap: there is no such folder\n")
+
+
+def test_a_file_that_cannot_be_written_is_told_in_words(program: Path, tmp_path: Path) -> None:
+    options = {"LD_PRELOAD": str(library()), "HAKMEM_PROFILE_HEAP": f"{tmp_path}/app"}
+    shell = ["sh", "-c", 'ulimit -f 0; exec "$0"', program]
+    done = subprocess.run(shell, env=options, capture_output=True, text=True)
+    assert done.stderr.endswith(".1.heap: the file would be longer than ulimit -f allows\n")
+    assert not [*tmp_path.glob("app.*")]
 
 
 def test_a_signal_that_cannot_be_had_is_told(program: Path, tmp_path: Path) -> None:
