@@ -193,10 +193,10 @@ def _serves(found: dict[str, Any]) -> str:
     if found["serves_malloc"] is None:
         return "unknown: its file was replaced since, and root alone may read it"
     if found["serves_malloc"] and known and known["replaced_since"]:
-        named = known["version"] or "version unknown"
+        named = f", {known['version']}" if known["version"] else ""
         if known["removed_since"]:
-            return f"yes, by a file since removed, {named}; after a restart it has libc's malloc"
-        return f"yes, by a file since replaced, {named}; restart it to get the new one"
+            return f"yes, by a file since removed{named}; after a restart it has libc's malloc"
+        return f"yes, by a file since replaced{named}; restart it to get the new one"
     if found["serves_malloc"] and known and _is_outdated(known):
         return (
             f"yes, by a version since replaced, {known['version']}; restart it to get the new one"
@@ -237,12 +237,26 @@ def _library_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if known is None:
         hint = "" if found["serves_malloc"] else _HINT
         return [("library", f"not loaded{hint}")]
-    named = f"{known['version']}, profile {known['profile']}" if known["version"] else "no manifest"
     replaced = "; the file was replaced or removed since" if known["replaced_since"] else ""
     return [
         ("library", f"{known['path']}{replaced}"),
-        ("version", f"{named}, build-id {known['build_id'] or 'unknown'}"),
+        *_version_rows(known),
         *_rejection_rows(known),
+    ]
+
+
+def _version_rows(known: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the name of the version; where only its build-id is known, what finds the name."""
+    build_id = known["build_id"] or "unknown"
+    if known["version"]:
+        named = f"{known['version']}, profile {known['profile']}"
+        return [("version", f"{named}, build-id {build_id}")]
+    if not (known["replaced_since"] and known["build_id"]):
+        return [("version", f"no manifest, build-id {build_id}")]
+    debug = f"dist/*/*/lib/debug/.build-id/{build_id[:2]}/{build_id[2:8]}*"
+    return [
+        ("version", f"unknown: its manifest went with it; build-id {build_id}"),
+        ("its name", f"ls {debug}, where it was built"),
     ]
 
 

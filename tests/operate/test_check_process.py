@@ -133,7 +133,11 @@ def test_a_library_whose_file_was_replaced_still_serves(
     assert known["build_id"] == read(library).build_id
     assert known["version"] == ("1.0-old" if then == "same again" else None)
     gone = "removed" if then == "uninstall" else "replaced"
-    assert f"yes, by a file since {gone}, " in said and "1.0-new" not in said
+    named = ", 1.0-old" if then == "same again" else ""
+    assert f"yes, by a file since {gone}{named}; " in said and "1.0-new" not in said
+    own = str(known["build_id"])
+    finds = f"ls dist/*/*/lib/debug/.build-id/{own[:2]}/{own[2:8]}*"
+    assert (finds in said) is (then != "same again")
 
 
 def test_a_replaced_file_that_may_not_be_read_is_unknown_and_never_no(
