@@ -184,5 +184,6 @@ def _timeout(words: tuple[str, ...], timeout_s: float, log: Path | None) -> Chil
     return ChildTimeout(
         f"{name}: still running after its limit of {timeout_s:g} s",
         log=log,
-        hint="try again on a quieter machine; the log says how far it came",
+        hint="try again on a quieter machine; on a quiet one it hangs, or is far too slow: run the "
+        "first line of the log in a shell",
     )
