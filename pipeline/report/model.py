@@ -194,8 +194,10 @@ class ReportModel(Record):
         """What speaks against a build that is not published, to stand behind the outcome."""
         if self.withheld:
             return self._behind(";")
-        found = "" if self.published else decided_by(self.verify, self.allow_regression)
-        return f" ({found})" if found else ""
+        if self.published:
+            return ""
+        found = decided_by(self.verify, self.allow_regression)
+        return (f" ({found})" if found else "") + self._behind(";")
 
     @property
     def made_for(self) -> str | None:

@@ -113,7 +113,24 @@ def next_command(model: ReportModel) -> str:
     if model.stays and model.previous is not None and model.previous.worse_overall:
         return _settle(model, model.previous.version)
     step = to_decide if model.published else next_step
-    return step(model.verify, line_of(model.profile, model.variant), _same_build(model))
+    said = step(model.verify, line_of(model.profile, model.variant), _same_build(model))
+    return "; ".join(filter(None, (against_before(model), said)))
+
+
+def against_before(model: ReportModel) -> str:
+    """Return what tells whether a refused build is slower than the version before; "" for no need.
+
+    Its baseline is built from the same sources: what makes both slower, the verdict does not show.
+    """
+    if model.published or model.previous is None or not model.previous.worse_overall:
+        return ""
+    before = model.previous.version
+    return f"{_directly(model, before)} tells whether it is slower than {before}"
+
+
+def _directly(model: ReportModel, before: str) -> str:
+    line = line_of(model.profile, model.variant)
+    return f"`.venv/bin/pipeline diff -p {line} {before} {model.version} --measure`"
 
 
 def _same_build(model: ReportModel) -> list[str]:
@@ -125,8 +142,8 @@ def _settle(model: ReportModel, before: str) -> str:
     """Return what settles whether a version is worse than the one that was current."""
     line = line_of(model.profile, model.variant)
     return (
-        f"`.venv/bin/pipeline diff -p {line} {before} {model.version} --measure` judges the two "
-        f"against each other; `.venv/bin/pipeline reject -p {line} {model.version} --reason WHY` "
+        f"{_directly(model, before)} judges the two against each other; "
+        f"`.venv/bin/pipeline reject -p {line} {model.version} --reason WHY` "
         "refuses this one for good"
     )
 

@@ -35,14 +35,17 @@ def pass_gate(shop: Workshop, model: ReportModel, verdict: Verdict, report: Path
     """Raise GateError, after the verdict table, unless the judge lets the build pass."""
     from pipeline.judge.advice import advice
     from pipeline.report.terminal import show_verdict
+    from pipeline.report.view import against_before
 
     allowed, _ = passes(shop, verdict)
     if not allowed:
         left = untouched(shop.tree.dist(shop.line))
         show_verdict(shop.console, model)
         why = model.refused_for or f": {model.reason}"
+        words = replace(shop.options, variant=PRODUCTION).words
+        steps = (against_before(model), advice(model.verify, shop.line, words))
         raise GateError(
             f"not published{why}; {left}",
-            hint=advice(model.verify, shop.line, replace(shop.options, variant=PRODUCTION).words),
+            hint="; ".join(filter(None, steps)),
             log=report / HTML,
         )

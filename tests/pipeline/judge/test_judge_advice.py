@@ -301,6 +301,7 @@ def test_a_report_names_the_same_build(published: bool) -> None:
         variant="hardened",
         verify=judged(1.0, 8.0, 3.0),
         source=Source(commit=None, clean=None, command=f"./bootstrap build {words}"),
+        previous=None,
     )
     build = "build --profile shop --variant hardened --cpu any"
     assert f"{build} --verify-time" in next_command(model)
@@ -320,7 +321,7 @@ def test_a_build_that_was_refused_is_told_the_command_of_the_same_build(
         console=None,
     )
     model = ReportModel.model_construct(
-        published=False, reason="", verify=judged(1.0, noise=10.0, misses=3.0)
+        published=False, reason="", verify=judged(1.0, noise=10.0, misses=3.0), previous=None
     )
     with pytest.raises(GateError) as refused:
         gate.pass_gate(shop, model, cast(Any, None), tmp_path)
@@ -349,3 +350,24 @@ def test_what_seems_worse_than_the_current_version_is_settled_before_it_is_timed
     )
     assert "diff -p shop 0.2.0-1 0.2.0-2 --measure`" in next_command(model)
     assert "reject -p shop 0.2.0-2" in next_command(model)
+
+
+def test_a_refused_build_that_seems_worse_than_the_current_one_is_held_against_it_first() -> None:
+    """What makes the library and its baseline slower alike is no loss by the verdict."""
+    worse = ComparedRow(
+        name="code", unit="bytes", before=1, after=2, ratio=2, judgement="worse", why="counted"
+    )
+    older = Comparison.model_construct(version="0.2.0-1", rows=(worse,), workloads=())
+    model = ReportModel.model_construct(
+        published=False,
+        profile="shop",
+        version="0.2.0-2",
+        verify=judged(1.0, 8.0, 3.0),
+        previous=older,
+    )
+    first, then = next_command(model).split("; ", 1)
+    assert "diff -p shop 0.2.0-1 0.2.0-2 --measure`" in first
+    assert "pipeline build --profile shop" in then
+    assert model.refused_for.endswith("; worse than 0.2.0-1 (code)")
+    alike = model.model_copy(update={"previous": older.model_copy(update={"rows": ()})})
+    assert next_command(alike) == then and "worse" not in alike.refused_for
