@@ -12,7 +12,6 @@ lib/libhakmem-hardened.so with share/hakmem-hardened/manifest.json.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ from operate import unfound
 from operate.unfound import DEFAULT_PROFILE, MANIFEST
 from pipeline.core.errors import UsageError, VersionError
 from pipeline.core.home import is_tree
+from pipeline.core.nested import read_json
 from pipeline.core.processor import nearest
 from pipeline.core.variant import PRODUCTION, VARIANTS, share_folder, shared_name
 
@@ -208,7 +208,7 @@ def _trusted(tree: Path) -> bool:
 
 def _libraries(root: Path, manifest: Path, variant: str) -> Iterator[Library]:
     try:
-        said = json.loads(manifest.read_text(encoding="utf-8"))
+        said = read_json(manifest)
     except (OSError, ValueError):
         return
     for pattern in _FOLDERS if isinstance(said, dict) else ():

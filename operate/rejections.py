@@ -5,12 +5,12 @@ A copy below a prefix has no such file. Of it the trees that are usually looked 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from operate.libraries import Library, usual_roots
+from pipeline.core.nested import read_json
 
 _MARKS = "marks.json"
 
@@ -69,7 +69,7 @@ def _marks_of(library: Library) -> Iterator[Path]:
 
 def _rejected(marks: Path) -> list[dict[str, Any]]:
     try:
-        said = json.loads(marks.read_text(encoding="utf-8"))
+        said = read_json(marks)
     except (OSError, ValueError):
         return []
     found = said.get("rejected") if isinstance(said, dict) else None

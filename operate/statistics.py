@@ -11,6 +11,7 @@ from typing import Any
 from operate.processes import Process
 from operate.sockets import listening
 from pipeline.core.errors import UsageError
+from pipeline.core.nested import parse
 
 VARIABLE = "HAKMEM_STATS_SOCKET"
 _SECONDS = 5
@@ -93,7 +94,7 @@ def _ask(process: Process, path: str) -> Document:
     connection = _Connection(path)
     try:
         connection.request("GET", "/json")
-        told = json.loads(connection.getresponse().read())
+        told = parse(json.loads, connection.getresponse().read())
     except PermissionError as error:
         raise UsageError(f"{path} is another user's", hint="run this as its user") from error
     except (OSError, http.client.HTTPException, ValueError) as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.core.errors import VersionError
+from pipeline.core.nested import read_json
 from pipeline.core.variant import PRODUCTION, line_of, share_folder
 
 MANIFEST, DEFAULT_PROFILE = "manifest.json", "mixed"
@@ -43,7 +43,7 @@ def _unreadable(line: str, roots: Sequence[Path], variant: str) -> VersionError 
 def _damage(manifest: Path) -> str | None:
     """Return why a manifest cannot be read; None if it can."""
     try:
-        said = json.loads(manifest.read_text(encoding="utf-8"))
+        said = read_json(manifest)
     except OSError as error:
         return str(error.strerror)
     except ValueError:

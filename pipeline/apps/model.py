@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.core.errors import UsageError
+from pipeline.core.nested import parse
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=24)]
 Result = Literal["ok", "failed", "skipped"]
@@ -78,9 +79,9 @@ def load_apps(folder: Path) -> list[App]:
     """Return the apps of ``folder``/apps.toml in order; UsageError if they are not valid."""
     path = folder / "apps.toml"
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = parse(tomllib.loads, path.read_text(encoding="utf-8"))
         apps = [App.model_validate(entry) for entry in table["app"]]
-    except (tomllib.TOMLDecodeError, ValidationError, KeyError) as error:
+    except (ValueError, KeyError) as error:
         raise UsageError(f"{path}: {error}") from error
     return apps
 

@@ -13,6 +13,7 @@ from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import SpaceError
 from pipeline.core.files import replace_text
 from pipeline.core.home import own_root
+from pipeline.core.nested import read_json
 
 PACKAGE = "pipeline"
 # What these do is said to people, and decides no result.
@@ -35,7 +36,7 @@ class _Memory:
     def __init__(self, file: Path) -> None:
         self._file = file
         try:
-            known = json.loads(file.read_text(encoding="utf-8"))
+            known = read_json(file)
         except (OSError, ValueError):
             known = {}
         self._known: dict[str, list[str]] = known if isinstance(known, dict) else {}

@@ -20,6 +20,7 @@ from typing import Any
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ArtifactError, SpaceError
 from pipeline.core.files import sync
+from pipeline.core.nested import read_json
 
 RECEIPT = "receipt.json"
 ROOM_PREFIX = ".tmp-"
@@ -154,7 +155,7 @@ def discard(room: Path) -> None:
 def read_receipt(folder: Path) -> Receipt | None:
     """Return the receipt in ``folder``, or None where there is none that can be read."""
     try:
-        return Receipt(**json.loads((folder / RECEIPT).read_text(encoding="utf-8")))
+        return Receipt(**read_json(folder / RECEIPT))
     except (OSError, ValueError, TypeError):
         return None
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.core.beside import running_beside
 from pipeline.core.errors import BuildError, ExitCode, GateError, PipelineError, ToolError
+from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.core.processor import machine, nearest
 from pipeline.elsewhere.snapshot import Snapshot, unpack
@@ -127,7 +127,7 @@ def _failed(tree: Tree, order: Order, code: int, said: str) -> PipelineError:
     """Return why a build failed, as it said itself."""
     if code == ExitCode.GATE:
         report = tree.reports(order.line) / "last" / "report.json"
-        return GateError(str(json.loads(report.read_text(encoding="utf-8"))["reason"]))
+        return GateError(str(read_json(report)["reason"]))
     _, found, words = said.rpartition(ERROR)
     last = words.strip().splitlines()[: 1 if found else None][-LAST_WORDS:]
     return BuildError(f"the build ended with code {code}: {' '.join(last)}")

@@ -17,6 +17,7 @@ from typing import Any
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ChildError, DataError
 from pipeline.core.files import replace_text, replacing
+from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.core.process import run
 from pipeline.fleet.counts import LIMIT_S, Overlap, edge_overlap, overlap, total_count
@@ -80,7 +81,7 @@ def read_origin(imported: Path) -> list[dict[str, Any]] | None:
     None where that was not written down, or not about this very profile.
     """
     try:
-        said = json.loads(_origin(imported).read_text(encoding="utf-8"))
+        said = read_json(_origin(imported))
         return list(said["from"]) if said["profile"] == digest_file(imported) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

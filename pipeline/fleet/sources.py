@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pipeline.core.errors import DataError
 from pipeline.core.files import replace_text
+from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 
 SAMPLES, FOR_PGO = "samples.json", "samples.prof"
@@ -56,7 +57,7 @@ def write_sources(path: Path, sources: Sequence[Source]) -> None:
 def read_sources(path: Path) -> tuple[Source, ...]:
     """Return the sources of a file that write_sources wrote; DataError if it is no such file."""
     try:
-        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        said: dict[str, Any] = read_json(path)
         if said["schema_version"] != SCHEMA:
             raise ValueError(f"schema_version is {said['schema_version']}, not {SCHEMA}")
         return tuple(Source(**{**row, "edges": tuple(row["edges"])}) for row in said["sources"])

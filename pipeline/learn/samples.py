@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from pipeline.core.errors import UsageError
+from pipeline.core.nested import parse
 
 Look = Callable[[int], dict[str, Any]]
 
@@ -56,9 +57,9 @@ def _in_file(file: Path) -> Iterator[Sample]:
     decoder = json.JSONDecoder()
     while text:
         try:
-            found, end = decoder.raw_decode(text)
+            found, end = parse(decoder.raw_decode, text)
             yield Sample.model_validate(found)
-        except (json.JSONDecodeError, ValidationError) as error:
+        except ValueError as error:
             raise UsageError(
                 f"{file} is no statistics of hakmem: {str(error).splitlines()[0]}",
                 hint="docs/statistics.md says how to ask for them",

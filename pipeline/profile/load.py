@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.core.errors import ProfileError
+from pipeline.core.nested import parse
 from pipeline.core.paths import Tree
 from pipeline.core.spelling import did_you_mean
 from pipeline.profile.schema import Profile
@@ -74,17 +75,20 @@ def _read_table(path: Path) -> dict[str, Any]:
     text = ""
     try:
         text = path.read_text(encoding="utf-8")
-        return tomllib.loads(text)
+        table: dict[str, Any] = parse(tomllib.loads, text)
+        return table
     except OSError as error:
         raise ProfileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ProfileError(f"{path}: not valid TOML: it is not UTF-8 text: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         last = max(1, len(text.splitlines()))
         said = str(error).replace("at end of document", f"at line {last}, the end of the file")
         raise ProfileError(
             f"{path}: not valid TOML: {said}",
-            hint="mend that line, or one before it that was not closed",
+            hint="mend that line, or one before it that was not closed"
+            if isinstance(error, tomllib.TOMLDecodeError)
+            else "no key of such a file has tables in tables like that",
         ) from error
 
 

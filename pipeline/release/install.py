@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipeline.core.digest import digest_bytes, digest_file
 from pipeline.core.errors import ArtifactError, UsageError, VersionError
 from pipeline.core.files import replace_text, replacing
+from pipeline.core.nested import read_json
 from pipeline.core.variant import LIBRARY_NAMES, PRODUCTION, share_folder
 from pipeline.release.marks import Marks
 from pipeline.release.version import MANIFEST, Version
@@ -252,7 +253,7 @@ def _is_library(name: str) -> bool:
 def _created(manifest: Path) -> str:
     """Return when an installed version was published, or "" where nothing tells."""
     try:
-        return str(json.loads(manifest.read_text(encoding="utf-8"))["created"])
+        return str(read_json(manifest)["created"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

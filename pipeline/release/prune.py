@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.core.errors import ArtifactError, SpaceError
 from pipeline.core.files import replace_text
+from pipeline.core.nested import read_json
 from pipeline.core.variant import PRODUCTION, split_line
 from pipeline.release.install import Place
 from pipeline.release.marks import read_marks
@@ -133,7 +134,7 @@ def _installed(root: Path, variant: str) -> str | None:
 def _places(dist: Path) -> list[str]:
     path = dist / PLACES
     try:
-        return list(map(str, json.loads(path.read_text(encoding="utf-8"))))
+        return list(map(str, read_json(path)))
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError) as error:

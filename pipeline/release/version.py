@@ -6,7 +6,6 @@ profile here holds for such a line as well.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError, SpaceError, UsageError, VersionError
 from pipeline.core.files import replacing, sync
+from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.core.spelling import did_you_mean
 from pipeline.core.variant import PRODUCTION, VARIANTS, asked_for, line_of, shared_name
@@ -73,7 +73,7 @@ class Version:
         """What manifest.json says; ArtifactError if it cannot be read."""
         path = self.folder / MANIFEST
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = read_json(path)
         except (OSError, ValueError) as error:
             raise ArtifactError(
                 f"{path} cannot be read: {error}",
@@ -329,7 +329,7 @@ def line_of_version(version: Version) -> str:
 def _command_of(version: Version) -> str:
     """Return the command of its build: as its report has it, or the plainest one of its line."""
     with suppress(OSError, ValueError, LookupError, TypeError):
-        report = json.loads((version.folder / "report.json").read_text(encoding="utf-8"))
+        report = read_json(version.folder / "report.json")
         if command := report["source"]["command"]:
             return str(command)
     return f"./bootstrap build --profile {asked_for(line_of_version(version))}"

@@ -5,13 +5,13 @@ A report of another schema is read as far as it goes: what it does not tell is u
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
 from pipeline.judge.samples import Record
 from pipeline.release.marks import Marks, read_marks
@@ -218,7 +218,7 @@ def _reports(tree: Tree, profile: str) -> Iterator[Path]:
 
 def _read(file: Path) -> dict[str, Any] | None:
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_json(file)
     except (OSError, ValueError):
         return None
     return (

@@ -15,6 +15,7 @@ from typing import Any
 from pipeline.core.digest import digest_file, digest_value
 from pipeline.core.errors import ChildError
 from pipeline.core.files import replace_text
+from pipeline.core.nested import read_json
 from pipeline.core.process import run
 
 # Libraries that are part of a tool; all others, as libc, are the machine's.
@@ -94,7 +95,7 @@ def _own_libraries(program: Path) -> list[Path]:
 
 def _read(memory: Path) -> dict[str, Any]:
     try:
-        known = json.loads(memory.read_text(encoding="utf-8"))
+        known = read_json(memory)
     except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}

@@ -20,6 +20,7 @@ SHARED = {
     "pipeline.core.architecture",
     "pipeline.core.files",
     "pipeline.core.huge_pages",
+    "pipeline.core.nested",
     "pipeline.core.output",
     "pipeline.core.paste",
     "pipeline.core.variant",

@@ -171,7 +171,9 @@ def test_a_rejection_holds_for_the_same_library_under_another_name(
     assert rejections.rejection(twin) == "redis needs more memory (it is the same as 1.0-aa)"
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"rejected": 3}', '{"rejected": [3]}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[" * 100_000, '{"rejected": 3}', '{"rejected": [3]}'], ids=range(5)
+)
 def test_marks_that_are_damaged_say_nothing(version: Version, text: str) -> None:
     (version.folder.parent / "marks.json").write_text(text, encoding="utf-8")
     assert rejections.rejection(Library(version.library, version.manifest)) is None

@@ -218,7 +218,13 @@ def test_in_place_of_what_was_rejected_no_other_profile_is_taken_without_a_word(
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("{", "it is not JSON"), ("[]", "it is not a manifest"), (None, "No such file or directory")],
+    [
+        ("{", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
+        ("[]", "it is not a manifest"),
+        (None, "No such file or directory"),
+    ],
+    ids=range(4),
 )
 def test_a_manifest_that_cannot_be_read_is_named(
     tmp_path: Path, library: Path, text: str | None, reason: str

@@ -75,6 +75,12 @@ def test_profiles_of_this_repository_are_valid() -> None:
         ('sha256sum"]', 'sha256sum"]\nthreads = 1', r"for commands that are timed"),
         ('sha256sum"]', 'sha256sum"]\nallowance = 0.1', r"for commands that are timed"),
         ("schema_version = 1", "schema_version = ", r"not valid TOML: .*line 2"),
+        pytest.param(
+            "schema_version = 1",
+            f"schema_version = {'[' * 100_000}",
+            r"not valid TOML: it is nested too deeply",
+            id="nested",
+        ),
     ],
 )
 def test_each_mistake_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from bench.harness.allocators import REPOSITORY
 from bench.harness.rows import Row, Run
 from bench.harness.runner import RunFailed
 from pipeline.apps.model import Name
 from pipeline.core.errors import PipelineError, UsageError
+from pipeline.core.nested import parse
 from pipeline.core.process import run
 
 WHOLE = REPOSITORY / "bench" / "whole"
@@ -53,9 +54,9 @@ class ProgramRun(Run):
 def load_programs(path: Path = WHOLE / "programs.toml") -> list[Program]:
     """Return the programs of the table in order; UsageError if it is not valid."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = parse(tomllib.loads, path.read_text(encoding="utf-8"))
         return [Program.model_validate(entry) for entry in table["program"]]
-    except (tomllib.TOMLDecodeError, ValidationError, KeyError) as error:
+    except (ValueError, KeyError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 

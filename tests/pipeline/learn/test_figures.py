@@ -47,7 +47,13 @@ def test_what_the_library_does_not_know_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("", "is empty"), ("{", "is no statistics"), ('{"hakmem": "1"}', "is no statistics")],
+    [
+        ("", "is empty"),
+        ("{", "is no statistics"),
+        ("[" * 100_000, "is no statistics of hakmem: it is nested too"),
+        ('{"hakmem": "1"}', "is no statistics"),
+    ],
+    ids=range(4),
 )
 def test_a_file_that_is_no_statistics_is_named(tmp_path: Path, text: str, says: str) -> None:
     file = tmp_path / "some.json"

@@ -131,7 +131,7 @@ def test_damage_is_named_file_by_file(tree: Tree) -> None:
     assert version.damaged_files() == ["SHA256SUMS"]
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b"{"])
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b"{", b"[" * 100_000], ids=range(5))
 def test_a_bad_manifest_is_an_error_with_its_path(content: bytes, tree: Tree) -> None:
     version = Version(tree.dist("p") / "1.0-ab22")
     (version.folder / "manifest.json").write_bytes(content)
