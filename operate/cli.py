@@ -19,6 +19,7 @@ from pipeline.core.errors import (
     SpaceError,
     UsageError,
     folder_is_gone,
+    no_memory,
 )
 from pipeline.core.output import drop_what_is_refused, take_any_name
 from pipeline.core.paste import pasteable
@@ -124,6 +125,8 @@ def guarded(action: Callable[[], int]) -> int:
     except BrokenPipeError:  # who reads has seen enough
         drop_what_is_refused()
         return ExitCode.OK
+    except MemoryError:
+        return _tell(no_memory())
     except OSError as error:
         drop_what_is_refused()
         return _tell(folder_is_gone(error) or _refused(error))

@@ -123,6 +123,14 @@ def folder_is_gone(error: BaseException) -> UsageError | None:
     return UsageError("the folder that you are in was removed", hint="change into another one")
 
 
+def no_memory() -> SpaceError:
+    """Return the error for memory that the system refuses."""
+    return SpaceError(
+        "the system gives no more memory",
+        hint="is a named file far too large? Else end other programs, or raise `ulimit -v`",
+    )
+
+
 class ProfileError(PipelineError):
     """A profile is unknown, unreadable or breaks a rule of its schema."""
 

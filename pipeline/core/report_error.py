@@ -17,12 +17,14 @@ from pipeline.core.errors import (
     PipelineError,
     SpaceError,
     folder_is_gone,
+    no_memory,
 )
 from pipeline.core.paste import pasteable
 from pipeline.core.paths import Tree, from_here
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+_FAILING = (errno.EIO, errno.ESTALE, errno.ENOTCONN)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large", "SIGXFSZ")
 
 
@@ -58,6 +60,13 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
     """Return the error as a lack of space or of rights, if that is what is behind it."""
     if isinstance(error, SpaceError):
         return error
+    if isinstance(error, MemoryError):
+        return no_memory()
+    if isinstance(error, OSError) and error.errno in _FAILING:
+        return SpaceError(
+            f"cannot read or write {error.filename or 'a file'}: {error.strerror}",
+            hint="does its disk, or the network to it, still answer? `dmesg` may say more",
+        )
     if isinstance(error, OSError) and error.errno in _FORBIDDEN:
         return SpaceError(
             f"cannot write {error.filename}: {error.strerror}",

@@ -19,6 +19,9 @@ _ADDRESS = r"([0-9a-f]{1,16})"
 _MAPPING = re.compile(rf"{_ADDRESS}-{_ADDRESS} ..x. {_ADDRESS} \S+ \d+\s+(/[^\0]*)")
 
 
+LONGEST_HEAD = 1000
+"""Characters that are read to tell a profile from a file of another kind."""
+
 MOST_CALLS = 32
 """Calls of a stack that the library keeps (HAK_STACK_MOST): the innermost ones."""
 
@@ -70,20 +73,27 @@ class Profile:
 def read(path: Path) -> Profile:
     """Return the profile in a file; DataError names the line that is wrong."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        with path.open(encoding="utf-8", errors="surrogateescape") as stream:
+            head = _head(path, stream.readline(LONGEST_HEAD))
+            rest = enumerate(stream.read().splitlines(), start=2)
     except OSError as error:
         raise DataError(
             f"{path}: {error.strerror}", hint="is it a file that you may read?"
         ) from None
-    head = _HEAD.fullmatch(lines[0]) if lines else None
+    rate = int(head[5])
+    lost, sites = _sites(path, rest, rate)
+    return Profile(rate, int(head[3]), int(head[1]), lost, tuple(sites), tuple(_mappings(rest)))
+
+
+def _head(path: Path, line: str) -> re.Match[str]:
+    """Return what the first line says; before the rest is read, which may have no end."""
+    head = _HEAD.fullmatch(line.rstrip("\n"))
     if head is None or int(head[5]) == 0:
         raise DataError(
             f"{path} is no heap profile: its first line names no heap_v2 and no rate",
             hint="give a file in the format of gperftools' heap profiles",
         )
-    rate, rest = int(head[5]), enumerate(lines[1:], start=2)
-    lost, sites = _sites(path, rest, rate)
-    return Profile(rate, int(head[3]), int(head[1]), lost, tuple(sites), tuple(_mappings(rest)))
+    return head
 
 
 def _sites(path: Path, lines: Iterable[tuple[int, str]], rate: int) -> tuple[int, list[Site]]:

@@ -42,6 +42,10 @@ class Sample(_Told):
     classes: tuple[ClassSample, ...]
 
 
+BEGIN = 4096
+"""Characters by which a file of another kind is told, before the rest, which may have no end."""
+
+
 def read_samples(files: Sequence[Path]) -> list[Sample]:
     """Return the samples in ``files``, in order: each has one JSON text or several in a row."""
     return [sample for file in files for sample in _in_file(file)]
@@ -49,7 +53,9 @@ def read_samples(files: Sequence[Path]) -> list[Sample]:
 
 def _in_file(file: Path) -> Iterator[Sample]:
     try:
-        text = file.read_text(encoding="utf-8").strip()
+        with file.open(encoding="utf-8") as stream:
+            head = stream.read(BEGIN).lstrip()
+            text = (head + stream.read()).strip() if head[:1] in ("", "{") else head
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from error
     if not text:

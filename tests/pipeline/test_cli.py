@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import shlex
 import subprocess
@@ -29,7 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def pipeline(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    import os
 
     return subprocess.run(
         [sys.executable, "-m", "pipeline", *arguments],
@@ -103,6 +103,25 @@ def test_what_can_be_no_profile_is_an_unknown_one(name: str) -> None:
     done = pipeline("history", "--profile", name)
     assert done.returncode == ExitCode.PROFILE, done.stderr
     assert f"unknown profile {name!r}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("-m pipeline heap FILE", ExitCode.DATA, "FILE is no heap profile"),
+        ("-m pipeline learn --dry-run --stats FILE", ExitCode.USAGE, "FILE is no statistics"),
+        ("-m operate run --library FILE -- true", ExitCode.SPACE, "the system gives no more"),
+    ],
+)
+def test_a_file_that_is_larger_than_memory_is_told(
+    tmp_path: Path, words: str, code: ExitCode, said: str
+) -> None:
+    huge = tmp_path / "huge"
+    huge.touch()
+    os.truncate(huge, 1 << 40)
+    done = in_shell(f"ulimit -v 8000000; exec $0 {words.replace('FILE', str(huge))}")
+    assert done.returncode == code, done.stderr
+    assert said.replace("FILE", str(huge)) in done.stderr
 
 
 @pytest.mark.parametrize("start", ["pipeline.cli import main", "operate.cli import main"])
@@ -253,6 +272,8 @@ def test_a_log_below_the_current_folder_is_named_from_there(
         ),
         (OSError(30, "Read-only file system", "x"), ExitCode.SPACE, "cannot write x"),
         (PermissionError(13, "Permission denied", "y"), ExitCode.SPACE, "cannot write y"),
+        (MemoryError(), ExitCode.SPACE, "error: the system gives no more memory"),
+        (OSError(5, "Input/output error"), ExitCode.SPACE, "cannot read or write a file: Input"),
         (GateError("not published"), ExitCode.GATE, "result: not published"),
     ],
 )
