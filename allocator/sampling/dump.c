@@ -2,8 +2,8 @@
 
 #include "base/fatal.h"
 #include "os/calls.h"
-#include "os/lock.h"
 #include "os/file.h"
+#include "os/lock.h"
 #include "os/reason.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"

@@ -94,7 +94,7 @@ def test_a_folder_that_is_not_there_is_told_and_harms_nothing(program: Path) -> 
 
 def test_a_file_that_cannot_be_written_is_told_in_words(program: Path, tmp_path: Path) -> None:
     options = {"LD_PRELOAD": str(library()), "HAKMEM_PROFILE_HEAP": f"{tmp_path}/app"}
-    shell = ["sh", "-c", 'ulimit -f 0; exec "$0"', program]
+    shell = ["sh", "-c", 'ulimit -f 0; exec "$0"', str(program)]
     done = subprocess.run(shell, env=options, capture_output=True, text=True)
     assert done.stderr.endswith(".1.heap: the file would be longer than ulimit -f allows\n")
     assert not [*tmp_path.glob("app.*")]
