@@ -88,13 +88,32 @@ def _cells(tree: Tree, name: str) -> tuple[str, ...]:
     return f"{mark} {name}", counts, cut, profile.description
 
 
+def _without_options(
+    context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the command behind NAME; an option there is ours, unless ``--`` stands before it."""
+    first = words[0] if words else ""
+    if first in context.help_option_names:
+        click.echo(context.get_help())
+        context.exit()
+    if first.startswith("-") and first != "--":
+        raise click.NoSuchOption(first, ctx=context)
+    return words[1:] if first == "--" else words
+
+
 @click.command(
     "init",
     context_settings={"allow_interspersed_args": False},
     epilog="Example: pipeline init shop -- ./shop --self-test",
 )
 @click.argument("name")
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_file)
+@click.argument(
+    "command",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    callback=_without_options,
+    shell_complete=complete_file,
+)
 def init_command(name: str, command: tuple[str, ...]) -> None:
     """Write a commented profile NAME for a program of yours.
 
@@ -107,7 +126,6 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     from pipeline.profile.template import render_profile
     from pipeline.stages.build.programs import SHELLS, differing_programs
 
-    command = command[1:] if command[:1] == ("--",) else command
     tree = Tree.here()
     path = _free_place(tree.profiles, name)
     script = bool(command) and Path(command[0]).name in SHELLS

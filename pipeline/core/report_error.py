@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 import tempfile
 import traceback
 from datetime import UTC, datetime
@@ -52,8 +53,14 @@ def report_error(error: BaseException) -> int:
 def _help_of(error: click.ClickException) -> str:
     """Return how to see what the command takes that was typed wrongly."""
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "pipeline"
+    command = context.command_path if context else _typed()
     return f"`.venv/bin/{command} --help` shows what it takes"
+
+
+def _typed() -> str:
+    """Return the command as it was typed: some errors of click do not know theirs."""
+    name = sys.argv[1] if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ""
+    return f"pipeline {name}".rstrip()
 
 
 def _as_space_error(error: BaseException) -> SpaceError | None:

@@ -155,6 +155,20 @@ def test_a_misspelt_option_is_not_taken_for_the_command(command: str, meant: str
     assert f"Did you mean {meant!r}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("build --profile", "`.venv/bin/pipeline build --help` shows what it takes"),
+        ("--nope", "`.venv/bin/pipeline --help` shows what it takes"),
+        ("experiment new cache mine", "take one of these"),
+    ],
+)
+def test_a_mistake_leads_to_the_help_of_its_command(line: str, hint: str) -> None:
+    done = pipeline(*line.split())
+    assert done.returncode == ExitCode.USAGE
+    assert f"what to do: {hint}\n" in done.stderr
+
+
 def test_version_is_that_of_the_project() -> None:
     done = pipeline("--version")
     assert (done.returncode, done.stderr) == (0, "")

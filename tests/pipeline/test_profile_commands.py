@@ -223,6 +223,8 @@ def test_init_notes_a_whole_path_that_is_not_there(fresh: Sandbox) -> None:
         (("init", "new", "--", str(HERE)), 2, "is not executable"),
         (("init", "new", "--", "ls", "a\udcff"), 2, r"'a\udcff' is not UTF-8, and a profile"),
         (("init", "new", "--", "sh", "no-script.sh"), 2, "sh is to run no-script.sh, and there is"),
+        (("init", "new", "--force", "--", "ls"), 2, "`.venv/bin/pipeline init --help` shows what"),
+        (("init", "new", "--help"), 0, "Write a commented profile NAME"),
     ],
 )
 def test_bad_wishes(fresh: Sandbox, arguments: tuple[str, ...], code: int, words: str) -> None:
