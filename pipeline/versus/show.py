@@ -144,8 +144,7 @@ def _busy(result: VersusResult) -> list[str]:
     load = max(around.load_before, around.load_after)
     return [
         f"the machine was busy (load {load:.0f} on {around.cores} CPUs): repeat it when the "
-        "machine is quiet. To see what noise alone does, name one library twice in the same "
-        f"command: {_title(result.a)}"
+        "machine is quiet. To see what noise alone does, let `versus` compare a library with itself"
     ]
 
 
