@@ -31,6 +31,7 @@ class Look:
     profile: Profile
     whole: dict[Stack, float]
     samples: str
+    moved: str = ""
 
     @cached_property
     def sums(self) -> dict[Stack, float]:
@@ -42,6 +43,7 @@ class Look:
         lost, cut = self.profile.lost, self.profile.cut_samples
         return [
             ("bytes, estimated", signed_size(sum(self.sums.values()))),
+            *([("the growth has", self.moved)] if self.moved else []),
             ("samples", self.samples),
             *_precision(self.profile.rate),
             *([("samples lost", f"{lost:,}: there was no room for them")] if lost else []),
@@ -59,7 +61,7 @@ def _precision(rate: int) -> list[tuple[str, str]]:
     at = f"10 % at {size(100 * rate)}, 30 % at {size(11 * rate)}"
     return [
         ("one sample", f"in {rate:,} bytes, in the mean"),
-        ("error of a row", f"about 1 / sqrt(its samples): {at}"),
+        ("error of a row", f"about 1 / sqrt(samples): {at}"),
     ]
 
 
@@ -75,8 +77,8 @@ def look(first: Named, later: Named | None, what: What) -> Look:
     if later is None:
         return Look(first.profile, sums, _all(first.profile))
     more, more_counts = _sums(later, what)
-    samples = f"{_moved(growth(counts, more_counts))}; the later file has {_all(later.profile)}"
-    return Look(later.profile, growth(sums, more), samples)
+    samples = f"{_all(later.profile)}, in the later file"
+    return Look(later.profile, growth(sums, more), samples, _moved(growth(counts, more_counts)))
 
 
 def _sums(of: Named, what: What) -> tuple[dict[Stack, float], dict[Stack, float]]:
@@ -92,4 +94,4 @@ def _moved(grown: Sums) -> str:
     """Return the samples that a growth stands on, by the calls that have more or fewer of them."""
     came = round(sum(count for count in grown.values() if count > 0))
     went = round(-sum(count for count in grown.values() if count < 0))
-    return f"the growth stands on {came + went:,}: {came:,} more, {went:,} fewer"
+    return f"{came + went:,} samples: {came:,} more, {went:,} fewer"

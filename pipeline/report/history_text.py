@@ -128,7 +128,8 @@ def notes(history: History) -> list[str]:
     if len({point.baseline for point in history.points}) > 1:
         said.append(
             "not all versions were judged against the same baseline, so their gains cannot be "
-            "compared; `.venv/bin/pipeline diff --measure` compares two of them directly"
+            f"compared; `.venv/bin/pipeline diff -p {history.profile} OLDER NEWER --measure` "
+            "compares two of them directly"
         )
     if len({point.processor for point in history.points}) > 1:
         said.append("not all versions were judged on the same kind of processor")

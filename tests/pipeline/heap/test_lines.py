@@ -109,9 +109,11 @@ def test_growth_names_the_samples_that_it_stands_on(profiled: Path, tmp_path: Pa
     write(profiled, later, "9: 9000000 [9: 9000000]", "2: 1600000 [8: 8000000]")
     asked = [str(first), str(later)]
     said = CliRunner().invoke(heap_command, asked, catch_exceptions=False).output
-    words = "the growth stands on 11: 8 more, 3 fewer; the later file has 9 live, of 9 since"
-    assert words in said
+    words = "11 samples: 8 more, 3 fewer"
+    assert f"the growth has       {words}\n" in said
+    assert "9 live, of 9 since the start, in the later file\n" in said
+    assert max(map(len, said.splitlines())) <= 80
     CliRunner().invoke(heap_command, [*asked, "--html", str(page)], catch_exceptions=False)
     assert words in page.read_text(encoding="utf-8")
     said = CliRunner().invoke(heap_command, [*asked, "--what", "allocated"]).output
-    assert "the growth stands on 10: 10 more, 0 fewer" in said
+    assert "10 samples: 10 more, 0 fewer" in said

@@ -31,7 +31,7 @@ from pipeline.report.history import (
     read_history,
 )
 from pipeline.report.history_html import render_history_html, render_history_svg
-from pipeline.report.history_text import render_history, sparkline
+from pipeline.report.history_text import notes, render_history, sparkline
 from pipeline.report.model import ReportModel
 from pipeline.report.svg.series import Dot, series_chart
 
@@ -379,3 +379,12 @@ def test_a_break_holds_for_a_version_without_a_value() -> None:
 
 def test_signs_stand_in_front_of_the_bar_that_does_not_continue() -> None:
     assert sparkline([1.0, 2.0, 1.0], ["", OTHER, SAME]) == "▁≠█=▁"
+
+
+def test_the_command_of_a_note_runs_as_it_stands_with_two_versions(tree: Tree) -> None:
+    history = read_history(tree, "p")
+    other = history.points[0].model_copy(update={"baseline": "another"})
+    apart = history.model_copy(update={"points": (other, *history.points[1:])})
+    (said,) = (one for one in notes(apart) if "same baseline" in one)
+    words = said.partition("`.venv/bin/pipeline ")[2].partition("`")[0].split()
+    assert cli.commands[words[0]].make_context("diff", words[1:]).params["newer"] == "NEWER"
