@@ -18,6 +18,7 @@ from pipeline.core.errors import (
     PipelineError,
     SpaceError,
     UsageError,
+    cannot_use,
     folder_is_gone,
     no_memory,
 )
@@ -147,6 +148,4 @@ def _refused(error: OSError) -> PipelineError:
             f"cannot read or write: {error.strerror}",
             hint="free some space, or name another file",
         )
-    return UsageError(
-        f"cannot use {error.filename}: {error.strerror}", hint="name another one, or mend that"
-    )
+    return cannot_use(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import complete_file, new_file_option, profile_option
+from pipeline.commands.options import Finite, complete_file, new_file_option, profile_option
 from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PERF_MAGIC = b"PERFILE2"
 @click.option("--pid", type=click.IntRange(1), required=True, metavar="PID", help="The process.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.1, 3600),
+    type=Finite(0.1, 3600),
     default=10.0,
     show_default=True,
     metavar="N",

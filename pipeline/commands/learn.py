@@ -11,6 +11,7 @@ from pipeline.commands.build import open_workshop
 from pipeline.commands.options import (
     EXISTING_FILE,
     OUTPUT_FILE,
+    Finite,
     budget_option,
     complete_file,
     cpu_option,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 )
 @click.option("--samples", type=click.IntRange(min=2), default=10, show_default=True,
               help="How often each PID is asked.")  # fmt: skip
-@click.option("--every", type=click.FloatRange(min=0.1), default=6.0, show_default=True,
+@click.option("--every", type=Finite(min=0.1), default=6.0, show_default=True,
               metavar="SECONDS", help="Time between two samples.")  # fmt: skip
 @click.option("--keep", type=OUTPUT_FILE, metavar="FILE",
               help="Keep the samples of --pid there, for --stats.")  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,19 @@ from pipeline.core.variant import PRODUCTION, VARIANTS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+class Finite(click.FloatRange):
+    """A number in a range; "nan" is none, though it lies beyond neither end."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number, or refuse it with the range."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -48,10 +48,12 @@ def complete_side(
 
 
 def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | None) -> int | None:
-    from pipeline.judge.request import MIN_PAIRS
+    from pipeline.judge.request import MIN_PAIRS, MOST_PAIRS
 
-    if pairs is not None and (pairs < MIN_PAIRS or pairs % 2):
-        raise click.BadParameter(f"{pairs} is not an even number of at least {MIN_PAIRS}")
+    if pairs is not None and (not MIN_PAIRS <= pairs <= MOST_PAIRS or pairs % 2):
+        raise click.BadParameter(
+            f"{pairs} is not an even number from {MIN_PAIRS} to {MOST_PAIRS:,}"
+        )
     return pairs
 
 

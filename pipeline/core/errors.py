@@ -9,6 +9,9 @@ from __future__ import annotations
 from enum import IntEnum
 from pathlib import Path
 
+SHOWN_NAME = 300
+"""Characters of a name that an error shows."""
+
 
 class ExitCode(IntEnum):
     """Exit codes of ``pipeline`` and ``bootstrap``, each with its meaning and the cure."""
@@ -121,6 +124,15 @@ def folder_is_gone(error: BaseException) -> UsageError | None:
     if not isinstance(error, FileNotFoundError) or error.filename is not None:
         return None
     return UsageError("the folder that you are in was removed", hint="change into another one")
+
+
+def cannot_use(error: OSError) -> UsageError:
+    """Return the error for a name that the system refuses, such as one that is far too long."""
+    name = str(error.filename)
+    shown = name if len(name) <= SHOWN_NAME else f"{name[:SHOWN_NAME]}..."
+    return UsageError(
+        f"cannot use {shown}: {error.strerror}", hint="name another one, or mend that"
+    )
 
 
 def no_memory() -> SpaceError:

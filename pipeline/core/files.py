@@ -40,10 +40,19 @@ def replace_text(path: Path, text: str) -> None:
     What is there and no file, as a pipe or a terminal, is written to as it is.
     """
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        _write_into(path, text)
         return
     with replacing(path.resolve()) as fresh:
         fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _write_into(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except BrokenPipeError:
+        raise  # who reads has seen enough
+    except OSError as error:
+        raise SpaceError(f"cannot write {path}: {error.strerror}") from error
 
 
 def sync(path: Path) -> None:

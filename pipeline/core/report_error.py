@@ -17,6 +17,8 @@ from pipeline.core.errors import (
     GateError,
     PipelineError,
     SpaceError,
+    UsageError,
+    cannot_use,
     folder_is_gone,
     no_memory,
 )
@@ -26,6 +28,7 @@ from pipeline.core.paths import Tree, from_here
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 _FAILING = (errno.EIO, errno.ESTALE, errno.ENOTCONN)
+_NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EEXIST, errno.EISDIR)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded", "File too large", "SIGXFSZ")
 
 
@@ -38,7 +41,7 @@ def report_error(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         _tell(error.format_message(), _help_of(error))
         return ExitCode.USAGE
-    known = folder_is_gone(error) or _as_space_error(error) or error
+    known = folder_is_gone(error) or _as_space_error(error) or _as_name(error) or error
     if isinstance(known, PipelineError):
         _tell(known.message, known.hint or known.exit_code.cure, known.log, known)
         return known.exit_code
@@ -61,6 +64,13 @@ def _typed() -> str:
     """Return the command as it was typed: some errors of click do not know theirs."""
     name = sys.argv[1] if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ""
     return f"pipeline {name}".rstrip()
+
+
+def _as_name(error: BaseException) -> UsageError | None:
+    """Return the error as a wrong name of a file, if that is what is behind it."""
+    if isinstance(error, OSError) and error.filename is not None and error.errno in _NAMES:
+        return cannot_use(error)
+    return None
 
 
 def _as_space_error(error: BaseException) -> SpaceError | None:

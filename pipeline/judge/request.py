@@ -18,6 +18,7 @@ COUNTING_SLOWDOWN = 10
 """Time limit of a counted run, in time limits of a timed run."""
 
 MIN_PAIRS = 10
+MOST_PAIRS = 100_000
 """Fewer pairs mislead: a 10-run average once said +1.1 % where 20 runs said +0.5 %."""
 
 

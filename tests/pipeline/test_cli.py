@@ -98,6 +98,20 @@ def test_a_mistake_has_its_exit_code_also_where_nobody_can_be_told() -> None:
     assert in_shell("$0 -m pipeline nosuch 2>&-").returncode == ExitCode.USAGE
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sample --pid 1 --seconds nan", "'nan' is not a number"),
+        ("learn --pid 1 --every nan", "'nan' is not a number"),
+        ("versus libc libc --pairs 100002 -- true", "is not an even number from 10 to 100,000"),
+    ],
+)
+def test_what_can_be_no_value_is_refused(line: str, said: str) -> None:
+    done = pipeline(*line.split())
+    assert done.returncode == ExitCode.USAGE, done.stderr
+    assert said in done.stderr
+
+
 @pytest.mark.parametrize("name", ["x" * 300, "..", "../dist", "a/b"])
 def test_what_can_be_no_profile_is_an_unknown_one(name: str) -> None:
     done = pipeline("history", "--profile", name)
@@ -286,6 +300,8 @@ def test_a_log_below_the_current_folder_is_named_from_there(
         ),
         (OSError(30, "Read-only file system", "x"), ExitCode.SPACE, "cannot write x"),
         (PermissionError(13, "Permission denied", "y"), ExitCode.SPACE, "cannot write y"),
+        (OSError(36, "File name too long", "z" * 400), ExitCode.USAGE, f"use {'z' * 300}...: File"),
+        (FileExistsError(17, "File exists", "w"), ExitCode.USAGE, "cannot use w: File exists"),
         (MemoryError(), ExitCode.SPACE, "error: the system gives no more memory"),
         (OSError(5, "Input/output error"), ExitCode.SPACE, "cannot read or write a file: Input"),
         (GateError("not published"), ExitCode.GATE, "result: not published"),

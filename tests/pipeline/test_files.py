@@ -51,6 +51,11 @@ def test_a_kill_in_between_leaves_the_old_file_alone(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "old"
 
 
+def test_a_full_device_is_named() -> None:
+    with pytest.raises(SpaceError, match="cannot write /dev/full: No space left on device"):
+        replace_text(Path("/dev/full"), "text")
+
+
 def test_a_link_to_a_file_stays_a_link(tmp_path: Path) -> None:
     path, link = tmp_path / "file", tmp_path / "link"
     replace_text(path, "old")
