@@ -41,11 +41,8 @@ hak_range *hak_range_of(const void *p) {
 }
 
 hak_slab *hak_run_elsewhere(const void *p) {
-    hak_range *r = hak_range_of(p);
-    if (r == NULL)
-        return NULL;
-    hak_slab *s = &r->slabs[hak_page_index(r, p)];
-    return s - s->tail;
+    const hak_range *r = hak_range_of(p);
+    return r != NULL ? hak_run_at(r, hak_page_index(r, p)) : NULL;
 }
 
 const hak_slab *hak_run_covering(const hak_range *r, size_t page) {

@@ -34,18 +34,6 @@ static size_t count_pages(uint32_t mask) {
     return hak_count_bits(mask);
 }
 
-void hak_pages_count(void) {
-    size_t used = 0, dirty = 0;
-    for (size_t i = 0; i < hak_range_count(); i++)
-        for (size_t at = 0; at < hak_ranges[i].segments_fresh; at++) {
-            used += count_pages(hak_ranges[i].segments[at].used);
-            dirty += count_pages(hak_segment_dirty(&hak_ranges[i].segments[at]));
-        }
-    atomic_store_explicit(&used_pages, used, memory_order_relaxed);
-    atomic_store_explicit(&held_pages, used, memory_order_relaxed);
-    atomic_store_explicit(&dirty_pages, dirty, memory_order_relaxed);
-}
-
 /* ---- the list of segments with dirty pages ---- */
 
 static hak_segment *list_first, *list_last;
@@ -78,11 +66,6 @@ void hak_dirty_push(hak_segment *s) {
         list_first = s;
     list_last = s;
     add(&list_length, 1);
-}
-
-void hak_dirty_forget(void) {
-    list_first = list_last = NULL;
-    atomic_store_explicit(&list_length, 0, memory_order_relaxed);
 }
 
 /* ---- claiming and freeing pages ---- */
@@ -206,4 +189,32 @@ void hak_pages_age(hak_range *r, size_t first, size_t count) {
     size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
         r->segments[i].aged |= mask_within(i, first, count);
+}
+
+/* ---- after fork ---- */
+
+/* Whether the system was quick enough with pages that were leaving nobody knows: they are dirty. */
+static void mend(hak_range *r, hak_segment *s) {
+    s->range = r;
+    s->used &= ~s->leaving;
+    s->leaving = 0;
+    s->touched |= s->used;
+    s->aged &= ~s->used;
+    s->kept &= s->touched & ~s->used;
+    s->on_dirty_list = false;
+    if (hak_segment_dirty(s) != 0)
+        hak_dirty_push(s);
+    add(&used_pages, count_pages(s->used));
+    add(&dirty_pages, count_pages(hak_segment_dirty(s)));
+}
+
+void hak_pages_mend(void) {
+    list_first = list_last = NULL;
+    list_length = used_pages = dirty_pages = 0;
+    for (hak_range *r = hak_ranges; r < hak_ranges + hak_range_count(); r++) {
+        for (size_t i = 0; i < r->segments_fresh; i++)
+            mend(r, &r->segments[i]);
+        hak_rooms_mend(r);
+    }
+    held_pages = hak_pages_used();
 }

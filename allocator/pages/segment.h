@@ -53,10 +53,9 @@ size_t hak_pages_dirty(void);
 void hak_dirty_push(hak_segment *s);
 /* Under it, too: takes the first one off the list. NULL: the list is empty. */
 hak_segment *hak_dirty_pop(void);
-/* In a forked child: empties the list. The segments still say that they are on it. */
-void hak_dirty_forget(void);
 /* Segments on the list. Any thread; a hint without the lock. */
 size_t hak_dirty_count(void);
 
-/* In a forked child: counts pages anew. */
-void hak_pages_count(void);
+/* In a forked child: works out anew all that the lock guards, from the words that say which pages
+ * are used, have memory or are leaving. */
+void hak_pages_mend(void);
