@@ -31,6 +31,12 @@ def _place_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+STILL_OLD = (
+    "programs that run keep the library that was there until they start again: "
+    "`.venv/bin/hakmem check PID` tells which one a process has"
+)
+
+
 @click.command("install")
 @line_option
 @click.argument("version", required=False, shell_complete=complete_version)
@@ -83,6 +89,8 @@ def install_command(
         return
     same = f"; {len(plan.there)} were there already" if plan.there else ""
     click.echo(f"installed {found.name}: {len(plan.write)} files below {place.root}{same}")
+    if replaced and destdir is None:
+        click.echo(STILL_OLD)
     if destdir is None and prefix in CACHED_PREFIXES:
         click.echo("run `ldconfig` as root, so that programs find the library by its name")
 

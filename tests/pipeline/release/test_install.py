@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Sandbox
 
+from pipeline.commands.install import STILL_OLD
 from pipeline.core.digest import digest_bytes
 from pipeline.core.errors import ExitCode
 from pipeline.core.paths import Tree
@@ -103,7 +104,8 @@ def test_destdir_stands_in_front_of_the_prefix(built: Sandbox, tmp_path: Path) -
 
 
 def test_newer_version_replaces_an_older_one(built: Sandbox, tmp_path: Path) -> None:
-    assert install(built, tmp_path)[0] == 0
+    code, output = install(built, tmp_path)
+    assert code == 0 and STILL_OLD not in output
     record = tmp_path / "share/hakmem/installed.json"
     text = json.loads(record.read_text(encoding="utf-8"))
     old = tmp_path / "lib/old.debug"  # as if the older version had had one file more
@@ -115,6 +117,7 @@ def test_newer_version_replaces_an_older_one(built: Sandbox, tmp_path: Path) -> 
     code, output = install(built, tmp_path)
     assert code == 0, output
     assert "remove " in output and not old.exists()
+    assert STILL_OLD in output
     assert (tmp_path / LIBRARY).is_file()
 
 
