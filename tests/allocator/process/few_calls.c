@@ -1,7 +1,7 @@
 /* A program under a filter of system calls is not ended because of the allocator: it needs memory
  * calls, locks, clocks and what says how much memory is used, which lists of permitted calls have
- * (systemd's @system-service among them), and nothing else. Nor where the filter refuses to say
- * that there is one. */
+ * (systemd's @system-service among them), its process's number when it forks, and nothing else. Nor
+ * where the filter refuses to say that there is one. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,10 +18,12 @@
 #include "../support/threads.h"
 
 static const int permitted[] = {
-    SYS_mmap,          SYS_munmap,    SYS_mprotect,     SYS_madvise,
-    SYS_mremap,        SYS_futex,     SYS_prctl,        SYS_getrusage,
-    SYS_clock_gettime, SYS_write,     SYS_rt_sigreturn, SYS_exit_group,
-    SYS_getrandom,     SYS_prlimit64, SYS_rt_sigaction, SYS_rt_sigprocmask, /* for messages */
+    SYS_mmap,           SYS_munmap,     SYS_mprotect,  SYS_madvise,         SYS_mremap,
+    SYS_futex,          SYS_prctl,      SYS_getrusage, SYS_clock_gettime,   SYS_write,
+    SYS_rt_sigreturn,   SYS_exit_group, SYS_getrandom, SYS_prlimit64,       SYS_rt_sigaction,
+    SYS_rt_sigprocmask, /* for messages */
+    SYS_getpid,         /* for a fork; libc's own calls for it follow */
+    SYS_clone,          SYS_clone3,     SYS_wait4,     SYS_set_robust_list, SYS_rseq,
 };
 enum {
     PERMITTED = sizeof permitted / sizeof *permitted,
@@ -79,6 +81,17 @@ static void large_ones(void) {
     }
 }
 
+static void forks(void) {
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        small_ones();
+        malloc_trim(0);
+        _exit(0);
+    }
+    child_must_succeed(child);
+}
+
 static int run(bool prctl_is_refused) {
     if (!install_filter(prctl_is_refused)) {
         say("no filter of system calls can be had here");
@@ -89,6 +102,7 @@ static int run(bool prctl_is_refused) {
     errno = 0;
     CHECK(!malloc((size_t)1 << 48) && errno == ENOMEM);
     malloc_trim(0);
+    forks();
     small_ones();
     return 0;
 }
