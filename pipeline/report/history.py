@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
 
 from pipeline.core.nested import read_json
 from pipeline.core.paths import Tree
@@ -43,6 +45,8 @@ class Point(Record):
     ``same_library`` tells that its library has the same bytes as that of the version before it.
     """
 
+    model_config = ConfigDict(allow_inf_nan=False)
+
     version: str
     created: str
     published: bool
@@ -59,7 +63,7 @@ class Point(Record):
     misses_of: str | None
     instructions: float | None
     memory_mib: float | None
-    text_bytes: int | None
+    text_bytes: Annotated[int, Field(ge=0, lt=1 << 63)] | None
     library: str | None = None
     same_library: bool = False
     workloads: tuple[str, ...] | None = None
@@ -144,10 +148,10 @@ def read_history(tree: Tree, profile: str) -> History:
     for file in _reports(tree, profile):
         name = file.parent.name
         report = _read(file)
-        if report is None:
+        point = None if report is None else _known_point(name, report, name in kept)
+        if point is None:
             unreadable.append(str(file))
         elif name not in points:
-            point = _point(name, report, name in kept)
             points[name] = point.model_copy(
                 update={
                     "current": now is not None and now.name == name,
@@ -226,6 +230,14 @@ def _read(file: Path) -> dict[str, Any] | None:
     )
 
 
+def _known_point(name: str, report: dict[str, Any], is_published: bool) -> Point | None:
+    """Return what a report tells; None where a figure of it is none."""
+    try:
+        return _point(name, report, is_published)
+    except ValidationError:
+        return None
+
+
 def _point(name: str, report: dict[str, Any], is_published: bool) -> Point:
     gain = _at(report, "verify", "throughput", "overall")
     return Point(
@@ -296,8 +308,9 @@ def _counted_programs(report: dict[str, Any]) -> list[Any] | None:
 
 def _row(report: dict[str, Any], beginning: str) -> Any:
     """Return the row of the short table whose name begins so, or None."""
-    rows = _at(report, "summary") or ()
-    return next((row for row in rows if str(_at(row, "name") or "").startswith(beginning)), None)
+    rows = _at(report, "summary")
+    listed = rows if isinstance(rows, list) else ()
+    return next((row for row in listed if str(_at(row, "name") or "").startswith(beginning)), None)
 
 
 def _value(row: Any) -> float | None:

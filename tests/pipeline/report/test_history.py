@@ -157,6 +157,32 @@ def test_a_report_of_another_schema_is_read_as_far_as_it_goes(tree: Tree) -> Non
     assert "0.0.2-bad" in render_history(history)
 
 
+@pytest.mark.parametrize(
+    "verify",
+    [
+        '"tuned": {"text_bytes": 1%s}' % ("0" * 400),
+        '"throughput": {"overall": {"value": NaN}}',
+        '"throughput": {"overall": {"value": "fast"}}',
+        '"mode": []',
+    ],
+    ids=range(4),
+)
+def test_a_report_whose_figures_are_none_cannot_be_read(tree: Tree, verify: str) -> None:
+    (tree.reports("p") / "0.0.2-bad").mkdir()
+    text = f'{{"verify": {{{verify}}}}}'
+    (tree.reports("p") / "0.0.2-bad" / "report.json").write_text(text, encoding="utf-8")
+    history = read_history(tree, "p")
+    assert [Path(file).parent.name for file in history.unreadable] == ["0.0.2-bad"]
+    assert "0.0.2-bad" in render_history(history)
+
+
+def test_a_table_that_is_none_tells_nothing(tree: Tree) -> None:
+    (tree.reports("p") / "0.0.1-old").mkdir()
+    text = json.dumps({"summary": True, "verify": {}})
+    (tree.reports("p") / "0.0.1-old" / "report.json").write_text(text, encoding="utf-8")
+    assert read_history(tree, "p").points[0].misses is None
+
+
 @pytest.mark.usefixtures("tree")
 def test_the_table_names_versions_and_what_cannot_be_compared() -> None:
     said = CliRunner().invoke(cli, ["history", "-p", "p"]).output
