@@ -23,7 +23,7 @@ from pipeline.core.errors import (
     no_memory,
 )
 from pipeline.core.output import drop_what_is_refused, take_any_name
-from pipeline.core.paste import pasteable
+from pipeline.core.paste import runnable
 from pipeline.core.spelling import did_you_mean
 
 COMMANDS = {
@@ -136,8 +136,8 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def _tell(error: PipelineError) -> int:
-    print(pasteable(f"error: {error.message}"), file=sys.stderr)
-    print(pasteable(f"  what to do: {error.hint or error.exit_code.cure}"), file=sys.stderr)
+    print(runnable(f"error: {error.message}"), file=sys.stderr)
+    print(runnable(f"  what to do: {error.hint or error.exit_code.cure}"), file=sys.stderr)
     return error.exit_code
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.commands.options import budget_option, verbose_option
-from pipeline.core.paste import pasteable
+from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ def new_command(subject: str, name: str) -> None:
     write_page(tree)
     click.echo(f"wrote {path}")
     click.echo("next: say in it what you change and what you expect, then")
-    click.echo(pasteable(f"  .venv/bin/pipeline experiment run {name}"))
+    say(f"  .venv/bin/pipeline experiment run {name}")
 
 
 @experiment_group.command(
@@ -170,7 +170,7 @@ def run_command(name: str, budget_s: float, verbose: bool) -> int:
     click.echo(f"noted in {entry.path}")
     longer = f"`.venv/bin/pipeline experiment run {name} --budget {LONGER * budget_s:.0f}s`"
     step = next_step(found, longer, f"`threads = 1` in {entry.path.name}")
-    click.echo(pasteable(step or f"next: {_conclusion(found)}"))
+    say(step or f"next: {_conclusion(found)}")
     return ExitCode.REGRESSION if found.worse else ExitCode.OK
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import Finite, complete_file, new_file_option, profile_option
-from pipeline.core.paste import pasteable
+from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from pipeline.core.paths import Tree
@@ -76,7 +76,7 @@ def import_command(profile: str, files: tuple[str, ...]) -> None:
             merged = merge_edges(tree, profile, edges)
             _say(merged, len(edges), tree)
             use = f".venv/bin/pipeline layout propose -p {profile} --data {merged.path}"
-            click.echo(pasteable(f"use it: {use}"))
+            say(f"use it: {use}")
     if samples:
         show_samples(samples)
         with tree_lock(tree.state, wait=True, say=click.echo):

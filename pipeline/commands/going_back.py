@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import line_option
+from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
-from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,11 +64,9 @@ def rollback_command(profile: str, wish: str | None) -> None:
         point_current(target)
     click.echo(_gone_to(target, now, versions))
     if now is not None and now != target:
-        click.echo(
-            pasteable(
-                f"{now.name} is set aside: a build of the same does not bring it back "
-                f"until `.venv/bin/pipeline unpin -p {profile}`"
-            )
+        say(
+            f"{now.name} is set aside: a build of the same does not bring it back "
+            f"until `.venv/bin/pipeline unpin -p {profile}`"
         )
         _tell_installed(now)
 
@@ -106,12 +104,12 @@ def unpin_command(profile: str) -> None:
         lifted = lift(dist)
         marks = read_marks(dist)
     for one in lifted:
-        click.echo(pasteable(_after_lifting(one, marks, profile)))
+        say(_after_lifting(one, marks, profile))
     if not lifted:
         click.echo(f"no version of profile {profile!r} is set aside")
         for name in lines_with(tree.dists, lambda line: read_marks(line).aside):
             again = f"`.venv/bin/pipeline unpin -p {name}`"
-            click.echo(pasteable(f"of another one there was: {again}"))
+            say(f"of another one there was: {again}")
 
 
 def _after_lifting(lifted: Mark, marks: Marks, profile: str) -> str:
@@ -173,7 +171,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     if twins:
         click.echo(f"that holds as well for what is the same: {', '.join(t.name for t in twins)}")
     back = f"`.venv/bin/pipeline reject -p {profile} {target.name} --undo`"
-    click.echo(pasteable(f"{back} takes that back"))
+    say(f"{back} takes that back")
     if moved:
         click.echo(moved)
     _tell_installed(target)
@@ -213,10 +211,10 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
         return
     click.echo(f"{target.name} is no longer rejected ({found.reason})")
     if damage := target.damage():
-        click.echo(pasteable(f"it is damaged: {damage}; {how_to_mend(target)}"))
+        say(f"it is damaged: {damage}; {how_to_mend(target)}")
     else:
         go = f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}`"
-        click.echo(pasteable(f"{go} makes it current"))
+        say(f"{go} makes it current")
 
 
 def _require_no_rejection(found: Mark | None, target: Version, profile: str) -> None:
@@ -237,7 +235,7 @@ def _tell_installed(version: Version) -> None:
     from pipeline.release.prune import where_installed
 
     for sentence in where_installed(version):
-        click.echo(pasteable(sentence))
+        say(sentence)
 
 
 def _before(versions: list[Version], now: Version | None, profile: str) -> Version:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.commands.options import any_profile_option
+from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
-from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def health_command(profile: str | None, every: bool, version: str | None, as_jso
         click.echo(_table(rows), nl=False)
         for line in _marked(tree, rows):
             click.echo(line)
-        click.echo(pasteable(f"next: {_next_step(rows)}"))
+        say(f"next: {_next_step(rows)}")
     failed = any(row["status"] == "failed" for row in rows)
     return ExitCode.WORKLOAD if failed else ExitCode.OK
 

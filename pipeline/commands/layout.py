@@ -8,8 +8,8 @@ import click
 
 from pipeline.commands.layout_propose import propose_command
 from pipeline.commands.options import line_option
+from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
-from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,10 +62,10 @@ def check_command(profile: str, version: str | None, verbose: bool) -> int:
     findings = check_layout(subject.text, subject.promise())
     click.echo(f"{subject.library}")
     if subject.built_at and differs_since(subject.tree.root, subject.built_at, CHECKED):
-        click.echo(pasteable(OTHER_CODE.format(subject.built_at, split_line(profile)[0])))
+        say(OTHER_CODE.format(subject.built_at, split_line(profile)[0]))
     _tell(findings, verbose)
     broken = sum(finding.broken for finding in findings)
-    click.echo(pasteable(f"the layout contract {_outcome(findings, profile)}"))
+    say(f"the layout contract {_outcome(findings, profile)}")
     return ExitCode.ARTIFACT if broken else ExitCode.OK
 
 

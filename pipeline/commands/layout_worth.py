@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from pipeline.commands.build import open_to_judge
-from pipeline.core.paste import pasteable
+from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +30,7 @@ def worthy(
     worth = _weigh(subject, profile, version, changes)
     cache = str(without_conflicts(machine_l1i()[0]))
     for line in lines(worth, version.name, cache, line_of_version(version)):
-        click.echo(pasteable(f"# {line}"))
+        say(f"# {line}")
     return told(worth)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import complete_file
-from pipeline.core.paste import pasteable
+from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,7 +49,7 @@ def profiles_command() -> None:
             broken.append(error)
     show_rows(rows, Console())
     if any(_is_published(tree, name) for name in profile_names(tree)):
-        click.echo(pasteable("* is published: `.venv/bin/pipeline list` shows its versions"))
+        say("* is published: `.venv/bin/pipeline list` shows its versions")
     if broken:
         raise ProfileError("\n  ".join(e.message for e in broken), hint=broken[0].hint)
 
@@ -139,7 +139,7 @@ def init_command(name: str, command: tuple[str, ...]) -> None:
     for line in (*paths, *gone, *_hints(command), *_tried(tree, profile)):
         click.echo(line)
     for line in _next_steps(name, bool(command)):
-        click.echo(pasteable(line))
+        say(line)
 
 
 def _tried(tree: Tree, profile: Profile) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import line_option
-from pipeline.core.paste import pasteable
+from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from pipeline.release.prune import Pruning
@@ -60,7 +60,7 @@ def prune_command(profile: str, keep: int, dry_run: bool) -> None:
 
 def _tell(plan: Pruning, verb: str) -> None:
     for version, why in plan.stay:
-        click.echo(pasteable(f"keeps {version.name}: {why}"))
+        say(f"keeps {version.name}: {why}")
     for version in plan.go:
         click.echo(f"{verb} {version.name}")
 

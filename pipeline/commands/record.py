@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import complete_file, new_file_option
-from pipeline.core.paste import pasteable
+from pipeline.commands.say import say
 
 if TYPE_CHECKING:
     from pipeline.trace.tools import RecorderTools
@@ -79,4 +79,4 @@ def summarise(tools: RecorderTools, output: Path) -> None:
     for text in warnings(main):
         click.echo(f"warning: {text}", err=True)
     look = f"look at it: .venv/bin/pipeline trace info {shlex.quote(str(output))}"
-    click.echo(pasteable(look), err=True)
+    say(look, err=True)

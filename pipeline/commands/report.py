@@ -8,7 +8,7 @@ import click
 
 from pipeline.commands.options import line_option, output_option
 from pipeline.commands.versions import complete_version
-from pipeline.core.paste import pasteable
+from pipeline.core.paste import runnable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,7 +117,7 @@ def report_command(
         replace_text(output, text)
         click.echo(f"wrote {output}", err=True)
     else:
-        click.echo(pasteable(text) if chosen == "term" else text, nl=False)
+        click.echo(runnable(text) if chosen == "term" else text, nl=False)
     return _checked(model) if check else ExitCode.OK
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.commands.options import line_option
+from pipeline.commands.say import say
 from pipeline.commands.versions import complete_version
-from pipeline.core.paste import pasteable
 
 if TYPE_CHECKING:
     from pipeline.release.elf_rules import Check
@@ -41,7 +41,7 @@ def verify_command(profile: str, path: str | None) -> int:
     total = len(checks)
     click.echo(f"{failed} of {total} checks failed" if failed else f"all {total} checks passed")
     for line in further:
-        click.echo(pasteable(line))
+        say(line)
     return ExitCode.ARTIFACT if failed else ExitCode.OK
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from rich.console import Console
 
 from pipeline.core import process
-from pipeline.core.paste import in_lines, pasteable
+from pipeline.core.paste import in_lines, runnable
 
 NAME_WIDTH = 18  # of context-instrument, the longest
 # In a log, a stage says what it does at most once in so many seconds.
@@ -97,7 +97,7 @@ class BuildConsole:
 
     def say(self, text: str) -> None:
         """Print one plain line, as it is."""
-        self.rich.print(pasteable(text), markup=False, highlight=False, soft_wrap=True)
+        self.rich.print(runnable(text), markup=False, highlight=False, soft_wrap=True)
 
     def prose(self, text: str) -> None:
         """Print a sentence: on a terminal in lines that fit."""
@@ -110,7 +110,7 @@ class BuildConsole:
     def notice(self, text: str) -> None:
         """Print one line that a person should not overlook."""
         self.rich.print(
-            pasteable(f"note: {text}"),
+            runnable(f"note: {text}"),
             style="yellow",
             markup=False,
             highlight=False,

@@ -21,7 +21,7 @@ _JOINT = "\ue000"
 """Stands for a blank inside a command while lines are broken."""
 
 
-def pasteable(text: str) -> str:
+def runnable(text: str) -> str:
     """Return a message with its commands as they work in the current folder."""
     root = own_root()
     if not _COMMAND.search(text) or _stands_in(root) or not (root / FOLDER / "pipeline").exists():
@@ -32,7 +32,7 @@ def pasteable(text: str) -> str:
 
 def in_lines(text: str, width: int) -> str:
     """Return a message in lines of at most ``width``; a command stays in one, however long."""
-    joined = _QUOTED.sub(lambda found: found[0].replace(" ", _JOINT), pasteable(text))
+    joined = _QUOTED.sub(lambda found: found[0].replace(" ", _JOINT), runnable(text))
     return "\n".join(_wrapped(one, width) for one in joined.split("\n")).replace(_JOINT, " ")
 
 

@@ -22,7 +22,7 @@ from pipeline.core.errors import (
     folder_is_gone,
     no_memory,
 )
-from pipeline.core.paste import pasteable
+from pipeline.core.paste import runnable
 from pipeline.core.paths import Tree, from_here
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -112,9 +112,9 @@ def _tell(
     kind: PipelineError | type[PipelineError] = PipelineError,
 ) -> None:
     colour = "yellow" if isinstance(kind, GateError) else "red"
-    click.secho(pasteable(f"{kind.word}: {message}"), fg=colour, err=True)
+    click.secho(runnable(f"{kind.word}: {message}"), fg=colour, err=True)
     if hint:
-        click.echo(pasteable(f"  what to do: {hint}"), err=True)
+        click.echo(runnable(f"  what to do: {hint}"), err=True)
     if log is not None:
         click.echo(f"  {kind.log_word}: {from_here(log)}", err=True)
 

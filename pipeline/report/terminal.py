@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.core.console import BuildConsole
-from pipeline.core.paste import in_lines, pasteable
+from pipeline.core.paste import in_lines, runnable
 from pipeline.geometry.model import Difference
 from pipeline.judge.headline import brief, memory_of, speed_of
 from pipeline.judge.keys import shown
@@ -76,7 +76,7 @@ def _show(console: Console, what: RenderableType, style: str = "") -> None:
     """Print a sentence in lines that fit, its commands whole, or what lays itself out."""
     soft = not console.is_terminal
     if isinstance(what, str):
-        what = pasteable(what) if soft else in_lines(what, console.width)
+        what = runnable(what) if soft else in_lines(what, console.width)
         soft = True
     console.print(what, style=style, soft_wrap=soft, markup=False, highlight=False)
 

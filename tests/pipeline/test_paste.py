@@ -13,7 +13,7 @@ from rich.console import Console
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import UsageError
 from pipeline.core.home import own_root
-from pipeline.core.paste import in_lines, pasteable
+from pipeline.core.paste import in_lines, runnable
 from pipeline.core.report_error import report_error
 
 ROOT = own_root()
@@ -33,24 +33,24 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_in_the_root_commands_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert pasteable(SAID) == SAID
+    assert runnable(SAID) == SAID
 
 
 def test_elsewhere_they_have_whole_paths(elsewhere: Path) -> None:
     command = f"'{elsewhere}/.venv/bin/pipeline'"
     library = f"'{elsewhere}/build/pipeline/x/libhakmem.so'"
-    assert pasteable(SAID) == f"try `{command} versus libc {library} -- a b`, or the next one"
-    assert pasteable(".venv/bin/hakmem check 1") == f"'{elsewhere}/.venv/bin/hakmem' check 1"
+    assert runnable(SAID) == f"try `{command} versus libc {library} -- a b`, or the next one"
+    assert runnable(".venv/bin/hakmem check 1") == f"'{elsewhere}/.venv/bin/hakmem' check 1"
 
 
 def test_what_is_no_command_of_ours_stays(elsewhere: Path) -> None:
     for said in ("LD_PRELOAD=x build/pipeline/y", f"`{elsewhere}/.venv/bin/pipeline`", "pipeline"):
-        assert pasteable(said) == said
+        assert runnable(said) == said
 
 
 def test_a_tree_without_the_command_proposes_no_path_to_it(elsewhere: Path) -> None:
     (elsewhere / ".venv" / "bin" / "pipeline").unlink()
-    assert pasteable(SAID) == SAID
+    assert runnable(SAID) == SAID
 
 
 def test_no_line_ends_inside_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,4 +88,4 @@ def test_an_error_does_so_too(
 def test_each_command_that_is_printed_goes_this_way() -> None:
     for path in (ROOT / "pipeline").rglob("*.py"):
         for call in re.findall(r"click\.s?echo\((?:[^()]|\([^()]*\))*\)", path.read_text()):
-            assert ".venv/bin/" not in call or "pasteable(" in call, f"{path}: {call}"
+            assert ".venv/bin/" not in call or "runnable(" in call, f"{path}: {call}"
