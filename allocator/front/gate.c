@@ -15,6 +15,7 @@
 #include "thread/thread.h"
 
 extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
+extern HAK_HIDDEN void hak_relatives(void);     /* front/relatives.c */
 
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     hak_slow_down();
@@ -55,6 +56,6 @@ static HAK_USED const any_function whole_family[] = {
     (any_function)hak_calloc,
     (any_function)hak_aligned_alloc,
     (any_function)hak_malloc_stats,
-    (any_function)hak_reallocarray,
     hak_cxx_operators,
+    hak_relatives,
 };

@@ -5,11 +5,9 @@
 #include "os/os.h"
 #include "stats/stats.h"
 
-HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
-    size_t bytes;
-    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
-                                                      : hak_realloc(block, bytes);
-}
+/* What the gate refers to, so that a static link takes this file too. */
+void hak_relatives(void);
+void hak_relatives(void) {}
 
 HAK_EXPORT void *hak_valloc(size_t size) {
     return hak_memalign(hak_os_page_size(), size);
@@ -37,7 +35,6 @@ HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t siz
     release(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
 }
 
-HAK_LIBC_NAME(reallocarray)
 HAK_LIBC_NAMES(valloc)
 HAK_LIBC_NAMES(pvalloc)
 HAK_LIBC_NAME(free_sized)

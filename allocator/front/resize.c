@@ -1,4 +1,4 @@
-/* calloc, realloc and malloc_usable_size: ladders of early returns over the gate. */
+/* calloc, realloc and their relatives: ladders of early returns over the gate. */
 #include "base/bits.h"
 #include "base/classes.h"
 #include "front/strict.h"
@@ -126,6 +126,12 @@ HAK_EXPORT HAK_HOT void *hak_realloc(void *block, size_t size) {
     return resize_odd(block, size);
 }
 
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
+}
+
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     if (block == NULL)
         return 0;
@@ -137,4 +143,5 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
 
 HAK_LIBC_NAMES(calloc)
 HAK_LIBC_NAMES(realloc)
+HAK_LIBC_NAME(reallocarray)
 HAK_LIBC_NAME(malloc_usable_size)

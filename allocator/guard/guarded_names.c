@@ -43,6 +43,12 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
     return NULL;
 }
 
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
+}
+
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
     return block != NULL ? hak_guard_size(block, "malloc_usable_size") : 0;
 }

@@ -1,8 +1,10 @@
 /* The functions of include/hakmem.h and libc's names in research builds: the core, or libc when
  * HAKMEM_FORCE_LIBC=1. Blocks that the core gave out before that was known stay the core's. */
+#include "base/bits.h"
 #include "front/core.h"
 #include "pages/range.h"
 #include "research/libc.h"
+#include "stats/stats.h"
 
 #include <string.h>
 
@@ -49,6 +51,12 @@ HAK_EXPORT void *hak_realloc(void *block, size_t size) {
     if (block == NULL || hak_run_of(block) == NULL)
         return libc->realloc(block, size);
     return size != 0 ? move_to_libc(libc, block, size) : hak_core_realloc(block, 0);
+}
+
+HAK_EXPORT void *hak_reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    return hak_product_overflows(count, size, &bytes) ? hak_refuse(SIZE_MAX)
+                                                      : hak_realloc(block, bytes);
 }
 
 HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
