@@ -12,7 +12,7 @@
 #include "hakmem.h"
 
 #ifndef TEST_APART
-#define TEST_APART 60 /* blocks of 1 GiB; the guard, which would copy them, does without */
+#define TEST_APART 70 /* blocks of 1 GiB; the guard, which would copy them, does without */
 #endif
 static const size_t sizes[] = {16, 200, 1500, 6000, 30000, 100000, 300000, 1 << 20};
 enum {
