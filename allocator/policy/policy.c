@@ -119,7 +119,7 @@ static bool has_one(char *const environment[]) {
 }
 
 /* What stands behind `name` and the sign; NULL: it is not there. */
-static HAK_COLD const char *find(char *const environment[], const char *name) {
+static HAK_COLD const char *find_variable(char *const environment[], const char *name) {
     size_t length = strlen(name);
     for (; *environment != NULL; environment++)
         if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
@@ -128,13 +128,13 @@ static HAK_COLD const char *find(char *const environment[], const char *name) {
 }
 
 const char *hak_policy_text(char *const environment[], const char *name) {
-    const char *text = environment != NULL ? find(environment, name) : NULL;
+    const char *text = environment != NULL ? find_variable(environment, name) : NULL;
     return text != NULL && !hak_os_is_privileged() ? text : NULL;
 }
 
 static HAK_COLD void read_variables(char *const environment[], hak_policy *draft) {
     for (unsigned i = 0; i < HAK_OPTIONS; i++) {
-        const char *text = find(environment, hak_options[i].variable);
+        const char *text = find_variable(environment, hak_options[i].variable);
         if (text != NULL)
             hak_conf_set("", (enum hak_option_index)i, text, draft);
     }
@@ -159,7 +159,8 @@ static HAK_COLD void tell_of_names(char *const environment[]) {
 }
 
 static HAK_COLD void read_environment(char *const environment[], hak_policy *draft) {
-    const char *conf = find(environment, "HAKMEM_CONF"), *quiet = find(environment, "HAKMEM_QUIET");
+    const char *conf = find_variable(environment, "HAKMEM_CONF"),
+               *quiet = find_variable(environment, "HAKMEM_QUIET");
     draft->quiet = quiet != NULL && strcmp(quiet, "1") == 0;
     if (conf != NULL && hak_conf_file(conf, conf_path, draft))
         hak_conf_read_file(conf_path, draft);

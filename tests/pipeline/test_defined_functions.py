@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.core.paths import Tree
-from pipeline.stages.build.check_names import defined_functions
+from pipeline.stages.build.check_names import defined_functions, listable
 
 SOURCE = """
 #define NOT_ONE(x) { x }
@@ -33,3 +33,13 @@ def test_every_function_of_the_lists_is_found() -> None:
     found = defined_functions(Tree.here())
     assert {"hak_malloc", "hak_free", "refuse_pointer", "add_segment"} <= found
     assert "HAK_SMALL_MAX" not in found
+
+
+def test_a_call_or_a_type_of_macros_makes_no_name_that_may_be_listed(tmp_path: Path) -> None:
+    (tmp_path / "allocator/room").mkdir(parents=True)
+    base = 'BASE(made, "_Znwm", (size_t size), 0)\n'
+    made = base + "static ElfW(Addr) typed(const ElfW(Dyn) * at) {}\n"
+    (tmp_path / "allocator/room/one.c").write_text(SOURCE + made, encoding="utf-8")
+    names = listable(Tree(tmp_path))
+    assert {"two_lines", "exported", "made"} <= names
+    assert not {"called", "first", "condition", "typed"} & names

@@ -116,7 +116,7 @@ def test_a_refusal_leaves_no_folder_for_logs(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--pairs", "11", "--", "true"), "11 is not an even number of at least 10"),
+        (("--pairs", "11", "--", "true"), "11 is not an even number from 10 to 100,000"),
         (("--", "no-such-program"), "there is no program no-such-program"),
         (("-o", "x.csv", "--", "true"), "-o needs to know what to write: add --export"),
         (("--threads", "1"), "--threads is for a COMMAND"),

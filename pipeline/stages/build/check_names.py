@@ -13,19 +13,20 @@ from pipeline.toolchain.symbols import SymbolLists
 
 # A line that begins with a type, a name, parameters, a body.
 _DEFINITION = re.compile(r"^[A-Za-z_][^;={}()]*?\b(\w+)\([^;{}]*\) *\{", re.M)
+_MACRO = re.compile(r"\b[A-Z][A-Z_]{3,}\(((?:[^;{}()]|\([^;{}()]*\))*)\)")
 
 
 def check_names(tree: Tree, profile: Profile, lists: SymbolLists) -> None:
-    """Raise ProfileError for a program without a source, or a symbol that no source speaks of."""
+    """Raise ProfileError for a program without a source, or a symbol that no source defines."""
     file = tree.profiles / f"{profile.name}.toml"
     for workload in profile.workload:
         if isinstance(workload, Program):
             _check_program(tree, f'{file}: workload "{workload.name}"', workload.program)
-    words = _words(tree)
-    _check_symbols(f"{file}: layout.must_be_hot", profile.layout.must_be_hot, words)
+    names = listable(tree)
+    _check_symbols(f"{file}: layout.must_be_hot", profile.layout.must_be_hot, names)
     layout = tree.layout(profile.layout.name)
-    _check_symbols(str(layout / "hot.txt"), lists.hot, words)
-    _check_symbols(str(layout / "cold.txt"), lists.cold, words)
+    _check_symbols(str(layout / "hot.txt"), lists.hot, names)
+    _check_symbols(str(layout / "cold.txt"), lists.cold, names)
 
 
 def _check_program(tree: Tree, place: str, program: str) -> None:
@@ -39,12 +40,12 @@ def _check_program(tree: Tree, place: str, program: str) -> None:
     )
 
 
-def _check_symbols(place: str, symbols: Iterable[str], words: Collection[str]) -> None:
-    unknown = [symbol for symbol in symbols if symbol not in words]
+def _check_symbols(place: str, symbols: Iterable[str], names: Collection[str]) -> None:
+    unknown = [symbol for symbol in symbols if symbol not in names]
     if unknown:
         raise ProfileError(
             f"{place}: no function of the library is called {', '.join(unknown)}",
-            hint=did_you_mean(unknown[0], words)
+            hint=did_you_mean(unknown[0], names)
             or "was it renamed? a name must be that of a definition, not of an alias",
         )
 
@@ -55,7 +56,8 @@ def defined_functions(tree: Tree) -> set[str]:
     return {name for text in texts for name in _DEFINITION.findall(text)}
 
 
-def _words(tree: Tree) -> set[str]:
-    """Return every identifier in the library's sources."""
-    sources = [p for p in (tree.root / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
-    return {word for path in sources for word in re.findall(r"\w+", path.read_text("utf-8"))}
+def listable(tree: Tree) -> set[str]:
+    """Return the functions that the sources define, and those that their macros may define."""
+    files = [p for p in (tree.root / "allocator").rglob("*") if p.suffix in (".c", ".h", ".def")]
+    made = " ".join(part for file in files for part in _MACRO.findall(file.read_text("utf-8")))
+    return defined_functions(tree) | set(re.findall(r"\w+", made))
