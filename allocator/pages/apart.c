@@ -67,8 +67,9 @@ static entry *find(uintptr_t start, uintptr_t mask) {
     return NULL;
 }
 
+/* At an odd address none begins, though the start of an entry that is marked looks like one. */
 static entry *find_block(const void *block) {
-    return find((uintptr_t)block, UINTPTR_MAX);
+    return is_live((uintptr_t)block) ? find((uintptr_t)block, UINTPTR_MAX) : NULL;
 }
 
 static bool exchange(entry *e, uintptr_t from, uintptr_t to) {

@@ -1,9 +1,11 @@
 /* Where the system refuses to shorten a block apart, because it grants no further mapping, the
  * block counts as long as it is: also if another thread asks for memory meanwhile. What is counted
  * too little would be given back once too often. Less than nothing in use reads as more than all.
- */
+ *
+ * What is freed at an odd address within a freed block is no block. */
 #include "include/hakmem.h"
 #include "os/os.h"
+#include "pages/apart.h"
 
 #include "../support/check.h"
 #include "../support/threads.h"
@@ -20,8 +22,16 @@ void *__wrap_hak_os_remap(void *start, size_t size, size_t new_size) {
     return NULL;
 }
 
+static void an_odd_address_is_no_block(void) {
+    char *block = hak_malloc((size_t)1024 * MIB);
+    hak_free(block);
+    for (int i = 0; block && i < 4; i++)
+        CHECK_THAT(!hak_apart_give(block + i) && hak_apart_size(block + i) == 0, "byte %d", i);
+}
+
 int main(void) {
     hang_limit();
+    an_odd_address_is_no_block();
     CHECK(hak_policy_set("hard_limit", "3100M") == 0);
     char *block = hak_malloc((size_t)2048 * MIB);
     if (!block)
