@@ -83,6 +83,18 @@ HAK_INLINE void hak_lock_give(hak_lock *lock) {
     hak_lock_leave();
 }
 
+/* For a moment in the middle of something others may have the lock. A handler of signals that forks
+ * meanwhile still finds a thread that holds locks. */
+HAK_INLINE void hak_lock_lend(hak_lock *lock) {
+    hak_lock_enter();
+    hak_lock_give(lock);
+}
+
+HAK_INLINE void hak_lock_take_back(hak_lock *lock) {
+    hak_lock_take(lock);
+    hak_lock_leave();
+}
+
 /* In a forked child: nobody holds the lock any more. True: somebody did, so what it guards has to
  * be mended. Not where a handler of signals forks that has interrupted a thread which holds locks:
  * that thread goes on with what it was about, in the child, too. */

@@ -67,9 +67,9 @@ static size_t purge_run(run r) {
     bool lazily = hak_policy_now()->purge_lazily != 0;
     hak_pages_hide(r.range, r.first, pages);
     hak_dense_leave(r.range, r.first, pages);
-    hak_lock_give(&hak_segment_lock);
+    hak_lock_lend(&hak_segment_lock);
     bool given = give_to_system(r, lazily);
-    hak_lock_take(&hak_segment_lock);
+    hak_lock_take_back(&hak_segment_lock);
     hak_pages_show(r.range, r.first, pages, given && !lazily);
     if (given && !lazily)
         hak_tables_purge(r.range, r.first, r.end);

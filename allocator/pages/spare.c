@@ -57,10 +57,10 @@ static void clear(spare *s) {
     if (s->zeroed)
         return;
     s->leaving = true;
-    hak_lock_give(&hak_segment_lock);
+    hak_lock_lend(&hak_segment_lock);
     bool done = hak_policy_may_purge_now() &&
                 hak_os_purge((void *)run->start, (size_t)run->pages << HAK_PAGE_SHIFT);
-    hak_lock_take(&hak_segment_lock);
+    hak_lock_take_back(&hak_segment_lock);
     s->zeroed = done;
     s->leaving = false;
 }

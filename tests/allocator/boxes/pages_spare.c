@@ -1,25 +1,36 @@
 /* Spare runs: a huge run comes back whole, with what it held or purged, to whom it fits; the oldest
  * leaves when there are too many, and all of them on request, or when the system keeps their memory
- * or has none. */
+ * or has none.
+ *
+ * A signal handler may fork while the system takes memory away, of spare runs and of others: the
+ * child goes on where its parent was, and so does its own child. */
 #include "pages/spare.h"
 
 #include "reclaim/purge.h"
 #include "front/usage.h"
 #include "os/os.h"
+#include "pages/dirty.h"
+#include "pages/range.h"
 #include "pages/run.h"
 #include "pages/segment.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "../support/check.h"
 #include "../support/pattern.h"
+#include "../support/threads.h"
 
 enum { PAGES = 256, MANY = 40 };
 
-static bool refuses;
+static bool refuses, forks; /* forks: once, as a handler of signals would */
+static pid_t child;
 bool __real_hak_os_purge(void *start, size_t size);
 bool __wrap_hak_os_purge(void *start, size_t size);
 bool __wrap_hak_os_purge(void *start, size_t size) {
+    if (forks)
+        child = fork();
+    forks = false;
     return !refuses && __real_hak_os_purge(start, size);
 }
 
@@ -101,6 +112,41 @@ static void too_many(void) {
     }
 }
 
+/* What is taken after the fork is taken in a child, too. */
+static void child_is_whole(size_t used) {
+    bool zeroed;
+    CHECK_THAT(hak_pages_used() == used && hak_pages_held() == used, "%zu, %zu, not %zu pages",
+               hak_pages_used(), hak_pages_held(), used);
+    hak_slab *run = take(PAGES, 1, &zeroed);
+    const hak_range *r = hak_range_of((void *)run->start);
+    pid_t own = fork();
+    CHECK(!hak_pages_are_free(r, (size_t)(run - r->slabs), PAGES) && hak_usage_is_valid());
+    if (own != 0)
+        child_must_succeed(own);
+    _exit(0);
+}
+
+static void parent_and_child_go_on(size_t used) {
+    CHECK(child >= 0);
+    if (child == 0)
+        child_is_whole(used);
+    child_must_succeed(child);
+}
+
+static void fork_within_a_purge(void) {
+    bool zeroed;
+    hak_slab *run = hak_run_take(HAK_FIRST_HOME, 2 * PAGES, 1, &zeroed);
+    CHECK(run);
+    hak_run_trim(run, PAGES);
+    forks = true;
+    hak_dirty_purge_behind(run, PAGES);
+    parent_and_child_go_on(PAGES);
+    hak_spare_give(run, false, 0);
+    forks = true;
+    hak_spare_release();
+    parent_and_child_go_on(0);
+}
+
 static void nothing_is_left(void) {
     CHECK(hak_spare_release());
     CHECK(!hak_spare_release() && hak_pages_used() == 0);
@@ -117,6 +163,9 @@ int main(void) {
     the_shortest_that_fits();
     aligned_as_asked();
     too_many();
+    hak_spare_release();
+    fork_within_a_purge();
+    hak_spare_give(take(PAGES, 1, &(bool){false}), false, 0);
     nothing_is_left();
     return 0;
 }
