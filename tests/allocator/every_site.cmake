@@ -31,7 +31,7 @@ find_program(HAKMEM_OBJDUMP NAMES llvm-objdump-22 llvm-objdump-21 llvm-objdump-2
 # A whole page of slots is left in the magazines of a thread that sleeps: process.sleepers,
 # process.many_sizes_asleep.
 set(never_called hak_spare_purge hak_spare_release thread_start resident_bytes hak_os_reserve
-    lock_on_fault make_writable purge_slots hak_magazines_purge_armed hak_robbed_empty_some hak_server_start
+    lock_on_fault make_writable hak_magazines_purge_armed hak_robbed_empty_some hak_server_start
     start_server body serve send_answer send_in hak_large_sample hak_sites_open hak_suspects_open hak_trap_open
     hak_trap_take hak_trap_give)
 if(HAKMEM_VARIANT STREQUAL "guard")
@@ -40,7 +40,7 @@ if(HAKMEM_VARIANT STREQUAL "guard")
   # It has no blocks apart.
   target_compile_definitions(test_faults_every_site PRIVATE TEST_APART=0)
   list(APPEND never_called hak_apart_take hak_apart_give hak_apart_resize hak_apart_take_over remap
-       hak_apart_expect_one add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
+       claim_for claim add_table mapped map hak_os_map hak_os_unmap hak_os_remap hak_os_move_out move_out
        could_be_backed)
 endif()
 # Nobody asks for zeroes or guard pages here: hardened.zero_freed and hardened.guard_slabs do.
