@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 
 /* Without waiting for a pipe's writer, and without making a terminal ours. */
 static int open_file(const char *path) {
@@ -116,17 +117,29 @@ static void flush(hak_text *text) {
     text->length = 0;
 }
 
+static bool lock_it(int file) {
+    return syscall(SYS_flock, file, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Locked, as long as somebody writes it. */
 static int make_part(const char *path) {
     int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    return (int)syscall(SYS_openat, AT_FDCWD, path, how, HAK_OWN_MODE);
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, how, HAK_OWN_MODE);
+    if (file >= 0)
+        lock_it(file);
+    return file;
 }
 
 /* A file as we make them: who wrote it has ended before it was whole. */
 static bool is_unfinished(const char *path) {
     struct stat found;
-    return hak_call_lstat(path, &found) == 0 && S_ISREG(found.st_mode) &&
-           (found.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)) == HAK_OWN_MODE &&
-           found.st_uid == (uid_t)syscall(SYS_geteuid);
+    int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, how, 0);
+    bool is_left = file >= 0 && hak_call_fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+                   (found.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)) == HAK_OWN_MODE &&
+                   found.st_uid == (uid_t)syscall(SYS_geteuid) && lock_it(file);
+    hak_call_drop(file);
+    return is_left;
 }
 
 bool hak_out_open(hak_out *out, const char *path) {
@@ -139,7 +152,7 @@ bool hak_out_open(hak_out *out, const char *path) {
         return false;
     }
     out->file = make_part(out->part);
-    if (out->file < 0 && errno == EEXIST && is_unfinished(out->part) &&
+    if (out->file < 0 && errno == EEXIST && HAK_KEEP_ERRNO(is_unfinished(out->part)) &&
         hak_call_unlink(out->part) == 0)
         out->file = make_part(out->part);
     if (out->file < 0)

@@ -2,12 +2,14 @@
  * each function of the family is counted; blocks that are samples behave like any others. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -184,14 +186,18 @@ static void check_errors(void) {
     CHECK(dump(long_path) == ENAMETOOLONG);
 }
 
-/* What a process left that was killed while it wrote makes way; what somebody else has there stays.
- */
+/* What a process left that was killed while it wrote makes way; what somebody else has there stays,
+ * and so does what another process is writing. */
 static void check_unfinished(void) {
     char part[sizeof path + 8];
     snprintf(part, sizeof part, "%s.part", path);
     fclose(fopen(part, "w"));
     CHECK(chmod(part, 0644) == 0 && dump(path) == EEXIST && access(part, F_OK) == 0);
-    CHECK(chmod(part, 0600) == 0 && dump(path) == 0 && access(part, F_OK) != 0);
+    CHECK(chmod(part, 0600) == 0);
+    int writer = open(part, O_WRONLY);
+    CHECK(writer >= 0 && flock(writer, LOCK_EX) == 0);
+    CHECK(dump(path) == EEXIST && access(part, F_OK) == 0 && close(writer) == 0);
+    CHECK(dump(path) == 0 && access(part, F_OK) != 0);
     CHECK(symlink(path, part) == 0 && dump(path) == EEXIST);
     CHECK(unlink(part) == 0 && dump(path) == 0);
 }
