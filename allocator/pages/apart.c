@@ -1,6 +1,7 @@
 #include "pages/apart.h"
 
 #include "base/bits.h"
+#include "os/lock.h"
 #include "os/os.h"
 #include "pages/dirty.h"
 #include "pages/quota.h"
@@ -151,7 +152,7 @@ static void *mapped(size_t size, size_t align) {
     return block;
 }
 
-/* ---- the interface ---- */
+/* ---- the interface: a handler of signals that forks within it finds that locks are held ---- */
 
 bool hak_apart_wants(size_t size, size_t align) {
     return !HAK_GUARD && size + align >= (size_t)1 << HAK_APART_BITS;
@@ -159,8 +160,11 @@ bool hak_apart_wants(size_t size, size_t align) {
 
 void *hak_apart_take(size_t size, size_t align) {
     size = whole_pages(size);
+    hak_lock_enter();
     entry *e = claim_for(size);
-    return e != NULL ? begin(e, mapped(size, align), size) : NULL;
+    void *block = e != NULL ? begin(e, mapped(size, align), size) : NULL;
+    hak_lock_leave();
+    return block;
 }
 
 size_t hak_apart_size(const void *block) {
@@ -171,11 +175,14 @@ size_t hak_apart_size(const void *block) {
 bool hak_apart_give(void *block) {
     entry *e = find_block(block);
     size_t size = e != NULL ? size_of(e) : 0;
-    if (e == NULL || !exchange(e, (uintptr_t)block, (uintptr_t)block | GONE))
-        return false;
-    hak_os_unmap(block, size);
-    hak_quota_resize_apart(size, 0);
-    return true;
+    hak_lock_enter();
+    bool was_there = e != NULL && exchange(e, (uintptr_t)block, (uintptr_t)block | GONE);
+    if (was_there) {
+        hak_os_unmap(block, size);
+        hak_quota_resize_apart(size, 0);
+    }
+    hak_lock_leave();
+    return was_there;
 }
 
 /* Its old place may be somebody else's as soon as it has moved: it is not noted meanwhile. Until it
@@ -198,8 +205,12 @@ void *hak_apart_resize(void *block, size_t size) {
     size_t before = e != NULL ? size_of(e) : 0;
     if (e == NULL || (size <= before && size >= before - before / HAK_SLACK_SHARE))
         return e != NULL ? block : NULL;
+    hak_lock_enter();
     void *moved = size > before ? remap(e, block, generous(size)) : NULL;
-    return moved != NULL ? moved : remap(e, block, whole_pages(size));
+    if (moved == NULL)
+        moved = remap(e, block, whole_pages(size));
+    hak_lock_leave();
+    return moved;
 }
 
 static void *move_out(const hak_slab *run, size_t size) {
@@ -213,8 +224,12 @@ void *hak_apart_take_over(const hak_slab *run, size_t size) {
     size_t bytes;
     if (HAK_GUARD || hak_apart_count(&bytes) >= MOST_MOVED)
         return NULL;
+    hak_lock_enter();
     void *block = move_out(run, generous(size));
-    return block != NULL ? block : move_out(run, whole_pages(size));
+    if (block == NULL)
+        block = move_out(run, whole_pages(size));
+    hak_lock_leave();
+    return block;
 }
 
 /* ---- all of them ---- */

@@ -2,10 +2,14 @@
  * block counts as long as it is: also if another thread asks for memory meanwhile. What is counted
  * too little would be given back once too often. Less than nothing in use reads as more than all.
  *
- * What is freed at an odd address within a freed block is no block. */
+ * What is freed at an odd address within a freed block is no block.
+ *
+ * A signal handler may fork while a block gets another size: its child counts the block once. */
 #include "include/hakmem.h"
 #include "os/os.h"
 #include "pages/apart.h"
+
+#include <unistd.h>
 
 #include "../support/check.h"
 #include "../support/threads.h"
@@ -15,9 +19,16 @@ enum { MIB = 1 << 20 };
 void *__wrap_hak_os_remap(void *start, size_t size, size_t new_size);
 
 static void *other;
+static bool forks; /* once, as a handler of signals would */
+static pid_t child;
 
 void *__wrap_hak_os_remap(void *start, size_t size, size_t new_size) {
     (void)start, (void)size, (void)new_size;
+    if (forks) {
+        forks = false;
+        child = fork();
+        return NULL;
+    }
     other = hak_malloc((size_t)1536 * MIB);
     return NULL;
 }
@@ -27,6 +38,19 @@ static void an_odd_address_is_no_block(void) {
     hak_free(block);
     for (int i = 0; block && i < 4; i++)
         CHECK_THAT(!hak_apart_give(block + i) && hak_apart_size(block + i) == 0, "byte %d", i);
+}
+
+static void fork_within_a_resize(void) {
+    char *block = hak_malloc((size_t)2048 * MIB);
+    forks = true;
+    CHECK(hak_realloc(block, (size_t)1280 * MIB) == block && child >= 0);
+    hak_free(block);
+    CHECK((block = hak_malloc((size_t)3000 * MIB)) != NULL);
+    CHECK(!hak_malloc((size_t)1024 * MIB));
+    hak_free(block);
+    if (child == 0)
+        _exit(0);
+    child_must_succeed(child);
 }
 
 int main(void) {
@@ -45,5 +69,6 @@ int main(void) {
     CHECK((block = hak_malloc((size_t)3000 * MIB)) != NULL);
     CHECK(!hak_malloc((size_t)1024 * MIB));
     hak_free(block);
+    fork_within_a_resize();
     return 0;
 }
