@@ -335,18 +335,22 @@ def test_a_failed_check_of_a_variant_has_its_logs_there_and_its_profile_without_
     assert "mend the check in training/profiles/shop.toml" in said
 
 
-def test_what_seems_worse_than_the_current_version_is_settled_before_it_is_timed_longer() -> None:
+def worse_than_before() -> Comparison:
+    """Return a comparison with the current version in which one row is worse."""
     worse = ComparedRow(
         name="code", unit="bytes", before=1, after=2, ratio=2, judgement="worse", why="counted"
     )
-    older = Comparison.model_construct(version="0.2.0-1", rows=(worse,), workloads=())
+    return Comparison.model_construct(version="0.2.0-1", rows=(worse,), workloads=())
+
+
+def test_what_seems_worse_than_the_current_version_is_settled_before_it_is_timed_longer() -> None:
     model = ReportModel.model_construct(
         published=True,
         profile="shop",
         version="0.2.0-2",
         stays="code is worse",
         verify=judged(1.0, 8.0, 3.0),
-        previous=older,
+        previous=worse_than_before(),
     )
     assert "diff -p shop 0.2.0-1 0.2.0-2 --measure`" in next_command(model)
     assert "reject -p shop 0.2.0-2" in next_command(model)
@@ -354,20 +358,17 @@ def test_what_seems_worse_than_the_current_version_is_settled_before_it_is_timed
 
 def test_a_refused_build_that_seems_worse_than_the_current_one_is_held_against_it_first() -> None:
     """What makes the library and its baseline slower alike is no loss by the verdict."""
-    worse = ComparedRow(
-        name="code", unit="bytes", before=1, after=2, ratio=2, judgement="worse", why="counted"
-    )
-    older = Comparison.model_construct(version="0.2.0-1", rows=(worse,), workloads=())
     model = ReportModel.model_construct(
         published=False,
         profile="shop",
         version="0.2.0-2",
         verify=judged(1.0, 8.0, 3.0),
-        previous=older,
+        previous=worse_than_before(),
     )
     first, then = next_command(model).split("; ", 1)
     assert "diff -p shop 0.2.0-1 0.2.0-2 --measure`" in first
     assert "pipeline build --profile shop" in then
     assert model.refused_for.endswith("; worse than 0.2.0-1 (code)")
-    alike = model.model_copy(update={"previous": older.model_copy(update={"rows": ()})})
+    like_before = worse_than_before().model_copy(update={"rows": ()})
+    alike = model.model_copy(update={"previous": like_before})
     assert next_command(alike) == then and "worse" not in alike.refused_for
