@@ -87,6 +87,12 @@ size_t hak_print(char *buffer, size_t size, const char *format, ...) {
     return hak_text_end(&text);
 }
 
+const char *hak_field(const char *text, unsigned blanks) {
+    while (blanks > 0 && *text != '\0')
+        blanks -= *text++ == ' ';
+    return text;
+}
+
 const char *hak_read_decimal(const char *text, unsigned long *value) {
     const char *begin = text;
     *value = 0;

@@ -25,6 +25,9 @@ size_t hak_text_end(hak_text *text);
 /* As snprintf. */
 HAK_FORMAT(3) size_t hak_print(char *buffer, size_t size, const char *format, ...);
 
+/* What follows so many blanks of a text, or its end. */
+const char *hak_field(const char *text, unsigned blanks);
+
 /* The number that the text begins with; strtoul would accept signs, blanks and a locale's ideas.
  * Returns what follows; NULL: no digits, or too many. */
 const char *hak_read_decimal(const char *text, unsigned long *value);

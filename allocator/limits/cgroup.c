@@ -52,15 +52,6 @@ static const char *find_char(const char *at, char c) {
     return at;
 }
 
-/* The beginning of the field so many blanks further, or the end. */
-static const char *field(const char *at, unsigned further) {
-    for (; further > 0; further--) {
-        at = find_char(at, ' ');
-        at += *at != '\0';
-    }
-    return at;
-}
-
 /* Nothing where there is too much of it. */
 static void copy(char to[PATH], const char *from, char end) {
     if (hak_print(to, PATH, "%.*s", (int)(find_char(from, end) - from), from) >= PATH)
@@ -92,10 +83,10 @@ static enum version version_of(const char *type, const char *options) {
 /* "31 23 0:28 ROOT AT options optional... - TYPE source OPTIONS" */
 static void note_mount(const char *line, void *context) {
     group *groups = context;
-    const char *root = field(line, 3), *at = field(root, 1), *dash = field(at, 1);
+    const char *root = hak_field(line, 3), *at = hak_field(root, 1), *dash = hak_field(at, 1);
     while (*dash != '\0' && !begins(dash, "- "))
-        dash = field(dash, 1);
-    enum version v = version_of(field(dash, 1), field(dash, 3));
+        dash = hak_field(dash, 1);
+    enum version v = version_of(hak_field(dash, 1), hak_field(dash, 3));
     if (v == VERSIONS || groups[v].at[0] != '\0')
         return;
     copy(groups[v].root, root, ' ');

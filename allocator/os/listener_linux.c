@@ -37,13 +37,6 @@ static bool name_it(const char *path) {
 
 static hak_socket stat_file = {.fd = -1}; /* of /proc; open all the time, for its high number */
 
-/* The field behind `skip` blanks. */
-static const char *field(const char *text, int skip) {
-    while (skip > 0 && *text != '\0')
-        skip -= *text++ == ' ';
-    return text;
-}
-
 /* "number (name) state ...": what follows the name, which may have blanks and brackets. */
 static const char *behind_name(const char *text) {
     const char *end = NULL;
@@ -63,8 +56,8 @@ static bool is_last_thread(void) {
     const char *rest = behind_name(text);
     if (rest == NULL)
         return true;
-    const char *threads = field(rest, 18);
-    return field(rest, 1)[0] == 'Z' && threads[0] <= '2' && threads[1] == ' ';
+    const char *threads = hak_field(rest, 18);
+    return hak_field(rest, 1)[0] == 'Z' && threads[0] <= '2' && threads[1] == ' ';
 }
 
 /* ---- listening there ---- */
