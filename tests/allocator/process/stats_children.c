@@ -24,6 +24,7 @@
 
 #include "../support/check.h"
 #include "../support/threads.h"
+#include "../support/unix_socket.h"
 
 enum { HAMMERS = 4, SHORT_LIVES = 60, LONG_LIVES = 4, A_WHILE_MS = 1500, TENTHS = 600 };
 
@@ -53,17 +54,6 @@ static int count_threads(void) {
     return atoi(count + 9);
 }
 
-static int connected_to(pid_t process) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, path_of(process));
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(fd >= 0);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 /* The process says its number by itself, and the system says who listens. */
 static bool answers(pid_t process) {
     static char answer[1 << 20], wanted[40];
@@ -71,7 +61,7 @@ static bool answers(pid_t process) {
     struct ucred peer;
     socklen_t size = sizeof peer;
     size_t length = 0;
-    int fd = connected_to(process);
+    int fd = connect_to_path(path_of(process));
     if (fd < 0)
         return false;
     CHECK(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process);

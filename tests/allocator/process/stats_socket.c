@@ -24,6 +24,7 @@
 
 #include "../support/check.h"
 #include "../support/threads.h"
+#include "../support/unix_socket.h"
 
 enum { CLIENTS = 40, GONE = 50, ANSWER = 1 << 20, A_FEW = 10 };
 static char folder[64], answer[ANSWER];
@@ -235,19 +236,8 @@ static const char *path_of(const char *name) {
 
 /* ---- asking it ---- */
 
-static int try_to_connect(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(fd >= 0);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
 static int client(const char *path) {
-    int fd = try_to_connect(path);
+    int fd = connect_to_path(path);
     CHECK_THAT(fd >= 0, "%s: %s", path, strerror(errno));
     return fd;
 }
@@ -357,7 +347,7 @@ static void children_have_nothing(void) {
 static void exec_leaves_a_stale_socket(void) {
     program p = start_at(path_of("f"));
     CHECK(tell(p, 'e') == 'r');
-    CHECK(try_to_connect(path_of("f")) < 0 && errno == ECONNREFUSED);
+    CHECK(connect_to_path(path_of("f")) < 0 && errno == ECONNREFUSED);
     program next = start_at(path_of("f"));
     answers_at(path_of("f"));
     quit(p); /* whose file it is not any more */
@@ -378,7 +368,7 @@ static void a_killed_process_makes_way(void) {
 static void a_program_may_close_all(void) {
     program p = start_at(path_of("h"));
     CHECK(tell(p, 'c') == 'c');
-    try_to_connect(path_of("h"));
+    connect_to_path(path_of("h"));
     CHECK(tell(p, 'r') == 'r' && tell(p, 'r') == 'r');
     quit(p);
 }

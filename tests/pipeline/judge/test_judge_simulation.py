@@ -9,11 +9,17 @@ from toys_support import VALGRIND, bench, make_toys, needs_valgrind
 
 from pipeline.core.errors import WorkloadError
 from pipeline.judge.counting.valgrind import ValgrindSource
+from pipeline.judge.counts import LibraryCounts
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_toys(tmp_path_factory.mktemp("toys"))
+
+
+def counted(built: Path, name: str, tmp_path: Path) -> LibraryCounts:
+    source = ValgrindSource(Path(VALGRIND or ""))
+    return source.count(bench(built), built / f"{name}.so", L1I, tmp_path / "c.log")
 
 
 @needs_valgrind
@@ -32,11 +38,7 @@ def test_counts_repeat_exactly_whatever_the_environment(built: Path, tmp_path: P
 @needs_valgrind
 def test_code_in_another_section_counts_the_same(built: Path, tmp_path: Path) -> None:
     """callgrind does not know whose code it is outside .text; the judge does."""
-    source = ValgrindSource(Path(VALGRIND or ""))
-    plain, far = (
-        source.count(bench(built), built / f"{name}.so", L1I, tmp_path / "c.log")
-        for name in ("fast", "far")
-    )
+    plain, far = (counted(built, name, tmp_path) for name in ("fast", "far"))
     assert plain.instructions == far.instructions
     assert plain.instructions is not None
     # 20 rounds of at least four instructions each, and not the bench loop around them.
@@ -47,11 +49,7 @@ def test_code_in_another_section_counts_the_same(built: Path, tmp_path: Path) ->
 
 @needs_valgrind
 def test_four_times_the_work_is_counted_as_such(built: Path, tmp_path: Path) -> None:
-    source = ValgrindSource(Path(VALGRIND or ""))
-    fast, slow = (
-        source.count(bench(built), built / f"{name}.so", L1I, tmp_path / "c.log")
-        for name in ("fast", "slow")
-    )
+    fast, slow = (counted(built, name, tmp_path) for name in ("fast", "slow"))
     assert fast.instructions is not None
     assert slow.instructions is not None
     assert slow.instructions.value / fast.instructions.value == pytest.approx(4, abs=0.6)
