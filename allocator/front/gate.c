@@ -1,9 +1,9 @@
 /* The gate: libc's names -> size class -> magazine. One table, one decision.
  *
  *   malloc(n)                                free(p)
- *     n <= 2 KiB: class by table               class of p's page, 0 when it is not ours
+ *     n <= 2 KiB: class by table               class of p's page, 0 when it is large
  *       pop ................ return            push ................ return
- *       empty: hak_refill                      full, NULL, large, foreign: hak_retire
+ *       empty: hak_refill                      full, NULL, large, elsewhere: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_malloc */
 #include "front/doors.h"
@@ -32,8 +32,9 @@ HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
 
 HAK_EXPORT HAK_HOT void hak_free(void *block) {
     hak_heap *heap = hak_this_thread.heap;
-    unsigned cls = hak_class_at_free(block);
-    if (HAK_LIKELY(hak_magazine_push(heap, cls, block)))
+    unsigned cls;
+    if (HAK_LIKELY(hak_class_at_free(block, &cls)) &&
+        HAK_LIKELY(hak_magazine_push(heap, cls, block)))
         return;
     HAK_NOT_A_CONDITIONAL_TAIL_CALL();
     if (HAK_HARDENED)

@@ -38,17 +38,23 @@ HAK_INLINE unsigned hak_class_of(const void *p) {
     return HAK_LIKELY(cls != HAK_CLASS_NONE) ? cls : hak_class_elsewhere(p);
 }
 
-/* What free asks of the first range before it takes its usual way. In hardened builds one compare
- * finds foreign pointers and those that are no multiple of a grain. While an option asks for
- * something at each free, the pass is closed: then the same compare leads each to the slow path. */
-HAK_INLINE unsigned hak_class_at_free(const void *p) {
+/* What free asks of the first range before it takes its usual way. False: its usual way is not for
+ * `p`, which lies elsewhere. In hardened builds one compare finds such pointers and those that are
+ * no multiple of a grain. While an option asks for something at each free, the pass is closed: then
+ * the same compare leads each to the slow path. */
+HAK_INLINE bool hak_class_at_free(const void *p, unsigned *cls) {
     const hak_range *r = &hak_ranges[0];
-    if (!HAK_HARDENED)
-        return hak_class_in(r, p);
-    size_t grain = hak_grain(p) - r->pass->first;
-    if (HAK_UNLIKELY(grain >= HAK_READ_GROWING(r->pass->grains)))
-        return HAK_CLASS_NONE;
-    return r->classes[grain >> (HAK_PAGE_SHIFT - HAK_GRAIN_SHIFT)];
+    size_t page = hak_page_index(r, p);
+    bool passes = page < HAK_READ_GROWING(r->limit);
+    if (HAK_HARDENED) {
+        size_t grain = hak_grain(p) - r->pass->first;
+        passes = grain < HAK_READ_GROWING(r->pass->grains);
+        page = grain >> (HAK_PAGE_SHIFT - HAK_GRAIN_SHIFT);
+    }
+    if (HAK_UNLIKELY(!passes))
+        return false;
+    *cls = r->classes[page];
+    return true;
 }
 
 /* For good (pages/mark.c). Otherwise it widens as the tables grow. */
