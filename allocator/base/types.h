@@ -116,6 +116,7 @@ struct hak_heap {
     bool robbed;                    /* a reclaimer has it for itself: reclaim/reclaim.h */
     uint8_t home;                   /* of its large blocks; 0: none yet */
     uint8_t looks_left, look_every; /* at the clock: large/large.c */
+    bool grew;                      /* a slab of it took new memory: reclaim/purge.c */
     const hak_range *large_range;   /* of its last large run, mostly its home */
     hak_run_cache cache;
 
@@ -124,8 +125,7 @@ struct hak_heap {
     bool crowded;         /* deeper does not help runs: until the next purge epoch */
     hak_arming arming;
     hak_trim trim;
-    hak_link *came; /* chains that were fetched from `remote` */
-    uint8_t deep;   /* enum hak_deep */
+    uint8_t deep; /* enum hak_deep */
     hak_sampled sampled;
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;
@@ -165,7 +165,8 @@ enum hak_heap_state {
  * leave blocks for it at any time, even when the heap has no memory. The low bits of its address
  * are zero: they name a class in the owner words. */
 struct hak_seat {
-    _Atomic(hak_link *) remote;         /* chains that other threads freed */
+    _Atomic(hak_link *) remote;         /* chains that other threads freed, ... */
+    _Atomic(hak_link *) came;           /* ... and those that the owner has fetched from there */
     HAK_LINE_ALIGNED hak_heap *heap;    /* constant */
     hak_seat *registry_next;            /* constant: all seats, never removed */
     hak_seat *idle_next, *idle_prev;    /* those in the state IDLE, or those in the state BARE */

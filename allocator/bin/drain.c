@@ -136,8 +136,9 @@ static hak_link *unload(hak_heap *heap, hak_link *carrier, arrivals *came) {
 
 static hak_link *fetch(hak_heap *heap) {
     _Atomic(hak_link *) *remote = &heap->seat->remote;
-    if (heap->came != NULL || atomic_load_explicit(remote, memory_order_relaxed) == NULL)
-        return heap->came;
+    hak_link *came = hak_seat_came(heap->seat);
+    if (came != NULL || atomic_load_explicit(remote, memory_order_relaxed) == NULL)
+        return came;
     return atomic_exchange_explicit(remote, NULL, memory_order_acquire);
 }
 
@@ -150,14 +151,14 @@ bool hak_drain_some(hak_heap *heap, size_t *carriers) {
     came.blocks = came.count = 0;
     for (; carrier != NULL && *carriers > 0; --*carriers)
         carrier = unload(heap, carrier, &came);
-    heap->came = carrier;
+    atomic_store_explicit(&heap->seat->came, carrier, memory_order_relaxed);
     end_class(heap, &came);
     return carrier == NULL;
 }
 
 void hak_drain(hak_heap *heap) {
     size_t all = SIZE_MAX;
-    if (heap->came != NULL)
+    if (hak_seat_came(heap->seat) != NULL)
         hak_drain_some(heap, &all);
     hak_drain_some(heap, &all);
 }

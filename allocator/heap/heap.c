@@ -118,7 +118,7 @@ static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
     while (cls < HAK_CLASSES && heap->bins[cls].partial == NULL)
         cls++;
-    return cls == HAK_CLASSES && heap->came == NULL && hak_magazines_are_empty(heap);
+    return cls == HAK_CLASSES && !hak_seat_has_mail(heap->seat) && hak_magazines_are_empty(heap);
 }
 
 /* What it has counted in a research build stays. */

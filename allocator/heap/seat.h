@@ -34,9 +34,15 @@ HAK_INLINE bool hak_seat_has_heap(const hak_seat *seat) {
            atomic_load_explicit(&seat->usable, memory_order_acquire);
 }
 
+/* What the owner has fetched and not unpacked yet. */
+HAK_INLINE hak_link *hak_seat_came(const hak_seat *seat) {
+    return atomic_load_explicit(&seat->came, memory_order_relaxed);
+}
+
 /* True when other threads have left blocks for the heap. */
 HAK_INLINE bool hak_seat_has_mail(const hak_seat *seat) {
-    return atomic_load_explicit(&seat->remote, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&seat->remote, memory_order_relaxed) != NULL ||
+           hak_seat_came(seat) != NULL;
 }
 
 /* Puts a new seat into the registry, in the state VISITED. Under the lock. */

@@ -183,6 +183,20 @@ static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
         hak_purge_expect();
 }
 
+/* A slab took new memory, although blocks may wait for threads that sleep. They come home now, so
+ * that the next slabs find room. When none is left this is done once more in each tick of the clock
+ * at most: within one no owner is seen to have fallen asleep. */
+static HAK_DOOR void make_up_for_growth(hak_heap *heap, uint64_t now) {
+    static _Atomic uint64_t done_ms;
+    heap->grew = false;
+    if (atomic_load_explicit(&done_ms, memory_order_relaxed) == now ||
+        !hak_lock_try(&hak_purge_lock))
+        return;
+    if (hak_reclaim_mail(now))
+        atomic_store_explicit(&done_ms, now, memory_order_relaxed);
+    hak_lock_give(&hak_purge_lock);
+}
+
 /* True when its trim goes on, or the background thread ended an epoch behind this heap's back. */
 static bool is_behind(const hak_heap *heap) {
     return heap->trim.cls != 0 ||
@@ -201,6 +215,8 @@ void hak_purge_tick(hak_heap *heap, unsigned cls) {
     if (ends != 0 && now >= ends)
         end_epoch(now, steps_for(heap, now));
     trim_once_per_epoch(heap, now);
+    if (HAK_UNLIKELY(heap->grew))
+        make_up_for_growth(heap, now);
     if (hak_purge_is_pending()) {
         hak_background_wake();
         hak_arm(heap, cls, now);

@@ -1,8 +1,11 @@
 #include "reclaim/reclaim.h"
 
+#include "bin/drain.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "os/barrier.h"
+#include "pages/dirty.h"
+#include "pages/run_cache.h"
 #include "policy/policy.h"
 #include "reclaim/robbed_magazines.h"
 #include "reclaim/trim.h"
@@ -11,9 +14,11 @@ static hak_robbed robbed; /* under hak_reclaim_lock */
 
 /* ---- heaps that a reclaimer has for itself ---- */
 
-/* A round of visits to heaps: when it is, and the epoch that begins when all are done. */
+/* A round of visits to heaps: which it wants. For those that want only some: when it is, how long
+ * the owner is away by then, and the epoch that begins when all are done. */
 typedef struct round {
-    uint64_t now_ms;
+    bool (*wants)(const hak_seat *seat, const struct round *r);
+    uint64_t now_ms, away_ms;
     uint32_t epoch;
 } round;
 
@@ -25,20 +30,31 @@ static bool is_settled(const hak_heap *heap) {
     return (claim_of(heap) & HAK_CLAIM_SETTLED) != 0;
 }
 
-/* Its owner did not come by for a whole purge delay, and this round has not been there yet. What
- * heaps behind it leave there later waits for the next round. */
 static bool is_away(const hak_heap *heap, const round *r) {
-    uint32_t trimmed = atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed);
-    return hak_seen_at_ms(heap) + hak_policy_now()->purge_delay_ms <= r->now_ms &&
-           !(is_settled(heap) && trimmed == r->epoch);
+    return hak_seen_at_ms(heap) + r->away_ms <= r->now_ms;
 }
 
 /* Somebody may have left something there since the last reclaimer. */
+static bool has_something(const hak_seat *seat, const round *r) {
+    (void)r;
+    return !is_settled(seat->heap) || hak_seat_has_mail(seat);
+}
+
+/* This round has not been there yet. What heaps behind it leave there later waits for the next
+ * round. */
+static bool has_to_be_trimmed(const hak_seat *seat, const round *r) {
+    uint32_t trimmed = atomic_load_explicit(&seat->heap->trim.epoch, memory_order_relaxed);
+    return is_away(seat->heap, r) && !(is_settled(seat->heap) && trimmed == r->epoch) &&
+           has_something(seat, r);
+}
+
+static bool has_mail(const hak_seat *seat, const round *r) {
+    return hak_seat_has_mail(seat) && is_away(seat->heap, r);
+}
+
 static bool is_wanted(const hak_seat *seat, const round *r) {
-    return hak_seat_state(seat) == HAK_HEAP_ACTIVE &&
-           !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed) &&
-           (r == NULL || is_away(seat->heap, r)) &&
-           (!is_settled(seat->heap) || hak_seat_has_mail(seat));
+    return hak_seat_state(seat) == HAK_HEAP_ACTIVE && r->wants(seat, r) &&
+           !atomic_load_explicit(&seat->heap->busy, memory_order_relaxed);
 }
 
 static void add(hak_heap *heap) {
@@ -64,9 +80,8 @@ static bool keep(void) {
     return !all_stay;
 }
 
-/* Robs at most `most` heaps from this seat on: those that the round wants, or (NULL) all in which
- * something may be. Returns where to go on; NULL: that was the last, or none can be robbed, as the
- * system refuses the barrier. */
+/* Robs at most `most` heaps from this seat on that the round wants. Returns where to go on; NULL:
+ * that was the last, or none can be robbed, as the system refuses the barrier. */
 static hak_seat *rob(hak_seat *seat, size_t most, const round *r) {
     robbed.count = 0;
     for (; seat != NULL && robbed.count < most; seat = seat->registry_next) {
@@ -97,7 +112,7 @@ static bool settle(hak_heap *heap, uint32_t epoch, size_t *budget) {
 }
 
 bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
-    const round r = {now, epoch};
+    const round r = {has_to_be_trimmed, now, hak_policy_now()->purge_delay_ms, epoch};
     hak_lock_take(&hak_reclaim_lock);
     bool all = rob(hak_seat_first(), HAK_FEW_SEATS, &r) == NULL;
     size_t cost = robbed.count != 0 ? hak_robbed_empty_some(&robbed) / HAK_TRIM_SHARE : 0;
@@ -112,11 +127,13 @@ bool hak_reclaim_some(uint64_t now, uint32_t epoch, size_t budget) {
     return all;
 }
 
+static const round everywhere = {.wants = has_something};
+
 /* What lies in the magazines of one may be another's: so all magazines come first. */
 static void empty_all(void) {
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = rob(seat, HAK_FEW_SEATS, NULL);
+        seat = rob(seat, HAK_FEW_SEATS, &everywhere);
         while (robbed.count != 0 && hak_robbed_empty_some(&robbed) != 0) {
         }
         for (size_t i = 0; i < robbed.count; i++)
@@ -130,7 +147,7 @@ size_t hak_reclaim_all(void) {
     empty_all();
     for (hak_seat *seat = hak_seat_first(); seat != NULL;) {
         hak_lock_take(&hak_reclaim_lock);
-        seat = rob(seat, 1, NULL);
+        seat = rob(seat, 1, &everywhere);
         if (robbed.count != 0) {
             bytes += hak_heap_trim_robbed(robbed.heaps[0]);
             bytes += hak_magazines_purge_armed(robbed.heaps[0]);
@@ -139,4 +156,28 @@ size_t hak_reclaim_all(void) {
         hak_lock_give(&hak_reclaim_lock);
     }
     return bytes;
+}
+
+/* ---- what others have freed to them ---- */
+
+/* False: it has to go on. */
+static bool take_home(hak_heap *heap, size_t *carriers) {
+    if (!hak_drain_some(heap, carriers))
+        return false;
+    hak_heap_release_empty(heap);
+    hak_run_cache_empty(heap, false);
+    return true;
+}
+
+bool hak_reclaim_mail(uint64_t now) {
+    const round r = {.wants = has_mail, .now_ms = now, .away_ms = HAK_MOMENT_MS};
+    size_t carriers = HAK_STEP;
+    hak_lock_take(&hak_reclaim_lock);
+    bool all = rob(hak_seat_first(), HAK_FEW_SEATS, &r) == NULL;
+    for (size_t i = 0; i < robbed.count; i++) {
+        all = take_home(robbed.heaps[i], &carriers) && all;
+        release(robbed.heaps[i], false);
+    }
+    hak_lock_give(&hak_reclaim_lock);
+    return all;
 }

@@ -187,7 +187,7 @@ enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
 /* Whether the heap holds blocks that this trim will put back into slabs it has looked at by then.
  * Asked after the mail was taken, so that none can arrive between the question and the taking. */
 static bool has_blocks(const hak_heap *heap) {
-    return hak_seat_has_mail(heap->seat) || heap->came != NULL || !hak_magazines_are_empty(heap);
+    return hak_seat_has_mail(heap->seat) || !hak_magazines_are_empty(heap);
 }
 
 /* Magazines are asked again: a thread may have used the heap between two steps. */

@@ -172,7 +172,7 @@ static hak_cache_figures cache_of(const hak_seat *seat) {
     const hak_heap *heap = seat->heap;
     hak_cache_figures cache = {.state = hak_seat_state(seat),
                                .runs = heap->cache.count,
-                               .has_mail = hak_seat_has_mail(seat) || heap->came != NULL,
+                               .has_mail = hak_seat_has_mail(seat),
                                .thread = (size_t)seat->thread};
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++) {
         size_t blocks = blocks_in(heap, cls);

@@ -74,6 +74,7 @@ hak_slab *hak_slab_make(hak_heap *heap, unsigned cls) {
     hak_tables_expect_slab(slab);
     hak_slab_link(heap, slab);
     if (zeroed) {
+        heap->grew = true;
         hak_run_cache_empty(heap, false); /* for the next one */
         hak_purge_for_growth();
     }
