@@ -58,23 +58,13 @@
 
 /* HAK_CXX_NAME(void *, new_plain, "_Znwm", (size_t size)) declares a function that programs call by
  * a mangled name; where nothing is replaced, one that nobody calls. A program may have its own in
- * place of any of them, so no compiler may take ours for the one that is called: weak.
- * HAK_CXX_FREE(delete_plain, "_ZdlPv") says that it is another name of hak_free, which another file
- * has, and HAK_CXX_FREE_HERE makes it so there. */
+ * place of any of them, so no compiler may take ours for the one that is called: weak. */
 #if HAK_REPLACE
 #define HAK_CXX_NAME(type, id, mangled, parameters)                                                \
     HAK_EXPORT __attribute__((weak)) type id parameters __asm__(mangled)
-#define HAK_CXX_FREE(id, mangled) void id(void *block) __asm__(mangled)
 #else
 #define HAK_CXX_NAME(type, id, mangled, parameters)                                                \
     static type id parameters __attribute__((unused))
-#define HAK_CXX_FREE(id, mangled) void id(void *block) __asm__("hak_free")
-#endif
-#if HAK_REPLACE && !HAK_WRAPPED
-#define HAK_CXX_FREE_HERE(id, mangled)                                                             \
-    HAK_CXX_NAME(void, id, mangled, (void *block)) HAK_ALIAS_OF(hak_free);
-#else
-#define HAK_CXX_FREE_HERE(id, mangled)
 #endif
 
 /* Kept although nothing refers to it. */
@@ -124,6 +114,9 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 
 /* Keeps the compiler from computing a 32-bit value in 64 bits, which takes longer instructions. */
 #define HAK_KEEP_WIDTH(x) __asm__("" : "+r"(x))
+
+/* The compiler does not know any more what the variable holds: a call by it is none by name. */
+#define HAK_FORGET_VALUE(x) __asm__("" : "+r"(x))
 
 /* Nothing after it begins before all before it has ended: for measured waits, never on a hot path.
  */

@@ -137,8 +137,12 @@ HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_fam
         hak_free(block);
 }
 
-HAK_CXX_FREE(delete_plain, "_ZdlPv");
-HAK_CXX_FREE(delete_array_plain, "_ZdaPv");
+/* No other names of hak_free: where the program has its own, BOLT would look for that under the
+ * name of another one with the same address. */
+HAK_CXX_OPERATOR(void, delete_plain, "_ZdlPv", (void *block),
+                 release(block, SIZE_MAX, 1, HAK_FROM_NEW))
+HAK_CXX_OPERATOR(void, delete_array_plain, "_ZdaPv", (void *block),
+                 release(block, SIZE_MAX, 1, HAK_FROM_NEW_ARRAY))
 HAK_CXX_OPERATOR(void, delete_aligned, "_ZdlPvSt11align_val_t", (void *block, size_t alignment),
                  release(block, SIZE_MAX, alignment, HAK_FROM_NEW))
 HAK_CXX_OPERATOR(void, delete_array_aligned, "_ZdaPvSt11align_val_t",
@@ -172,12 +176,16 @@ NOTHROW(aligned, "St11align_val_tRKSt9nothrow_t", (size_t size, size_t alignment
         alignment)
 
 /* Whoever replaces a form of delete replaces that of new. The guard looks at what this form says.
- */
+ * The pointer is of the GOT: BOLT makes a call by way of the PLT one of our own form. */
 #define ONE_DELETE(on, form, mangled, parameters, arguments, size, alignment, family)              \
-    HAK_CXX_OPERATOR(void, delete_##on##_##form, mangled, parameters,                              \
-                     if (HAK_GUARD && new_##on == own_new_##on)                                    \
-                         release(block, size, alignment, family);                                  \
-                     else delete_##on arguments)
+    HAK_CXX_OPERATOR(                                                                              \
+        void, delete_##on##_##form, mangled, parameters,                                           \
+        if (HAK_GUARD && new_##on == own_new_##on) release(block, size, alignment, family);        \
+        else {                                                                                     \
+            __typeof__(delete_##on) *chosen = delete_##on;                                         \
+            HAK_FORGET_VALUE(chosen);                                                              \
+            chosen arguments;                                                                      \
+        })
 #define DELETE(on, form, ending, parameters, arguments, size, alignment)                           \
     ONE_DELETE(on, form, "_ZdlPv" ending, parameters, arguments, size, alignment, HAK_FROM_NEW)    \
     ONE_DELETE(array_##on, form, "_ZdaPv" ending, parameters, arguments, size, alignment,          \

@@ -46,8 +46,6 @@ HAK_EXPORT HAK_HOT void hak_free(void *block) {
 HAK_LIBC_NAMES(malloc)
 HAK_LIBC_NAMES(free)
 HAK_LIBC_ALIAS(cfree, hak_free)
-HAK_CXX_FREE_HERE(delete_plain, "_ZdlPv")
-HAK_CXX_FREE_HERE(delete_array_plain, "_ZdaPv")
 
 /* In a static library each file is a member of its own, and the linker takes those that somebody
  * asks for. Half of the family from here and half from libc would be the end of the program, so

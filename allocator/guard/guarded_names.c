@@ -3,7 +3,6 @@
 #include "base/bits.h"
 #include "base/geometry.h"
 #include "front/core.h"
-#include "front/cxx.h"
 #include "guard/guard.h"
 #include "stats/stats.h"
 
@@ -76,12 +75,3 @@ HAK_EXPORT int hak_posix_memalign(void **out, size_t alignment, size_t size) {
 }
 
 #include "front/libc_names.h"
-
-/* ---- C++'s, on which the others stand ---- */
-
-HAK_CXX_OPERATOR(void, delete_plain, "_ZdlPv", (void *block),
-                 hak_guard_free(block,
-                                &(hak_free_call){"operator delete", SIZE_MAX, 1, HAK_FROM_NEW}))
-HAK_CXX_OPERATOR(void, delete_array_plain, "_ZdaPv", (void *block),
-                 hak_guard_free(block, &(hak_free_call){"operator delete", SIZE_MAX, 1,
-                                                        HAK_FROM_NEW_ARRAY}))

@@ -66,5 +66,3 @@ HAK_EXPORT size_t hak_malloc_usable_size(const void *block) {
 }
 
 #include "front/libc_names.h"
-HAK_CXX_FREE_HERE(delete_plain, "_ZdlPv")
-HAK_CXX_FREE_HERE(delete_array_plain, "_ZdaPv")

@@ -1,6 +1,7 @@
 #include "elf_file.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,5 +64,15 @@ const Elf64_Dyn *elf_dynamic(const ElfFile *file, Elf64_Sxword tag) {
     for (const Elf64_Dyn *entry = file->dynamic; entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == tag)
             return entry;
+    return NULL;
+}
+
+const void *elf_at_address(const ElfFile *file, Elf64_Addr address) {
+    for (size_t i = 0; i < file->header->e_phnum; i++) {
+        const Elf64_Phdr *one = &file->segments[i];
+        if (one->p_type == PT_LOAD && address - one->p_vaddr < one->p_filesz)
+            return at(file, one->p_offset + (address - one->p_vaddr));
+    }
+    CHECK_THAT(false, "nothing at %llx", (unsigned long long)address);
     return NULL;
 }

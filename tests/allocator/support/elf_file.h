@@ -25,4 +25,7 @@ const Elf64_Phdr *elf_segment(const ElfFile *file, Elf64_Word type);
 /* First dynamic entry with `tag`, or NULL. */
 const Elf64_Dyn *elf_dynamic(const ElfFile *file, Elf64_Sxword tag);
 
+/* What is mapped at `address`; the test fails if nothing is. */
+const void *elf_at_address(const ElfFile *file, Elf64_Addr address);
+
 #endif
