@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,8 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         if not path.parent.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
+        for left in _left_by_the_dead(path):
+            left.unlink(missing_ok=True)
         fresh.unlink(missing_ok=True)
         yield fresh
         if not fresh.is_symlink():
@@ -32,6 +35,17 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             fresh.unlink()
+
+
+def _left_by_the_dead(path: Path) -> list[Path]:
+    """Return what runs that were killed have left beside ``path``: each one has another name."""
+    found = path.parent.glob(f".{glob.escape(path.name)}.[0-9]*")
+    numbers = {one: one.name.rpartition(".")[2] for one in found}
+    return [
+        one
+        for one, number in numbers.items()
+        if number.isdecimal() and not Path("/proc", number).exists()
+    ]
 
 
 def replace_text(path: Path, text: str) -> None:

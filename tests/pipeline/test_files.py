@@ -51,6 +51,17 @@ def test_a_kill_in_between_leaves_the_old_file_alone(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "old"
 
 
+def test_what_killed_runs_have_left_goes_and_what_others_write_stays(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    subprocess.run([sys.executable, "-c", _KILLED_IN_BETWEEN, path], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    alive, other = tmp_path / f".file.{os.getppid()}", tmp_path / ".file.old.1"
+    for one in (alive, other):
+        one.touch()
+    replace_text(path, "new")
+    assert sorted(tmp_path.iterdir()) == sorted((path, alive, other))
+
+
 def test_a_full_device_is_named() -> None:
     with pytest.raises(SpaceError, match="cannot write /dev/full: No space left on device"):
         replace_text(Path("/dev/full"), "text")

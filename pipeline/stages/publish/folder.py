@@ -15,7 +15,7 @@ from pathlib import Path
 from pipeline.core.digest import digest_file
 from pipeline.core.errors import ArtifactError
 from pipeline.core.files import sync
-from pipeline.core.store import Receipt, sync_tree
+from pipeline.core.store import ROOM_PREFIX, Receipt, sync_tree
 from pipeline.release.contents import FACTORS, write_contents, write_sums
 from pipeline.release.version import MANIFEST, Version
 from pipeline.stages.build.workshop import Workshop
@@ -32,8 +32,7 @@ def write_version(
     shop: Workshop, folder: Path, release: Release, receipts: list[Receipt], report: Path
 ) -> None:
     """Write a version and its reports; nothing half-written ever has its name."""
-    room = folder.with_name(f".tmp-{folder.name}")
-    shutil.rmtree(room, ignore_errors=True)
+    room = clean_room(folder)
     try:
         _fill(shop, room, release, report)
         created = published_on(Version(folder), release.verdict.result().created)
@@ -64,8 +63,7 @@ def mend_version(shop: Workshop, folder: Path, release: Release, report: Path) -
     """
     listed = Version(folder).sums() or {}
     damaged = Version(folder).damaged_files()
-    room = folder.with_name(f".tmp-{folder.name}")
-    shutil.rmtree(room, ignore_errors=True)
+    room = clean_room(folder)
     try:
         _fill(shop, room, release, report)
         if not all(_is(room / name, listed.get(name)) for name in damaged):
@@ -77,6 +75,16 @@ def mend_version(shop: Workshop, folder: Path, release: Release, report: Path) -
     finally:
         shutil.rmtree(room, ignore_errors=True)
     return damaged
+
+
+def clean_room(folder: Path) -> Path:
+    """Return where a version is made; what killed runs have left there goes, of any version.
+
+    Whoever writes versions holds the lock of marks: nobody works in another room.
+    """
+    for left in folder.parent.glob(f"{ROOM_PREFIX}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    return folder.with_name(f"{ROOM_PREFIX}{folder.name}")
 
 
 def _is(path: Path, digest: str | None) -> bool:

@@ -6,7 +6,6 @@ disk, renamed; only then the symbolic link ``current`` is replaced, which is one
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,11 +68,11 @@ class Published:
 def check_writable(folder: Path) -> None:
     """Raise SpaceError now, not after minutes of work, if ``folder`` cannot be written."""
     check_folder(folder)
-    probe = folder / f".probe-{os.getpid()}"
+    probe = folder / ".probe"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe.touch()
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another build may have been quicker
     except OSError as error:
         raise SpaceError(
             f"cannot write in {folder}: {error.strerror}",

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.release.contents import write_sums
 from pipeline.release.version import Version
-from pipeline.stages.publish.folder import published_on
+from pipeline.stages.publish.folder import clean_room, published_on
 
 CREATED, JUDGED = "2026-01-02T10:00:09+00:00", "2026-01-02T10:00:01+00:00"
 
@@ -40,3 +40,11 @@ def test_the_moment_of_the_verdict_is_the_date_where_the_manifest_is_damaged(
 
 def test_a_new_version_has_the_date_of_today(tmp_path: Path) -> None:
     assert published_on(Version(tmp_path / "new"), JUDGED) > JUDGED
+
+
+def test_what_killed_runs_have_left_of_any_version_goes(tmp_path: Path) -> None:
+    (tmp_path / ".tmp-1.0-aa11" / "lib").mkdir(parents=True)
+    (tmp_path / "1.0-bb22").mkdir()
+    room = clean_room(tmp_path / "1.0-cc33")
+    assert (room.parent, room.name) == (tmp_path, ".tmp-1.0-cc33")
+    assert [one.name for one in tmp_path.iterdir()] == ["1.0-bb22"]
