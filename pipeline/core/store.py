@@ -123,9 +123,14 @@ class Store:
             discard(room)
 
     def tidy(self) -> None:
-        """Keep the artifacts used last, a few per stage, and remove older ones."""
+        """Keep the artifacts used last, a few per stage, and remove older ones.
+
+        What this run has used is the newest whatever the clock says, which may have gone back.
+        """
+        used = {artifact.folder: number for number, artifact in enumerate(self.used, 1)}
         for stage in self.folder.glob("*"):
-            for folder in self._by_age(stage.name)[KEPT_PER_STAGE:]:
+            newest = sorted(self._by_age(stage.name), key=lambda p: used.get(p, 0), reverse=True)
+            for folder in newest[KEPT_PER_STAGE:]:
                 if (folder / RECEIPT).exists():
                     shutil.rmtree(folder, ignore_errors=True)
 

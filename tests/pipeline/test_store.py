@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,18 @@ def test_tidy_keeps_the_newest(tmp_path: Path) -> None:
     left = [n for n in range(KEPT_PER_STAGE + 3) if store.find("pgo", {"number": n})]
     assert len(left) == KEPT_PER_STAGE
     assert KEPT_PER_STAGE + 2 in left
+
+
+def test_tidy_keeps_what_was_used_though_the_clock_has_gone_back(tmp_path: Path) -> None:
+    """Older artifacts had times of the future: what each build made anew was removed at its end."""
+    store = Store(tmp_path)
+    for number in range(KEPT_PER_STAGE):
+        made = store.make("pgo", {"number": number}, write)
+        os.utime(made.folder, (4e9, 4e9))
+    now = Store(tmp_path)
+    now.make("pgo", {"number": "now"}, write)
+    now.tidy()
+    assert now.find("pgo", {"number": "now"}) is not None
 
 
 def test_changed_parts_are_named() -> None:
