@@ -326,6 +326,7 @@ def _tell_next(console: BuildConsole, report: ReportModel | None) -> None:
 def conclude(console: BuildConsole, published: Published, seconds: float) -> None:
     """Print the verdict table (or why there was nothing to do) and the line to copy."""
     from pipeline.core.paths import from_here
+    from pipeline.core.preload import preloading
 
     if published.judged is not None and published.report is not None:
         from pipeline.release.version import untouched
@@ -355,5 +356,5 @@ def conclude(console: BuildConsole, published: Published, seconds: float) -> Non
         console.say(_where_it_is(published))
     _tell_next(console, published.report)
     for library in published.beside:
-        console.say(f"on {library.parent.name}:  LD_PRELOAD={library} your-program")
-    console.say(f"use it:  LD_PRELOAD={published.library} your-program")
+        console.say(f"on {library.parent.name}:  {preloading(library)} your-program")
+    console.say(f"use it:  {preloading(published.library)} your-program")

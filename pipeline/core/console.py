@@ -11,7 +11,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.console import Console
 
@@ -84,6 +84,13 @@ class StageLog:
         finally:
             over.set()
             beside.join()
+
+
+class _Screen(Console):
+    def on_broken_pipe(self) -> None:
+        """Go on in silence: who reads, as head does, has seen enough, and the work is not done."""
+        with suppress(SystemExit):
+            super().on_broken_pipe()
 
 
 class BuildConsole:
@@ -182,7 +189,7 @@ def open_console(verbose: bool = False, *, beside: bool = False) -> BuildConsole
 
     ``beside``: what the run tells goes to stderr, as its result is what stdout is for.
     """
-    console = BuildConsole(Console(stderr=beside))
+    console = BuildConsole(_Screen(stderr=beside))
     if verbose:
         process.echo = console.child
     return console

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from pipeline.core.errors import SpaceError
@@ -22,3 +23,8 @@ def preload(*libraries: Path) -> dict[str, str]:
     for library in libraries:
         check_preloadable(library)
     return {"LD_PRELOAD": ":".join(map(str, libraries))}
+
+
+def preloading(library: Path) -> str:
+    """Return what is typed in a shell in front of a command that gets ``library``."""
+    return f"LD_PRELOAD={shlex.quote(str(library))}"

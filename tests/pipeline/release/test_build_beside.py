@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -123,6 +124,14 @@ def test_a_build_ends_with_what_is_current(
     found = publish.Published(version(tree, BAD).folder, None, stays, before=was)
     conclude(console, found, 1.0)
     assert says in "\n".join(words[0] for _, words, _ in console.mock_calls)
+
+
+def test_the_last_line_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    console, folder = MagicMock(), tmp_path / "tree's" / "1.0-cc33"
+    conclude(console, publish.Published(folder, None), 1.0)
+    command = console.mock_calls[-1].args[0].removeprefix("use it:  ")
+    library = folder.parent / "current" / "lib" / "libhakmem.so"
+    assert shlex.split(command) == [f"LD_PRELOAD={library}", "your-program"]
 
 
 def test_current_moves_to_what_was_judged_as_fully_and_is_not_worse(tree: Tree) -> None:
