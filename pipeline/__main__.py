@@ -1,5 +1,5 @@
 """``python -m pipeline``: the same as the installed command."""
 
-from pipeline.cli import main
+from pipeline.start import main
 
 main()

@@ -19,7 +19,7 @@ from pathlib import Path
 MARKS = ("VERSION", "allocator", "layouts", "pipeline", "training")
 """What every tree has."""
 
-_AGAIN = "import sys; sys.path.insert(0, {root!r}); from pipeline.cli import main; main()"
+_AGAIN = "import sys; sys.path.insert(0, {root!r}); from pipeline.start import main; main()"
 
 
 def is_tree(folder: Path) -> bool:

@@ -88,6 +88,34 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_work_goes_on_when_its_reader_has_seen_enough() -> None:
+    code = (
+        "from pipeline.core.console import open_console; console = open_console()\n"
+        "for number in range(100_000): console.say('a line')\n"
+        "import sys; sys.exit(3)"
+    )
+    done = in_shell(f"$0 -c {shlex.quote(code)} | true")
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+@pytest.mark.parametrize("module", ["pipeline.cli", "pipeline.commands.build", "click"])
+def test_ctrl_c_is_told_also_while_modules_are_loaded(module: str, tmp_path: Path) -> None:
+    """Under load that takes seconds."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n",
+        encoding="utf-8",
+    )
+    heeding = ["env", "--default-signal=INT", sys.executable, "-m", "pipeline", "profiles"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(heeding, cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (ExitCode.INTERRUPTED, "error: interrupted\n")
+
+
 def test_what_a_full_disk_refuses_is_told_once() -> None:
     """Python tried again at its end, and made the exit code 120."""
     done = in_shell("PYTHONUNBUFFERED= $0 -m pipeline profiles >/dev/full")

@@ -13,7 +13,18 @@ ORDER = (
     *("core", "toolchain", "trace", "heap", "profile", "geometry", "release", "judge", "evidence"),
     *("layout", "fleet", "report", "review", "tune", "elsewhere", "apps"),
     *(f"stages.{room}" for room in STAGES),
-    *("stages", "versus", "learn", "experiment", "run", "rebuild", "commands", "cli", "__main__"),
+    *(
+        "stages",
+        "versus",
+        "learn",
+        "experiment",
+        "run",
+        "rebuild",
+        "commands",
+        "cli",
+        "start",
+        "__main__",
+    ),
 )
 """Each room may import itself and those before it. `stages` is the list of stage names."""
 
