@@ -79,7 +79,9 @@ def test_a_rust_program_allocates_by_hakmem(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "kind"), [("hakmem", "Debug"), ("static", "")])
+@pytest.mark.parametrize(
+    ("target", "kind"), [("hakmem", "Debug"), ("static", ""), ("static", "Release")]
+)
 def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str, kind: str) -> None:
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\ninclude(FetchContent)\n"
@@ -91,6 +93,7 @@ def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str, kind: str)
     build = tmp_path / "build"
     configure = ["-S", str(tmp_path), "-B", str(build), f"-DCMAKE_BUILD_TYPE={kind}"]
     for argv in (configure, ["--build", str(build), "--target", "main"]):
-        subprocess.run(["cmake", *argv], check=True, capture_output=True)
+        said = subprocess.run(["cmake", *argv], check=True, capture_output=True, text=True)
+        assert "warning" not in said.stdout + said.stderr
     done = subprocess.run([build / "main"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"{VERSION}\n")
