@@ -6,13 +6,13 @@ from pathlib import Path
 
 from conan import ConanFile
 from conan.tools.cmake import CMake, cmake_layout
-from conan.tools.files import copy, load
+from conan.tools.files import copy, load, rm, rmdir
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 class HakmemRecipe(ConanFile):
-    """The package: libhakmem.so and libhakmem.a with header, pkg-config file and CMake package."""
+    """The package: the header with libhakmem.so, or with libhakmem.a where `shared` is False."""
 
     name = "hakmem"
     license = "MIT"
@@ -44,13 +44,20 @@ class HakmemRecipe(ConanFile):
         cmake.build()
 
     def package(self) -> None:
-        """Install what `cmake --install` installs."""
+        """Install what `cmake --install` installs, but one library, so that -lhakmem is that one.
+
+        Conan's generators write the CMake package and the pkg-config file of their own.
+        """
         copy(self, "LICENSE", self.source_folder, str(Path(self.package_folder) / "licenses"))
         CMake(self).install()
+        folder = Path(self.package_folder) / "lib"
+        rm(self, "libhakmem.a" if self.options.shared else "libhakmem.so", str(folder))
+        for made in ("cmake", "pkgconfig"):
+            rmdir(self, str(folder / made))
 
     def package_info(self) -> None:
-        """Name the library; the linker takes the shared or the static one."""
-        self.cpp_info.libs = ["hakmem" if self.options.shared else ":libhakmem.a"]
+        """Name the library and its CMake target."""
+        self.cpp_info.libs = ["hakmem"]
         self.cpp_info.set_property("cmake_file_name", "hakmem")
         shared = bool(self.options.shared)
         self.cpp_info.set_property(

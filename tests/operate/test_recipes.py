@@ -97,3 +97,38 @@ def test_a_project_fetches_and_builds_it(tmp_path: Path, target: str, kind: str)
         assert "warning" not in said.stdout + said.stderr
     done = subprocess.run([build / "main"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"{VERSION}\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("conan") is None, reason="no conan here")
+@pytest.mark.parametrize(("target", "shared"), [("hakmem", "True"), ("static", "False")])
+def test_conan_makes_a_package_that_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, shared: str
+) -> None:
+    monkeypatch.setenv("CONAN_HOME", str(tmp_path / "home"))
+    (tmp_path / "conanfile.txt").write_text(
+        f"[requires]\nhakmem/{VERSION}\n[options]\nhakmem/*:shared={shared}\n"
+        "[generators]\nCMakeDeps\nCMakeToolchain\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(consumer C)\n"
+        f'find_package(hakmem REQUIRED)\nadd_executable(main "{ROOT}/tests/package/main.c")\n'
+        f"target_link_libraries(main PRIVATE hakmem::{target})\n",
+        encoding="utf-8",
+    )
+    create = ["create", str(RECIPES / "conan"), "-o", f"hakmem/*:shared={shared}"]
+    toolchain = "-DCMAKE_TOOLCHAIN_FILE=conan_toolchain.cmake"
+    for argv in (
+        ["conan", "profile", "detect"],
+        ["conan", *create],
+        ["conan", "install", ".", "--output-folder=build"],
+        ["cmake", "-S", ".", "-B", "build", toolchain, "-DCMAKE_BUILD_TYPE=Release"],
+        ["cmake", "--build", "build"],
+    ):
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    ran = subprocess.run(["build/main"], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, f"{VERSION}\n")
+    linked = subprocess.run(["ldd", "build/main"], cwd=tmp_path, capture_output=True, text=True)
+    assert ("libhakmem.so" in linked.stdout) == (shared == "True")
