@@ -132,3 +132,27 @@ def test_conan_makes_a_package_that_links(
     assert (ran.returncode, ran.stdout) == (0, f"{VERSION}\n")
     linked = subprocess.run(["ldd", "build/main"], cwd=tmp_path, capture_output=True, text=True)
     assert ("libhakmem.so" in linked.stdout) == (shared == "True")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["Release", "Debug"])
+def test_the_port_of_vcpkg_makes_a_package_that_links(tmp_path: Path, kind: str) -> None:
+    stand_in = ROOT / "tests/operate/vcpkg_stand_in.cmake"
+    port = RECIPES / "vcpkg/hakmem"
+    main = ROOT / "tests/package"
+    build = tmp_path / "consumer"
+    packages = tmp_path / "packages"
+    found_first = f"{packages / 'debug'};{packages}" if kind == "Debug" else packages
+    for argv in (
+        ["cmake", f"-DPORT_DIR={port}", f"-DINTO={tmp_path}", "-P", str(stand_in)],
+        ["cmake", "-S", str(main), "-B", str(build), f"-DCMAKE_PREFIX_PATH={found_first}"],
+        ["cmake", "--build", str(build)],
+    ):
+        done = subprocess.run(argv, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (packages / "share/hakmem/copyright").is_file()
+    assert (packages / "include/hakmem.h").is_file()
+    assert not (packages / "debug/include").exists()
+    for name in ("c-hakmem", "c-static"):
+        ran = subprocess.run([build / name], capture_output=True, text=True)
+        assert (ran.returncode, ran.stdout) == (0, f"{VERSION}\n")

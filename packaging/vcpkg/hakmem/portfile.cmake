@@ -4,7 +4,10 @@ vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS -DHAKMEM_BENCH=OFF -DHAKMEM_TRAINING=OFF -DHAKMEM_TESTS=OFF -DHAKMEM_INSTALL=ON)
 vcpkg_cmake_install()
-file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include")
+# Projects of type Debug look below debug/ first. What lies there would lead to headers that do not,
+# so they take the package of Release, whose library is compiled alike.
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include"
+     "${CURRENT_PACKAGES_DIR}/debug/lib/cmake" "${CURRENT_PACKAGES_DIR}/debug/lib/pkgconfig")
 # find_package looks in lib/cmake as well: paths in the package are relative to its own files.
 set(VCPKG_POLICY_SKIP_MISPLACED_CMAKE_FILES_CHECK enabled)
 set(VCPKG_POLICY_SKIP_LIB_CMAKE_MERGE_CHECK enabled)
