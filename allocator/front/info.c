@@ -7,6 +7,7 @@
 #include "guard/guard.h"
 #include "include/hakmem.h"
 #include "os/listener.h"
+#include "os/lock.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
 #include "reclaim/purge.h"
@@ -152,10 +153,13 @@ static HAK_LATE_AT_LOAD void begin_profile(void) {
     hak_profile_begin(environ);
 }
 
+/* A signal handler that calls exit may have interrupted this thread while it held a lock. */
 static HAK_AT_UNLOAD void print_at_exit(void) {
     hak_listener_close();
     if (hak_policy_now()->stats_at_exit != 0)
         hak_malloc_stats();
+    if (hak_locks_held != 0)
+        return;
     hak_profile_write_next();
     if (!HAK_GUARD)
         hak_leak_samples_look();

@@ -6,7 +6,6 @@
 #include "front/profile.h"
 #include "include/hakmem.h"
 #include "leaks/leaks.h"
-#include "os/lock.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
@@ -35,10 +34,9 @@ static size_t tell(void) {
     return count;
 }
 
-/* A signal handler that calls exit may have interrupted this thread while it held a lock. */
 void hak_leak_samples_look(void) {
     static const hak_leaks_from from = {add, tell};
-    if (!hak_leaks_wanted() || hak_locks_held != 0)
+    if (!hak_leaks_wanted())
         return;
     if (!hak_sampling_ever()) {
         hak_leaks_tell_failure("there is no heap profile (HAKMEM_PROFILE_HEAP)");

@@ -15,8 +15,8 @@ void hak_trap_begin(void);
 void hak_profile_look(void);
 
 /* HAKMEM_LEAKS: looks for samples that nothing points to, and writes a heap profile of these alone,
- * if the options ask for it. At the end of the process, after its last profile: the samples that
- * are no leaks are forgotten. */
+ * if the options ask for it. At the end of the process, under no lock, after its last profile: the
+ * samples that are no leaks are forgotten. */
 HAK_COLD void hak_leak_samples_look(void);
 
 /* A loop that its magazine serves comes to no slow path: the caller's own is counted from here. */
