@@ -120,10 +120,13 @@ bool hak_run_cache_empty(hak_heap *heap, bool aged) {
     return any;
 }
 
+/* Under one lock: a run that stands in two places must not come to another cache in between. */
 void hak_run_cache_inherit(hak_heap *heap) {
+    hak_lock_take(&hak_segment_lock);
     for (size_t i = 1; i <= heap->cache.count; i++)
         if (hak_kind_is_cached(heap->cache.runs[i]->kind))
-            hak_run_give(heap->cache.runs[i], false, false);
+            hak_run_give_locked(heap->cache.runs[i], false, false);
+    hak_lock_give(&hak_segment_lock);
     hak_excess_give_back(heap->cache.most);
     heap->cache.count = heap->cache.most = heap->cache.room = 0;
 }
