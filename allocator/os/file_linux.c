@@ -15,13 +15,20 @@ static int open_file(const char *path) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, how, 0);
 }
 
+/* 0: the end. */
+static ssize_t read_some(int file, char *to, size_t size) {
+    ssize_t got;
+    do
+        got = hak_call_read(file, to, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 static long read_all(int file, char *text, size_t size) {
     size_t length = 0;
-    long got = -1;
-    do {
-        got = syscall(SYS_pread64, file, text + length, size - 1 - length, length);
-        length += got > 0 ? (size_t)got : 0;
-    } while ((got > 0 && length < size - 1) || (got < 0 && errno == EINTR));
+    ssize_t got;
+    while ((got = read_some(file, text + length, size - 1 - length)) > 0)
+        length += (size_t)got;
     text[length] = '\0';
     return got < 0 ? -1 : (long)length;
 }
@@ -67,7 +74,7 @@ static bool split(int file, void (*each)(const char *line, void *context), void 
     char piece[LINE], line[LINE];
     size_t length = 0;
     ssize_t got;
-    while ((got = hak_call_read(file, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR))
+    while ((got = read_some(file, piece, sizeof piece)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             bool ends = piece[i] == '\n';
             line[length] = ends ? '\0' : piece[i];
@@ -163,12 +170,9 @@ bool hak_out_open(hak_out *out, const char *path) {
 void hak_out_copy(hak_out *out, const char *path) {
     char piece[1024];
     int from = open_file(path);
-    ssize_t length = from < 0 ? -1 : 0;
-    while (from >= 0 && ((length = hak_call_read(from, piece, sizeof piece)) > 0 || errno == EINTR))
-        if (length > 0)
-            hak_text_add(&out->text, "%.*s", (int)length, piece);
-        else if (length == 0)
-            break;
+    ssize_t length = -1;
+    while (from >= 0 && (length = read_some(from, piece, sizeof piece)) > 0)
+        hak_text_add(&out->text, "%.*s", (int)length, piece);
     if (length < 0)
         fail(out);
     hak_call_drop(from);
