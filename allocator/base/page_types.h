@@ -135,6 +135,11 @@ typedef struct hak_segment {
     struct hak_segment *dirty_next; /* segments with dirty pages */
 } HAK_LINE_ALIGNED hak_segment;
 
+/* The numbers of the segments that pages first .. first + count lie in; there is at least one. */
+#define HAK_EACH_SEGMENT(i, first, count)                                                          \
+    for (size_t i = (first) / HAK_PAGES_PER_SEGMENT, last_page = (first) + (count) - 1;            \
+         i <= last_page / HAK_PAGES_PER_SEGMENT; i++)
+
 /* The tables of a range; HAK_TABLE_ABOVE has the upper levels of the rooms, the guard alone has
  * records, hardened builds alone have marks: one table for each shift (pages/mark.h). */
 enum { HAK_MARK_TABLES = 7 };

@@ -115,8 +115,7 @@ void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
         choose_for_huge_block(r, first, count);
         return;
     }
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         if (deserves(r, i)) {
             hak_os_huge_pages(start_of(r, i), HAK_SEGMENT_SIZE, HAK_HUGE_ALWAYS);
             note(r, i, true);
@@ -124,8 +123,7 @@ void hak_dense_choose(hak_range *r, size_t first, size_t count, size_t pages) {
 }
 
 void hak_dense_leave(hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         if (is_huge(r, i)) {
             note(r, i, false);
             hak_os_huge_pages(start_of(r, i), HAK_SEGMENT_SIZE, HAK_HUGE_NEVER);
@@ -135,8 +133,7 @@ void hak_dense_leave(hak_range *r, size_t first, size_t count) {
 
 bool hak_dense_holds(const hak_slab *run) {
     const hak_range *r = hak_range_of((void *)run->start);
-    size_t first = (size_t)(run - r->slabs), last = first + run->pages - 1;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last / HAK_PAGES_PER_SEGMENT; i++)
+    HAK_EACH_SEGMENT(i, (size_t)(run - r->slabs), run->pages)
         if (is_huge(r, i))
             return true;
     return false;

@@ -101,9 +101,8 @@ static uint32_t mask_within(size_t index, size_t first, size_t count) {
 }
 
 static size_t take(hak_range *r, size_t first, size_t count) {
-    size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     size_t touched = 0, dirty = 0;
-    for (size_t i = from; i <= last; i++) {
+    HAK_EACH_SEGMENT(i, first, count) {
         hak_segment *s = &r->segments[i];
         uint32_t mask = mask_within(i, first, count);
         touched += count_pages(s->touched & mask);
@@ -117,8 +116,7 @@ static size_t take(hak_range *r, size_t first, size_t count) {
 }
 
 static void give(hak_range *r, size_t first, size_t count, bool zeroed) {
-    size_t from = first / HAK_PAGES_PER_SEGMENT, last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = from; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         unclaim(&r->segments[i], mask_within(i, first, count), zeroed);
     hak_rooms_note(r, first, count, false);
     add(&used_pages, -count);
@@ -138,9 +136,8 @@ void hak_pages_free(hak_range *r, size_t first, size_t count, bool zeroed) {
 
 /* Before they count as used, and after: a forked child may find this half done. */
 static void turn_leaving(hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
     atomic_signal_fence(memory_order_seq_cst);
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         r->segments[i].leaving ^= mask_within(i, first, count);
     atomic_signal_fence(memory_order_seq_cst);
 }
@@ -156,8 +153,7 @@ void hak_pages_show(hak_range *r, size_t first, size_t count, bool zeroed) {
 }
 
 void hak_pages_keep(hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         r->segments[i].kept |= mask_within(i, first, count);
     add(&dirty_pages, -count);
 }
@@ -171,23 +167,21 @@ void hak_pages_touch(hak_segment *s) {
 }
 
 bool hak_pages_are_free(const hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         if (i >= r->segments_fresh || (r->segments[i].used & mask_within(i, first, count)) != 0)
             return false;
     return true;
 }
 
 size_t hak_pages_dirty_within(const hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT, dirty = 0;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    size_t dirty = 0;
+    HAK_EACH_SEGMENT(i, first, count)
         dirty += count_pages(hak_segment_dirty(&r->segments[i]) & mask_within(i, first, count));
     return dirty;
 }
 
 void hak_pages_age(hak_range *r, size_t first, size_t count) {
-    size_t last = (first + count - 1) / HAK_PAGES_PER_SEGMENT;
-    for (size_t i = first / HAK_PAGES_PER_SEGMENT; i <= last; i++)
+    HAK_EACH_SEGMENT(i, first, count)
         r->segments[i].aged |= mask_within(i, first, count);
 }
 

@@ -144,8 +144,7 @@ static void purge_marks(const hak_range *r, size_t first, size_t end) {
 
 void hak_tables_expect_slab(const hak_slab *slab) {
     hak_range *r = hak_range_of((void *)slab->start);
-    size_t page = (size_t)(slab - r->slabs), last = page + slab->pages - 1;
-    for (size_t i = page / HAK_PAGES_PER_SEGMENT; i <= last / HAK_PAGES_PER_SEGMENT; i++)
+    HAK_EACH_SEGMENT(i, (size_t)(slab - r->slabs), slab->pages)
         atomic_store_explicit(&r->segments[i].has_slabs, true, memory_order_relaxed);
 }
 
