@@ -91,26 +91,16 @@ static bool is_file(const entry *e) {
     return strcmp(e->name, "file") == 0;
 }
 
-static void refuse_name(const char *source, const entry *e, const hak_policy *draft) {
-    const char *nearest = hak_name_nearest(e->name, e->name_length, HAK_PREFIX);
-    char name[32] = "";
-    if (nearest != NULL)
-        hak_option_name(nearest, name);
-    if (draft->quiet == 0)
-        hak_message("hakmem: %s%s is no option%s%s%s", source, e->name,
-                    nearest != NULL ? "; did you mean " : "", name, nearest != NULL ? "?" : "");
-}
-
 void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
     entry e;
     while ((text = next(text, &e)) != NULL) {
         enum hak_option_index option = hak_option_find(e.name, e.name_length);
         if (e.name_length == 0 || is_file(&e))
             continue;
-        if (option == HAK_OPTIONS)
-            refuse_name(source, &e, draft);
-        else
+        if (option != HAK_OPTIONS)
             hak_conf_set(source, option, e.value, draft);
+        else if (draft->quiet == 0)
+            hak_name_refuse(source, e.name, e.name_length, HAK_PREFIX);
     }
 }
 

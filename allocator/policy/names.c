@@ -1,5 +1,8 @@
 #include "policy/option.h"
 
+#include "base/bits.h"
+#include "base/fatal.h"
+
 #include <string.h>
 
 /* One after the other, each with its end: a table of addresses would cost each process a
@@ -78,7 +81,8 @@ static void compare(search *s, const char *variable) {
     }
 }
 
-const char *hak_name_nearest(const char *name, size_t length, size_t skip) {
+/* NULL: none looks like it. */
+static const char *nearest_of(const char *name, size_t length, size_t skip) {
     search s = {name, NULL, length, skip, most_for(length + skip) + 1};
     if (length > LONGEST)
         return NULL;
@@ -87,4 +91,14 @@ const char *hak_name_nearest(const char *name, size_t length, size_t skip) {
     for (const char *at = texts; skip == 0 && *at != '\0'; at += strlen(at) + 1)
         compare(&s, at);
     return s.nearest;
+}
+
+void hak_name_refuse(const char *source, const char *name, size_t length, size_t skip) {
+    char option[LONGEST];
+    const char *nearest = nearest_of(name, length, skip);
+    if (nearest != NULL && skip != 0)
+        nearest = hak_option_name(nearest, option);
+    hak_message("hakmem: %s%.*s is no option%s%s%s", source, (int)hak_least(length, 63), name,
+                nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+                nearest != NULL ? "?" : "");
 }

@@ -18,8 +18,8 @@ enum hak_option_index {
 
 /* Without pointers: the dynamic loader has nothing to do for it. */
 typedef struct hak_option {
-    char
-        variable[32]; /* HAKMEM_PURGE_DELAY; behind the first HAK_PREFIX bytes its name elsewhere */
+    char variable[32];  /* HAKMEM_PURGE_DELAY; behind HAK_PREFIX bytes its name elsewhere */
+    unsigned char kind; /* policy/options.def */
     unsigned long standard, lowest, highest;
 } hak_option;
 enum { HAK_PREFIX = 7 };
@@ -55,6 +55,7 @@ const char *hak_option_text(unsigned long value, char buffer[22]);
 /* Whether something reads a variable of this name: this library, another variant of it, a tool. */
 HAK_COLD bool hak_name_is_known(const char *name, size_t length);
 
-/* The option whose name looks most like it; NULL: none looks like it. `skip` bytes at the beginning
- * of each option's name are left out: then options that are no numbers do not count. */
-HAK_COLD const char *hak_name_nearest(const char *name, size_t length, size_t skip);
+/* Tells that `source` has a name that is no option, and which one looks most like it. `skip` bytes
+ * at the beginning of each option's name are left out: then options that are no numbers do not
+ * count. */
+HAK_COLD void hak_name_refuse(const char *source, const char *name, size_t length, size_t skip);

@@ -140,13 +140,6 @@ static HAK_COLD void read_variables(char *const environment[], hak_policy *draft
     }
 }
 
-static HAK_COLD void tell_of_name(const char *name, size_t length) {
-    const char *nearest = hak_name_nearest(name, length, 0);
-    hak_message("hakmem: %.*s is no option%s%s%s", (int)hak_least(length, 63), name,
-                nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
-                nearest != NULL ? "?" : "");
-}
-
 static HAK_COLD void tell_of_names(char *const environment[]) {
     for (; *environment != NULL; environment++) {
         size_t length = 0;
@@ -154,7 +147,7 @@ static HAK_COLD void tell_of_names(char *const environment[]) {
             length++;
         if (strncmp(*environment, prefix, HAK_PREFIX) == 0 &&
             !hak_name_is_known(*environment, length))
-            tell_of_name(*environment, length);
+            hak_name_refuse("", *environment, length, 0);
     }
 }
 
