@@ -128,13 +128,8 @@ BASE(own_new_aligned, new_aligned, "_ZnwmSt11align_val_t", ALIGNED, alignment, H
 BASE(own_new_array_aligned, new_array_aligned, "_ZnamSt11align_val_t", ALIGNED, alignment,
      HAK_FROM_NEW_ARRAY)
 
-/* In production size, alignment and tag say nothing that the page does not know: every form is
- * free. */
-HAK_INLINE void release(void *block, size_t size, size_t alignment, enum hak_family family) {
-    if (HAK_GUARD)
-        hak_guard_free(block, &(hak_free_call){"operator delete", size, alignment, family});
-    else
-        hak_free(block);
+static inline void release(void *block, size_t size, size_t alignment, enum hak_family family) {
+    hak_free_as(block, &(hak_free_call){"operator delete", size, alignment, family});
 }
 
 /* No other names of hak_free: where the program has its own, BOLT would look for that under the

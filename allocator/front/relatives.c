@@ -19,20 +19,12 @@ HAK_EXPORT void *hak_pvalloc(size_t size) {
     return hak_valloc(hak_round_up(size != 0 ? size : 1, hak_os_page_size()));
 }
 
-/* What the caller says of the block the guard alone has a use for. */
-HAK_INLINE void release(void *block, const hak_free_call *claim) {
-    if (HAK_GUARD)
-        hak_guard_free(block, claim);
-    else
-        hak_free(block);
-}
-
 HAK_EXPORT void hak_free_sized(void *block, size_t size) {
-    release(block, &(hak_free_call){"free_sized", size, 0, HAK_FROM_MALLOC});
+    hak_free_as(block, &(hak_free_call){"free_sized", size, 0, HAK_FROM_MALLOC});
 }
 
 HAK_EXPORT void hak_free_aligned_sized(void *block, size_t alignment, size_t size) {
-    release(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
+    hak_free_as(block, &(hak_free_call){"free_aligned_sized", size, alignment, HAK_FROM_MALLOC});
 }
 
 HAK_LIBC_NAMES(valloc)

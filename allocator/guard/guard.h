@@ -17,6 +17,7 @@
 #pragma once
 
 #include "base/attributes.h"
+#include "include/hakmem.h"
 #include "report/snapshot.h"
 
 /* Who asked for a block, and so who may free it. */
@@ -44,6 +45,14 @@ void *hak_guard_allocate(const hak_wish *wish);
 /* Ends the program unless `block` is one in use that fits the claim; NULL is allowed. errno is
  * kept. Any thread. */
 void hak_guard_free(void *block, const hak_free_call *claim);
+
+/* In production size, alignment and family say nothing that the page does not know. */
+HAK_INLINE void hak_free_as(void *block, const hak_free_call *claim) {
+    if (HAK_GUARD)
+        hak_guard_free(block, claim);
+    else
+        hak_free(block);
+}
 
 /* Bytes that were asked for. Ends the program, naming `function`, as hak_guard_free does. */
 size_t hak_guard_size(const void *block, const char *function);
