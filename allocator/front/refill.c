@@ -122,10 +122,11 @@ static inline void *refill_with_canary(hak_heap *heap, size_t size) {
 }
 
 /* The pool of traps is full at times, and takes no block that is longer than a page. */
-static void *take_picked(enum hak_pick pick, size_t size, bool right) {
+static void *take_picked(enum hak_pick pick, size_t size) {
+    if (pick == HAK_PICK_NONE)
+        return NULL;
     return pick == HAK_PICK_SAMPLE ? hak_large_sample(size)
-           : pick == HAK_PICK_TRAP ? hak_trap_take(size, right)
-                                   : NULL;
+                                   : hak_trap_take(size, pick == HAK_PICK_TRAP_RIGHT);
 }
 
 static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
@@ -133,12 +134,11 @@ static HAK_COLD void *refill_picked(hak_heap *heap, size_t size) {
     if (!hak_owner_enters(heap))
         return hak_refill(size);
     enum hak_pick pick = hak_sampling_pick(heap);
-    bool right = hak_sampling_toss(heap);
     hak_owner_leaves(heap);
     hak_server_look();
     if (HAK_HARDENED && heap->sampled.counted)
         return refill_with_canary(heap, size);
-    void *block = take_picked(pick, size, right);
+    void *block = take_picked(pick, size);
     return block != NULL ? block : refill_by_owner(heap, size);
 }
 

@@ -40,39 +40,36 @@ static int64_t distance(hak_heap *heap, uint64_t rate) {
     return rate != 0 && far < 0x1p62 ? (int64_t)far : forever;
 }
 
-static int64_t sample_distance(hak_heap *heap) {
-    return distance(heap, heap->sampled.samples ? hak_sampling_rate() : 0);
+static void draw_sample(hak_heap *heap) {
+    uint64_t rate = heap->sampled.samples ? hak_sampling_rate() : 0;
+    heap->sampled.sample_left = distance(heap, rate);
 }
 
-static int64_t trap_distance(hak_heap *heap) {
-    return distance(heap, atomic_load_explicit(&trap_rate, memory_order_relaxed));
+static uint64_t traps_now(void) {
+    return atomic_load_explicit(&trap_rate, memory_order_relaxed);
 }
 
-static bool has_traps(void) {
-    return atomic_load_explicit(&trap_rate, memory_order_relaxed) != 0;
-}
-
-bool hak_sampling_toss(hak_heap *heap) {
-    return hak_random(&heap->sampled.seed) >> 63 != 0;
+static void draw_trap(hak_heap *heap) {
+    heap->sampled.trap_left = distance(heap, traps_now());
 }
 
 bool hak_sampling_is_due(hak_heap *heap, size_t bytes) {
-    heap->sampled.sample_left -= bytes < (size_t)forever ? (int64_t)bytes : forever;
-    if (HAK_LIKELY(heap->sampled.sample_left >= 0))
+    if (hak_count_down(&heap->sampled.sample_left, bytes))
         return false;
-    heap->sampled.sample_left = sample_distance(heap);
-    return heap->sampled.samples;
+    draw_sample(heap);
+    return true;
 }
 
 enum hak_pick hak_sampling_pick(hak_heap *heap) {
     if (hak_sampling_changed(heap)) {
         hak_sampling_adopt(heap);
     } else if (heap->sampled.sample_left < 0) {
-        heap->sampled.sample_left = sample_distance(heap);
-        return heap->sampled.samples ? HAK_PICK_SAMPLE : HAK_PICK_NONE;
+        draw_sample(heap);
+        return HAK_PICK_SAMPLE;
     } else if (heap->sampled.trap_left < 0) {
-        heap->sampled.trap_left = trap_distance(heap);
-        return has_traps() ? HAK_PICK_TRAP : HAK_PICK_NONE;
+        draw_trap(heap);
+        return hak_random(&heap->sampled.seed) >> 63 != 0 ? HAK_PICK_TRAP_RIGHT
+                                                          : HAK_PICK_TRAP_LEFT;
     }
     return HAK_PICK_NONE;
 }
@@ -135,7 +132,7 @@ static HAK_COLD void end_counting(hak_heap *heap) {
 /* Distances have no memory, so those that are drawn again are as good as the ones before. */
 static HAK_COLD void adopt(hak_heap *heap) {
     bool samples = atomic_load_explicit(&hak_sampling, memory_order_relaxed) == HAK_SAMPLING_ON;
-    bool counted = samples || has_traps();
+    bool counted = samples || traps_now() != 0;
     if (HAK_HARDENED)
         counted = hak_canary_bytes() != 0; /* nothing else leads malloc away there */
     if (counted && !heap->sampled.counted)
@@ -145,8 +142,8 @@ static HAK_COLD void adopt(hak_heap *heap) {
     if (samples && !heap->sampled.samples)
         hak_run_cache_empty(heap, false);
     heap->sampled.samples = samples;
-    heap->sampled.sample_left = sample_distance(heap);
-    heap->sampled.trap_left = trap_distance(heap);
+    draw_sample(heap);
+    draw_trap(heap);
 }
 
 bool hak_sampling_adopt(hak_heap *heap) {

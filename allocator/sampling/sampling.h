@@ -63,14 +63,13 @@ HAK_INLINE bool hak_sampling_changed(const hak_heap *heap) {
     return heap->sampled.in_force != hak_counting_now();
 }
 
-/* What the malloc that did not pass is: NONE where the heap had to adopt. By the owner. */
-enum hak_pick { HAK_PICK_NONE, HAK_PICK_SAMPLE, HAK_PICK_TRAP };
+/* What the malloc that did not pass is: NONE where the heap had to adopt. Traps come at the right
+ * or left end of a page at random. By the owner. */
+enum hak_pick { HAK_PICK_NONE, HAK_PICK_SAMPLE, HAK_PICK_TRAP_LEFT, HAK_PICK_TRAP_RIGHT };
 enum hak_pick hak_sampling_pick(hak_heap *heap);
 
-/* One of two, at random. By the owner. */
-bool hak_sampling_toss(hak_heap *heap);
-
-/* Counts bytes for the heap profile. True: what they were asked for is a sample. By the owner. */
+/* Counts bytes where a heap profile is made. True: what they were asked for is a sample. By the
+ * owner. */
 bool hak_sampling_is_due(hak_heap *heap, size_t bytes);
 
 /* The class of a size up to HAK_MEDIUM_MAX, whatever the heap's own tables say. */
