@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pipeline.judge.counts import RealProgram
 from pipeline.judge.keys import shown
 from pipeline.judge.model import VerifyResult
+from pipeline.judge.own_task import workload_of
 from pipeline.judge.statistics import Interval
 from pipeline.report import text
 from pipeline.report.model import Finding
@@ -32,10 +33,13 @@ def beyond_the_library(result: VerifyResult) -> Iterator[Finding]:
 
 
 def _shares(programs: tuple[RealProgram, ...]) -> Iterator[tuple[str, float]]:
-    """Yield the library's share of the instructions of each counted program, in the baseline."""
+    """Yield each counted workload with the library's share of its instructions, in the baseline.
+
+    A command of the profile that is timed and counted comes last: its share is that of no other.
+    """
     for one in programs:
         if one.baseline is not None:
-            yield one.name, one.baseline.instructions / one.baseline.total_instructions
+            yield workload_of(one.name), one.baseline.instructions / one.baseline.total_instructions
 
 
 def _is_beyond(name: str, ratio: Interval, shares: Mapping[str, float]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.judge.own_task import task_name
 from pipeline.profile.schema import Command, Profile, Program
 from pipeline.stages.build.baseline import Baseline
 from pipeline.stages.build.configure import Setup, needed_by
@@ -72,7 +73,7 @@ def judged_tasks(shop: Workshop) -> tuple[Task, ...]:
 
     Each has the digest of its files: the counts of another program are not to be compared.
     """
-    own = {_task_name(one): one for one in _counted(shop.profile)}
+    own = {task_name(one.name, one.counted_below): one for one in _counted(shop.profile)}
     return tuple(
         replace(task, digest=task_digest(shop, task, own.get(task.name)))
         for task in tasks_of(shop.profile, shop.tree.root)
@@ -99,18 +100,13 @@ def _counted(profile: Profile) -> list[Command]:
     return [w for w in profile.verifying if isinstance(w, Command) and w.counted]
 
 
-def _task_name(command: Command) -> str:
-    counts = command.counted_below
-    return f"{counts} ({command.name})" if counts else f"{command.name} (own)"
-
-
 def _task(command: Command, root: Path) -> Task:
     """Return a command of the profile to be counted as a whole."""
     from pipeline.judge.tasks import Task
 
     counts = command.counted_below
     return Task(
-        _task_name(command),
+        task_name(command.name, counts),
         command.argv[0],
         command.argv[1:],
         env={"PATH": command_path(), **command.env},

@@ -19,6 +19,14 @@ def test_only_a_change_beyond_the_share_is_told(ratio: float, beyond: bool) -> N
     assert all("executes 1.0 % of its instructions" in one.detail for one in found)
 
 
+@pytest.mark.parametrize("name", ["kv (own)", "redis-server (kv)"])
+def test_a_counted_command_of_the_profile_is_the_workload_that_is_timed(name: str) -> None:
+    timed = throughput_of(("kv",), kv=pairs(1.05, noise=0.1))
+    counted = program_of(name, 4.0, 3.0).model_copy(update={"own": True})
+    found = list(beyond_the_library(result_of(timed, programs=[counted])))
+    assert [one.what.split(":")[0] for one in found] == ["kv"]
+
+
 def test_what_was_not_counted_has_no_share() -> None:
     timed = throughput_of(("python3",), python3=pairs(1.5), loop=pairs(1.5))
     assert not list(beyond_the_library(result_of(timed, programs=[program_of("gcc", 4.0, 3.0)])))
