@@ -35,6 +35,7 @@ class LibraryCounts(Record):
     total_instructions: Measured | None = None
     i1_misses: Measured | None = None
     branches: Measured | None = None
+    branch_misses: Measured | None = None
     cycles: Measured | None = None
     itlb_misses: Measured | None = None
     l1d_misses: Measured | None = None
@@ -43,6 +44,18 @@ class LibraryCounts(Record):
     hot_lines: int | None = None
     pages: int | None = None
     hot_pages: int | None = None
+
+    @property
+    def instructions_per_cycle(self) -> Measured | None:
+        """Instructions per cycle in the library; the ends are as far apart as both counts allow."""
+        done, cycles = self.instructions, self.cycles
+        if done is None or cycles is None or not cycles.low:
+            return None
+        return Measured(
+            value=done.value / cycles.value,
+            low=done.low / cycles.high,
+            high=done.high / cycles.low,
+        )
 
 
 class WorkloadCounts(Record):

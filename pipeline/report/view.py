@@ -37,7 +37,9 @@ FEW_NAMES = 6
 _CLOCKS = {"cpu": "CPU", "wall": "wall"}
 _MORE_COUNTS = (
     ("branches", "branches"),
+    ("branch_misses", "branch misses"),
     ("cycles", "cycles"),
+    ("instructions_per_cycle", "instructions per cycle"),
     ("itlb_misses", "iTLB misses"),
     ("l1d_misses", "L1D misses"),
     ("dtlb_misses", "dTLB misses"),

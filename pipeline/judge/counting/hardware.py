@@ -29,6 +29,7 @@ EVENTS: Mapping[str, tuple[str, int]] = {
     INSTRUCTIONS: ("instructions", 1_000_003),
     "cycles": ("cycles", 1_000_003),
     "branches": ("branches", 200_003),
+    "branch-misses": ("branch_misses", 1_009),
     I1_MISSES: ("i1_misses", 10_007),
     "iTLB-load-misses": ("itlb_misses", 1_009),
     "L1-dcache-load-misses": ("l1d_misses", 10_007),
@@ -41,7 +42,7 @@ The periods are primes, so that sampling does not fall into step with a loop."""
 GROUPS = (
     (INSTRUCTIONS, "cycles", "branches"),
     (I1_MISSES, "iTLB-load-misses"),
-    ("L1-dcache-load-misses", "dTLB-load-misses"),
+    ("L1-dcache-load-misses", "dTLB-load-misses", "branch-misses"),
 )
 """What is wished to be counted at once: four programmable counters are common, two always."""
 

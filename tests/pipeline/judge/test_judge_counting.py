@@ -87,12 +87,14 @@ def test_hardware_counts_are_samples_times_period(tmp_path: Path) -> None:
     assert value(counts.i1_misses) == pytest.approx(2 * 10_007 / 1e6)
     assert value(counts.cycles) == pytest.approx(30 * 1_000_003 / 1e6)
     assert value(counts.dtlb_misses) == 0  # counted, and less than one period of them
+    assert value(counts.branch_misses) == 0
+    assert value(counts.instructions_per_cycle) == pytest.approx(40 / 30)
     assert counts.hot_lines is None
     groups = (tmp_path / "perf.calls").read_text().splitlines()
     assert set(groups) == {
         "instructions,cycles,branches",
         "L1-icache-load-misses,iTLB-load-misses",
-        "L1-dcache-load-misses,dTLB-load-misses",
+        "L1-dcache-load-misses,dTLB-load-misses,branch-misses",
     }
 
 
@@ -100,6 +102,7 @@ def test_an_event_that_is_not_supported_stays_unknown(tmp_path: Path) -> None:
     perf = fake_perf(tmp_path, missing=("cycles", "iTLB-load-misses"))
     counts = hardware_counts(tmp_path, perf)
     assert counts.cycles is None
+    assert counts.instructions_per_cycle is None
     assert counts.itlb_misses is None
     assert counts.branches is not None
 
