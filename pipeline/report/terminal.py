@@ -19,6 +19,7 @@ from pipeline.judge.model import VerifyResult
 from pipeline.judge.samples import WorkloadThroughput
 from pipeline.report import text
 from pipeline.report.columns import left_out
+from pipeline.report.contents import contents
 from pipeline.report.model import Finding, ReportModel, SummaryRow
 from pipeline.report.view import (
     harmless,
@@ -96,7 +97,7 @@ def _closing(model: ReportModel) -> Iterator[RenderableType]:
     """Yield what stands below the tables and findings: why, and what it was made for."""
     yield from filter(None, (harmless(model), model.verify.health.left_out))
     yield _sentence(model)
-    yield from filter(None, (untabled(model), model.made_for))
+    yield from filter(None, (untabled(model), contents(model), model.made_for))
     if model.geometry:
         yield _geometry(model.geometry)
 

@@ -30,6 +30,7 @@ from pipeline.judge.whole_command import command_in, told_in
 from pipeline.report import text
 from pipeline.report.code_model import FunctionRow
 from pipeline.report.compared_model import ComparedRow, Comparison
+from pipeline.report.contents import contents
 from pipeline.report.facts import UNCOUNTED
 from pipeline.report.model import Finding, ReportModel
 
@@ -82,6 +83,7 @@ def values(model: ReportModel) -> dict[str, Any]:
         "all_decided": not (model.previous and undecided(model.previous)),
         "brief": brief(model.verify),
         "headline": opening(model),
+        "contents": contents(model),
         "sentences": opening_sentences(model),
         "said_elsewhere": lambda one: said_elsewhere(one, model),
         "example": example_line(model),
