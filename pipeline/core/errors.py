@@ -40,11 +40,7 @@ class ExitCode(IntEnum):
     WORKLOAD = 6, "a workload crashed or ran into its time limit", "run the line from its log"
     DATA = 7, "profile data is missing, empty or corrupt", "build again with `--from train`"
     GATE = 8, "the new build was judged and not published", "do what the message says"
-    SPACE = (
-        9,
-        "no space left, or a file or folder cannot be written",
-        "make room or get the right to write, at the place that is named",
-    )
+    SPACE = 9, "no space left, or a folder cannot be written", "free or unlock the place named"
     BUSY = 10, "another run works in this tree", "wait for it, or leave out `--no-wait`"
     TESTS = 11, "at least one test failed", "mend the tests that the summary names"
     PACKAGES = (

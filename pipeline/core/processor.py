@@ -175,9 +175,9 @@ def nearest(name: str) -> tuple[str, ...]:
 def require_known(name: str) -> str:
     """Return ``name``; UsageError unless it is in the table, or ANY."""
     if name not in (*NAMES, ANY):
-        here = f"this machine has {machine().name}; pipeline/core/processor.py has all names"
         raise UsageError(
-            f"there is no processor {name!r}", hint=did_you_mean(name, (*NAMES, ANY), here)
+            f"there is no processor {name!r}; there is: {', '.join((ANY, *NAMES))}",
+            hint=did_you_mean(name, (*NAMES, ANY), f"this machine has {machine().name}"),
         )
     return name
 

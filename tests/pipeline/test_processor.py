@@ -160,15 +160,15 @@ def test_what_fits_a_processor_is_its_own_then_its_vendors() -> None:
     assert nearest(ANY) == ()
 
 
-def test_a_processor_that_nobody_knows_is_refused_with_the_one_that_was_meant() -> None:
+def test_a_processor_that_nobody_knows_is_refused_with_what_there_is() -> None:
     assert require_known("amd-zen3") == "amd-zen3"
     assert require_known(ANY) == ANY
-    with pytest.raises(UsageError, match=r"^there is no processor 'amd-zne3'$") as e:
+    with pytest.raises(UsageError, match=r"there is no processor 'amd-zne3'; there is: any, ") as e:
         require_known("amd-zne3")
     assert e.value.hint == "did you mean amd-zen3?"
     with pytest.raises(UsageError) as e:
         require_known("68000")
-    assert e.value.hint.startswith(f"this machine has {machine().name}; ")
+    assert e.value.hint == f"this machine has {machine().name}"
 
 
 @pytest.mark.parametrize(
