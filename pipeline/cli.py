@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import NoReturn
@@ -112,6 +113,8 @@ def _run() -> object:
     home.enter()
     interrupts.install()
     output.take_any_name()
+    if "_PIPELINE_COMPLETE" in os.environ:
+        from pipeline.commands import completion  # noqa: F401
     return cli.main(standalone_mode=False, prog_name="pipeline")
 
 

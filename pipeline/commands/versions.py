@@ -39,6 +39,18 @@ def complete_version(
     return [name for name in names if name.startswith(incomplete)]
 
 
+def complete_qualified(incomplete: str) -> list[str]:
+    """Return PROFILE:current for each profile; after PROFILE: the versions of that one, too."""
+    from pipeline.core.paths import Tree
+    from pipeline.profile.load import profile_names
+    from pipeline.release.version import published
+
+    tree, (named, colon, _) = Tree.here(), incomplete.partition(":")
+    names = [f"{name}:current" for name in profile_names(tree)]
+    names += [f"{named}:{one.name}" for one in published(tree.dist(named))] if colon else []
+    return [name for name in names if name.startswith(incomplete)]
+
+
 @click.command("list")
 @any_profile_option("Only versions of this profile.")
 def list_command(profile: str | None) -> None:

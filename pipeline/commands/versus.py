@@ -17,7 +17,7 @@ from pipeline.commands.options import (
     output_option,
     verbose_option,
 )
-from pipeline.commands.versions import complete_version
+from pipeline.commands.versions import complete_qualified, complete_version
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -39,12 +39,9 @@ def complete_side(
     """Return versions, `current` and profiles for shell completion; paths are the shell's own."""
     if "/" in incomplete or incomplete.startswith("."):
         return complete_file(context, parameter, incomplete)
-    from pipeline.core.paths import Tree
-    from pipeline.profile.load import profile_names
-
-    words = ["current", "libc", *(f"{name}:current" for name in profile_names(Tree.here()))]
+    words = [word for word in ("current", "libc") if word.startswith(incomplete)]
     named = complete_version(context, parameter, incomplete)
-    return [*named, *(word for word in words if word.startswith(incomplete))]
+    return [*named, *words, *complete_qualified(incomplete)]
 
 
 def _even(_context: click.Context, _parameter: click.Parameter, pairs: int | None) -> int | None:
