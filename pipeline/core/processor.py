@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pipeline.core.architecture import AARCH64, HERE, X86_64, Architecture
 from pipeline.core.errors import UsageError
-from pipeline.core.spelling import did_you_mean
+from pipeline.core.spelling import nearest_words
 
 CPUINFO = Path("/proc/cpuinfo")
 ANY = "any"
@@ -175,9 +175,11 @@ def nearest(name: str) -> tuple[str, ...]:
 def require_known(name: str) -> str:
     """Return ``name``; UsageError unless it is in the table, or ANY."""
     if name not in (*NAMES, ANY):
+        close = " or ".join(nearest_words(name, (*NAMES, ANY)))
+        meant = f"did you mean {close}? " if close else ""
         raise UsageError(
-            f"there is no processor {name!r}; there is: {', '.join((ANY, *NAMES))}",
-            hint=did_you_mean(name, (*NAMES, ANY), f"this machine has {machine().name}"),
+            f"there is no processor {name!r}",
+            hint=f"{meant}this machine has {machine().name}; docs/geometry.md lists all names",
         )
     return name
 

@@ -6,6 +6,14 @@ import difflib
 from collections.abc import Iterable
 
 
+def nearest_words(wrong: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return up to ``most`` known words that somebody may have meant, the closest one first."""
+    names = list(known)
+    holding = [name for name in names if wrong and wrong in name]
+    close = difflib.get_close_matches(wrong, names, n=most)
+    return list(dict.fromkeys((*holding, *close)))[:most]
+
+
 def did_you_mean(wrong: str, known: Iterable[str], otherwise: str = "", form: str = "{}") -> str:
     """Return the hint that names the known word closest to ``wrong``, written as ``form`` has it.
 

@@ -160,15 +160,27 @@ def test_what_fits_a_processor_is_its_own_then_its_vendors() -> None:
     assert nearest(ANY) == ()
 
 
-def test_a_processor_that_nobody_knows_is_refused_with_what_there_is() -> None:
+def test_a_processor_that_nobody_knows_is_refused_with_the_nearest_names() -> None:
     assert require_known("amd-zen3") == "amd-zen3"
     assert require_known(ANY) == ANY
-    with pytest.raises(UsageError, match=r"there is no processor 'amd-zne3'; there is: any, ") as e:
-        require_known("amd-zne3")
-    assert e.value.hint == "did you mean amd-zen3?"
+    ours = f"this machine has {machine().name}; docs/geometry.md lists all names"
+    for wrong, close in (
+        ("amd-zne3", "amd-zen3 or amd-zen5 or amd-zen4"),
+        ("zen3", "amd-zen3"),
+        ("lake", "intel-skylake or intel-skylake-x or intel-cannonlake"),
+    ):
+        with pytest.raises(UsageError, match=f"^there is no processor '{wrong}'$") as e:
+            require_known(wrong)
+        assert e.value.hint == f"did you mean {close}? {ours}"
     with pytest.raises(UsageError) as e:
         require_known("68000")
-    assert e.value.hint == f"this machine has {machine().name}"
+    assert e.value.hint == ours
+
+
+def test_the_page_on_geometry_lists_the_names_and_no_other() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "geometry.md").read_text(encoding="utf-8")
+    listed = page.split("## One kind of processor")[1].split("All names")[1].split("\n\n")[1]
+    assert [*NAMES] == listed.split()
 
 
 @pytest.mark.parametrize(
