@@ -6,6 +6,7 @@ An error says what went wrong in one line, then what to do about it, then where 
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 from pathlib import Path
 
@@ -40,7 +41,11 @@ class ExitCode(IntEnum):
     WORKLOAD = 6, "a workload crashed or ran into its time limit", "run the line from its log"
     DATA = 7, "profile data is missing, empty or corrupt", "build again with `--from train`"
     GATE = 8, "the new build was judged and not published", "do what the message says"
-    SPACE = 9, "no space left, or a folder cannot be written", "free or unlock the place named"
+    SPACE = (
+        9,
+        "no space left, or a folder cannot be written",
+        "free space there, get the right to write there, or write elsewhere",
+    )
     BUSY = 10, "another run works in this tree", "wait for it, or leave out `--no-wait`"
     TESTS = 11, "at least one test failed", "mend the tests that the summary names"
     PACKAGES = (
@@ -133,6 +138,15 @@ def cannot_use(error: OSError) -> UsageError:
     return UsageError(
         f"cannot use {shown}: {error.strerror}", hint="name another one, or mend that"
     )
+
+
+def how_to_write(error: OSError) -> str:
+    """Return what to do where the system forbids to write."""
+    if error.errno == errno.EROFS:
+        return "its file system can only be read: write elsewhere, or mount it for writing"
+    if error.errno == errno.ENOTDIR:
+        return "a part of its path is a file and no folder: write elsewhere"
+    return "give yourself the right to write there"
 
 
 def no_memory() -> SpaceError:

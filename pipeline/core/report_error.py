@@ -20,6 +20,7 @@ from pipeline.core.errors import (
     UsageError,
     cannot_use,
     folder_is_gone,
+    how_to_write,
     no_memory,
 )
 from pipeline.core.paste import runnable
@@ -87,7 +88,7 @@ def _as_space_error(error: BaseException) -> SpaceError | None:
     if isinstance(error, OSError) and error.errno in _FORBIDDEN:
         return SpaceError(
             f"cannot write {error.filename}: {error.strerror}",
-            hint="give yourself the right to write there",
+            hint=how_to_write(error),
         )
     full = isinstance(error, OSError) and error.errno in _FULL
     if full or _speaks_of_space(error):

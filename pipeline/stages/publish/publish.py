@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.digest import digest_value
-from pipeline.core.errors import SpaceError
+from pipeline.core.errors import SpaceError, how_to_write
 from pipeline.core.lock import marks_lock
 from pipeline.release.last import point_last
 from pipeline.release.marks import lift, read_marks, why_current_stays
@@ -75,8 +75,7 @@ def check_writable(folder: Path) -> None:
         probe.unlink(missing_ok=True)  # another build may have been quicker
     except OSError as error:
         raise SpaceError(
-            f"cannot write in {folder}: {error.strerror}",
-            hint="give yourself the right to write there",
+            f"cannot write in {folder}: {error.strerror}", hint=how_to_write(error)
         ) from error
 
 
