@@ -104,11 +104,14 @@ class BuildConsole:
 
     def say(self, text: str) -> None:
         """Print one plain line, as it is."""
-        self.rich.print(runnable(text), markup=False, highlight=False, soft_wrap=True)
+        self._print(runnable(text))
 
     def prose(self, text: str) -> None:
         """Print a sentence: on a terminal in lines that fit."""
-        self.say(in_lines(text, self.rich.width) if self.live else text)
+        self._print(in_lines(text, self.rich.width) if self.live else runnable(text))
+
+    def _print(self, text: str) -> None:
+        self.rich.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def heading(self, text: str) -> None:
         """Print a line that begins a section."""

@@ -64,6 +64,19 @@ def test_no_line_ends_inside_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(len(line) <= width or "`" in line for line in lines)
 
 
+def test_a_build_asks_once_for_the_paths_of_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+
+    def own_root() -> Path:
+        asked.append(ROOT)
+        return ROOT
+
+    monkeypatch.setattr("pipeline.core.paste.own_root", own_root)
+    for terminal in (True, False):
+        BuildConsole(Console(file=io.StringIO(), width=40, force_terminal=terminal)).prose(SAID)
+    assert len(asked) == 2
+
+
 def test_a_build_tells_whole_commands(elsewhere: Path) -> None:
     shown = Console(file=io.StringIO(), width=40, force_terminal=True, color_system=None)
     BuildConsole(shown).prose(f"one two three four {SAID}")
