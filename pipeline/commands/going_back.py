@@ -48,13 +48,12 @@ def rollback_command(profile: str, wish: str | None) -> None:
         point_current,
         require_published,
         require_undamaged,
-        resolve_own,
     )
 
     tree = Tree.here()
     dist = tree.dist(profile)
     with marks_lock(tree.state):
-        named = resolve_own(tree, profile, wish) if wish is not None else None
+        named = _own(tree, profile, wish) if wish is not None else None
         versions, now = require_published(dist, profile), current(dist)
         target = named or _before(versions, now, profile)
         require_accepted(target)
@@ -149,7 +148,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     from pipeline.core.lock import marks_lock
     from pipeline.core.paths import Tree
     from pipeline.release.marks import read_marks, reject
-    from pipeline.release.version import current, published, resolve_own
+    from pipeline.release.version import current, published
 
     tree = Tree.here()
     dist = tree.dist(profile)
@@ -159,7 +158,7 @@ def reject_command(profile: str, wish: str, reason: str, undo: bool) -> None:
     if not reason.strip():
         raise UsageError("a rejection needs a reason", hint='say why: --reason "TEXT"')
     with marks_lock(tree.state):
-        target, marks = resolve_own(tree, profile, wish), read_marks(dist)
+        target, marks = _own(tree, profile, wish), read_marks(dist)
         _require_no_rejection(marks.rejection(target), target, profile)
         others = [one for one in published(dist) if one != target and not marks.rejection(one)]
         reject(target, reason)
@@ -201,10 +200,10 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     """Take a rejection back; ``current`` stays where it is."""
     from pipeline.core.lock import marks_lock
     from pipeline.release.marks import accept
-    from pipeline.release.version import how_to_mend, resolve_own
+    from pipeline.release.version import how_to_mend
 
     with marks_lock(tree.state):
-        target = resolve_own(tree, profile, wish)
+        target = _own(tree, profile, wish)
         found = accept(target)
     if found is None:
         click.echo(f"{target.name} was not rejected")
@@ -215,6 +214,27 @@ def _undo_rejection(tree: Tree, profile: str, wish: str) -> None:
     else:
         go = f"`.venv/bin/pipeline rollback -p {profile} --to {target.name}`"
         say(f"{go} makes it current")
+
+
+def _own(tree: Tree, profile: str, wish: str) -> Version:
+    """Return the published version that ``wish`` names; VersionError if it was judged alone."""
+    from pipeline.core.errors import VersionError
+    from pipeline.release.version import resolve_own
+
+    try:
+        return resolve_own(tree, profile, wish)
+    except VersionError:
+        from pipeline.report.kept import find_report
+
+        judged = None if "/" in wish else find_report(tree, profile, wish)
+        if judged is None:
+            raise
+        raise VersionError(
+            f"{judged.name} of profile {profile!r} is not published: it was judged, and has a "
+            "report alone",
+            hint="it cannot become current, so there is nothing to refuse; "
+            f"`.venv/bin/pipeline report {judged.name} -p {profile}` shows its verdict",
+        ) from None
 
 
 def _require_no_rejection(found: Mark | None, target: Version, profile: str) -> None:

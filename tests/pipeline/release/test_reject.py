@@ -42,6 +42,20 @@ def test_a_rejected_version_is_refused_for_good(tree: Tree, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    "words", [("reject", "1.0-dd", "--reason", "x"), ("rollback", "--to", "1.0-dd")]
+)
+def test_a_version_that_was_only_judged_is_told_to_be_one(
+    tree: Tree, words: tuple[str, ...]
+) -> None:
+    kept = tree.reports("p") / "1.0-dd55"
+    kept.mkdir(parents=True)
+    (kept / "report.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(VersionError, match=r"^1\.0-dd55 of profile 'p' is not published") as e:
+        type_(*words)
+    assert "`.venv/bin/pipeline report 1.0-dd55 -p p` shows its verdict" in e.value.hint
+
+
+@pytest.mark.parametrize(
     "words",
     [("reject", "", "--reason", "x"), ("reject", "", "--undo"), ("rollback", "--to", ""),
      ("report", ""), ("diff", "")],
