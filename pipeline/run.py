@@ -26,6 +26,7 @@ from pipeline.stages.pgo.static import static
 from pipeline.stages.pgo.train import train
 from pipeline.stages.proof.ablation import Chosen, ablation, simple_steps
 from pipeline.stages.proof.candidate import Candidate
+from pipeline.stages.proof.commands import try_commands
 from pipeline.stages.proof.cost import cost
 from pipeline.stages.proof.evidence import gather
 from pipeline.stages.proof.plain import tell_unfit_checks
@@ -98,6 +99,7 @@ def make(shop: Workshop) -> Release:
     """
     setup = configure(shop)
     tell_unfit_checks(shop, setup)
+    try_commands(shop, setup)
     plain = baseline(shop, setup)
     setup = record(shop, setup)
     if shop.options.tune_budget_s is not None:

@@ -53,14 +53,14 @@ def _require_other(setup: Setup, check: Command, why: str) -> None:
 
 
 def _fails_alike(one: Command | Trace, check: Command) -> bool:
-    argv = one.argv if isinstance(one, Command) else one.record
-    same = (argv, one.scratch, _env(one)) == (check.argv, check.scratch, _env(check))
-    return same and one.timeout_s <= check.timeout_s
+    return alone(one) == alone(check) and one.timeout_s <= check.timeout_s
 
 
-def _env(one: Command | Trace) -> dict[str, str]:
-    """Return the variables that are not the library's, which is not loaded here."""
-    return {name: value for name, value in one.env.items() if not name.startswith("HAKMEM_")}
+def alone(one: Command | Trace) -> tuple[tuple[str, ...], bool, dict[str, str]]:
+    """Return what a command does without the library: its words, its folder, its variables."""
+    argv = one.argv if isinstance(one, Command) else one.record or ()
+    env = {name: value for name, value in one.env.items() if not name.startswith("HAKMEM_")}
+    return argv, one.scratch, env
 
 
 def _was_judged(shop: Workshop, checks: list[Command]) -> bool:
