@@ -93,10 +93,10 @@ static void *move(void *block, hak_facts facts, size_t size) {
     return moved;
 }
 
-/* The block moves, and whoever still uses the old pointer is found. A large one stays in place if
- * the new size fits, and uses half of its room or more: to copy it at each step would take too
- * long, unless HAKMEM_GUARD_PAGES asks for all that can be found. If no new block can be had, a
- * size that fits still works in place. */
+/* The block moves, so that a use of the old pointer is found. A large one stays where it is if the
+ * new size fits and uses half of its room or more: copying it at each step would take too long.
+ * With HAKMEM_GUARD_PAGES it moves, too, for then all is to be found. Where no new block can be
+ * had, a block stays if the size fits. */
 void *hak_guard_resize(void *block, size_t size) {
     hak_place place = hak_place_of(block);
     hak_facts facts = facts_in_use(place, block, "realloc");

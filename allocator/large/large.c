@@ -37,9 +37,9 @@ void hak_large_look(hak_heap *heap) {
     hak_owner_leaves(heap);
 }
 
-/* Fresh memory from the system is zero, and costs nothing where it is never touched: of a huge
- * block little may be used. All of a shorter one is, and then zeroing is cheaper than the faults.
- */
+/* A huge block gets fresh memory of the system, which is zero: little of the block may be used, and
+ * what is never touched costs nothing. A shorter one is mostly used as a whole, and then zeroing is
+ * cheaper than the faults. */
 static void make_zero(hak_slab *run, size_t size) {
     if (!hak_large_is_huge(run->pages) || !hak_os_purge((void *)run->start, hak_large_bytes(run)))
         memset((void *)run->start, 0, size);
@@ -56,8 +56,8 @@ static bool is_beyond(size_t size, size_t align) {
     return all == NULL;
 }
 
-/* The run still has the contents of its last block. NULL: none fits, and the cache is empty now.
- * None has 0 pages. */
+/* Returns a run of the cache with the contents of its last block. NULL: none fits, and the cache is
+ * empty now. That is always so for 0 pages: no run is so short. */
 static hak_slab *take_cached(size_t pages) {
     hak_heap *heap = hak_large_enter();
     hak_slab *run = heap != NULL ? hak_run_cache_find_or_empty(heap, pages) : NULL;
@@ -154,9 +154,9 @@ void *hak_large_allocate(size_t size, size_t align, bool zero) {
     return allocate(size, align, zero);
 }
 
-/* A cache has no huge run, so nobody asks for the length first. Of the longest sizes hak_pages_for
- * would make 0 pages, as an empty cache has. Calls stand at the end alone (tail calls), so the
- * compiler saves no registers. */
+/* Asks the cache for any length: it has no huge run, so it refuses those by itself. The pages are
+ * not rounded up by hak_pages_for: it makes 0 of the largest sizes, and an empty cache finds a run
+ * of 0 pages. Calls stand at the end alone (tail calls), so the compiler saves no registers. */
 void *hak_large_malloc(size_t size) {
     hak_heap *heap = hak_this_thread.owned;
     if (HAK_LIKELY(heap != NULL) && HAK_LIKELY(hak_owner_tries(heap))) {

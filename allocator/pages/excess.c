@@ -23,10 +23,10 @@ static size_t allowed(size_t used) {
     return used / HAK_KEEP_SHARE > HAK_KEEP_PAGES ? used / HAK_KEEP_SHARE : HAK_KEEP_PAGES;
 }
 
-/* Notes a teardown, and returns whether it is rare. A teardown goes on while the pages that
- * somebody has become fewer. It is rare if neither another one nor the start of the process lies
- * within a purge delay before it. After one that is not rare the program may soon build up again,
- * and would miss its pages. */
+/* Notes a step of a teardown, and returns whether the teardown is rare. It goes on as long as each
+ * call finds fewer pages held than the one before. It is rare if a purge delay lies between it and
+ * the teardown before, or the start of the process. A program that tears down more often will soon
+ * build up again, and would miss its pages. */
 static bool note_teardown(void) {
     static size_t held_before;
     static bool rare;
@@ -101,9 +101,7 @@ uint64_t hak_excess_faults(void) {
     return atomic_load_explicit(&faults_seen, memory_order_relaxed);
 }
 
-/* The count may lie before the first of all. Another thread may have written an older one
- * meanwhile.
- */
+/* No faults where the count is below `faults`: another thread may have written an older one. */
 static uint64_t faults_since(uint64_t faults) {
     int64_t since = (int64_t)(hak_excess_faults() - faults);
     return since > 0 ? (uint64_t)since : 0;
@@ -149,9 +147,9 @@ static enum hak_freed note_dense(size_t pages) {
     return stays ? HAK_FREED_DENSE : HAK_FREED_RARELY;
 }
 
-/* The program may have asked for huge pages itself: then few faults make all of a block resident,
- * if they are enough for that. So the system is asked about its middle, but not again and again for
- * nothing. */
+/* A program may ask for huge pages itself: then one fault fills a segment. Where there were faults
+ * enough to fill the block so, the system is asked whether its middle is resident. If it is not,
+ * nobody asks again for LOOK_US. */
 static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
     static _Atomic uint64_t in_vain_us;
     uint64_t now = hak_os_now_us();
