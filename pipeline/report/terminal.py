@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from rich.console import Console, JustifyMethod, RenderableType
@@ -31,7 +31,7 @@ from pipeline.report.view import (
 )
 
 SAID, WORDS = ("is", "memory"), 13
-"""The columns of words, and how many characters wide they get: "less than 1 %" has room."""
+"""The columns of words, and how wide they get where room is short: "less than 1 %" fits."""
 UNWRAPPED = 500
 """Where the output is no terminal but a pipe or a log: nothing is wrapped."""
 
@@ -113,17 +113,17 @@ def _finding(finding: Finding) -> Text:
 def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, room: int) -> Table:
     """Return a row for each workload, programs first: its rate, what is shown, and its memory.
 
-    In 80 columns only a long name goes on in the next line, broken behind a hyphen, and so does
-    what is said of a single workload in more than a word.
+    Where there is no room, as in 80 columns, a long name goes on in the next line, broken behind
+    a hyphen, and so does what is said of a single workload in more than a word.
     """
     programs = any(one.kind == "program" for one in workloads)
     headings = ("tuned", "speed", "interval", "is", "memory")
     rows = [_figures(one, verify) for one in workloads]
-    widths = {
-        column[0]: min(max(map(len, column)), WORDS if column[0] in SAID else UNWRAPPED)
-        for column in zip(headings, *rows, strict=True)
-    }
-    beside = sum(2 + width for width in widths.values())
+    widths = {column[0]: max(map(len, column)) for column in zip(headings, *rows, strict=True)}
+    longest = max(len(one.name) for one in workloads)
+    if longest + _taken(widths) > room:
+        widths |= {name: min(widths[name], WORDS) for name in SAID}
+    beside = _taken(widths)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(
         "program, then loop or replay" if programs else "loop or replay", overflow="fold"
@@ -134,6 +134,11 @@ def _workloads(workloads: Sequence[WorkloadThroughput], verify: VerifyResult, ro
     for one, row in zip(workloads, rows, strict=True):
         table.add_row(text.hyphenated(one.name, room - beside), *row)
     return table
+
+
+def _taken(widths: Mapping[str, int]) -> int:
+    """Return how many characters columns take, with the space before each."""
+    return sum(2 + width for width in widths.values())
 
 
 def _figures(one: WorkloadThroughput, verify: VerifyResult) -> tuple[str, ...]:

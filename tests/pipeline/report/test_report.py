@@ -226,6 +226,24 @@ def test_a_long_name_is_broken_behind_a_hyphen_or_not_at_all(is_terminal: bool) 
     assert any(len(line) > 80 for line in lines) is not is_terminal
 
 
+@pytest.mark.parametrize(("width", "in_one_line"), [(80, False), (160, True)])
+def test_what_is_said_of_a_workload_stands_in_one_line_where_there_is_room(
+    width: int, in_one_line: bool
+) -> None:
+    model = report_model(
+        profile="mixed",
+        version="1",
+        result=result_of(throughput_of(a=pairs(1.0), tiny=pairs(1.012, noise=1.0))),
+        allow_neutral=False,
+        inputs=Inputs(receipts={}),
+    )
+    stream = io.StringIO()
+    render_terminal(model, Console(file=stream, width=width, force_terminal=True))
+    lines = stream.getvalue().splitlines()
+    (line,) = [line for line in lines if line.startswith("tiny ")]
+    assert ("faster, perhaps by less than 1 %" in line) is in_one_line
+
+
 def test_the_first_line_is_a_short_verdict() -> None:
     first = [terminal(one).splitlines()[0] for one in (good(), bad())]
     alone = "no whole program timed"
