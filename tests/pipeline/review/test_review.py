@@ -6,24 +6,14 @@ from pathlib import Path
 
 import pytest
 import report_support
-from review_support import BASE, HEAD, keep, make_base, make_tree, review
+from review_support import BASE, HEAD, keep, review
 
 from pipeline.core.errors import ArtifactError, ExitCode, VersionError
 from pipeline.core.paths import Tree
 from pipeline.release.marks import reject
 from pipeline.release.version import Version
 
-
-@pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
-    return make_tree(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def base(tree: Tree, tmp_path: Path) -> Path:
-    """The folder of a published version of another tree."""
-    assert tree.root != tmp_path / "main"
-    return make_base(tmp_path)
+pytest_plugins = ("review_trees",)
 
 
 def test_what_got_worse_is_said_first_and_fails(base: Path, tmp_path: Path) -> None:

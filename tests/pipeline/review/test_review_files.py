@@ -8,24 +8,14 @@ from pathlib import Path
 
 import pytest
 import report_support
-from review_support import HEAD, keep, make_base, make_tree, review, seal
+from review_support import HEAD, keep, review, seal
 
 from pipeline.core.paths import Tree
 from pipeline.layout.check import Finding
 from pipeline.report.files import read_report, write_reports
 from pipeline.review.model import RULES
 
-
-@pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
-    return make_tree(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def base(tree: Tree, tmp_path: Path) -> Path:
-    """The folder of a published version of another tree."""
-    assert tree.root != tmp_path / "main"
-    return make_base(tmp_path)
+pytest_plugins = ("review_trees",)
 
 
 def test_the_layout_contract_is_named_by_file_and_line(base: Path, tmp_path: Path) -> None:

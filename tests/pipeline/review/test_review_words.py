@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import report_support
-from review_support import BASE, HEAD, keep, make_base, make_tree, review, seal
+from review_support import BASE, HEAD, keep, review, seal
 
 from pipeline.commands import report
 from pipeline.core.paths import Tree
@@ -22,17 +22,7 @@ from pipeline.report.model import Source
 from pipeline.review.model import SAME_PLAIN, Lists, Review
 from pipeline.review.render import OWN_TITLE, markdown
 
-
-@pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
-    return make_tree(tmp_path, monkeypatch)
-
-
-@pytest.fixture
-def base(tree: Tree, tmp_path: Path) -> Path:
-    """The folder of a published version of another tree."""
-    assert tree.root != tmp_path / "main"
-    return make_base(tmp_path)
+pytest_plugins = ("review_trees",)
 
 
 def test_what_is_said_of_the_own_baseline_stands_apart(base: Path) -> None:
