@@ -60,7 +60,7 @@ def facts(process: Process) -> dict[str, Any]:
         "library": None if ours is None else library(process, ours),
         "serves_malloc": None if hidden else server == ours or _is_linked_in(process, server),
         "malloc_from": None if hidden else server or None,
-        "other_allocators": others(process, mapped, server),
+        "other_allocators": others(process, mapped, "" if hidden else server),
         "options": options(process),
         "preload_failed": failed,
         "preload_reasons": {path: _refusal(process, path) for path in failed},
@@ -137,12 +137,23 @@ def _is_linked_in(process: Process, server: str) -> bool:
 
 def others(process: Process, mapped: list[str], server: str) -> list[str]:
     """Return other allocators: libraries that are loaded, and what is linked into the program."""
-    found = [f"{whose} ({path})" for path in mapped if (whose := allocators.by_file_name(path))]
+    found = [
+        f"{whose} ({path}){_use(path, server)}"
+        for path in mapped
+        if (whose := allocators.by_file_name(path))
+    ]
     elf = process.elf(process.program())
     if elf is not None and (whose := allocators.inside(elf)):
         serves = ", which serves malloc" if server == process.program() else ""
         found.append(f"{whose} (inside {process.program()}{serves})")
     return found
+
+
+def _use(path: str, server: str) -> str:
+    """Say whether the program's malloc comes from a loaded library; "" where nobody knows."""
+    if not server:
+        return ""
+    return ", which serves malloc" if path == server else ", whose malloc is not used"
 
 
 def options(process: Process) -> dict[str, str] | None:

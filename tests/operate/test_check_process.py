@@ -183,7 +183,17 @@ def test_a_library_that_is_loaded_and_not_first(
         code, found = facts(pid)
     assert code == ExitCode.UNUSED
     assert found["malloc_from"] == str(other)
-    assert found["other_allocators"] == [f"mimalloc ({other})"]
+    assert found["other_allocators"] == [f"mimalloc ({other}), which serves malloc"]
+
+
+def test_a_library_that_comes_second_is_said_to_serve_nothing(
+    compile_c: Compile, library: Path, echo: Path
+) -> None:
+    other = compile_c("int unused;", "-shared", "-fPIC", name="libjemalloc.so.2")
+    with running(echo, LD_PRELOAD=f"{library} {other}") as pid:
+        code, found = facts(pid)
+    assert code == ExitCode.OK
+    assert found["other_allocators"] == [f"jemalloc ({other}), whose malloc is not used"]
 
 
 def test_a_program_started_by_another_name_is_told_by_both(tmp_path: Path, echo: Path) -> None:
