@@ -1,5 +1,6 @@
 /* Options while the program runs: hak_policy_set, hak_policy_get, mallopt. */
 #include "base/libc_malloc.h"
+#include "front/profile.h"
 #include "include/hakmem.h"
 #include "policy/policy.h"
 #include "reclaim/background.h"
@@ -13,6 +14,7 @@
 static void follow(void) {
     hak_purge_follow();
     hak_heap_look();
+    hak_profile_adopt();
     hak_background_start(hak_purge_due);
 }
 

@@ -3,6 +3,7 @@
 #include "base/fatal.h"
 #include "heap/owner.h"
 #include "include/hakmem.h"
+#include "os/calls.h"
 #include "policy/policy.h"
 #include "sampling/dump.h"
 #include "sampling/sampling.h"
@@ -22,11 +23,17 @@ void hak_profile_adopt(void) {
     hak_owner_leaves(heap);
 }
 
+static unsigned long usual_rate(void) {
+    unsigned long rate = hak_policy_now()->profile_rate;
+    return rate != 0 ? rate : hak_options[HAK_OPTION_profile_rate].standard;
+}
+
 HAK_EXPORT int hak_profile_start(size_t rate) {
     if (HAK_GUARD || HAK_HARDENED)
         return ENOTSUP;
-    if (!hak_sampling_start(rate != 0 ? rate : hak_policy_now()->profile_rate))
+    if (!hak_sampling_prepare())
         return ENOMEM;
+    hak_sampling_start(rate != 0 ? rate : usual_rate());
     hak_profile_adopt();
     return 0;
 }
@@ -39,22 +46,31 @@ HAK_EXPORT int hak_profile_dump(const char *path) {
     return hak_profile_write(path);
 }
 
+/* The signal has come. */
+static void begin_or_write(void) {
+    if (hak_policy_now()->profile_rate != 0) {
+        hak_profile_write_next();
+        return;
+    }
+    hak_policy_change_to(HAK_OPTION_profile_rate, usual_rate());
+    hak_sampling_follow();
+    hak_message("hakmem: process %u: a heap profile begins; the next signal writes it",
+                (unsigned)hak_call_process());
+}
+
 void hak_profile_look(void) {
     bool asked = atomic_load_explicit(&wanted, memory_order_relaxed) &&
                  atomic_exchange_explicit(&wanted, false, memory_order_relaxed);
-    if (hak_sites_take_peak() || asked)
+    if (hak_sites_take_peak())
         hak_profile_write_next();
+    if (asked)
+        begin_or_write();
 }
 
 static void on_signal(int number) {
     (void)number;
     atomic_store_explicit(&wanted, true, memory_order_relaxed);
     hak_counting_changes();
-}
-
-static void follow_options(void) {
-    hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
-    hak_policy_on_signal(HAK_OPTION_profile_signal, on_signal);
 }
 
 static HAK_COLD void begin_at(const char *prefix) {
@@ -64,16 +80,22 @@ static HAK_COLD void begin_at(const char *prefix) {
         return;
     }
     hak_profile_set_prefix(prefix);
-    if (hak_profile_start(0) == 0)
-        follow_options();
-    else
+    if (HAK_GUARD || HAK_HARDENED || !hak_sampling_prepare()) {
         hak_message("hakmem: no heap profile: out of memory, or a guard or hardened build");
+        return;
+    }
+    hak_sampling_obey();
+    hak_policy_on_signal(HAK_OPTION_profile_signal, on_signal);
+    hak_profile_adopt();
 }
 
 void hak_profile_begin(char *const environment[]) {
     const char *prefix = hak_policy_text(environment, "HAKMEM_PROFILE_HEAP");
+    const hak_policy *policy = hak_policy_now();
     if (prefix != NULL)
         begin_at(prefix);
+    else if (policy->profile_signal != 0 && policy->quiet == 0)
+        hak_message("hakmem: HAKMEM_PROFILE_SIGNAL: HAKMEM_PROFILE_HEAP names no path; not used");
 }
 
 static HAK_COLD void begin_traps(unsigned long rate) {

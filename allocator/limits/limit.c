@@ -1,6 +1,7 @@
 #include "limits/limit.h"
 
 #include "base/fatal.h"
+#include "os/calls.h"
 #include "os/os.h"
 #include "policy/policy.h"
 
@@ -61,10 +62,18 @@ static size_t update(void) {
     return granted;
 }
 
+/* Other options change, too: once for each pair of limits. */
+static bool is_new(const hak_policy *policy) {
+    static _Atomic unsigned long soft, hard;
+    unsigned long soft_now = policy->soft_limit, hard_now = policy->hard_limit;
+    bool is_same = atomic_exchange(&soft, soft_now) == soft_now;
+    return atomic_exchange(&hard, hard_now) != hard_now || !is_same;
+}
+
 void hak_limit_update(void) {
-    if (update() == 0)
-        hak_message("hakmem: no cgroup limits this process's memory: shares of "
-                    "it limit nothing");
+    if (update() == 0 && is_new(hak_policy_now()))
+        hak_message("hakmem: process %u: no cgroup limits its memory: shares of it limit nothing",
+                    (unsigned)hak_call_process());
 }
 
 /* Also where memory goes back late or never. */

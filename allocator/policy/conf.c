@@ -121,16 +121,16 @@ bool hak_conf_file(const char *text, char path[HAK_CONF_PATH], const hak_policy 
     return named;
 }
 
-bool hak_conf_read_file(const char *path, hak_policy *draft) {
+bool hak_conf_read_file(const char *path, const char *named, hak_policy *draft) {
     char text[FILE_SIZE];
     const char *why;
     bool believed = hak_os_read_trusted(path, text, sizeof text, &why) >= 0;
     if (believed) {
-        char source[HAK_CONF_PATH + 2];
-        stpcpy(stpcpy(source, path), ": ");
+        char source[HAK_CONF_PATH + 34];
+        stpcpy(stpcpy(source, named), ": ");
         hak_conf_read(source, text, draft);
     } else if (draft->quiet == 0) {
-        hak_message("hakmem: %s %s; not read", path, why);
+        hak_message("hakmem: %s %s; not read", named, why);
     }
     return believed;
 }

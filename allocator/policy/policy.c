@@ -1,7 +1,9 @@
 #include "policy/policy.h"
 
 #include "base/fatal.h"
+#include "base/text.h"
 #include "include/hakmem.h"
+#include "os/calls.h"
 #include "os/lock.h"
 #include "os/os.h"
 #include "policy/conf.h"
@@ -156,12 +158,15 @@ static HAK_COLD void read_environment(char *const environment[], hak_policy *dra
                *quiet = find_variable(environment, "HAKMEM_QUIET");
     draft->quiet = quiet != NULL && strcmp(quiet, "1") == 0;
     if (conf != NULL && hak_conf_file(conf, conf_path, draft))
-        hak_conf_read_file(conf_path, draft);
+        hak_conf_read_file(conf_path, conf_path, draft);
     if (conf != NULL)
         hak_conf_read("HAKMEM_CONF: ", conf, draft);
     read_variables(environment, draft);
-    if (draft->quiet == 0)
-        tell_of_names(environment);
+    if (draft->quiet != 0)
+        return;
+    tell_of_names(environment);
+    if (draft->conf_signal != 0 && conf_path[0] == '\0')
+        hak_message("hakmem: HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF names no file");
 }
 
 static HAK_COLD void read_all(char *const environment[], bool believed) {
@@ -196,15 +201,18 @@ unsigned long hak_policy_at_start(enum hak_option_index option) {
 
 /* ---- once more ---- */
 
+/* The file as it is named then: of the workers of a server each says so. Under the lock. */
+static char again[HAK_CONF_PATH + 32];
+
 static HAK_COLD void tell_change(enum hak_option_index option, unsigned long before,
                                  unsigned long now) {
     char name[32], from[22], to[22];
     hak_option_name(hak_options[option].variable, name);
     if (hak_option_is_live(option))
-        hak_message("hakmem: %s: %s %s -> %s", conf_path, name, hak_option_text(before, from),
+        hak_message("hakmem: %s: %s %s -> %s", again, name, hak_option_text(before, from),
                     hak_option_text(now, to));
     else
-        hak_message("hakmem: %s: %s counts at the start alone; not changed", conf_path, name);
+        hak_message("hakmem: %s: %s counts at the start alone; not changed", again, name);
 }
 
 /* What the file would change, told and not; options of the start stay in `draft` as they were. */
@@ -220,7 +228,7 @@ static HAK_COLD void tell_changes(const hak_policy *before, hak_policy *draft) {
             *hak_policy_at(draft, option) = old;
     }
     if (!told)
-        hak_message("hakmem: %s was read again: no change", conf_path);
+        hak_message("hakmem: %s was read again: no change", again);
 }
 
 bool hak_policy_read_again(void) {
@@ -230,7 +238,8 @@ bool hak_policy_read_again(void) {
     hak_lock_take(&lock);
     hak_policy_copy(&before);
     copy_fields(&draft, &before);
-    bool believed = hak_conf_read_file(conf_path, &draft);
+    hak_print(again, sizeof again, "process %u: %s", (unsigned)hak_call_process(), conf_path);
+    bool believed = hak_conf_read_file(conf_path, again, &draft);
     if (believed) {
         tell_changes(&before, &draft);
         publish(&draft);

@@ -17,6 +17,7 @@
 #include "reclaim/background.h"
 #include "reclaim/reclaim.h"
 #include "reclaim/trim.h"
+#include "sampling/sampling.h"
 
 /* ---- options change ---- */
 
@@ -26,6 +27,7 @@ static _Atomic bool asked; /* to read the file of HAKMEM_CONF again */
  * nothing. */
 static void follow(void) {
     hak_limit_update();
+    hak_sampling_follow();
     hak_epoch_hasten(hak_policy_purges() ? hak_policy_now()->purge_delay_ms : 0);
 }
 

@@ -8,6 +8,7 @@
 #include "os/stack.h"
 #include "pages/canaries.h"
 #include "pages/run_cache.h"
+#include "policy/policy.h"
 #include "sampling/sites.h"
 
 #include <string.h>
@@ -89,14 +90,17 @@ static void prepare(void) {
     hak_classes_fill(hak_counted_small, hak_counted_medium);
 }
 
-bool hak_sampling_start(uint64_t rate) {
+bool hak_sampling_prepare(void) {
     if (!hak_sites_open())
         return false;
     prepare();
+    return true;
+}
+
+void hak_sampling_start(uint64_t rate) {
     atomic_store_explicit(&rate_now, rate, memory_order_relaxed);
     atomic_store_explicit(&hak_sampling, HAK_SAMPLING_ON, memory_order_release);
     hak_counting_changes();
-    return true;
 }
 
 void hak_sampling_stop(void) {
@@ -104,6 +108,36 @@ void hak_sampling_stop(void) {
         return;
     atomic_store_explicit(&hak_sampling, HAK_SAMPLING_OFF, memory_order_release);
     hak_counting_changes();
+}
+
+/* The first peak depends on the rate. */
+static void start_as_asked(uint64_t rate) {
+    hak_sampling_start(rate);
+    hak_sites_watch_peak((unsigned)hak_policy_now()->profile_peak);
+}
+
+static _Atomic bool obeys;
+static _Atomic uint64_t obeyed; /* the rate that the option had; 0: none */
+
+/* What the program says itself stands until the option changes. Who follows an older policy may
+ * come last, and does it again then. */
+void hak_sampling_follow(void) {
+    uint64_t rate;
+    do {
+        rate = hak_policy_now()->profile_rate;
+        if (!atomic_load_explicit(&obeys, memory_order_acquire) ||
+            atomic_exchange(&obeyed, rate) == rate)
+            return;
+        if (rate != 0)
+            start_as_asked(rate);
+        else
+            hak_sampling_stop();
+    } while (rate != hak_policy_now()->profile_rate);
+}
+
+void hak_sampling_obey(void) {
+    atomic_store_explicit(&obeys, true, memory_order_release);
+    hak_sampling_follow();
 }
 
 void hak_sampling_start_traps(uint64_t rate) {

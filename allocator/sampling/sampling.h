@@ -45,11 +45,20 @@ HAK_INLINE unsigned hak_counting_now(void) {
 /* Heaps look again at what is in force, at their next malloc. Also in a signal handler. */
 void hak_counting_changes(void);
 
-/* Counts from now on, one sample in `rate` bytes (1 or more). False: out of memory. Any thread;
- * others begin when they next come to a slow path. */
-bool hak_sampling_start(uint64_t rate);
+/* What a start needs: memory, and the unwinder, which may be loaded for it. False: out of memory.
+ * Not in malloc. */
+bool hak_sampling_prepare(void);
+
+/* Counts from now on, one sample in `rate` bytes (1 or more). Any thread; others begin when they
+ * next come to a slow path. */
+void hak_sampling_start(uint64_t rate);
 void hak_sampling_stop(void);
 uint64_t hak_sampling_rate(void);
+
+/* Starts and stops as the option of the rate says, from now on; `follow`: after it may have
+ * changed. */
+void hak_sampling_obey(void);
+HAK_COLD void hak_sampling_follow(void);
 
 /* From now on one block in about `rate` (1 or more) is for the sampled guard. */
 void hak_sampling_start_traps(uint64_t rate);

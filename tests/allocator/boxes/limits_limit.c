@@ -58,6 +58,21 @@ static void grants(const char *bytes) {
     now_ms += LATER_MS;
 }
 
+/* Without a limit of the system, and while other options change. */
+static void told_once(const char *share) {
+    char text[512];
+    int ends[2], saved = dup(STDERR_FILENO);
+    CHECK(pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+    grants("max\n");
+    CHECK(hak_policy_set("hard_limit", share) == 0);
+    CHECK(hak_policy_set("purge_delay", "100") == 0 && hak_policy_set("purge_delay", "200") == 0);
+    dup2(saved, STDERR_FILENO);
+    ssize_t length = read(ends[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    const char *first = strstr(text, "shares of it limit nothing\n");
+    CHECK_THAT(first && first[27] == '\0', "'%s' for %s", text, share);
+}
+
 int main(void) {
     char limit[] = "HAKMEM_HARD_LIMIT=50%", never[] = "HAKMEM_PURGE_DELAY=3600000";
     char *environment[] = {limit, never, NULL};
@@ -73,6 +88,8 @@ int main(void) {
     CHECK_THAT(!block, "beyond the new limit, small blocks are granted");
     grants("134217728\n");
     CHECK_THAT(hak_malloc(30 * MIB), "below the new limit, a block is refused");
+    told_once("60%");
+    told_once("50%");
     remove_tree();
     return 0;
 }

@@ -156,6 +156,8 @@ static void a_string_is_read_like_variables(void) {
     told("HAKMEM_CONF=file=relative",
          "hakmem: HAKMEM_CONF: file=relative is not an absolute path; not read\n");
     told("HAKMEM_CONF=", "");
+    told("HAKMEM_CONF_SIGNAL=40",
+         "hakmem: HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF names no file\n");
 }
 
 static char path[] = "/tmp/hakmem-conf-XXXXXX";
@@ -186,7 +188,7 @@ static void told_again(const char *content, const char *lines[]) {
     char expected[512] = "", line[256];
     write_file(content);
     for (; *lines != NULL; lines++) {
-        snprintf(line, sizeof line, "hakmem: %s%s\n", path, *lines);
+        snprintf(line, sizeof line, "hakmem: process %d: %s%s\n", (int)getpid(), path, *lines);
         strcat(expected, line);
     }
     CHECK_THAT(strcmp(said_by(read_again), expected) == 0, "'%s' for '%s'", text, expected);
@@ -199,6 +201,9 @@ static void the_file_is_read_again(void) {
                                 ": reserve counts at the start alone; not changed",
                                 ": profile_signal counts at the start alone; not changed",
                                 ": hard_limit 0 -> 80%", NULL});
+    told_again("purge_dely=1\n", (const char *[]){": purge_dely is no option; did you mean "
+                                                  "purge_delay?",
+                                                  " was read again: no change", NULL});
     CHECK(hak_policy_now()->purge_delay_ms == 11 && hak_policy_now()->reserve_mib == 64);
     CHECK(hak_policy_now()->profile_signal == 0);
     CHECK(hak_policy_at_start(HAK_OPTION_purge_delay_ms) == 9);

@@ -58,7 +58,7 @@ static void sizes_come_and_go(void) {
 static void refusals_are_told_once(char *program) {
     static char text[4096];
     CHECK(run_again((char *[]){program, "refused", NULL}, STDERR_FILENO, text, sizeof text) == 0);
-    const char *told = strstr(text, "hakmem: HAKMEM_HARD_LIMIT is reached, 67108864 bytes: ");
+    const char *told = strstr(text, ": HAKMEM_HARD_LIMIT is reached, 67108864 bytes: ");
     CHECK_THAT(told != NULL && strstr(told + 1, "hakmem:") == NULL, "%s", text);
     setenv("HAKMEM_QUIET", "1", 1);
     CHECK(run_again((char *[]){program, "refused", NULL}, STDERR_FILENO, text, sizeof text) == 0);
