@@ -23,6 +23,11 @@ class Group:
         return tuple(dict.fromkeys(change.name for change in self.changes))
 
     @property
+    def leaves(self) -> bool:
+        """Whether functions leave the lists, and none comes."""
+        return not any(change.comes for change in self.changes)
+
+    @property
     def moves(self) -> tuple[str, ...]:
         """Where each function goes, and why, as a sentence each."""
         each = ([c for c in self.changes if c.name == name] for name in self.names)
@@ -30,18 +35,18 @@ class Group:
 
 
 def grouped(changes: Sequence[Change], most: int = MOST) -> tuple[Group, ...]:
-    """Return the changes as ``most`` groups at most: the last one has all that are left.
+    """Return the changes as ``most`` groups at most: one of them has all that are left.
 
-    What comes stands first, as it is proposed: hottest first. What leaves never ran.
+    What comes stands first, as it is proposed: hottest first. What leaves never ran, and is the
+    last group.
     """
-    coming = {change.name for change in changes if change.comes}
-    names = dict.fromkeys(change.name for change in changes)
-    ordered = [*(n for n in names if n in coming), *(n for n in names if n not in coming)]
-    units = [tuple(c for c in changes if c.name == name) for name in ordered]
-    if len(units) <= most:
-        return tuple(Group(unit) for unit in units)
-    rest = tuple(change for unit in units[most - 1 :] for change in unit)
-    return (*(Group(unit) for unit in units[: most - 1]), Group(rest))
+    coming = dict.fromkeys(change.name for change in changes if change.comes)
+    units = [tuple(c for c in changes if c.name == name) for name in coming]
+    leaving = tuple(change for change in changes if change.name not in coming)
+    room = most - bool(leaving)
+    if len(units) > room:
+        units[room - 1 :] = [tuple(change for unit in units[room - 1 :] for change in unit)]
+    return tuple(Group(unit) for unit in (*units, leaving) if unit)
 
 
 def _move(changes: Sequence[Change]) -> str:

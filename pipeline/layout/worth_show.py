@@ -48,7 +48,7 @@ def _outcome(one: Tried, worth: Worth) -> str:
 
 
 def _why_not(one: Tried, before: Counts) -> str:
-    if one.counts is None or one.saves(before):
+    if one.counts is None or one.pays(before):
         return ALONE
     return "as many misses" if one.counts.misses == before.misses else "more misses"
 

@@ -71,6 +71,20 @@ def test_what_is_beyond_five_groups_is_tried_together() -> None:
     assert len(grouped([comes(f"f{number}") for number in range(5)])) == 5
 
 
+def test_what_leaves_is_tried_by_itself_and_at_once() -> None:
+    groups = grouped([goes("idle"), goes("old"), *(comes(f"f{number}") for number in range(9))])
+    assert [len(group.names) for group in groups] == [1, 1, 1, 6, 2]
+    assert groups[-1].leaves and not groups[-2].leaves
+
+
+@pytest.mark.parametrize(("misses", "proposed"), [(999, True), (1000, True), (1001, False)])
+def test_what_never_ran_leaves_where_that_costs_nothing(misses: int, proposed: bool) -> None:
+    """Listed it breaks the contract, and no count would ever say that it saves misses."""
+    worth = weigh([Group((goes("idle"),)), Group((comes("same"),))],
+                  Counted({"idle": misses, "same": 1000}))  # fmt: skip
+    assert kept(worth) == ["idle"] * proposed
+
+
 def test_what_the_source_marks_is_never_tried() -> None:
     busy, idle = Heat(entries=99, blocks=99), Heat(entries=0, blocks=0)
     functions = tuple(
