@@ -88,7 +88,8 @@ static inline void *leave_with(hak_heap *heap, void *block) {
     return HAK_HARDENED ? hak_mark_out_anywhere(block) : block;
 }
 
-static inline void *refill_by_owner(hak_heap *heap, size_t size) {
+/* Out of line: else each malloc that is counted saves registers for it. */
+static HAK_DOOR void *refill_by_owner(hak_heap *heap, size_t size) {
     if (!hak_owner_enters(heap))
         return hak_refill(size);
     return leave_with(heap, refill(heap, class_for(heap, size)));

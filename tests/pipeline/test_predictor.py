@@ -1,4 +1,5 @@
-"""malloc and its family share no entry of the processor's memory-order predictor with free.
+"""malloc and its family share no entry of the processor's memory-order predictor with free, and
+what counts mallocs saves no registers.
 
 The load of ``heap->top`` in front of a pop often meets the store of an earlier push, and waits for
 it. If its address has the low eight bits of a load that never meets a store, the predictor lets
@@ -45,3 +46,13 @@ def test_pops_share_no_entry_with_loads_of_free(stage: str, built: Sandbox) -> N
         assert pops, f"{function} pops no more"
         shared = [(hex(at), steady[at % ENTRIES]) for at in pops if at % ENTRIES in steady]
         assert not shared, f"{stage}: {function} and hak_free, try another order of functions"
+
+
+def test_a_malloc_that_is_counted_saves_no_registers(built: Sandbox) -> None:
+    """The compiler took the slow path into the door twice: each counted malloc paid for it."""
+    library = built.artifacts("baseline")[-1] / LIBRARIES["baseline"]
+    tool = find_llvm() / "llvm-objdump"
+    for door in ("hak_refill", "refill_counted"):
+        text = process.run([tool, f"--disassemble-symbols={door}", library]).stdout
+        assert f"<{door}>:" in text
+        assert "push" not in text and "%rsp" not in text, text
