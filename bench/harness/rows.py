@@ -211,7 +211,7 @@ def select(groups: Sequence[str], patterns: Iterable[str], threads: Sequence[int
                 if fnmatchcase(run.name, pattern) or fnmatchcase(run.row.name, pattern)
             }
             if not fits:
-                raise ValueError(f"no row is called {pattern!r}; --list shows them")
+                raise ValueError(f"no row is called {pattern!r}; `bench/compare --list` shows them")
             chosen |= fits
     return [run for run in runs if run.name in chosen and (not threads or run.threads in threads)]
 
