@@ -58,19 +58,21 @@ bool hak_sampling_is_due(hak_heap *heap, size_t bytes) {
     if (hak_count_down(&heap->sampled.sample_left, bytes))
         return false;
     draw_sample(heap);
-    return true;
+    return heap->sampled.samples;
 }
 
+/* Where malloc counts on its hot path, a new heap comes here before it has drawn anything. */
 enum hak_pick hak_sampling_pick(hak_heap *heap) {
     if (hak_sampling_changed(heap)) {
         hak_sampling_adopt(heap);
     } else if (heap->sampled.sample_left < 0) {
         draw_sample(heap);
-        return HAK_PICK_SAMPLE;
+        return heap->sampled.samples ? HAK_PICK_SAMPLE : HAK_PICK_NONE;
     } else if (heap->sampled.trap_left < 0) {
         draw_trap(heap);
-        return hak_random(&heap->sampled.seed) >> 63 != 0 ? HAK_PICK_TRAP_RIGHT
-                                                          : HAK_PICK_TRAP_LEFT;
+        if (traps_now() != 0)
+            return hak_random(&heap->sampled.seed) >> 63 != 0 ? HAK_PICK_TRAP_RIGHT
+                                                              : HAK_PICK_TRAP_LEFT;
     }
     return HAK_PICK_NONE;
 }
