@@ -123,7 +123,9 @@ def _why_entry(name: str, value: str, known: Ranges) -> str:
     full = variable(name)
     if full not in known:
         there = [one.removeprefix(PREFIX).lower() for one in known]
-        return f"{name} is no option of such a string or file. {did_you_mean(name, there)}".strip()
+        is_path = name.startswith("/")
+        meant = f"did you mean file={name}?" if is_path else did_you_mean(name, there)
+        return f"{name} is no option of such a string or file{'; ' if meant else ''}{meant}"
     why = _why_number(full, value, known)
     return f"{name}={value}: {why}" if why else ""
 

@@ -91,6 +91,13 @@ static bool is_file(const entry *e) {
     return strcmp(e->name, "file") == 0;
 }
 
+static void refuse_name(const char *source, const entry *e) {
+    if (*e->name == '/')
+        hak_message("hakmem: %s%s is no option; did you mean file=%s?", source, e->name, e->name);
+    else
+        hak_name_refuse(source, e->name, e->name_length, HAK_PREFIX);
+}
+
 void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
     entry e;
     while ((text = next(text, &e)) != NULL) {
@@ -100,7 +107,7 @@ void hak_conf_read(const char *source, const char *text, hak_policy *draft) {
         if (option != HAK_OPTIONS)
             hak_conf_set(source, option, e.value, draft);
         else if (draft->quiet == 0)
-            hak_name_refuse(source, e.name, e.name_length, HAK_PREFIX);
+            refuse_name(source, &e);
     }
 }
 

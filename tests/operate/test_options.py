@@ -86,7 +86,11 @@ def test_entries_of_a_string_and_a_file_are_checked(tmp_path: Path) -> None:
     file.write_text("hard_limit=40X\n", encoding="utf-8")
     file.chmod(0o600)
     assert f"{file}: hard_limit=40X: it takes" in refusal("HAKMEM_CONF", f"file={file}")
-    assert "hard_limt is no option" in refusal("HAKMEM_CONF", "hard_limt=4M")
+    wanted = "hard_limt is no option of such a string or file; did you mean hard_limit?"
+    assert refusal("HAKMEM_CONF", "hard_limt=4M").endswith(wanted)
+    wanted = "/etc/x is no option of such a string or file; did you mean file=/etc/x?"
+    assert refusal("HAKMEM_CONF", "/etc/x").endswith(wanted)
+    assert refusal("HAKMEM_CONF", "xyz=1").endswith("xyz is no option of such a string or file")
     assert "did you mean hard_limit?" in refusal("HAKMEM_CONF", "hard_limt=4M")
 
 

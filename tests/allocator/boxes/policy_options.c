@@ -155,6 +155,8 @@ static void a_string_is_read_like_variables(void) {
     told("HAKMEM_CONF=quiet=1,purge_delayed=7,purge_delay=x", "");
     told("HAKMEM_CONF=file=relative",
          "hakmem: HAKMEM_CONF: file=relative is not an absolute path; not read\n");
+    told("HAKMEM_CONF=/etc/hakmem.conf", "hakmem: HAKMEM_CONF: /etc/hakmem.conf is no option; "
+                                         "did you mean file=/etc/hakmem.conf?\n");
     told("HAKMEM_CONF=", "");
     told("HAKMEM_CONF_SIGNAL=40",
          "hakmem: HAKMEM_CONF_SIGNAL: nothing to read then: HAKMEM_CONF names no file\n");
