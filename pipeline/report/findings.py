@@ -164,7 +164,9 @@ def _instructions(result: VerifyResult) -> Iterator[Finding]:
             else:
                 others.append(f"{one.name} {text.change(text.quotient(before, after))}, {speed}")
     if others:
-        what = f"more instructions in {text.many(len(others), 'workload')} not shown to be slower"
+        what = (
+            f"more instructions without a loss of time shown: {text.many(len(others), 'workload')}"
+        )
         yield Finding.doubt(what, "; ".join(others), "counts")
 
 
