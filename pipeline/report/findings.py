@@ -164,9 +164,7 @@ def _instructions(result: VerifyResult) -> Iterator[Finding]:
             else:
                 others.append(f"{one.name} {text.change(text.quotient(before, after))}, {speed}")
     if others:
-        what = (
-            f"more instructions without a loss of time shown: {text.many(len(others), 'workload')}"
-        )
+        what = "more instructions, and no loss of time shown"
         yield Finding.doubt(what, "; ".join(others), "counts")
 
 

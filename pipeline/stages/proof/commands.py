@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pipeline.core.console import numbered
 from pipeline.core.errors import ChildTimeout, WorkloadError
 from pipeline.profile.schema import Command, Program, Trace
+from pipeline.report.text import many
 from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.programs import command_path, require_program
 from pipeline.stages.build.record import STAGE as RECORD
@@ -33,7 +34,7 @@ def try_commands(shop: Workshop, setup: Setup) -> None:
         for one in new:
             say(f"{one.name}, without the library")
             _try(shop, one)
-        line.done(f"{len(new)} begin well without the library")
+        line.done(f"{many(len(new), 'command')} tried without the library")
 
 
 def _new(shop: Workshop, setup: Setup) -> Iterator[Command | Trace]:
