@@ -149,7 +149,7 @@ static enum hak_freed note_dense(size_t pages) {
 
 /* A program may ask for huge pages itself: then one fault fills a segment. Where there were faults
  * enough to fill the block so, the system is asked whether its middle is resident. If it is not,
- * nobody asks again for LOOK_US. */
+ * nobody asks again within LOOK_US. */
 static bool is_full_in_the_middle(const hak_slab *run, uint64_t faults) {
     static _Atomic uint64_t in_vain_us;
     uint64_t now = hak_os_now_us();
