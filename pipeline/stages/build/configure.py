@@ -85,7 +85,7 @@ def _tell_geometry(shop: Workshop, setup: Setup) -> None:
         shop.console.notice(f"{folder}: no profile is called so, so no build reads it;{hint}")
     if setup.geometry is None:
         others = kinds_of(shop.tree, shop.profile.name)
-        also = f" (there are files for {', '.join(others)} alone)" if others else ""
+        also = f" (files for one kind of processor: {', '.join(others)})" if others else ""
         shop.console.say(f"geometry of profile {shop.profile.name}: as the default{also}")
 
 
