@@ -26,9 +26,10 @@ from pipeline.release.version import nothing_published
 from pipeline.stages.build.workshop import Options
 from pipeline.toolchain.find import Toolchain
 
-CRASH = 'argv = ["sh", "-c", "kill -SEGV $$"]'
-HANG = 'argv = ["sleep", "300"]\ntimeout_s = 1'
-STAY = 'argv = ["sleep", "infinity"]\ntimeout_s = 3600'
+# With the library alone: each command of the training is first tried without it.
+CRASH = 'argv = ["sh", "-c", "test -z $LD_PRELOAD || kill -SEGV $$"]'
+HANG = 'argv = ["sh", "-c", "test -z $LD_PRELOAD || sleep 300"]\ntimeout_s = 1'
+STAY = 'argv = ["sh", "-c", "test -z $LD_PRELOAD || sleep infinity"]\ntimeout_s = 3600'
 NEEDY = """
 [[workload]]
 name = "needy"
