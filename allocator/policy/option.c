@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-enum { START, LIVE, SIZE };
 #define HAK_OPTION(field, variable, kind, standard, lowest, highest, help)                         \
-    {variable, kind, standard, lowest, highest},
+    {variable, standard, lowest, highest},
 const hak_option hak_options[HAK_OPTIONS] = {
 #include "policy/options.def"
 #include HAK_VARIANT_OPTIONS
@@ -22,12 +21,20 @@ enum { LONGEST_NAME = sizeof hak_options[0].variable };
 #include HAK_VARIANT_OPTIONS
 #undef HAK_OPTION
 
+enum { START, LIVE, SIZE };
+#define HAK_OPTION(field, variable, kind, standard, lowest, highest, help) kind,
+static const uint8_t kinds[HAK_OPTIONS] = {
+#include "policy/options.def"
+#include HAK_VARIANT_OPTIONS
+};
+#undef HAK_OPTION
+
 bool hak_option_is_live(enum hak_option_index option) {
-    return hak_options[option].kind != START;
+    return kinds[option] != START;
 }
 
 bool hak_option_is_size(enum hak_option_index option) {
-    return hak_options[option].kind == SIZE;
+    return kinds[option] == SIZE;
 }
 
 /* purge-delay is what hakmem run takes, purge_delay what the others are used to. */

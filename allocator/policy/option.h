@@ -16,10 +16,10 @@ enum hak_option_index {
     HAK_OPTIONS
 };
 
-/* Without pointers: the dynamic loader has nothing to do for it. */
+/* Without pointers: the dynamic loader has nothing to do for it. Its form stays: `hakmem run` reads
+ * the table in the files of older and newer versions, too (operate/options.py). */
 typedef struct hak_option {
-    char variable[32];  /* HAKMEM_PURGE_DELAY; behind HAK_PREFIX bytes its name elsewhere */
-    unsigned char kind; /* policy/options.def */
+    char variable[32]; /* HAKMEM_PURGE_DELAY; behind HAK_PREFIX bytes its name elsewhere */
     unsigned long standard, lowest, highest;
 } hak_option;
 enum { HAK_PREFIX = 7 };
