@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_unfit_checks import setup_of, shop  # noqa: F401
+from bare_shop import bare_shop, setup_of
 
 from pipeline.core.errors import WorkloadError
 from pipeline.profile.schema import Command
@@ -16,6 +16,11 @@ from pipeline.stages.proof import commands
 from pipeline.stages.proof.commands import try_commands
 
 
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return bare_shop(tmp_path)
+
+
 def command(script: str, role: str = "train") -> Command:
     weight = {"weight": 1} if role == "train" else {}
     return Command.model_validate(
@@ -24,7 +29,7 @@ def command(script: str, role: str = "train") -> Command:
 
 
 def test_a_command_of_the_training_that_fails_ends_the_build_at_once(
-    shop: Workshop,  # noqa: F811
+    shop: Workshop,
 ) -> None:
     """Its health check has another input, and so showed nothing."""
     setup = setup_of((command("true", "verify"),), (command("echo no port >&2; exit 3"),))
@@ -33,7 +38,7 @@ def test_a_command_of_the_training_that_fails_ends_the_build_at_once(
 
 
 def test_one_that_takes_long_has_begun_well(
-    shop: Workshop,  # noqa: F811
+    shop: Workshop,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(commands, "LIMIT_S", 0.2)
@@ -41,7 +46,7 @@ def test_one_that_takes_long_has_begun_well(
 
 
 def test_one_that_ran_as_a_check_or_in_an_earlier_build_does_not_run_again(
-    shop: Workshop,  # noqa: F811
+    shop: Workshop,
     tmp_path: Path,
 ) -> None:
     ran = tmp_path / "ran"

@@ -7,34 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import TINY
+from bare_shop import bare_shop, setup_of
 from rich.console import Console
 
 from pipeline.core.console import BuildConsole
 from pipeline.core.errors import WorkloadError
-from pipeline.core.paths import Tree
-from pipeline.core.store import Store
-from pipeline.profile.load import parse_profile
 from pipeline.profile.schema import Command
-from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.workloads import command_keys, workload_keys
-from pipeline.stages.build.workshop import Options, Workshop
+from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.plain import tell_unfit_checks
 from pipeline.stages.proof.request import STAGE
-from pipeline.toolchain.find import Toolchain
-from pipeline.toolchain.symbols import SymbolLists
 
 TOO = "differs from run to run without the library, too"
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
-    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
-    profile = parse_profile(tmp_path / "tiny.toml")
-    console = BuildConsole(Console(file=io.StringIO(), width=500))
-    store = Store(tmp_path / "store")
-    tools = Toolchain(())
-    return Workshop(Tree(tmp_path), profile, tools, store, console, Options())
+    return bare_shop(tmp_path)
 
 
 def said(shop: Workshop, *scripts: str) -> str:
@@ -48,10 +37,6 @@ def said(shop: Workshop, *scripts: str) -> str:
     console = BuildConsole(Console(file=written, width=500))
     tell_unfit_checks(replace(shop, console=console), setup_of(checks))
     return written.getvalue()
-
-
-def setup_of(checks: tuple[Command, ...], trains: tuple[Command, ...] = ()) -> Setup:
-    return Setup("", "", SymbolLists((), ()), None, trains, checks, (), {})
 
 
 def test_a_check_that_varies_or_fails_is_told_and_one_that_repeats_is_not(shop: Workshop) -> None:
