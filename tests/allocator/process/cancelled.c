@@ -3,7 +3,6 @@
  * a misuse the program would go on. errno stays, too, where the file cannot be made or stderr is
  * closed. */
 #include <errno.h>
-#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/folder.h"
 
 enum { MANY = 20000, SIZE = 500 };
 
@@ -72,17 +72,6 @@ static int run(const char *what, const char *prefix) {
     return status;
 }
 
-static void remove_all(void) {
-    char pattern[64];
-    glob_t all = {0};
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
-    glob(pattern, 0, NULL, &all);
-    for (size_t i = 0; i < all.gl_pathc; i++)
-        unlink(all.gl_pathv[i]);
-    globfree(&all);
-    CHECK(rmdir(folder) == 0);
-}
-
 int main(int count, char **arguments) {
     char files[64], nowhere[64];
     if (count == 2 && strcmp(arguments[1], "closed") == 0)
@@ -95,7 +84,7 @@ int main(int count, char **arguments) {
     snprintf(nowhere, sizeof nowhere, "%s/none/p", folder);
     int written = run("open", files), refused = run("closed", nowhere), said = run("open", nowhere);
     int misuse = run("misuse", nowhere);
-    remove_all();
+    remove_folder(folder);
     CHECK_THAT(written == 0, "while profiles are written: status %x", written);
     CHECK_THAT(refused == 0, "without stderr: status %x", refused);
     CHECK_THAT(said == 0, "while something is said: status %x", said);

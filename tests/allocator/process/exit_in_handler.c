@@ -46,17 +46,13 @@ static void end_one(int turn) {
 }
 
 /* What the parent of all these writes at its own end is left for who made the folder. */
-static void start_again(void) {
+static void run_with_profile(void) {
     char prefix[PATH / 2], own[PATH];
     int status;
     snprintf(prefix, sizeof prefix, "%s/p", folder);
     setenv("HAKMEM_PROFILE_HEAP", prefix, 1);
     setenv("HAKMEM_PROFILE_RATE", "1", 1);
-    pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "exit_in_handler", "again", (char *)NULL);
-        _exit(127);
-    }
+    pid_t child = start_again((char *[]){"exit_in_handler", "again", NULL});
     CHECK(waitpid(child, &status, 0) == child);
     snprintf(own, sizeof own, "%s.%d.1.heap", prefix, (int)child);
     unlink(own);
@@ -72,7 +68,7 @@ int main(int count, char **arguments) {
         return SKIPPED; /* the guard */
     if (count == 1) {
         CHECK(mkdtemp(folder));
-        start_again();
+        run_with_profile();
         return 0;
     }
     for (int turn = 0; turn < PROCESSES; turn++)

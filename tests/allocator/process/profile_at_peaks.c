@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/folder.h"
+#include "../support/threads.h"
 
 enum { MANY = 40000, SIZE = 500 };
 
@@ -39,17 +40,6 @@ static void shrink(int count) {
         free(blocks[i]);
 }
 
-static void remove_all(const char *where) {
-    char path[400];
-    DIR *all = opendir(where);
-    for (struct dirent *one; (one = readdir(all));) {
-        snprintf(path, sizeof path, "%s/%s", where, one->d_name);
-        unlink(path);
-    }
-    closedir(all);
-    rmdir(where);
-}
-
 /* The first peak is at 64 samples, 256 KiB; 20 MB are 76 times as much, which is 1.25 to the power
  * of 19.4. A step is a little more than a quarter, and the last one may be just ahead. What is due
  * is written at the next malloc. Chance does not break the bounds: 4,597 samples are expected, and
@@ -67,17 +57,11 @@ static void check_peaks(const char *where) {
 }
 
 /* The program again, with files in a folder of its own. */
-static void run_in(const char *where) {
+static void run_in(char *where) {
     char prefix[64];
-    int status;
     snprintf(prefix, sizeof prefix, "%s/p", where);
     setenv("HAKMEM_PROFILE_HEAP", prefix, 1);
-    pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "profile_at_peaks", where, (char *)NULL);
-        _exit(127);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    child_must_succeed(start_again((char *[]){"profile_at_peaks", where, NULL}));
 }
 
 int main(int count, char **arguments) {
@@ -91,6 +75,6 @@ int main(int count, char **arguments) {
         return SKIPPED;
     CHECK(mkdtemp(folder));
     run_in(folder);
-    remove_all(folder);
+    remove_folder(folder);
     return 0;
 }

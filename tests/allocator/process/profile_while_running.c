@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../support/check.h"
+#include "../support/folder.h"
 #include "../support/threads.h"
 #include "hakmem.h"
 
@@ -76,22 +76,15 @@ static void check_in(const char *where) {
 }
 
 /* The program again, with files in a folder of its own. */
-static void run_in(const char *where) {
-    char prefix[64], number[8], line[128];
-    int status;
+static void run_in(char *where) {
+    char prefix[64], number[8];
     snprintf(prefix, sizeof prefix, "%s/p", where);
     snprintf(number, sizeof number, "%d", SIGUSR1);
     setenv("HAKMEM_PROFILE_HEAP", prefix, 1);
     setenv("HAKMEM_PROFILE_RATE", "0", 1);
     setenv("HAKMEM_PROFILE_SIGNAL", number, 1);
-    pid_t child = fork();
-    if (child == 0) {
-        execl("/proc/self/exe", "profile_while_running", where, (char *)NULL);
-        _exit(127);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-    snprintf(line, sizeof line, "rm -r %s", where);
-    CHECK(system(line) == 0);
+    child_must_succeed(start_again((char *[]){"profile_while_running", where, NULL}));
+    remove_folder(where);
 }
 
 int main(int count, char **arguments) {

@@ -48,6 +48,12 @@ bool calls_are_filtered(void) {
     return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
 }
 
+bool nothing_is_taken(void) {
+    if (calls_are_filtered())
+        say("nothing is taken from threads that sleep under a filter of system calls");
+    return calls_are_filtered();
+}
+
 void sleep_ms(unsigned milliseconds) {
     struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000L};
     nanosleep(&time, NULL);

@@ -25,6 +25,9 @@ size_t resident_bytes(const void *start, size_t size);
  * membarrier nor mincore, and so takes nothing from threads that sleep. */
 bool calls_are_filtered(void);
 
+/* The same, and says so: for tests of what the library takes from such threads. */
+bool nothing_is_taken(void);
+
 void sleep_ms(unsigned milliseconds);
 
 /* Memory goes back by itself until rss_kib is at most `allowed_kib`, while this thread allocates a

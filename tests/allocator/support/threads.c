@@ -43,6 +43,15 @@ void child_must_succeed(pid_t child) {
     CHECK_THAT(WEXITSTATUS(status) == 0, "child %d exited with %d", child, WEXITSTATUS(status));
 }
 
+pid_t start_again(char *const arguments[]) {
+    pid_t child = fork();
+    if (child == 0) {
+        execv("/proc/self/exe", arguments);
+        _exit(127);
+    }
+    return child;
+}
+
 int run_again(char *const arguments[], int descriptor, char *text, size_t size) {
     int ends[2], status;
     CHECK(pipe(ends) == 0);

@@ -15,6 +15,9 @@ void threads_run(unsigned count, void *(*body)(void *), void *arguments, size_t 
 /* Waits for `child`; fails the test unless it exited with status 0. */
 void child_must_succeed(pid_t child);
 
+/* Starts this program once more with these arguments, the first of which is its name. */
+pid_t start_again(char *const arguments[]);
+
 /* Runs this program once more with these arguments, the first of which is its name. `text` becomes
  * what it writes to `descriptor`, as far as `size` bytes hold it with a zero at the end. Returns
  * its wait status. */
