@@ -11,7 +11,7 @@ target_compile_options(test_faults_every_site PRIVATE -O1 -g ${keep_calls}
   -include ${CMAKE_CURRENT_SOURCE_DIR}/support/hak_names.h)
 target_link_libraries(test_faults_every_site PRIVATE hakmem_every_site Threads::Threads
                                                      ${CMAKE_DL_LIBS} hakmem_warnings)
-target_link_options(test_faults_every_site PRIVATE -Wl,-u,hak_get_usage)
+target_link_options(test_faults_every_site PRIVATE -Wl,-u,hak_get_usage -Wl,-u,hak_policy_set)
 foreach(call IN LISTS memory_calls)
   target_link_options(test_faults_every_site PRIVATE -Wl,--wrap=${call})
 endforeach()

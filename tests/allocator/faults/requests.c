@@ -216,10 +216,14 @@ static void *many_of_a_size(void *unused) {
     return unused;
 }
 
-/* The second thread finds the deep magazine of the first, and makes it shallow. */
+/* The second thread finds the deep magazine of the first, and makes it shallow. Meanwhile no epoch
+ * ends, however slow the machine is: each would make the magazine less deep, or take its blocks. */
 static void deep_in_two_threads(void) {
+    const char *delay = getenv("HAKMEM_PURGE_DELAY");
+    purge_after("3600000");
     in_a_thread(many_of_a_size);
     in_a_thread(many_of_a_size);
+    purge_after(delay ? delay : "500");
 }
 
 /* Enough dense memory for huge pages, and some of it given back. */
