@@ -123,7 +123,7 @@ def test_earlier_runs_are_joined_row_by_row(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="compares ours, peer"):
         join(found(ours=[0.3], other=[0.4]), [file])
     file.write_text("{}", encoding="utf-8")
-    with pytest.raises(UsageError, match="no result of bench/programs"):
+    with pytest.raises(UsageError, match="no saved comparison"):
         join(found(ours=[0.3]), [file])
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.harness import kept
 from bench.harness.results import Comparison, RunResult, geometric_mean
 from bench.harness.runner import Sample
 from bench.harness.terminal import Cells
@@ -105,30 +105,18 @@ def join(found: Comparison, files: Iterable[Path]) -> Comparison:
     rows: dict[str, RunResult] = {}
     earlier = [row for file in files for row in _read(file, found.allocators)]
     for result in (*earlier, *found.results):
-        kept = rows.setdefault(result.name, replace(result, samples={}, failures={}))
-        kept.failures.update(result.failures)
+        row = rows.setdefault(result.name, replace(result, samples={}, failures={}))
+        row.failures.update(result.failures)
         for name, samples in result.samples.items():
-            kept.samples.setdefault(name, []).extend(samples)
+            row.samples.setdefault(name, []).extend(samples)
     return replace(found, results=tuple(rows.values()))
 
 
-def _read(file: Path, allocators: tuple[str, ...]) -> list[RunResult]:
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        rows = [_result(row) for row in kept["rows"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{file} is no result of bench/programs: {error}") from error
-    if set(kept["allocators"]) != set(allocators):
+def _read(file: Path, allocators: tuple[str, ...]) -> tuple[RunResult, ...]:
+    earlier = kept.read(file)
+    if set(earlier.allocators) != set(allocators):
         raise UsageError(
-            f"{file} compares {', '.join(kept['allocators'])}",
+            f"{file} compares {', '.join(earlier.allocators)}",
             hint="name the same allocators again: --ours, --peer, --only, --newer",
         )
-    return rows
-
-
-def _result(row: dict[str, object]) -> RunResult:
-    by_name = row["allocators"]
-    assert isinstance(by_name, dict)
-    samples = {name: [Sample(one) for one in kept["samples"]] for name, kept in by_name.items()}
-    failures = {name: kept["failure"] for name, kept in by_name.items() if kept["failure"]}
-    return RunResult(str(row["name"]), bool(row["timed"]), samples, failures)
+    return earlier.results

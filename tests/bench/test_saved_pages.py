@@ -1,0 +1,44 @@
+"""The pages of docs/results that are made from samples say what the samples beside them say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bench.harness import kept, saved
+from bench.harness.programs.tables import tables
+from bench.harness.report import markdown_table
+from pipeline.core.errors import UsageError
+
+COMPARISONS = sorted(saved.RESULTS.glob("compare-*.json"))
+PROGRAMS = sorted(saved.RESULTS.glob("programs-*.json"))
+
+
+def test_there_are_some() -> None:
+    assert COMPARISONS
+    assert PROGRAMS
+
+
+@pytest.mark.parametrize("file", COMPARISONS, ids=lambda file: file.stem)
+def test_the_page_of_a_comparison_is_made_from_its_samples(file: Path) -> None:
+    page = file.with_suffix(".md")
+    made = saved.as_page(kept.read(file), file.name)
+    if os.environ.get("UPDATE_GOLDEN"):
+        page.write_text(made, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.stem)
+def test_the_tables_of_whole_programs_are_made_from_their_samples(file: Path) -> None:
+    page = file.with_suffix(".md").read_text(encoding="utf-8")
+    for cells in tables(kept.read(file)):
+        assert "\n".join(markdown_table(cells)) in page
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [1], "ours": "x"}', "\x00"])
+def test_what_is_no_comparison_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"x\.json is no saved comparison"):
+        kept.read(tmp_path / "x.json")
