@@ -78,6 +78,33 @@ class ProgramShare(Record):
     total_instructions: int | None = None
 
 
+class FunctionShare(Record):
+    """A function of the library and its share of all samples of a workload, 0 to 1."""
+
+    name: str
+    share: Share
+
+
+class SelfTime(Record):
+    """Where the samples of one run of a workload lie; ``reason`` says why there are none.
+
+    ``inside`` is the library's share, 0 to 1. ``functions`` come by falling share, without those
+    that have too few samples.
+    """
+
+    name: str
+    samples: int = 0
+    inside: Share | None = None
+    functions: tuple[FunctionShare, ...] = ()
+    reason: str = ""
+
+
+class SelfTimes(Record):
+    """The verify workloads, each sampled by the clock in one run with the tuned library."""
+
+    workloads: tuple[SelfTime, ...]
+
+
 class LayoutNull(Record):
     """Random layouts of the same code, for the distribution that the tuned one is held against.
 
@@ -149,5 +176,6 @@ class Evidence(Record):
     curve_workloads: tuple[str, ...] = ()
     static: tuple[StaticText, ...] = ()
     programs: tuple[ProgramShare, ...] = ()
+    self_times: SelfTimes | None = None
     layout_null: LayoutNull | None = None
     ablation: Ablation | None = None

@@ -26,6 +26,7 @@ NAMES = (
     "slowdown",
     "verify",
     "layout-null",
+    "self-time",
     "cost",
     "publish",
 )

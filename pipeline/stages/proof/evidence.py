@@ -13,6 +13,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.proof.ablation import Chosen
 from pipeline.stages.proof.candidate import LAID_OUT, Candidate
 from pipeline.stages.proof.layout_null import layout_null
+from pipeline.stages.proof.self_time import self_time
 from pipeline.stages.proof.verify import Verdict
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ NO_CHAIN = (
     "the profile",
 )
 NOT_THOROUGH = ("random layouts: they are counted with --thorough alone",)
+NOT_SAMPLED = "the time of each function: not with --quick, nor without a chain or perf"
 NOT_COUNTED = "random layouts: none of the real programs by which they are ranked was counted"
 
 
@@ -40,6 +42,8 @@ def gather(
     chain nothing further is measured. A build that has nothing to do asks for nothing.
     """
     null, left_out = _random_layouts(shop, setup, plain, chain, chosen)
+    sampled = shop.chain and shop.tools.has("perf")
+    times = self_time(shop, setup, plain, chosen.candidate.library) if sampled else None
 
     def put_together() -> Evidence:
         from pipeline.evidence.curve import curve_points, swept_workloads
@@ -50,7 +54,7 @@ def gather(
         counting = judged.counting
         return Evidence(
             mode=shop.options.mode,
-            left_out=left_out,
+            left_out=left_out if sampled else (*left_out, NOT_SAMPLED),
             per_operation=per_operation(counting),
             curve=curve_points(counting),
             programs=program_shares(judged.programs),
@@ -59,6 +63,7 @@ def gather(
                 static_text("baseline", plain.library.path, setup.lists),
                 static_text("tuned", tuned.artifact.path(UNSTRIPPED), setup.lists),
             ),
+            self_times=times,
             layout_null=null,
             ablation=chosen.result(),
         )

@@ -20,9 +20,12 @@ from pipeline.evidence.model import (
     AblationStep,
     CurvePoint,
     Evidence,
+    FunctionShare,
     LayoutNull,
     PerOperation,
     ProgramShare,
+    SelfTime,
+    SelfTimes,
     StaticText,
 )
 from pipeline.geometry.model import Difference
@@ -292,6 +295,20 @@ def evidence() -> Evidence:
             ProgramShare(
                 name="redis", command="redis-server", status="skipped", detail="not installed"
             ),
+        ),
+        self_times=SelfTimes(
+            workloads=(
+                SelfTime(
+                    name="python-json",
+                    samples=900,
+                    inside=0.031,
+                    functions=(
+                        FunctionShare(name="hak_malloc", share=0.018),
+                        FunctionShare(name="hak_free", share=0.012),
+                    ),
+                ),
+                SelfTime(name="kv | mixed", reason="perf took no sample"),
+            )
         ),
         layout_null=LayoutNull(
             source="valgrind",
