@@ -7,10 +7,6 @@
 
 #include <dlfcn.h>
 
-/* What the gate refers to, so that a static link takes this file too. */
-void hak_cxx_operators(void);
-void hak_cxx_operators(void) {}
-
 typedef void (*new_handler)(void);
 typedef void (*function)(void);
 

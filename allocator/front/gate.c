@@ -6,6 +6,7 @@
  *       empty: hak_refill                      full, NULL, large, elsewhere: hak_retire
  *     n <= 64 KiB: the same, one call further
  *     beyond: hak_large_malloc */
+#include "front/cxx.h"
 #include "front/doors.h"
 #include "front/strict.h"
 #include "hot/magazine.h"
@@ -14,8 +15,7 @@
 #include "stats/slowdown.h"
 #include "thread/thread.h"
 
-extern HAK_HIDDEN void hak_cxx_operators(void); /* front/cxx.c */
-extern HAK_HIDDEN void hak_relatives(void);     /* front/relatives.c */
+extern HAK_HIDDEN void hak_relatives(void); /* front/relatives.c */
 
 HAK_EXPORT HAK_HOT void *hak_malloc(size_t size) {
     hak_slow_down();
@@ -55,6 +55,6 @@ static HAK_USED const any_function whole_family[] = {
     (any_function)hak_calloc,
     (any_function)hak_aligned_alloc,
     (any_function)hak_malloc_stats,
-    hak_cxx_operators,
+    (any_function)hak_cxx_new,
     hak_relatives,
 };
