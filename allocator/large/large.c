@@ -103,15 +103,6 @@ void hak_large_note_sample(void *block, size_t size) {
     hak_sites_begin(block, size, &stack);
 }
 
-/* A block apart has no run to mark: the sites know whether it is a sample. */
-void hak_large_end_sample(hak_slab *run, const void *block) {
-    if (run != NULL && run->kind != HAK_RUN_SAMPLED)
-        return;
-    hak_sites_end(block);
-    if (run != NULL)
-        run->kind = HAK_RUN_LARGE;
-}
-
 bool hak_large_sample_is_due(size_t bytes) {
     hak_heap *heap = hak_large_enter();
     bool due = heap != NULL && hak_sampling_adopt(heap) && hak_sampling_is_due(heap, bytes);
@@ -174,10 +165,11 @@ size_t hak_large_size(const void *block, const char *function) {
     return run != NULL ? hak_large_usable(run) : hak_large_size_apart(block, function);
 }
 
+/* A block apart has no run to mark: the sites know whether it is a sample. */
 void hak_large_free(hak_heap *heap, void *block) {
     hak_slab *run = hak_large_find(block, "free");
-    if (HAK_UNLIKELY(hak_sampling_ever()))
-        hak_large_end_sample(run, block);
+    if (HAK_UNLIKELY(hak_sampling_ever()) && (run == NULL || run->kind == HAK_RUN_SAMPLED))
+        hak_sites_end(block);
     if (run != NULL) {
         hak_large_give(heap, run, false);
         hak_large_tick(heap);
