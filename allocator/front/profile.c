@@ -1,7 +1,6 @@
 #include "front/profile.h"
 
 #include "base/fatal.h"
-#include "heap/owner.h"
 #include "include/hakmem.h"
 #include "os/calls.h"
 #include "policy/policy.h"
@@ -16,11 +15,10 @@
 static _Atomic bool wanted;
 
 void hak_profile_adopt(void) {
-    hak_heap *heap = hak_heap_self();
-    if (heap == NULL || !hak_owner_enters(heap))
-        return;
-    hak_sampling_adopt(heap);
-    hak_owner_leaves(heap);
+    hak_heap *heap = hak_thread_enter();
+    if (heap != NULL)
+        hak_sampling_adopt(heap);
+    hak_thread_leave(heap);
 }
 
 static unsigned long usual_rate(void) {

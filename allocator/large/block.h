@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/bits.h"
-#include "heap/owner.h"
 #include "os/os.h"
 #include "pages/excess.h"
 #include "reclaim/purge.h"
@@ -28,26 +27,9 @@ HAK_INLINE bool hak_large_is_huge(size_t pages) {
     return pages >= HAK_HUGE_PAGES;
 }
 
-/* Returns the heap of this thread, marked as busy; NULL if it has none. */
-HAK_INLINE hak_heap *hak_large_enter(void) {
-    hak_heap *heap = hak_heap_self();
-    return HAK_LIKELY(heap != NULL) && hak_owner_enters(heap) ? heap : NULL;
-}
-
-HAK_INLINE void hak_large_leave(hak_heap *heap) {
-    if (HAK_LIKELY(heap != NULL))
-        hak_owner_leaves(heap);
-}
-
 HAK_INLINE void hak_large_tick(hak_heap *heap) {
     if (heap != NULL)
         hak_purge_tick(heap, HAK_CLASS_NONE);
-}
-
-HAK_INLINE void hak_large_tick_by_owner(void) {
-    hak_heap *heap = hak_large_enter();
-    hak_large_tick(heap);
-    hak_large_leave(heap);
 }
 
 /* ---- whole pages for a block, and back: from the home of the thread, a spare run or a mapping

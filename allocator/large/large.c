@@ -59,9 +59,9 @@ static bool is_beyond(size_t size, size_t align) {
 /* Returns a run of the cache with the contents of its last block. NULL: none fits, and the cache is
  * empty now. That is always so for 0 pages: no run is so short. */
 static hak_slab *take_cached(size_t pages) {
-    hak_heap *heap = hak_large_enter();
+    hak_heap *heap = hak_thread_enter();
     hak_slab *run = heap != NULL ? hak_run_cache_find_or_empty(heap, pages) : NULL;
-    hak_large_leave(heap);
+    hak_thread_leave(heap);
     return run;
 }
 
@@ -88,7 +88,7 @@ static void *allocate(size_t size, size_t align, bool zero) {
     hak_large_begin(run, size);
     if (zero && !zeroed)
         make_zero(run, size);
-    hak_large_tick_by_owner();
+    hak_heap_look();
     return (void *)run->start;
 }
 
@@ -104,9 +104,9 @@ void hak_large_note_sample(void *block, size_t size) {
 }
 
 bool hak_large_sample_is_due(size_t bytes) {
-    hak_heap *heap = hak_large_enter();
+    hak_heap *heap = hak_thread_enter();
     bool due = heap != NULL && hak_sampling_adopt(heap) && hak_sampling_is_due(heap, bytes);
-    hak_large_leave(heap);
+    hak_thread_leave(heap);
     return due;
 }
 
@@ -134,7 +134,7 @@ void *hak_large_sample(size_t size) {
     void *block = hak_large_begin(run, size);
     if (!zeroed)
         purge_behind(run);
-    hak_large_tick_by_owner();
+    hak_heap_look();
     hak_large_note_sample(block, size);
     return block;
 }

@@ -44,10 +44,10 @@ static void *move(hak_slab *from, size_t size) {
     if (to == NULL)
         return NULL;
     HAK_COUNT(blocks_moved, apart != NULL);
-    hak_heap *heap = hak_large_enter();
+    hak_heap *heap = hak_thread_enter();
     hak_large_give(heap, from, apart != NULL);
     hak_large_tick(heap);
-    hak_large_leave(heap);
+    hak_thread_leave(heap);
     return to;
 }
 
@@ -64,9 +64,9 @@ static bool extend(hak_slab *run, size_t pages) {
 
 /* The pages behind the block may wait in a run cache or as a spare run: those go back first. */
 static bool make_room(void) {
-    hak_heap *heap = hak_large_enter();
+    hak_heap *heap = hak_thread_enter();
     bool any = heap != NULL && hak_run_cache_empty(heap, false);
-    hak_large_leave(heap);
+    hak_thread_leave(heap);
     return hak_spare_release() || any;
 }
 
@@ -94,7 +94,7 @@ static void trim(hak_slab *run, size_t pages) {
         return;
     hak_run_trim(run, pages);
     hak_purge_expect();
-    hak_large_tick_by_owner();
+    hak_heap_look();
 }
 
 static void *resize(void *block, size_t size) {

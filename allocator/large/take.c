@@ -48,14 +48,14 @@ static hak_slab *take_huge(size_t pages, size_t align_pages, bool *zeroed) {
 }
 
 static hak_slab *take_at_home(size_t pages, size_t align_pages, bool *zeroed) {
-    hak_heap *heap = hak_large_enter();
+    hak_heap *heap = hak_thread_enter();
     unsigned home = home_of(heap);
     hak_slab *run = heap != NULL && align_pages == 1
                         ? hak_run_cache_fill(heap, home, pages, zeroed)
                         : hak_run_take(home, pages, align_pages, zeroed);
     if (run != NULL && heap != NULL)
         heap->large_range = hak_range_of((void *)run->start);
-    hak_large_leave(heap);
+    hak_thread_leave(heap);
     return run;
 }
 

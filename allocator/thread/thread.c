@@ -178,10 +178,8 @@ bool hak_heap_arm(void) {
 }
 
 size_t hak_heap_purge_all(void) {
-    hak_heap *heap = hak_heap_self();
-    if (heap == NULL || !hak_owner_enters(heap))
-        return hak_purge_all(NULL);
+    hak_heap *heap = hak_thread_enter();
     size_t bytes = hak_purge_all(heap);
-    hak_owner_leaves(heap);
+    hak_thread_leave(heap);
     return bytes;
 }

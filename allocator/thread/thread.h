@@ -1,7 +1,7 @@
 /* Threads and their heaps: what a thread knows, its start, its end, fork. */
 #pragma once
 
-#include "base/types.h"
+#include "heap/owner.h"
 
 /* What a thread knows: 24 bytes of static TLS.
  *   heap    where malloc and free look; hak_no_heap sends every call to its slow path
@@ -26,6 +26,16 @@ void hak_thread_start_process(void);
  * already or memory is out: see hak_heap_borrow. */
 hak_heap *hak_heap_self(void);
 
+/* The same, on a slow path from now on; and the end of that, also where there is no heap. */
+HAK_INLINE hak_heap *hak_thread_enter(void) {
+    hak_heap *heap = hak_heap_self();
+    return HAK_LIKELY(heap != NULL) && hak_owner_enters(heap) ? heap : NULL;
+}
+HAK_INLINE void hak_thread_leave(hak_heap *heap) {
+    if (HAK_LIKELY(heap != NULL))
+        hak_owner_leaves(heap);
+}
+
 /* A heap for calls of threads that have none any more (destructors that run late), or cannot have
  * one, under a lock. NULL: out of memory, and the lock is not held. */
 hak_heap *hak_heap_borrow(void);
@@ -34,7 +44,7 @@ void hak_heap_return(void);
 void hak_heap_flush_borrowed(void);
 
 /* hak_purge_tick for the calling thread's heap, if it has one. Not on a slow path. */
-HAK_COLD void hak_heap_look(void);
+void hak_heap_look(void);
 
 /* Arms the calling thread's magazines: its next calls look at the clock. Not on a slow path: false
  * where this is one, which a handler of signals has interrupted. */
