@@ -109,10 +109,6 @@ hak_heap *hak_heap_obtain(void) {
     return seat->heap;
 }
 
-void hak_heap_leave(hak_heap *heap) {
-    hak_seat_leave(heap->seat, HAK_HEAP_IDLE);
-}
-
 /* True when it would not be missed: its next thread can begin with a new one. */
 static bool has_nothing(const hak_heap *heap) {
     unsigned cls = 1;
@@ -122,17 +118,12 @@ static bool has_nothing(const hak_heap *heap) {
 }
 
 /* What it has counted in a research build stays. */
-static void give_memory_back(hak_seat *seat) {
-    if (HAK_RESEARCH)
+static void leave(hak_seat *seat, bool memory_goes) {
+    if (HAK_RESEARCH && memory_goes)
         hak_tallies_keep(seat->heap->tallies);
-    hak_heap_room_close(seat);
-}
-
-static void end_visit(hak_seat *seat) {
-    bool goes = seat->settled && has_nothing(seat->heap);
-    if (goes)
-        give_memory_back(seat);
-    hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
+    if (memory_goes)
+        hak_heap_room_close(seat);
+    hak_seat_leave(seat, memory_goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
 }
 
 /* No reclaimer may come to a heap whose memory is gone: none is at it while the lock is held, and
@@ -145,12 +136,8 @@ static bool hide(hak_seat *seat) {
     return true;
 }
 
-void hak_heap_leave_for_long(hak_heap *heap) {
-    hak_seat *seat = heap->seat;
-    bool goes = has_nothing(heap) && hide(seat);
-    if (goes)
-        give_memory_back(seat);
-    hak_seat_leave(seat, goes ? HAK_HEAP_BARE : HAK_HEAP_IDLE);
+void hak_heap_leave(hak_heap *heap, bool for_long) {
+    leave(heap->seat, for_long && has_nothing(heap) && hide(heap->seat));
 }
 
 /* Where there is nothing to do nobody reads the heap itself. */
@@ -177,7 +164,7 @@ size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *
     for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
         if (begin_visit(seat)) {
             sum += visit(seat->heap, context);
-            end_visit(seat);
+            leave(seat, seat->settled && has_nothing(seat->heap));
         }
     return sum;
 }

@@ -11,10 +11,9 @@ hak_heap *hak_heap_obtain(void);
 uint64_t hak_heap_obtained_ms(void);
 uint64_t hak_heap_first_ms(void);
 
-/* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. */
-void hak_heap_leave(hak_heap *heap);
-/* The same where none is expected to for a while: one that has nothing gives its memory back. */
-void hak_heap_leave_for_long(hak_heap *heap);
+/* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. Where none is expected
+ * to for a while (`for_long`), one that has nothing gives its memory back. */
+void hak_heap_leave(hak_heap *heap, bool for_long);
 
 /* A slab of the class with room: one of the heap's own, else one taken over from a heap without a
  * thread, else a new one. NULL: out of memory. By the owner. */

@@ -72,10 +72,7 @@ void hak_abandon(hak_heap *heap) {
     if (for_long)
         hak_heap_release_empty(heap);
     hak_run_cache_empty(heap, false);
-    if (for_long)
-        hak_heap_leave_for_long(heap);
-    else
-        hak_heap_leave(heap);
+    hak_heap_leave(heap, for_long);
 }
 
 static bool has_ended(const hak_seat *seat) {

@@ -18,7 +18,7 @@ static void begin(void) {
 static void ends(void) {
     hak_slab_put(ending, slab, unused);
     hak_drain(ending);
-    hak_heap_leave(ending);
+    hak_heap_leave(ending, false);
 }
 
 static void frees(void) {

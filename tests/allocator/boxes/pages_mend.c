@@ -138,7 +138,7 @@ static void use_heaps(void) {
             hak_slab_put(heaps[i], hak_run_of(slots[j]), slots[j]);
     }
     for (size_t i = 0; i < SOME; i++)
-        hak_heap_leave(heaps[i]);
+        hak_heap_leave(heaps[i], false);
 }
 
 static void be_child(void) {
@@ -259,7 +259,7 @@ static void obtain(void) {
     heap = hak_heap_obtain();
 }
 static void leave(void) {
-    hak_heap_leave(heap);
+    hak_heap_leave(heap, false);
 }
 static void leave_with_a_slab(void) {
     obtain();
@@ -268,7 +268,7 @@ static void leave_with_a_slab(void) {
     obtain();
     hak_heap *other = heap;
     obtain();
-    hak_heap_leave(other);
+    hak_heap_leave(other, false);
 }
 static void adopt(void) {
     hak_heap_slab(heap, 30);
@@ -281,7 +281,7 @@ static void leave_many(void) {
         hak_heap_slab(heap, (unsigned)(30 + i));
     }
     for (size_t i = 0; i < 3; i++)
-        hak_heap_leave(all[i]);
+        hak_heap_leave(all[i], false);
 }
 static void *some[3];
 static void take_some(void) {
