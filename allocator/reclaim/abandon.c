@@ -71,7 +71,8 @@ void hak_abandon(hak_heap *heap) {
     bool for_long = is_shutdown();
     if (for_long)
         hak_heap_release_empty(heap);
-    hak_run_cache_empty(heap, false);
+    else
+        hak_run_cache_empty(heap, false);
     hak_heap_leave(heap, for_long);
 }
 

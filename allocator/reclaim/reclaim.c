@@ -5,7 +5,6 @@
 #include "magazine/magazine.h"
 #include "os/barrier.h"
 #include "pages/dirty.h"
-#include "pages/run_cache.h"
 #include "policy/policy.h"
 #include "reclaim/robbed_magazines.h"
 #include "reclaim/trim.h"
@@ -165,7 +164,6 @@ static bool take_home(hak_heap *heap, size_t *carriers) {
     if (!hak_drain_some(heap, carriers))
         return false;
     hak_heap_release_empty(heap);
-    hak_run_cache_empty(heap, false);
     return true;
 }
 

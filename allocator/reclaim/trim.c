@@ -112,6 +112,7 @@ static void age_some(hak_heap *heap, size_t *budget) {
 void hak_heap_release_empty(hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         hak_slab_release_empty(heap, cls);
+    hak_run_cache_empty(heap, false);
 }
 
 void hak_heap_flush(hak_heap *heap) {
@@ -121,7 +122,6 @@ void hak_heap_flush(hak_heap *heap) {
         hak_bin_flush(heap, cls);
     }
     hak_heap_release_empty(heap);
-    hak_run_cache_empty(heap, false);
 }
 
 /* ---- one epoch, in steps ---- */
@@ -230,6 +230,5 @@ size_t hak_heap_trim_now(hak_heap *heap) {
 size_t hak_heap_trim_robbed(hak_heap *heap) {
     hak_drain(heap);
     hak_heap_release_empty(heap);
-    hak_run_cache_empty(heap, false);
     return purge_slabs_now(heap);
 }

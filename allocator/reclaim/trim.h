@@ -27,9 +27,8 @@ size_t hak_heap_trim_now(hak_heap *heap);
 /* The same for a heap that is robbed (reclaim/reclaim.h), without its magazines. */
 size_t hak_heap_trim_robbed(hak_heap *heap);
 
-/* Empties all magazines of the heap into their slabs and gives every empty slab back. By the
- * owner. */
-void hak_heap_flush(hak_heap *heap);
-
-/* Gives every empty slab back. By the owner. */
+/* Gives every empty slab back, and what waits in the run cache. By the owner. */
 void hak_heap_release_empty(hak_heap *heap);
+
+/* The same, after all magazines of the heap were emptied into their slabs. By the owner. */
+void hak_heap_flush(hak_heap *heap);
