@@ -68,10 +68,6 @@ static size_t steps_for(const hak_heap *heap, uint64_t now) {
     return steps < MOST_STEPS ? steps : MOST_STEPS;
 }
 
-static uint32_t epoch_seen(const hak_heap *heap) {
-    return atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed);
-}
-
 /* A step of the trim of all heaps without a thread. */
 typedef struct idle_step {
     uint32_t epoch; /* the one that begins when it is done */
@@ -177,7 +173,7 @@ size_t hak_purge_all(hak_heap *own) {
 static void trim_once_per_epoch(hak_heap *heap, uint64_t now) {
     uint32_t epoch = hak_epoch_number();
     bool goes_on = heap->trim.cls != 0;
-    if (goes_on ? hak_seen_at_ms(heap) == now : epoch_seen(heap) == epoch)
+    if (goes_on ? hak_seen_at_ms(heap) == now : hak_trim_epoch(heap) == epoch)
         return;
     size_t budget = HAK_STEP * steps_for(heap, now);
     heap->arming.at_ms = 0; /* emptying the magazines disarms them: arm them all again */
@@ -202,7 +198,7 @@ static HAK_DOOR void make_up_for_growth(hak_heap *heap, uint64_t now) {
 /* True when its trim goes on, or the background thread ended an epoch behind this heap's back. */
 static bool is_behind(const hak_heap *heap) {
     return heap->trim.cls != 0 ||
-           (hak_policy_now()->purge_thread != 0 && epoch_seen(heap) != hak_epoch_number());
+           (hak_policy_now()->purge_thread != 0 && hak_trim_epoch(heap) != hak_epoch_number());
 }
 
 /* A thread may sleep with what it has just taken or freed, and then nothing would say that it lies

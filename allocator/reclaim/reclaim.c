@@ -42,9 +42,8 @@ static bool has_something(const hak_seat *seat, const round *r) {
 /* This round has not been there yet. What heaps behind it leave there later waits for the next
  * round. */
 static bool has_to_be_trimmed(const hak_seat *seat, const round *r) {
-    uint32_t trimmed = atomic_load_explicit(&seat->heap->trim.epoch, memory_order_relaxed);
-    return is_away(seat->heap, r) && !(is_settled(seat->heap) && trimmed == r->epoch) &&
-           has_something(seat, r);
+    bool was_there = is_settled(seat->heap) && hak_trim_epoch(seat->heap) == r->epoch;
+    return is_away(seat->heap, r) && !was_there && has_something(seat, r);
 }
 
 static bool has_mail(const hak_seat *seat, const round *r) {

@@ -133,10 +133,6 @@ static void begin_class(hak_heap *heap, unsigned cls) {
     heap->trim.next = heap->bins[heap->trim.cls].partial;
 }
 
-static bool has_to_begin(const hak_heap *heap, uint32_t epoch) {
-    return atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed) != epoch;
-}
-
 static void begin(hak_heap *heap, uint32_t epoch) {
     atomic_store_explicit(&heap->trim.epoch, epoch, memory_order_relaxed);
     heap->crowded = false;
@@ -168,7 +164,7 @@ static bool take_back_some(hak_heap *heap, size_t *budget) {
 }
 
 static void begin_when_due(hak_heap *heap, uint32_t epoch, size_t *budget) {
-    if (heap->trim.cls == 0 && has_to_begin(heap, epoch) && take_back_some(heap, budget))
+    if (heap->trim.cls == 0 && hak_trim_epoch(heap) != epoch && take_back_some(heap, budget))
         begin(heap, epoch);
 }
 
@@ -179,7 +175,7 @@ enum hak_trimmed hak_heap_trim(hak_heap *heap, uint32_t epoch, size_t *budget) {
         if (heap->trim.next == NULL)
             end_class(heap, heap->trim.cls, budget);
     }
-    if (heap->trim.cls != 0 || has_to_begin(heap, epoch))
+    if (heap->trim.cls != 0 || hak_trim_epoch(heap) != epoch)
         return HAK_TRIM_GOES_ON;
     return heap->trim.more ? HAK_TRIM_LATER : HAK_TRIM_NOTHING;
 }

@@ -8,6 +8,11 @@
 /* What is left of a heap's trim: nothing; what may go in a later epoch; or it has to go on. */
 enum hak_trimmed { HAK_TRIM_NOTHING, HAK_TRIM_LATER, HAK_TRIM_GOES_ON };
 
+/* The epoch of the trim that runs, or ran last. Any thread. */
+HAK_INLINE uint32_t hak_trim_epoch(const hak_heap *heap) {
+    return atomic_load_explicit(&heap->trim.epoch, memory_order_relaxed);
+}
+
 /* Once per purge epoch, by the owner: takes back what others freed, purges free pages in slabs that
  * were quiet for a whole epoch, and empties the magazines. A heap may have any number of slabs, so
  * it goes in steps: `budget` is about how many slabs it may look at, 0.1 microseconds each. What it
