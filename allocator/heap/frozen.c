@@ -43,7 +43,7 @@ static size_t cached_by(const hak_heap *heap) {
 }
 
 void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed) {
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+    HAK_EACH_SEAT(seat)
         if (is_of_another_thread(seat, own, borrowed))
             freeze(seat);
         else if (hak_seat_has_heap(seat))

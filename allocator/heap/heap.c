@@ -161,7 +161,7 @@ static bool begin_visit(hak_seat *seat) {
 
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context) {
     size_t sum = 0;
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+    HAK_EACH_SEAT(seat)
         if (begin_visit(seat)) {
             sum += visit(seat->heap, context);
             leave(seat, seat->settled && has_nothing(seat->heap));
@@ -182,10 +182,4 @@ hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls) {
     if (heap->bins[cls].partial != NULL || adopt(heap, cls))
         return heap->bins[cls].partial;
     return hak_slab_make(heap, cls);
-}
-
-void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context) {
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
-        if (hak_seat_has_heap(seat))
-            visit(seat->heap, context);
 }

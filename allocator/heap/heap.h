@@ -11,8 +11,8 @@ hak_heap *hak_heap_obtain(void);
 uint64_t hak_heap_obtained_ms(void);
 uint64_t hak_heap_first_ms(void);
 
-/* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. Where none is expected
- * to for a while (`for_long`), one that has nothing gives its memory back. */
+/* Its thread is gone: whoever needs a heap may obtain it, or adopt its slabs. Where none is
+ * expected to for a while (`for_long`), one that has nothing gives its memory back. */
 void hak_heap_leave(hak_heap *heap, bool for_long);
 
 /* A slab of the class with room: one of the heap's own, else one taken over from a heap without a
@@ -23,9 +23,6 @@ hak_slab *hak_heap_slab(hak_heap *heap, unsigned cls);
  * nobody else has that heap meanwhile, and no lock is held. A heap that has nothing any more gives
  * its memory back. Returns the sum of what the visits return. Under the purge lock. */
 size_t hak_heap_each_idle(size_t (*visit)(hak_heap *heap, void *context), void *context);
-
-/* Calls visit for each heap; most of them are in use meanwhile. */
-void hak_heap_each(void (*visit)(hak_heap *heap, void *context), void *context);
 
 /* In a forked child: freezes the heaps of all other threads. NULL: no such heap. */
 void hak_heap_after_fork_in_child(const hak_heap *own, const hak_heap *borrowed);

@@ -129,7 +129,7 @@ hak_slab *hak_seat_adopt(const hak_heap *heap, unsigned cls) {
 static void list_again(void) {
     idle = bare = adopt_next = NULL;
     size_t count = 0;
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
+    HAK_EACH_SEAT(seat) {
         bool is_idle = hak_seat_state(seat) == HAK_HEAP_IDLE;
         if (is_idle || hak_seat_state(seat) == HAK_HEAP_BARE)
             push(is_idle ? &idle : &bare, seat);

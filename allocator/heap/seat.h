@@ -15,6 +15,8 @@ enum { HAK_FEW_SEATS = 8 };
 
 /* The newest seat; `registry_next` leads to the others. NULL: there is no heap yet. */
 hak_seat *hak_seat_first(void);
+#define HAK_EACH_SEAT(seat)                                                                        \
+    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
 
 /* Whether it is the oldest of all, which the process's first thread takes. */
 static inline bool hak_seat_is_oldest(const hak_seat *seat) {

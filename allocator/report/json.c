@@ -1,4 +1,5 @@
 #include "base/classes.h"
+#include "heap/seat.h"
 #include "os/calls.h"
 #include "report/figures.h"
 
@@ -46,20 +47,24 @@ static const char *name_of(enum hak_heap_state state) {
     return state == HAK_HEAP_ACTIVE ? "active" : state == HAK_HEAP_FROZEN ? "frozen" : "idle";
 }
 
-typedef struct caches {
-    hak_text *text;
-    const char *before;
-} caches;
-
-static void put_cache(const hak_cache_figures *cache, void *context) {
-    caches *all = context;
-    put_one(all->text, all->before, "thread", cache->thread != 0 ? cache->thread : HAK_UNKNOWN);
-    hak_text_add(all->text,
+static void put_cache(hak_text *text, const hak_cache_figures *cache, const char *before) {
+    put_one(text, before, "thread", cache->thread != 0 ? cache->thread : HAK_UNKNOWN);
+    hak_text_add(text,
                  ",\"state\":\"%s\",\"magazine_blocks\":%zu,\"magazine_bytes\":%zu,"
                  "\"cached_runs\":%zu,\"has_mail\":%s}",
                  name_of(cache->state), cache->blocks, cache->bytes, cache->runs,
                  cache->has_mail ? "true" : "false");
-    all->before = ",\n{";
+}
+
+static void put_caches(hak_text *text) {
+    const char *before = "\n{";
+    hak_text_add(text, "\n],\n\"heaps\":[");
+    HAK_EACH_SEAT(seat)
+        if (hak_seat_has_heap(seat)) {
+            hak_cache_figures cache = hak_cache_figures_of(seat);
+            put_cache(text, &cache, before);
+            before = ",\n{";
+        }
 }
 
 size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
@@ -74,8 +79,7 @@ size_t hak_report_json(const hak_snapshot *s, char *buffer, size_t size) {
     hak_options_put(&text, true);
     put_totals(&text, s);
     put_class_members(&text, s);
-    hak_text_add(&text, "\n],\n\"heaps\":[");
-    hak_snapshot_caches(put_cache, &(caches){&text, "\n{"});
+    put_caches(&text);
     hak_text_add(&text, "\n]}\n");
     return hak_text_end(&text);
 }

@@ -3,7 +3,6 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "bin/transfer.h"
-#include "heap/heap.h"
 #include "heap/owner.h"
 #include "heap/seat.h"
 #include "magazine/magazine.h"
@@ -86,16 +85,17 @@ static size_t blocks_in(const hak_heap *heap, unsigned cls) {
     return empty < count ? count - empty : 0;
 }
 
-static void add_heap(hak_heap *heap, void *context) {
-    hak_snapshot *s = context;
+static void add_heap(hak_snapshot *s, const hak_heap *heap) {
     for (unsigned cls = 1; cls < HAK_CLASSES; cls++)
         s->classes[cls].magazines += blocks_in(heap, cls);
 }
 
 static void add_heaps(hak_snapshot *s) {
-    hak_heap_each(add_heap, s);
-    for (const hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+    HAK_EACH_SEAT(seat) {
         s->heaps[hak_seat_state(seat)]++;
+        if (hak_seat_has_heap(seat))
+            add_heap(s, seat->heap);
+    }
 }
 
 static void add_between(hak_snapshot *s) {
@@ -168,8 +168,9 @@ size_t hak_rounding_guess(const hak_snapshot *s, unsigned cls) {
 
 /* ---- heap by heap ---- */
 
-static hak_cache_figures cache_of(const hak_seat *seat) {
+hak_cache_figures hak_cache_figures_of(const hak_seat *seat) {
     const hak_heap *heap = seat->heap;
+    HAK_RACING_READS_BEGIN();
     hak_cache_figures cache = {.state = hak_seat_state(seat),
                                .runs = heap->cache.count,
                                .has_mail = hak_seat_has_mail(seat),
@@ -179,17 +180,6 @@ static hak_cache_figures cache_of(const hak_seat *seat) {
         cache.blocks += blocks;
         cache.bytes += blocks * hak_classes[cls].size;
     }
+    HAK_RACING_READS_END();
     return cache;
-}
-
-void hak_snapshot_caches(void (*visit)(const hak_cache_figures *cache, void *context),
-                         void *context) {
-    for (const hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next) {
-        if (!hak_seat_has_heap(seat))
-            continue;
-        HAK_RACING_READS_BEGIN();
-        hak_cache_figures cache = cache_of(seat);
-        HAK_RACING_READS_END();
-        visit(&cache, context);
-    }
 }

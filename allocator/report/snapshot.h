@@ -73,6 +73,5 @@ typedef struct hak_cache_figures {
     bool has_mail;        /* blocks came home that it has not looked at */
 } hak_cache_figures;
 
-/* Calls visit for each heap that has memory. No lock is held. */
-void hak_snapshot_caches(void (*visit)(const hak_cache_figures *cache, void *context),
-                         void *context);
+/* Of a heap that has memory (heap/seat.h), whoever uses it meanwhile. */
+hak_cache_figures hak_cache_figures_of(const hak_seat *seat);

@@ -1,7 +1,7 @@
 /* The tallies of all heaps: summed, exported, and printed when the program ends. */
 #include "base/classes.h"
 #include "base/fatal.h"
-#include "heap/heap.h"
+#include "heap/seat.h"
 #include "include/hakmem.h"
 #include "include/hakmem_research.h"
 #include "policy/policy.h"
@@ -11,20 +11,10 @@
 
 enum { AS_TABLE = 1, AS_JSON = 2, LINE = 256 };
 
-typedef struct request {
-    unsigned cls;
-    hak_class_counters *sum;
-} request;
-
 static void add(hak_class_counters *sum, const hak_tally *tally) {
 #define HAK_TALLY_ADD(name) sum->name += tally->name;
     HAK_TALLIES(HAK_TALLY_ADD)
 #undef HAK_TALLY_ADD
-}
-
-static void add_heap(hak_heap *heap, void *context) {
-    const request *r = context;
-    add(r->sum, &heap->tallies[r->cls]);
 }
 
 HAK_EXPORT int hak_get_class_counters(unsigned cls, hak_class_counters *counters) {
@@ -33,7 +23,9 @@ HAK_EXPORT int hak_get_class_counters(unsigned cls, hak_class_counters *counters
     hak_tally kept = hak_tallies_kept(cls);
     *counters = (hak_class_counters){.size = hak_classes[cls].size};
     add(counters, &kept);
-    hak_heap_each(add_heap, &(request){cls, counters});
+    HAK_EACH_SEAT(seat)
+        if (hak_seat_has_heap(seat))
+            add(counters, &seat->heap->tallies[cls]);
     return 1;
 }
 

@@ -38,13 +38,13 @@ static void mark_all(void) {
     hak_lock_take(&hak_reclaim_lock);
     if (robbed)
         robbed->robbed = true;
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+    HAK_EACH_SEAT(seat)
         if (is_used(seat))
             atomic_fetch_or(&seat->heap->claim, HAK_CLAIM_ROBBED);
 }
 
 static void let_all_go(void) {
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+    HAK_EACH_SEAT(seat)
         if (is_used(seat))
             atomic_fetch_and(&seat->heap->claim, (uint8_t)~HAK_CLAIM_ROBBED);
     if (robbed)
@@ -54,7 +54,7 @@ static void let_all_go(void) {
 
 static size_t marked(void) {
     size_t count = 0;
-    for (hak_seat *seat = hak_seat_first(); seat != NULL; seat = seat->registry_next)
+    HAK_EACH_SEAT(seat)
         count += is_used(seat) && (atomic_load(&seat->heap->claim) & HAK_CLAIM_ROBBED) != 0;
     return count;
 }
