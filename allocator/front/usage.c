@@ -30,9 +30,9 @@ static bool segment_is_valid(const hak_segment *s) {
 static bool segments_are_valid(void) {
     bool sound = true;
     hak_lock_take(&hak_segment_lock);
-    for (size_t i = 0; i < hak_range_count(); i++)
-        for (size_t j = 0; j < hak_ranges[i].segments_fresh; j++)
-            sound = sound && segment_is_valid(&hak_ranges[i].segments[j]);
+    HAK_EACH_RANGE(r)
+        for (size_t i = 0; i < r->segments_fresh; i++)
+            sound = sound && segment_is_valid(&r->segments[i]);
     hak_lock_give(&hak_segment_lock);
     return sound;
 }

@@ -70,11 +70,9 @@ static void explain_large(const void *address, const hak_slab *run) {
 
 /* Between the start of a range's tables and its first page nothing belongs to the program. */
 static bool is_among_tables(const void *address) {
-    for (size_t i = 0; i < hak_range_count(); i++) {
-        uintptr_t tables = (uintptr_t)hak_ranges[i].classes;
-        if ((uintptr_t)address >= tables && (uintptr_t)address < hak_ranges[i].base)
+    HAK_EACH_RANGE(r)
+        if ((uintptr_t)address >= r->tables[0].start && (uintptr_t)address < r->base)
             return true;
-    }
     return false;
 }
 

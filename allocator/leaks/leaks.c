@@ -42,10 +42,10 @@ static size_t each_of(const hak_slab *run, hak_visit_block *visit, void *context
 
 size_t hak_blocks_each(hak_visit_block *visit, void *context) {
     size_t sum = 0;
-    for (size_t i = 0; i < hak_range_count(); i++)
-        for (size_t page = 0; page < hak_ranges[i].segments_fresh * HAK_PAGES_PER_SEGMENT; page++)
-            if (carved(&hak_ranges[i].slabs[page]) != 0)
-                sum += each_of(&hak_ranges[i].slabs[page], visit, context);
+    HAK_EACH_RANGE(r)
+        for (size_t page = 0; page < r->segments_fresh * HAK_PAGES_PER_SEGMENT; page++)
+            if (carved(&r->slabs[page]) != 0)
+                sum += each_of(&r->slabs[page], visit, context);
     return sum;
 }
 

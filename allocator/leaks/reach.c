@@ -94,11 +94,9 @@ static bool is_between(uintptr_t address, uintptr_t from, uintptr_t to) {
 
 /* Tables, and what follows them: the pages of the range. */
 static bool lies_in_range(uintptr_t page) {
-    for (size_t i = 0; i < hak_range_count(); i++) {
-        const hak_range *r = &hak_ranges[i];
+    HAK_EACH_RANGE(r)
         if (is_between(page, r->tables[0].start, r->base + r->segments_most * HAK_SEGMENT_SIZE))
             return true;
-    }
     return false;
 }
 

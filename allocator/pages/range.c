@@ -25,18 +25,15 @@ size_t hak_range_count(void) {
 
 size_t hak_range_pages(void) {
     size_t pages = 0;
-    for (size_t i = 0; i < hak_range_count(); i++)
-        pages += HAK_READ_GROWING(hak_ranges[i].limit);
+    HAK_EACH_RANGE(r)
+        pages += HAK_READ_GROWING(r->limit);
     return pages;
 }
 
 hak_range *hak_range_of(const void *p) {
-    size_t count = hak_range_count();
-    for (size_t i = 0; i < count; i++) {
-        hak_range *r = &hak_ranges[i];
+    HAK_EACH_RANGE(r)
         if (hak_page_index(r, p) < HAK_READ_GROWING(r->limit))
             return r;
-    }
     return NULL;
 }
 
@@ -71,7 +68,7 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 /* Whether a range may come to these addresses. A pointer is looked up in one range alone. */
 static bool are_planned(uintptr_t start, size_t size) {
     bool any = false;
-    for (const hak_range *r = hak_ranges; r < hak_ranges + hak_range_count(); r++) {
+    HAK_EACH_RANGE(r) {
         uintptr_t end = r->base + hak_most(r->segments_most, r->segments_ready) * HAK_SEGMENT_SIZE;
         any |= start < end && r->tables[0].start < start + size;
     }
@@ -168,11 +165,9 @@ bool hak_range_can_grow(hak_range *r, size_t pages) {
 /* A range that is added because all are full gets as many addresses as all have together. So a few
  * of them reach all addresses that there are. */
 static hak_range *range_with_room(size_t pages) {
-    size_t ranges = hak_range_count();
-    for (size_t i = 0; i < ranges; i++) {
-        if (hak_range_can_grow(&hak_ranges[i], pages))
-            return &hak_ranges[i];
-    }
+    HAK_EACH_RANGE(r)
+        if (hak_range_can_grow(r, pages))
+            return r;
     size_t least = (pages + HAK_PAGES_PER_SEGMENT - 1) / HAK_PAGES_PER_SEGMENT;
     return add_range(least, hak_most(FURTHER, hak_range_pages() / HAK_PAGES_PER_SEGMENT));
 }

@@ -141,3 +141,4 @@ hak_range *hak_range_grow(hak_range *first, size_t pages);
 /* Number of ranges in use, and of the pages that they have tables for. */
 size_t hak_range_count(void);
 size_t hak_range_pages(void);
+#define HAK_EACH_RANGE(r) for (hak_range *r = hak_ranges; r < hak_ranges + hak_range_count(); r++)

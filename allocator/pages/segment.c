@@ -205,7 +205,7 @@ static void mend(hak_range *r, hak_segment *s) {
 void hak_pages_mend(void) {
     list_first = list_last = NULL;
     list_length = used_pages = dirty_pages = 0;
-    for (hak_range *r = hak_ranges; r < hak_ranges + hak_range_count(); r++) {
+    HAK_EACH_RANGE(r) {
         for (size_t i = 0; i < r->segments_fresh; i++)
             mend(r, &r->segments[i]);
         hak_rooms_mend(r);

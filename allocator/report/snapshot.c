@@ -64,8 +64,7 @@ static void add_segment(hak_snapshot *s, const hak_range *r, size_t index) {
 }
 
 static void add_ranges(hak_snapshot *s) {
-    for (size_t i = 0; i < hak_range_count(); i++) {
-        const hak_range *r = &hak_ranges[i];
+    HAK_EACH_RANGE(r) {
         s->reserved += r->segments_usable * HAK_SEGMENT_SIZE;
         for (size_t at = 0; at < r->segments_fresh; at++)
             add_segment(s, r, at);
@@ -138,8 +137,8 @@ size_t hak_snapshot_resident(void) {
     if (!hak_os_may_ask())
         return HAK_UNKNOWN;
     HAK_RACING_READS_BEGIN();
-    for (size_t i = 0; i < hak_range_count(); i++)
-        bytes += resident_in(&hak_ranges[i]);
+    HAK_EACH_RANGE(r)
+        bytes += resident_in(r);
     HAK_RACING_READS_END();
     return bytes;
 }
