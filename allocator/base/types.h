@@ -22,9 +22,6 @@ typedef struct hak_link {
 /* How a thread uses a class: the picture and the table are in magazine/mode.h and mode.c. */
 enum hak_mode { HAK_CALM, HAK_SPILLED, HAK_SERVED, HAK_SHEDDING, HAK_MODES };
 
-/* Whether a heap's deep magazines are usable: pages/heap_room.h. */
-enum hak_deep { HAK_DEEP_UNKNOWN, HAK_DEEP_GRANTED, HAK_DEEP_REFUSED };
-
 /* What a thread has of a class, behind its magazine:
  *
  *   malloc <- magazine <- refill <- | remote frees | transfer cache | partial slabs | new slab |
@@ -125,7 +122,6 @@ struct hak_heap {
     bool crowded;         /* deeper does not help runs: until the next purge epoch */
     hak_arming arming;
     hak_trim trim;
-    uint8_t deep; /* enum hak_deep */
     hak_sampled sampled;
     hak_tally tallies[HAK_CLASSES * HAK_RESEARCH]; /* research builds */
     hak_seat *seat;

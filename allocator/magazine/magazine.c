@@ -125,8 +125,6 @@ static unsigned deeper(const hak_heap *heap, unsigned cls) {
 void hak_magazine_deepen(hak_heap *heap, unsigned cls) {
     unsigned more = deeper(heap, cls);
     bool in_runs = heap->bins[cls].in_runs;
-    if (heap->deep == HAK_DEEP_REFUSED)
-        return;
     heap->crowded |= in_runs && !is_worth_it(heap, cls, more);
     if (in_runs && heap->crowded)
         hak_magazine_shrink(heap, cls, 0);
@@ -141,10 +139,9 @@ bool hak_magazines_are_empty(const hak_heap *heap) {
     return cls == HAK_CLASSES;
 }
 
-size_t hak_magazines_purge(hak_heap *heap) {
-    bool deep = heap->deep == HAK_DEEP_GRANTED;
-    return hak_os_purge_within(grown_places(heap),
-                               (char *)heap + (deep ? HAK_HEAP_SIZE : HAK_USUAL_HEAP_SIZE));
+void hak_magazines_purge(hak_heap *heap) {
+    size_t end = heap->seat->deep_usable ? HAK_HEAP_SIZE : HAK_USUAL_HEAP_SIZE;
+    hak_os_purge_within(grown_places(heap), (char *)heap + end);
 }
 
 /* Whether the owner may find something in this part of the slots, or leave something there. */

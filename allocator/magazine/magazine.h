@@ -37,11 +37,11 @@ void hak_magazine_deepen(hak_heap *heap, unsigned cls);
 HAK_DOOR void hak_magazine_shrink(hak_heap *heap, unsigned cls, unsigned depth);
 
 /* Gives the memory of grown magazines back to the system; all magazines must be empty. They read as
- * zero then, which is what the slot below an empty magazine must be. Returns the bytes. */
-size_t hak_magazines_purge(hak_heap *heap);
+ * zero then, which is what the slot below an empty magazine must be. */
+void hak_magazines_purge(hak_heap *heap);
 
 /* The same for those alone that are armed and empty, whose owner comes to a slow path before it
- * uses them: so its hot path may go on with the others. */
+ * uses them: so its hot path may go on with the others. Returns the bytes. */
 size_t hak_magazines_purge_armed(const hak_heap *heap);
 
 /* The last slot of a magazine that has a block; the empty one below the first where none has. */

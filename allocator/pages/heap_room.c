@@ -144,17 +144,11 @@ void hak_heap_room_close(hak_seat *seat) {
         *heap = (hak_heap){0};
 }
 
-static bool deepen(hak_heap *heap) {
+bool hak_heap_room_deepen(hak_heap *heap) {
     hak_seat *seat = heap->seat;
     if (!seat->deep_usable)
         seat->deep_usable = commit(seat, usual_size(), stride() - wall()) == HAK_COMMITTED;
     return seat->deep_usable;
-}
-
-bool hak_heap_room_deepen(hak_heap *heap) {
-    if (heap->deep == HAK_DEEP_UNKNOWN)
-        heap->deep = deepen(heap) ? HAK_DEEP_GRANTED : HAK_DEEP_REFUSED;
-    return heap->deep == HAK_DEEP_GRANTED;
 }
 
 bool hak_heap_room_holds(const void *address) {

@@ -23,7 +23,7 @@ enum hak_commit hak_heap_room_open(hak_seat *seat);
 /* Gives the memory back to the system, until the place is opened again. */
 void hak_heap_room_close(hak_seat *seat);
 
-/* Makes the deep magazines usable. False: the system refused, now or before. By the owner. */
+/* Makes the deep magazines usable. False: the system refuses. By the owner. */
 bool hak_heap_room_deepen(hak_heap *heap);
 
 /* Whether the address lies in a heap, or in a wall beside one. Any thread. */
