@@ -111,6 +111,11 @@ size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which)
     return pages << HAK_PAGE_SHIFT;
 }
 
+size_t hak_dirty_purge_any(size_t most) {
+    size_t entries = hak_dirty_count();
+    return hak_dirty_purge(&entries, most, HAK_DIRTY_ALL);
+}
+
 void hak_dirty_purge_behind(const hak_slab *head, size_t count) {
     hak_range *r = hak_range_of((void *)head->start);
     size_t first = (size_t)(head - r->slabs) + head->pages, pages = 0;
@@ -130,8 +135,6 @@ static bool enter(bool must) {
 void hak_dirty_make_room(size_t pages) {
     if (!enter(hak_quota_is_beyond_hard(pages)))
         return;
-    size_t entries = hak_dirty_count(), over = hak_quota_beyond(pages);
-    if (over != 0)
-        hak_dirty_purge(&entries, over, HAK_DIRTY_ALL);
+    hak_dirty_purge_any(hak_quota_beyond(pages));
     hak_lock_give(&hak_purge_lock);
 }

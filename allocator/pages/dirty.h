@@ -22,6 +22,9 @@ enum hak_dirty_which { HAK_DIRTY_AGED, HAK_DIRTY_ALL };
  * bytes. Under the purge lock. */
 size_t hak_dirty_purge(size_t *entries, size_t most, enum hak_dirty_which which);
 
+/* The same for dirty pages of all segments, of whatever age. */
+size_t hak_dirty_purge_any(size_t most);
+
 /* Purges the `pages` pages directly behind a run if all are free. Any thread. */
 void hak_dirty_purge_behind(const hak_slab *run, size_t pages);
 

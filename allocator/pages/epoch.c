@@ -26,7 +26,7 @@ void hak_epoch_count(void) {
     atomic_fetch_add_explicit(&epoch, 1, memory_order_relaxed);
 }
 
-static void set_end(uint64_t ms) {
+void hak_epoch_end_at(uint64_t ms) {
     atomic_store_explicit(&epoch_ends_ms, ms, memory_order_seq_cst);
 }
 
@@ -36,12 +36,8 @@ static void set_end_after(uint64_t now) {
     uint64_t delay;
     do {
         delay = hak_policy_now()->purge_delay_ms;
-        set_end(now + delay);
+        hak_epoch_end_at(now + delay);
     } while (delay != hak_policy_now()->purge_delay_ms);
-}
-
-void hak_epoch_put_off(uint64_t now) {
-    set_end(now);
 }
 
 /* Notes that what was expected is seen to from now on. */
@@ -57,7 +53,7 @@ void hak_epoch_start(uint64_t now) {
         set_end_after(now);
         return;
     }
-    set_end(0);
+    hak_epoch_end_at(0);
     if (atomic_load(&expected) && hak_policy_purges())
         set_end_after(now);
 }
@@ -88,8 +84,7 @@ static void begin_epoch(void) {
 static void purge_some(size_t pages) {
     if (pages == 0 || !hak_lock_try(&hak_purge_lock))
         return;
-    size_t entries = hak_dirty_count();
-    hak_dirty_purge(&entries, pages, HAK_DIRTY_ALL);
+    hak_dirty_purge_any(pages);
     hak_lock_give(&hak_purge_lock);
 }
 

@@ -31,7 +31,7 @@ uint64_t hak_epoch_ends_ms(void);
 uint32_t hak_epoch_number(void);
 
 /* All under the purge lock; hak_epoch_expect_more also in any thread and signal handler. */
-void hak_epoch_count(void);           /* notes that the epoch has ended */
-void hak_epoch_expect_more(void);     /* notes that something is left for the next epoch */
-void hak_epoch_put_off(uint64_t now); /* the purge is not done: it goes on at the next visit */
-void hak_epoch_start(uint64_t now);   /* starts the next epoch, if something waits for it */
+void hak_epoch_count(void);         /* notes that the epoch has ended */
+void hak_epoch_expect_more(void);   /* notes that something is left for the next epoch */
+void hak_epoch_end_at(uint64_t ms); /* the epoch ends then, at the next visit; 0: none runs */
+void hak_epoch_start(uint64_t now); /* starts the next epoch, if something waits for it */

@@ -71,11 +71,6 @@ void hak_dirty_push(hak_segment *s) {
 /* ---- claiming and freeing pages ---- */
 
 static void claim(hak_segment *s, uint32_t mask) {
-    if (mask == UINT32_MAX) {
-        s->used = s->touched = mask;
-        s->aged = s->kept = 0;
-        return;
-    }
     s->used |= mask;
     s->touched |= mask;
     s->aged &= ~mask;
@@ -86,7 +81,7 @@ static void unclaim(hak_segment *s, uint32_t mask, bool zeroed) {
     s->used &= ~mask;
     if (zeroed)
         s->touched &= ~mask;
-    else if (!s->on_dirty_list)
+    else
         hak_dirty_push(s);
 }
 

@@ -135,9 +135,9 @@ static void end_epoch(uint64_t now, size_t steps) {
     if (!hak_policy_purges() || end_some(now, steps))
         hak_epoch_start(now);
     else
-        hak_epoch_put_off(now);            /* go on at the next visit */
+        hak_epoch_end_at(now);             /* go on at the next visit */
     if (HAK_UNLIKELY(atomic_load(&asked))) /* just now: this epoch did not serve it */
-        hak_epoch_put_off(now);
+        hak_epoch_end_at(now);
     hak_lock_give(&hak_purge_lock);
 }
 
@@ -163,8 +163,7 @@ size_t hak_purge_all(hak_heap *own) {
     size_t bytes = own != NULL ? hak_heap_trim_now(own) : 0;
     bytes += hak_reclaim_all() + hak_heap_each_idle(trim_now, NULL);
     hak_spare_release();
-    size_t entries = hak_dirty_count();
-    bytes += hak_dirty_purge(&entries, SIZE_MAX, HAK_DIRTY_ALL);
+    bytes += hak_dirty_purge_any(SIZE_MAX);
     hak_lock_give(&hak_purge_lock);
     return bytes;
 }
