@@ -35,18 +35,11 @@ static void put_string(hak_text *text, const char *string, int most) {
     put(text, string, length);
 }
 
-static size_t until_percent(const char *format) {
-    size_t length = 0;
-    while (format[length] != '\0' && format[length] != '%')
-        length++;
-    return length;
-}
-
 void hak_text_add_all(hak_text *text, const char *format, va_list values) {
     for (;; format++) {
-        size_t plain = until_percent(format);
-        put(text, format, plain);
-        format += plain;
+        const char *plain = format;
+        format = hak_find(plain, '%');
+        put(text, plain, (size_t)(format - plain));
         if (*format == '\0')
             return;
         int most = INT_MAX;
@@ -85,6 +78,12 @@ size_t hak_print(char *buffer, size_t size, const char *format, ...) {
     hak_text_add_all(&text, format, values);
     va_end(values);
     return hak_text_end(&text);
+}
+
+const char *hak_find(const char *text, char wanted) {
+    while (*text != '\0' && *text != wanted)
+        text++;
+    return text;
 }
 
 const char *hak_field(const char *text, unsigned blanks) {

@@ -25,6 +25,9 @@ size_t hak_text_end(hak_text *text);
 /* As snprintf. */
 HAK_FORMAT(3) size_t hak_print(char *buffer, size_t size, const char *format, ...);
 
+/* Where a text first has the letter, or its end; by hand for the first reason of os/calls.h. */
+const char *hak_find(const char *text, char wanted);
+
 /* What follows so many blanks of a text, or its end. */
 const char *hak_field(const char *text, unsigned blanks);
 

@@ -36,9 +36,7 @@ static bool begins(const char *text, const char *with) {
 static bool has_word(const char *text, const char *end, const char *word) {
     size_t length = strlen(word);
     for (const char *at = text; at < end;) {
-        const char *stop = at;
-        while (stop < end && *stop != ',')
-            stop++;
+        const char *comma = hak_find(at, ','), *stop = comma < end ? comma : end;
         if ((size_t)(stop - at) == length && strncmp(at, word, length) == 0)
             return true;
         at = stop + 1;
@@ -46,15 +44,9 @@ static bool has_word(const char *text, const char *end, const char *word) {
     return false;
 }
 
-static const char *find_char(const char *at, char c) {
-    while (*at != '\0' && *at != c)
-        at++;
-    return at;
-}
-
 /* Nothing where there is too much of it. */
 static void copy(char to[PATH], const char *from, char end) {
-    if (hak_print(to, PATH, "%.*s", (int)(find_char(from, end) - from), from) >= PATH)
+    if (hak_print(to, PATH, "%.*s", (int)(hak_find(from, end) - from), from) >= PATH)
         to[0] = '\0';
 }
 
@@ -63,8 +55,8 @@ static void copy(char to[PATH], const char *from, char end) {
 /* "4:memory:/path" or "0::/path" */
 static void note_group(const char *line, void *context) {
     group *groups = context;
-    const char *names = find_char(line, ':');
-    const char *path = *names != '\0' ? find_char(names + 1, ':') : names;
+    const char *names = hak_find(line, ':');
+    const char *path = *names != '\0' ? hak_find(names + 1, ':') : names;
     if (*path == '\0')
         return;
     bool is_v2 = begins(line, "0::");

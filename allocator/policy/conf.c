@@ -2,6 +2,7 @@
 
 #include "base/bits.h"
 #include "base/fatal.h"
+#include "base/text.h"
 #include "os/file.h"
 
 #include <string.h>
@@ -66,21 +67,14 @@ static size_t copy(char to[HAK_CONF_PATH], const char *from, const char *end) {
     return length;
 }
 
-/* The first place from `at` on with one of the characters, or the end; by hand for the first reason
- * of os/calls.h. */
-static const char *find_any(const char *at, char a, char b) {
-    while (*at != '\0' && *at != a && *at != b)
-        at++;
-    return at;
-}
-
 /* The next entry; returns what follows, NULL at the end. Empty ones have no name. */
 static const char *next(const char *at, entry *e) {
     at = skip_blanks(at);
     if (*at == '\0')
         return NULL;
-    const char *end = find_any(at, '\n', *at == '#' ? '\n' : ',');
-    const char *equals = find_any(at, '=', '=');
+    const char *line_end = hak_find(at, '\n'), *comma = hak_find(at, ',');
+    const char *end = *at == '#' || line_end < comma ? line_end : comma;
+    const char *equals = hak_find(at, '=');
     bool has_value = equals < end;
     e->name_length = *at != '#' ? copy(e->name, at, has_value ? equals : end) : 0;
     e->value_length = copy(e->value, has_value ? equals + 1 : end, end);

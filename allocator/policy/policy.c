@@ -144,9 +144,7 @@ static HAK_COLD void read_variables(char *const environment[], hak_policy *draft
 
 static HAK_COLD void tell_of_names(char *const environment[]) {
     for (; *environment != NULL; environment++) {
-        size_t length = 0;
-        while ((*environment)[length] != '\0' && (*environment)[length] != '=')
-            length++;
+        size_t length = (size_t)(hak_find(*environment, '=') - *environment);
         if (strncmp(*environment, prefix, HAK_PREFIX) == 0 &&
             !hak_name_is_known(*environment, length))
             hak_name_refuse("", *environment, length, 0);
