@@ -20,36 +20,30 @@ static char prefix[PATH_MAX];
 static HAK_EARLY bool prefix_is_set; /* each process that ends reads it */
 static _Atomic unsigned last;        /* number of a file of this process */
 
-typedef struct sums {
-    uint64_t live, live_bytes, allocated, allocated_bytes;
-} sums;
-
 static void add_up(const hak_site *site, void *context) {
-    sums *all = context;
-    all->live += site->live;
-    all->live_bytes += site->live_bytes;
-    all->allocated += site->allocated;
-    all->allocated_bytes += site->allocated_bytes;
+    hak_site_counts *all = context;
+    all->live += site->counts.live;
+    all->live_bytes += site->counts.live_bytes;
+    all->allocated += site->counts.allocated;
+    all->allocated_bytes += site->counts.allocated_bytes;
 }
 
 /* "live: bytes [allocated: bytes] @", as gperftools has it. */
-static void write_counts(const sums *of) {
+static void write_counts(const hak_site_counts *of) {
     hak_text_add(&out.text, "%lu: %lu [%lu: %lu] @", of->live, of->live_bytes, of->allocated,
                  of->allocated_bytes);
 }
 
 static void write_site(const hak_site *site, void *context) {
     (void)context;
-    sums of = {0};
-    add_up(site, &of);
-    write_counts(&of);
+    write_counts(&site->counts);
     for (unsigned i = 0; i < site->stack.depth; i++)
         hak_text_add(&out.text, " %p", site->stack.frames[i]);
     hak_text_add(&out.text, "\n");
 }
 
 static void write_all(void) {
-    sums all = {0};
+    hak_site_counts all = {0};
     hak_sites_each(add_up, &all);
     hak_text_add(&out.text, "heap profile: ");
     write_counts(&all);

@@ -3,6 +3,7 @@
 #include "base/bits.h"
 #include "os/lock.h"
 #include "os/os.h"
+#include "os/secret.h"
 #include "sampling/sampling.h"
 
 #include <string.h>
@@ -52,15 +53,10 @@ static size_t rounded(size_t size) {
     return digits > 4 ? size >> (digits - 4) << (digits - 4) : size;
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0xff51afd7ed558ccd);
-    return hash ^ (hash >> 32);
-}
-
 uint64_t hak_stack_hash(uint64_t start, const hak_stack *stack) {
-    uint64_t hash = mixed(start, stack->depth);
+    uint64_t hash = hak_mixed(start ^ stack->depth);
     for (unsigned i = 0; i < stack->depth; i++)
-        hash = mixed(hash, (uintptr_t)stack->frames[i]);
+        hash = hak_mixed(hash ^ (uintptr_t)stack->frames[i]);
     return hash;
 }
 
@@ -74,7 +70,7 @@ static uint32_t site_for(size_t size, const hak_stack *stack) {
     uint64_t hash = hak_stack_hash(size, stack);
     for (uint32_t i = 0; i < LONGEST; i++) {
         hak_site *site = &sites[(hash + i) % SITES];
-        if (site->allocated == 0 && site->live == 0) {
+        if (site->counts.allocated == 0 && site->counts.live == 0) {
             site->size = size;
             hak_stack_copy(&site->stack, stack);
         }
@@ -85,7 +81,7 @@ static uint32_t site_for(size_t size, const hak_stack *stack) {
 }
 
 static size_t place_of(uintptr_t block) {
-    return mixed(block, 0) % LIVE;
+    return hak_mixed(block) % LIVE;
 }
 
 static uintptr_t turned(const void *block) {
@@ -157,17 +153,19 @@ void hak_sites_begin(const void *block, size_t size, const hak_stack *stack) {
     if (lives)
         weigh(size, true);
     if (site != SITES) {
-        sites[site].allocated++;
-        sites[site].allocated_bytes += size;
-        sites[site].live += lives;
-        sites[site].live_bytes += lives ? size : 0;
+        hak_site_counts *counts = &sites[site].counts;
+        counts->allocated++;
+        counts->allocated_bytes += size;
+        counts->live += lives;
+        counts->live_bytes += lives ? size : 0;
     }
     hak_lock_give(&lock);
 }
 
 static void end(size_t at) {
-    sites[blocks[at].site].live--;
-    sites[blocks[at].site].live_bytes -= blocks[at].size;
+    hak_site_counts *counts = &sites[blocks[at].site].counts;
+    counts->live--;
+    counts->live_bytes -= blocks[at].size;
     weigh(blocks[at].size, false);
     take_out(at);
 }
@@ -200,7 +198,7 @@ void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *co
         hak_lock_take(&lock);
         hak_site copy = sites[i];
         hak_lock_give(&lock);
-        if (copy.allocated != 0)
+        if (copy.counts.allocated != 0)
             visit(&copy, context);
     }
 }

@@ -36,9 +36,13 @@ HAK_INLINE void hak_stack_take(hak_stack *stack) {
 uint64_t hak_stack_hash(uint64_t start, const hak_stack *stack);
 bool hak_stack_is(const hak_stack *known, const hak_stack *stack);
 
+typedef struct hak_site_counts {
+    uint64_t live, live_bytes, allocated, allocated_bytes;
+} hak_site_counts;
+
 typedef struct hak_site {
     size_t size; /* the least of its blocks' */
-    uint64_t allocated, live, allocated_bytes, live_bytes;
+    hak_site_counts counts;
     hak_stack stack;
 } hak_site;
 
