@@ -126,7 +126,9 @@ static bool holds_nothing(const hak_range *r, size_t index) {
 }
 
 /* Purges the part of a table that belongs to segments first .. end alone. */
-static void purge_part(const hak_range *r, void *table, size_t bytes, size_t first, size_t end) {
+static void purge_part(const hak_range *r, enum hak_table table, size_t first, size_t end) {
+    const char *start = (const char *)r->tables[table].start;
+    size_t bytes = bytes_each(table);
     size_t per_page = hak_os_page_size() / bytes; /* segments that share a system page, or 0 */
     if (per_page > 1) {
         while (first % per_page != 0 && first > 0 && holds_nothing(r, first - 1))
@@ -134,12 +136,7 @@ static void purge_part(const hak_range *r, void *table, size_t bytes, size_t fir
         while (end % per_page != 0 && holds_nothing(r, end))
             end++;
     }
-    hak_os_purge_within((char *)table + first * bytes, (char *)table + end * bytes);
-}
-
-static void purge_marks(const hak_range *r, size_t first, size_t end) {
-    for (enum hak_table table = HAK_TABLE_MARKS; table < HAK_TABLES; table++)
-        purge_part(r, (void *)r->tables[table].start, bytes_each(table), first, end);
+    hak_os_purge_within(start + first * bytes, start + end * bytes);
 }
 
 void hak_tables_expect_slab(const hak_slab *slab) {
@@ -164,9 +161,10 @@ void hak_tables_purge(hak_range *r, size_t first_page, size_t end_page) {
         end--;
     if (first == end || !forget_slabs(r, first, end))
         return;
-    purge_part(r, r->bitmaps, sizeof r->bitmaps[0] * HAK_PAGES_PER_SEGMENT, first, end);
-    purge_part(r, r->slabs, sizeof(hak_slab) * HAK_PAGES_PER_SEGMENT, first, end);
+    purge_part(r, HAK_TABLE_BITMAPS, first, end);
+    purge_part(r, HAK_TABLE_SLABS, first, end);
     if (HAK_GUARD)
-        purge_part(r, *r->records, HAK_RECORD_BYTES * HAK_PAGES_PER_SEGMENT, first, end);
-    purge_marks(r, first, end);
+        purge_part(r, HAK_TABLE_RECORDS, first, end);
+    for (enum hak_table table = HAK_TABLE_MARKS; table < HAK_TABLES; table++)
+        purge_part(r, table, first, end);
 }
