@@ -122,12 +122,12 @@ static hak_slab *take(unsigned home, size_t pages, size_t align, size_t *count, 
 
 static hak_slab *take_or_release(unsigned home, size_t pages, size_t align, size_t *count,
                                  bool *zeroed) {
-    hak_dirty_make_room_for(pages);
-    hak_slab *head = take(home, pages, align, count, zeroed);
-    if (HAK_LIKELY(head != NULL) || !hak_spare_release())
-        return head;
-    hak_dirty_make_room_for(pages);
-    return take(home, pages, align, count, zeroed);
+    hak_slab *head;
+    do {
+        hak_dirty_make_room_for(pages);
+        head = take(home, pages, align, count, zeroed);
+    } while (HAK_UNLIKELY(head == NULL) && hak_spare_release());
+    return head;
 }
 
 hak_slab *hak_run_take(unsigned home, size_t pages, size_t align, bool *zeroed) {
