@@ -11,7 +11,7 @@
  *   /proc/self/cgroup     0::/a/b/c                    the process's group
  *   /proc/self/mountinfo  ... /a /sys/fs/cgroup ...    of which a part is mounted, and where
  *   so                    /sys/fs/cgroup/b/c/memory.max, then /sys/fs/cgroup/b, then the mount */
-enum { PATH = 512 };
+enum { PATH = 512, TEXT = 64 };
 
 const char *hak_cgroup_root = "";
 
@@ -101,6 +101,12 @@ static void find_groups(group groups[VERSIONS]) {
 
 /* ---- numbers ---- */
 
+/* The beginning of a file. False: it is empty, or cannot be read. */
+static bool read_in(const char *folder, const char *file, char text[TEXT]) {
+    char path[PATH];
+    return hak_print(path, PATH, "%s%s", folder, file) < PATH && hak_os_read(path, text, TEXT) > 0;
+}
+
 /* "max" is none; so is what cannot be read. */
 static size_t number_in(const char *text) {
     size_t number;
@@ -109,11 +115,8 @@ static size_t number_in(const char *text) {
 
 /* Version 1 says "none" by the largest number of whole pages. */
 static size_t limit_in(const char *folder, enum version v) {
-    char path[PATH], text[32];
-    if (hak_print(path, PATH, "%s%s", folder, file_of(v)) >= PATH ||
-        hak_os_read(path, text, sizeof text) <= 0)
-        return SIZE_MAX;
-    size_t limit = number_in(text);
+    char text[TEXT];
+    size_t limit = read_in(folder, file_of(v), text) ? number_in(text) : SIZE_MAX;
     return limit < (size_t)PTRDIFF_MAX - 65536 ? limit : SIZE_MAX;
 }
 
@@ -162,9 +165,8 @@ size_t hak_cgroup_limit(void) {
 /* "some avg10=1.23 ..."; false: there is no such file. */
 static bool pressure_in(const char *folder, const char *file, unsigned long *percent) {
     static const char begin[] = "some avg10=";
-    char path[PATH], text[64];
-    if (hak_print(path, PATH, "%s%s", folder, file) >= PATH ||
-        hak_os_read(path, text, sizeof text) <= 0 || !begins(text, begin))
+    char text[TEXT];
+    if (!read_in(folder, file, text) || !begins(text, begin))
         return false;
     size_t number = number_in(text + sizeof begin - 1);
     *percent = number <= 100 ? number : 0;
