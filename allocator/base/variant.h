@@ -28,24 +28,18 @@
 #define HAK_WRAPPED 0
 #endif
 
+/* Its options, and what it is called where a library tells about itself. */
 #if HAK_GUARD
 #define HAK_VARIANT_OPTIONS "policy/options_guard.def"
-#elif HAK_RESEARCH
-#define HAK_VARIANT_OPTIONS "policy/options_research.def"
-#elif HAK_HARDENED
-#define HAK_VARIANT_OPTIONS "policy/options_hardened.def"
-#else
-#define HAK_VARIANT_OPTIONS "policy/options_production.def"
-#endif
-
-/* What it is called where a library tells about itself. */
-#if HAK_GUARD
 #define HAK_VARIANT_NAME "guard"
 #elif HAK_RESEARCH
+#define HAK_VARIANT_OPTIONS "policy/options_research.def"
 #define HAK_VARIANT_NAME "research"
 #elif HAK_HARDENED
+#define HAK_VARIANT_OPTIONS "policy/options_hardened.def"
 #define HAK_VARIANT_NAME "hardened"
 #else
+#define HAK_VARIANT_OPTIONS "policy/options_production.def"
 #define HAK_VARIANT_NAME "production"
 #endif
 
