@@ -59,30 +59,25 @@ void hak_bin_flush(hak_heap *heap, unsigned cls) {
     hak_magazine_set_top(heap, cls, heap->bins[cls].bottom);
 }
 
-/* For a magazine of which most blocks were other heaps'. A thread that frees what others allocate
- * hardly needs it: it only gathers blocks for the way home. */
-static void keep_few(hak_heap *heap, unsigned cls) {
+static void flush_and_set_depth(hak_heap *heap, unsigned cls, unsigned depth) {
     hak_bin_flush(heap, cls);
     hak_magazine_shrink(heap, cls, 0);
-    hak_magazine_set_depth(heap, cls, few_of(cls));
+    hak_magazine_set_depth(heap, cls, depth);
 }
 
-/* A magazine that hands nothing out needs little depth: a step less than usual. */
-static void begin_to_shed(hak_heap *heap, unsigned cls) {
-    hak_bin_flush(heap, cls);
-    hak_magazine_shrink(heap, cls, 0);
-    hak_magazine_set_depth(heap, cls, hak_classes[cls].depth / HAK_DEPTH_STEP);
-    hak_slab_release_empty(heap, cls);
-}
-
+/* A thread that frees what others allocate hardly needs a magazine: that only gathers blocks for
+ * the way home. One that sheds hands nothing out, and needs little depth: a step less than usual.
+ */
 static void note_spill(hak_heap *heap, unsigned cls, size_t blocks, hak_given given) {
     if (given.remote > blocks / 2) {
         hak_mode_note(heap, cls, HAK_BEGAN_ANEW);
-        keep_few(heap, cls);
-    } else {
-        heap->bins[cls].in_runs = given.runs * HAK_LONG_RUN < blocks;
-        if (hak_mode_gave_back(heap, cls, blocks))
-            begin_to_shed(heap, cls);
+        flush_and_set_depth(heap, cls, few_of(cls));
+        return;
+    }
+    heap->bins[cls].in_runs = given.runs * HAK_LONG_RUN < blocks;
+    if (hak_mode_gave_back(heap, cls, blocks)) {
+        flush_and_set_depth(heap, cls, hak_classes[cls].depth / HAK_DEPTH_STEP);
+        hak_slab_release_empty(heap, cls);
     }
 }
 
