@@ -16,14 +16,9 @@ static bool is_share(unsigned long value) {
     return (value & HAK_SHARE) != 0;
 }
 
-static size_t bytes_of(unsigned long value, size_t granted) {
-    if (value == 0)
-        return SIZE_MAX;
-    return is_share(value) ? share_of(granted, value & ~HAK_SHARE) : value;
-}
-
-static size_t pages_of(size_t bytes) {
-    return bytes == SIZE_MAX ? SIZE_MAX : bytes >> HAK_PAGE_SHIFT;
+static size_t pages_of(unsigned long value, size_t granted) {
+    size_t bytes = is_share(value) ? share_of(granted, value & ~HAK_SHARE) : value;
+    return value == 0 || bytes == SIZE_MAX ? SIZE_MAX : bytes >> HAK_PAGE_SHIFT;
 }
 
 static void set(size_t soft, size_t hard) {
@@ -43,8 +38,8 @@ static size_t follow_policy(void) {
     hak_policy_copy(&policy);
     bool shares = is_share(policy.soft_limit) || is_share(policy.hard_limit);
     size_t granted = shares ? hak_cgroup_limit() : SIZE_MAX;
-    size_t soft = is_short(policy.pressure) ? 0 : pages_of(bytes_of(policy.soft_limit, granted));
-    set(soft, pages_of(bytes_of(policy.hard_limit, granted)));
+    size_t soft = is_short(policy.pressure) ? 0 : pages_of(policy.soft_limit, granted);
+    set(soft, pages_of(policy.hard_limit, granted));
     atomic_store_explicit(&hak_limit_moves, shares || policy.pressure != 0, memory_order_relaxed);
     if (shares && granted == SIZE_MAX && policy.quiet == 0)
         return 0;
