@@ -11,8 +11,7 @@
 typedef struct finder {
     bool (*found)(struct finder *by, hak_suspect *s);
     hak_suspect *origin; /* where the look began; NULL: outside of all */
-    void (*count)(const hak_suspect *held, void *context);
-    void *context;
+    size_t held, held_bytes;
 } finder;
 
 /* ---- looking at memory ---- */
@@ -167,13 +166,15 @@ static bool take(finder *by, hak_suspect *s) {
     if (s->verdict != HAK_INDIRECT)
         return false;
     s->verdict = HAK_COUNTED;
-    by->count(s, by->context);
+    by->held++;
+    by->held_bytes += s->size;
     return true;
 }
 
-void hak_reach_count(hak_suspect *direct, void (*count)(const hak_suspect *held, void *context),
-                     void *context) {
-    finder by = {.found = take, .origin = direct, .count = count, .context = context};
+size_t hak_reach_count(hak_suspect *direct, size_t *bytes) {
+    finder by = {.found = take, .origin = direct};
     look_into(&by, direct);
     go_on(&by);
+    *bytes = by.held_bytes;
+    return by.held;
 }

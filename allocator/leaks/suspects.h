@@ -68,7 +68,6 @@ bool hak_roots_look(uintptr_t stack);
 /* Says of all that were not reached whether they are direct. Returns how many were not. */
 size_t hak_reach_split(void);
 
-/* Calls `count` for each indirect suspect that this direct one holds, but for those that it was
- * called for already. */
-void hak_reach_count(hak_suspect *direct, void (*count)(const hak_suspect *held, void *context),
-                     void *context);
+/* Counts the indirect suspects that this direct one holds, but for those that were counted already,
+ * and their bytes. */
+size_t hak_reach_count(hak_suspect *direct, size_t *bytes);

@@ -11,12 +11,6 @@ typedef struct sums {
     size_t blocks, bytes, held, held_bytes;
 } sums;
 
-static void add_held(const hak_suspect *s, void *context) {
-    sums *to = context;
-    to->held++;
-    to->held_bytes += s->size;
-}
-
 static void add_group(sums *to, const sums *group) {
     to->blocks += group->blocks;
     to->bytes += group->bytes;
@@ -55,7 +49,7 @@ static void collect(sums *all) {
     for (hak_suspect *s = hak_suspected.all; s < hak_suspected.all + hak_suspected.count; s++)
         if (s->verdict == HAK_DIRECT) {
             sums one = {.blocks = 1, .bytes = s->size};
-            hak_reach_count(s, add_held, &one);
+            one.held = hak_reach_count(s, &one.held_bytes);
             add_group(&groups[s->origin], &one);
             add_group(all, &one);
         }
