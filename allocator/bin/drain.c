@@ -1,5 +1,3 @@
-#include "bin/drain.h"
-
 #include "base/bits.h"
 #include "bin/bin.h"
 #include "bin/give.h"

@@ -1,7 +1,6 @@
 #include "base/bits.h"
 #include "base/classes.h"
 #include "bin/bin.h"
-#include "bin/drain.h"
 #include "bin/transfer.h"
 #include "heap/heap.h"
 #include "heap/seat.h"

@@ -2,7 +2,6 @@
 
 #include "base/classes.h"
 #include "bin/bin.h"
-#include "bin/drain.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
 #include "heap/seat.h"

@@ -1,6 +1,6 @@
 #include "reclaim/purge.h"
 
-#include "bin/drain.h"
+#include "bin/bin.h"
 #include "heap/heap.h"
 #include "heap/owner.h"
 #include "heap/seat.h"

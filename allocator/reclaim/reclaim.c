@@ -1,6 +1,6 @@
 #include "reclaim/reclaim.h"
 
-#include "bin/drain.h"
+#include "bin/bin.h"
 #include "magazine/arm.h"
 #include "magazine/magazine.h"
 #include "os/barrier.h"

@@ -5,7 +5,7 @@
 #include "base/classes.h"
 #include "heap/heap.h"
 #include "remote/chain.h"
-#include "bin/drain.h"
+#include "bin/bin.h"
 #include "slab/slab.h"
 #include "model.h"
 #include "policy/policy.h"
