@@ -21,7 +21,7 @@ typedef struct live {
 static hak_site *sites;
 static live *blocks;
 static size_t live_count;
-static uint64_t lost;
+static _Atomic uint64_t lost;
 static bool is_closed; /* nothing begins any more */
 static hak_lock lock;
 
@@ -204,10 +204,7 @@ void hak_sites_each(void (*visit)(const hak_site *site, void *context), void *co
 }
 
 uint64_t hak_sites_lost(void) {
-    hak_lock_take(&lock);
-    uint64_t count = lost;
-    hak_lock_give(&lock);
-    return count;
+    return lost;
 }
 
 /* Found held, the tables may be half changed: the child begins with empty ones. */
