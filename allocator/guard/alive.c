@@ -3,7 +3,6 @@
 #include "guard/alive.h"
 
 #include "base/bits.h"
-#include "base/classes.h"
 #include "guard/fence.h"
 #include "guard/quarantine.h"
 #include "guard/refuse.h"

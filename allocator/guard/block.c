@@ -4,7 +4,6 @@
 #include "guard/quarantine.h"
 #include "guard/record.h"
 #include "guard/refuse.h"
-#include "os/os.h"
 #include "policy/policy.h"
 
 #include <errno.h>

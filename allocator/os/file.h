@@ -19,6 +19,9 @@ HAK_COLD long hak_os_read_trusted(const char *path, char *text, size_t size, con
 bool hak_os_each_line(const char *path, void (*each)(const char *line, void *context),
                       void *context);
 
+/* Why a file cannot be made or written, as the end of a sentence; NULL: the error has no words. */
+const char *hak_os_reason(int error);
+
 /* ---- a file that is written in one go: private, and under its name only when it is whole ---- */
 
 typedef struct hak_out {

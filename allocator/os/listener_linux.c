@@ -1,8 +1,7 @@
 #include "os/listener.h"
 
-#include "base/text.h"
 #include "os/calls.h"
-#include "os/reason.h"
+#include "os/file.h"
 #include "os/thread.h"
 
 #include <errno.h>

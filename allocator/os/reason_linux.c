@@ -1,7 +1,7 @@
-#include "os/reason.h"
+/* Errors of the system in words, without libc's strerror: that one may allocate. */
+#include "os/file.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 /* The words lie in the table itself, for pointers would cost each process a relocation. */
 static const struct {

@@ -2,7 +2,6 @@
 
 #include "bin/bin.h"
 #include "heap/heap.h"
-#include "heap/owner.h"
 #include "heap/seat.h"
 #include "limits/limit.h"
 #include "magazine/arm.h"
@@ -10,7 +9,6 @@
 #include "os/os.h"
 #include "pages/dirty.h"
 #include "pages/epoch.h"
-#include "pages/excess.h"
 #include "pages/spare.h"
 #include "policy/policy.h"
 #include "reclaim/abandon.h"

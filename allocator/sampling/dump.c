@@ -4,7 +4,6 @@
 #include "os/calls.h"
 #include "os/file.h"
 #include "os/lock.h"
-#include "os/reason.h"
 #include "sampling/sampling.h"
 #include "sampling/sites.h"
 
