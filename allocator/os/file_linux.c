@@ -97,11 +97,9 @@ bool hak_os_each_line(const char *path, void (*each)(const char *line, void *con
 /* "size resident shared ...", in pages. */
 size_t hak_os_process_resident(void) {
     char text[128];
-    size_t size, pages;
-    if (!hak_os_may_ask() || hak_os_read("/proc/self/statm", text, sizeof text) < 0)
-        return 0;
-    const char *rest = hak_read_decimal(text, &size);
-    bool known = rest != NULL && *rest == ' ' && hak_read_decimal(rest + 1, &pages) != NULL;
+    size_t pages;
+    bool known = hak_os_may_ask() && hak_os_read("/proc/self/statm", text, sizeof text) >= 0 &&
+                 hak_read_decimal(hak_field(text, 1), &pages) != NULL;
     return known ? pages * hak_os_page_size() : 0;
 }
 
