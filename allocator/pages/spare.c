@@ -109,14 +109,15 @@ static void put_in(spare *s, hak_slab *run, bool zeroed) {
 static void keep(hak_slab *run, bool zeroed) {
     hak_lock_take(&hak_segment_lock);
     spare *s = place_for_another();
-    if (s != NULL && s->run != NULL)
-        clear_and_leave(s);
-    if (s != NULL)
-        put_in(s, run, zeroed);
-    else
+    if (s == NULL) {
         hak_run_give_locked(run, zeroed, false);
-    if (s != NULL && is_limited())
-        clear_and_leave(s);
+    } else {
+        if (s->run != NULL)
+            clear_and_leave(s);
+        put_in(s, run, zeroed);
+        if (is_limited())
+            clear_and_leave(s);
+    }
     hak_lock_give(&hak_segment_lock);
 }
 
@@ -168,8 +169,8 @@ bool hak_spare_release(void) {
 
 size_t hak_spare_pages(void) {
     size_t pages = 0;
-    for (size_t i = 0; i < MOST_SPARES; i++) {
-        const hak_slab *run = spares[i].run;
+    for (const spare *s = spares; s < end; s++) {
+        const hak_slab *run = s->run;
         pages += run != NULL ? run->pages : 0;
     }
     return pages;
