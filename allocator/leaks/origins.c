@@ -1,6 +1,5 @@
 #include "leaks/origins.h"
 
-#include "base/bits.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -12,15 +11,9 @@ static _Atomic uint32_t *slots;
 static _Atomic uint32_t last;
 
 bool hak_origins_open(void) {
-    size_t page = hak_os_page_size();
-    size_t slots_size = hak_round_up(SLOTS * sizeof *slots, page);
-    size_t stacks_size = hak_round_up(HAK_ORIGINS * sizeof *stacks, page);
-    char *both = stacks == NULL ? hak_os_map(slots_size + stacks_size, 1) : NULL;
-    if (both == NULL)
-        return stacks != NULL;
-    slots = (_Atomic uint32_t *)(void *)both;
-    stacks = (hak_stack *)(void *)(both + slots_size);
-    return true;
+    slots = hak_os_map_once(slots, SLOTS * sizeof *slots);
+    stacks = hak_os_map_once(stacks, HAK_ORIGINS * sizeof *stacks);
+    return slots != NULL && stacks != NULL;
 }
 
 /* A number for a stack that is new; 0: there are no more. */

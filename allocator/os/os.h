@@ -46,6 +46,10 @@ bool hak_os_offer(void *start, size_t size);
  * the system refuses, also what it could never back. */
 void *hak_os_map(size_t size, size_t align);
 void hak_os_unmap(void *start, size_t size);
+/* What is there already, or else such a mapping of as many pages as hold the bytes. */
+HAK_INLINE void *hak_os_map_once(void *there, size_t bytes) {
+    return there != NULL ? there : hak_os_map(hak_round_up(bytes, hak_os_page_size()), 1);
+}
 /* The same mapping with another size; it may move. NULL: refused, nothing happened. */
 void *hak_os_remap(void *start, size_t size, size_t new_size);
 /* Moves the memory of a committed block, and so much more, into a mapping by itself; the old place

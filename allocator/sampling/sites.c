@@ -34,15 +34,9 @@ static _Atomic bool peak_reached;
 
 bool hak_sites_open(void) {
     hak_lock_take(&lock);
-    if (sites == NULL) {
-        size_t page = hak_os_page_size();
-        size_t sites_size = hak_round_up(SITES * sizeof *sites, page);
-        size_t live_size = hak_round_up(LIVE * sizeof *blocks, page);
-        char *both = hak_os_map(sites_size + live_size, 1);
-        if (both != NULL)
-            blocks = (live *)(both + sites_size);
-        sites = (hak_site *)both;
-    }
+    blocks = hak_os_map_once(blocks, LIVE * sizeof *blocks);
+    if (blocks != NULL)
+        sites = hak_os_map_once(sites, SITES * sizeof *sites);
     hak_lock_give(&lock);
     return sites != NULL;
 }
