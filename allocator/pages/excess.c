@@ -12,10 +12,19 @@ enum { LOOK_US = 50 };
 
 /* ---- pages ---- */
 
-static HAK_EARLY uint64_t seen_at_ms; /* when a teardown was last seen; at first, process start */
+/* Notes that it happens now, and returns whether it did within the last purge delay, too. A program
+ * that frees what it asks for again soon keeps the pages: else it would fault all of them in each
+ * time. */
+static bool note_turn(_Atomic uint64_t *last_ms) {
+    uint64_t now = hak_os_now_ms(), last = atomic_exchange(last_ms, now);
+    return last != 0 && now - last <= hak_policy_now()->purge_delay_ms;
+}
+
+/* When a teardown was last seen; at first, process start. */
+static HAK_EARLY _Atomic uint64_t torn_down_ms;
 
 void hak_excess_start(void) {
-    seen_at_ms = hak_os_now_ms();
+    note_turn(&torn_down_ms);
 }
 
 /* How many dirty pages may wait for the end of the epoch. */
@@ -25,17 +34,15 @@ static size_t allowed(size_t used) {
 
 /* Notes a step of a teardown, and returns whether the teardown is rare. It goes on as long as each
  * call finds fewer pages held than the one before. It is rare if a purge delay lies between it and
- * the teardown before, or the start of the process. A program that tears down more often will soon
- * build up again, and would miss its pages. */
+ * the teardown before, or the start of the process. */
 static bool note_teardown(void) {
     static size_t held_before;
     static bool rare;
-    uint64_t now = hak_os_now_ms();
     size_t held = hak_pages_held();
+    bool again = note_turn(&torn_down_ms);
     if (held > held_before)
-        rare = now - seen_at_ms > hak_policy_now()->purge_delay_ms;
+        rare = !again;
     held_before = held;
-    seen_at_ms = now;
     return rare;
 }
 
@@ -129,14 +136,6 @@ size_t hak_excess_bytes_since(uint64_t faults) {
 
 uint64_t hak_excess_faults_of(size_t pages) {
     return (pages << HAK_PAGE_SHIFT) / bytes_per_fault();
-}
-
-/* Notes that it happens now, and returns whether it did within the last purge delay, too. A program
- * that frees huge blocks and asks for them in turn keeps their pages: else it would fault all of
- * them in each time. */
-static bool note_turn(_Atomic uint64_t *last_ms) {
-    uint64_t now = hak_os_now_ms(), last = atomic_exchange(last_ms, now);
-    return last != 0 && now - last <= hak_policy_now()->purge_delay_ms;
 }
 
 /* A dense huge block goes to the system at once if no other was freed for a while: a program that
