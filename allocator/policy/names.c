@@ -37,44 +37,36 @@ bool hak_name_is_known(const char *name, size_t length) {
 
 enum { LONGEST = 32 }; /* as long as an option's name may be */
 
-static unsigned least(unsigned a, unsigned b, unsigned c) {
-    unsigned ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
 /* Letters to put in, to leave out or to change until one is the other. Source: Wagner & Fischer,
  * "The String-to-String Correction Problem" (1974). */
-static unsigned distance(const char *a, size_t length, const char *b) {
-    unsigned row[LONGEST + 1];
-    size_t width = strlen(b);
+static size_t distance(const char *a, size_t length, const char *b) {
+    size_t row[LONGEST + 1], width = strlen(b);
     for (size_t j = 0; j <= width; j++)
-        row[j] = (unsigned)j;
+        row[j] = j;
     for (size_t i = 0; i < length; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i + 1;
+        size_t diagonal = row[0];
+        row[0] = i + 1;
         for (size_t j = 0; j < width; j++) {
-            unsigned changed = diagonal + (hak_lower(a[i]) != hak_lower(b[j]));
+            size_t changed = diagonal + (hak_lower(a[i]) != hak_lower(b[j]));
             diagonal = row[j + 1];
-            row[j + 1] = least(row[j] + 1, row[j + 1] + 1, changed);
+            row[j + 1] = hak_least(hak_least(row[j], row[j + 1]) + 1, changed);
         }
     }
     return row[width];
 }
 
 /* At most a third of the letters behind the prefix may differ. */
-static unsigned most_for(size_t length) {
-    size_t third = (length > HAK_PREFIX ? length - HAK_PREFIX : length) / 3;
-    return (unsigned)(third > 1 ? third : 1);
+static size_t most_for(size_t length) {
+    return hak_most((length > HAK_PREFIX ? length - HAK_PREFIX : length) / 3, 1);
 }
 
 typedef struct search {
     const char *name, *nearest;
-    size_t length, skip;
-    unsigned best;
+    size_t length, skip, best;
 } search;
 
 static void compare(search *s, const char *variable) {
-    unsigned d = distance(s->name, s->length, variable + s->skip);
+    size_t d = distance(s->name, s->length, variable + s->skip);
     if (d < s->best) {
         s->best = d;
         s->nearest = variable;
