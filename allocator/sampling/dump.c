@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 /* In memory that every process has: a stack may be as small as a signal's. */
@@ -67,11 +66,8 @@ int hak_profile_write(const char *path) {
 }
 
 void hak_profile_set_prefix(const char *text) {
-    size_t length = strlen(text);
-    if (length >= sizeof prefix)
-        return;
-    memcpy(prefix, text, length + 1);
-    prefix_is_set = length != 0;
+    size_t length = hak_print(prefix, sizeof prefix, "%s", text);
+    prefix_is_set = length != 0 && length < sizeof prefix;
 }
 
 enum { PATH_ROOM = PATH_MAX + 64 };
