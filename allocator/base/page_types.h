@@ -167,12 +167,12 @@ typedef struct hak_pass {
 /* Address space for pages, and the tables that describe them. Once the range is published `limit`
  * and what is behind it only grow; the rest is constant but for the tables' contents. */
 struct hak_range {
-    size_t segments_most;   /* how far the range can grow */
-    size_t segments_ready;  /* tables exist up to here; limit = 32 * this */
-    size_t segments_usable; /* mapped up to here */
-    size_t segments_fresh;  /* handed out once, up to here */
-    size_t stale_room;      /* 1 + the node of level 1 to compute anew; 0: none. pages/room.c */
-    bool is_reserved;       /* hak_os_reserve, not hak_os_plan */
+    size_t segments_most;  /* how far the range can grow */
+    size_t segments_ready; /* tables exist up to here; limit = 32 * this */
+    size_t segments_fresh; /* handed out once, up to here */
+    size_t stale_room;     /* 1 + the node of level 1 to compute anew; 0: none. pages/room.c */
+    uintptr_t mapped;      /* the pages are, up to here */
+    bool is_reserved;      /* hak_os_reserve, not hak_os_plan */
     struct {
         uintptr_t start, mapped; /* from where on, and up to where it is mapped */
     } tables[HAK_TABLES];

@@ -141,17 +141,6 @@ hak_range *hak_range_add(size_t least) {
 
 /* ---- growing ---- */
 
-/* Makes segments usable up to `end`: some hundred page faults in each cost more than the call. */
-static enum hak_commit commit_segments(hak_range *r, size_t end) {
-    if (end <= r->segments_usable)
-        return HAK_COMMITTED;
-    enum hak_commit done = hak_range_commit(r, r->base + r->segments_usable * HAK_SEGMENT_SIZE,
-                                            r->base + end * HAK_SEGMENT_SIZE);
-    if (done == HAK_COMMITTED)
-        r->segments_usable = end;
-    return done;
-}
-
 /* Segments that r lacks to end with `pages` free pages. */
 static size_t missing(hak_range *r, size_t pages) {
     size_t there = hak_room_at_end(r), more = pages > there ? pages - there : 0;
@@ -172,11 +161,12 @@ static hak_range *range_with_room(size_t pages) {
     return add_range(least, hak_most(FURTHER, hak_range_pages() / HAK_PAGES_PER_SEGMENT));
 }
 
-/* Address space that is taken ends the range where it is. */
+/* Address space that is taken ends the range where it is. Segments are mapped as they are handed
+ * out: some hundred page faults in each cost more than the call. */
 static bool make_ready(hak_range *r, size_t end) {
     enum hak_commit done = hak_tables_grow(r, end);
     if (done == HAK_COMMITTED)
-        done = commit_segments(r, end);
+        done = hak_range_map(r, &r->mapped, r->base + end * HAK_SEGMENT_SIZE);
     if (done == HAK_TAKEN)
         r->segments_most = r->segments_fresh;
     return done == HAK_COMMITTED;

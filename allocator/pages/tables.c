@@ -44,7 +44,7 @@ size_t hak_tables_size(size_t segments) {
 }
 
 void hak_tables_lay_out(hak_range *r, uintptr_t start, size_t segments) {
-    r->base = start + hak_tables_size(segments);
+    r->base = r->mapped = start + hak_tables_size(segments);
     r->segments_most = segments;
     for (enum hak_table table = 0; table < HAK_TABLES; table++) {
         r->tables[table].start = r->tables[table].mapped = start;
@@ -63,21 +63,22 @@ void hak_tables_lay_out(hak_range *r, uintptr_t start, size_t segments) {
 
 /* ---- mapping them ---- */
 
-enum hak_commit hak_range_commit(const hak_range *r, uintptr_t from, uintptr_t to) {
-    enum hak_commit done = hak_os_commit((void *)from, to - from, r->is_reserved);
-    if (done == HAK_COMMITTED)
-        hak_os_huge_pages((void *)from, to - from,
-                          (enum hak_huge_pages)hak_policy_now()->huge_pages);
+enum hak_commit hak_range_map(const hak_range *r, uintptr_t *mapped, uintptr_t to) {
+    if (to <= *mapped)
+        return HAK_COMMITTED;
+    void *start = (void *)*mapped;
+    size_t size = to - *mapped;
+    enum hak_commit done = hak_os_commit(start, size, r->is_reserved);
+    if (done != HAK_COMMITTED)
+        return done;
+    hak_os_huge_pages(start, size, (enum hak_huge_pages)hak_policy_now()->huge_pages);
+    *mapped = to;
     return done;
 }
 
 static enum hak_commit grow_table(hak_range *r, enum hak_table table, size_t segments) {
-    uintptr_t from = r->tables[table].mapped;
     uintptr_t to = r->tables[table].start + table_size(table, segments, r->segments_most);
-    enum hak_commit done = from < to ? hak_range_commit(r, from, to) : HAK_COMMITTED;
-    if (done == HAK_COMMITTED && from < to)
-        r->tables[table].mapped = to;
-    return done;
+    return hak_range_map(r, &r->tables[table].mapped, to);
 }
 
 /* Hardened builds: what free asks (pages/range.h). */

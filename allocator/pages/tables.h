@@ -22,8 +22,9 @@ enum hak_commit hak_tables_grow(hak_range *r, size_t segments);
 /* Unmaps what was mapped of the tables of a range that nobody has heard of. */
 void hak_tables_drop(hak_range *r);
 
-/* Maps addresses of the range, with huge pages as the policy has it. */
-enum hak_commit hak_range_commit(const hak_range *r, uintptr_t from, uintptr_t to);
+/* Maps addresses of the range from *mapped to `to`, which *mapped is then, with huge pages as the
+ * policy has it. */
+enum hak_commit hak_range_map(const hak_range *r, uintptr_t *mapped, uintptr_t to);
 
 /* A slab begins here: its segments' tables are touched from now on. By its owner, without the
  * lock. */

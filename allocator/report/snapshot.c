@@ -65,7 +65,7 @@ static void add_segment(hak_snapshot *s, const hak_range *r, size_t index) {
 
 static void add_ranges(hak_snapshot *s) {
     HAK_EACH_RANGE(r) {
-        s->reserved += r->segments_usable * HAK_SEGMENT_SIZE;
+        s->reserved += r->mapped - r->base;
         for (size_t at = 0; at < r->segments_fresh; at++)
             add_segment(s, r, at);
     }
