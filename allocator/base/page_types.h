@@ -168,7 +168,6 @@ typedef struct hak_pass {
  * and what is behind it only grow; the rest is constant but for the tables' contents. */
 struct hak_range {
     size_t segments_most;  /* how far the range can grow */
-    size_t segments_ready; /* tables exist up to here; limit = 32 * this */
     size_t segments_fresh; /* handed out once, up to here */
     size_t stale_room;     /* 1 + the node of level 1 to compute anew; 0: none. pages/room.c */
     uintptr_t mapped;      /* the pages are, up to here */
@@ -181,7 +180,7 @@ struct hak_range {
 
     /* What each free reads: one line, and not the first one of a page (pages/range.h). */
     _Alignas(64) uintptr_t base; /* first page */
-    size_t limit;                /* pages below it may be looked up in the tables */
+    size_t limit;                /* pages below it have tables, and may be looked up there */
     uint8_t *classes;
     hak_pass pass[HAK_HARDENED]; /* base and limit, as free reads them there */
     hak_slab *slabs;

@@ -69,7 +69,8 @@ uintptr_t hak_owner_elsewhere(const void *p) {
 static bool are_planned(uintptr_t start, size_t size) {
     bool any = false;
     HAK_EACH_RANGE(r) {
-        uintptr_t end = r->base + hak_most(r->segments_most, r->segments_ready) * HAK_SEGMENT_SIZE;
+        uintptr_t end =
+            r->base + hak_most(r->segments_most * HAK_SEGMENT_SIZE, r->limit << HAK_PAGE_SHIFT);
         any |= start < end && r->tables[0].start < start + size;
     }
     return any;
@@ -126,7 +127,7 @@ static hak_range *add_range(size_t least, size_t wanted) {
         wanted = hak_policy_now()->reserve_mib * (size_t)1048576 / HAK_SEGMENT_SIZE;
     wanted = hak_most(wanted, least);
     hak_range *r = &hak_ranges[index];
-    if (r->segments_ready != 0)
+    if (r->limit != 0)
         *r = (hak_range){0}; /* in a forked child: another thread was making it */
     if (!add_plan(r, wanted) && !add_reservation(r, wanted, least))
         return NULL;

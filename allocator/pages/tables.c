@@ -94,7 +94,6 @@ static enum hak_commit grow_to(hak_range *r, size_t segments) {
         if (done != HAK_COMMITTED)
             return done;
     }
-    r->segments_ready = segments;
     __atomic_store_n(&r->limit, segments * HAK_PAGES_PER_SEGMENT, __ATOMIC_RELEASE);
     if (HAK_HARDENED)
         widen_pass(r, segments * HAK_PAGES_PER_SEGMENT);
@@ -103,8 +102,8 @@ static enum hak_commit grow_to(hak_range *r, size_t segments) {
 
 enum hak_commit hak_tables_grow(hak_range *r, size_t segments) {
     enum hak_commit done = HAK_COMMITTED;
-    while (done == HAK_COMMITTED && r->segments_ready < segments) {
-        size_t end = r->segments_ready + TABLE_STEP;
+    while (done == HAK_COMMITTED && r->limit < segments * HAK_PAGES_PER_SEGMENT) {
+        size_t end = r->limit / HAK_PAGES_PER_SEGMENT + TABLE_STEP;
         done = grow_to(r, end < r->segments_most ? end : r->segments_most);
     }
     return done;

@@ -79,6 +79,10 @@ static void it_ends_where_something_lies(void) {
     CHECK(hak_range_of((void *)run->start) == &hak_ranges[1]);
 }
 
+static size_t segments_with_tables(void) {
+    return hak_ranges[0].limit / HAK_PAGES_PER_SEGMENT;
+}
+
 /* The pages of a further range would begin at this segment of the first one. */
 static void another_lies_elsewhere(size_t segment) {
     const hak_range *first = &hak_ranges[0];
@@ -88,7 +92,7 @@ static void another_lies_elsewhere(size_t segment) {
     CHECK(run && led_to == 0);
     const hak_range *other = hak_range_of((void *)run->start);
     CHECK(other != first);
-    for (int i = 0; i < MOST_RUNS && first->segments_ready <= segment; i++)
+    for (int i = 0; i < MOST_RUNS && first->limit / HAK_PAGES_PER_SEGMENT <= segment; i++)
         CHECK(hak_run_take(HAK_HOME_OF_SLABS, PAGES, 1, &zeroed));
     CHECK_THAT(hak_range_of((void *)run->start) == other,
                "what lies at segment %zu belongs to another range, too", segment);
@@ -97,18 +101,18 @@ static void another_lies_elsewhere(size_t segment) {
 /* Tables are made for many segments at once, long before the pages are mapped. */
 static void another_within_its_tables(void) {
     take(PAGES);
-    another_lies_elsewhere(hak_ranges[0].segments_ready / 2);
+    another_lies_elsewhere(segments_with_tables() / 2);
 }
 
 static void another_where_it_will_grow(void) {
     take(PAGES);
-    another_lies_elsewhere(hak_ranges[0].segments_ready * 5 / 2);
+    another_lies_elsewhere(segments_with_tables() * 5 / 2);
 }
 
 static void another_behind_its_end(void) {
     take(PAGES);
     it_ends_where_something_lies();
-    another_lies_elsewhere(hak_ranges[0].segments_ready / 2);
+    another_lies_elsewhere(segments_with_tables() / 2);
 }
 
 static void use_a_plan(void) {
