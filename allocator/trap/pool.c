@@ -1,9 +1,7 @@
 #include "trap/pool.h"
 
-#include "base/bits.h"
 #include "os/calls.h"
 #include "os/fault.h"
-#include "os/os.h"
 
 #include <unistd.h>
 
@@ -23,7 +21,6 @@ bool hak_trap_open(void) {
         return false;
     }
     hak_traps.slots = (hak_trap_slot *)all;
-    hak_traps.page = page;
     hak_traps.size = size;
     hak_traps.start = (uintptr_t)all + events;
     return true;
@@ -81,13 +78,13 @@ size_t hak_trap_claim(void) {
 /* A page that faults lies between two slots: the nearer one is meant, unless only the other one has
  * a block, or ever had one. */
 size_t hak_trap_slot_at(const void *address) {
-    size_t at = (uintptr_t)address - hak_traps.start, page = at / hak_traps.page;
+    size_t at = (uintptr_t)address - hak_traps.start, page = at / hak_os_page_size();
     size_t right = page / 2, left = right - 1;
     if (page % 2 == 1 || right == 0)
         return right;
     if (right == HAK_TRAP_SLOTS)
         return left;
-    bool is_left = at % hak_traps.page < hak_traps.page / 2;
+    bool is_left = at % hak_os_page_size() < hak_os_page_size() / 2;
     size_t near = is_left ? left : right, far = is_left ? right : left;
     bool near_lives = hak_trap_state_of(near) >= HAK_TRAP_LIVE;
     bool far_lives = hak_trap_state_of(far) >= HAK_TRAP_LIVE;

@@ -15,6 +15,7 @@
  * one compare-and-swap, and what a forked child finds BUSY is lost to it. */
 #pragma once
 
+#include "os/os.h"
 #include "sampling/sites.h"
 
 #include <stdatomic.h>
@@ -35,7 +36,7 @@ typedef struct hak_trap_slot {
 
 typedef struct hak_trap_pool {
     uintptr_t start; /* of the first page that faults; 0: there is no pool */
-    size_t size, page;
+    size_t size;
     hak_trap_slot *slots;
     _Atomic uint64_t words[HAK_TRAP_SLOTS];
 } hak_trap_pool;
@@ -52,7 +53,7 @@ HAK_INLINE bool hak_trap_holds(const void *address) {
 }
 
 HAK_INLINE char *hak_trap_page(size_t slot) {
-    return (char *)hak_traps.start + (2 * slot + 1) * hak_traps.page;
+    return (char *)hak_traps.start + (2 * slot + 1) * hak_os_page_size();
 }
 
 HAK_INLINE char *hak_trap_start(size_t slot) {

@@ -1,8 +1,6 @@
 #include "trap/trap.h"
 
-#include "base/bits.h"
 #include "os/fault.h"
-#include "os/os.h"
 #include "os/thread.h"
 #include "trap/canary.h"
 #include "trap/pool.h"
@@ -14,7 +12,7 @@ enum { STEP = 16, SPINS = 1000 };
 static hak_fenced fenced(size_t slot) {
     const hak_trap_slot *s = &hak_traps.slots[slot];
     char *page = hak_trap_page(slot), *block = page + s->offset;
-    return (hak_fenced){page, block, block + s->size, page + hak_traps.page};
+    return (hak_fenced){page, block, block + s->size, page + hak_os_page_size()};
 }
 
 static void check(size_t slot, const char *function) {
@@ -38,7 +36,7 @@ static void *begin(size_t slot, size_t size, bool right) {
     size_t room = hak_round_up(size != 0 ? size : 1, STEP);
     hak_trap_slot *s = &hak_traps.slots[slot];
     s->size = (uint32_t)size;
-    s->offset = right ? (uint32_t)(hak_traps.page - room) : 0;
+    s->offset = right ? (uint32_t)(hak_os_page_size() - room) : 0;
     hak_canary_put(fenced(slot));
     hak_trap_note(&s->allocated);
     hak_trap_pass(slot, HAK_TRAP_BUSY, HAK_TRAP_LIVE);
@@ -47,10 +45,10 @@ static void *begin(size_t slot, size_t size, bool right) {
 
 void *hak_trap_take(size_t size, bool right) {
     watch_faults();
-    size_t slot = size <= hak_traps.page ? hak_trap_claim() : HAK_TRAP_SLOTS;
+    size_t slot = size <= hak_os_page_size() ? hak_trap_claim() : HAK_TRAP_SLOTS;
     if (slot == HAK_TRAP_SLOTS)
         return NULL;
-    if (!hak_os_unprotect(hak_trap_page(slot), hak_traps.page)) {
+    if (!hak_os_unprotect(hak_trap_page(slot), hak_os_page_size())) {
         hak_trap_retire(slot);
         return NULL;
     }
@@ -59,13 +57,13 @@ void *hak_trap_take(size_t size, bool right) {
 
 /* Somebody may just be looking at its canary; and may wait for the processor of this very thread,
  * if that has a higher priority. */
-static bool pass_when_checked(size_t slot, enum hak_trap_state to) {
+static bool claim_to_free(size_t slot) {
     for (unsigned spins = 0; hak_trap_state_of(slot) == HAK_TRAP_CHECKED; spins++)
         if (spins < SPINS)
             HAK_PAUSE();
         else
             hak_os_sleep_ms(1);
-    return hak_trap_pass(slot, HAK_TRAP_LIVE, to);
+    return hak_trap_pass(slot, HAK_TRAP_LIVE, HAK_TRAP_BUSY);
 }
 
 static bool was_freed(const void *block, size_t slot) {
@@ -82,12 +80,12 @@ bool hak_trap_give(void *block) {
     if (!hak_trap_holds(block))
         return false;
     size_t slot = hak_trap_slot_at(block);
-    if (hak_trap_start(slot) != block || !pass_when_checked(slot, HAK_TRAP_BUSY))
+    if (hak_trap_start(slot) != block || !claim_to_free(slot))
         refuse(block, "free", slot, "double free");
     check(slot, "free");
     hak_trap_note(&hak_traps.slots[slot].freed);
-    hak_os_protect(hak_trap_page(slot), hak_traps.page);
-    hak_os_purge(hak_trap_page(slot), hak_traps.page);
+    hak_os_protect(hak_trap_page(slot), hak_os_page_size());
+    hak_os_purge(hak_trap_page(slot), hak_os_page_size());
     hak_trap_retire(slot);
     return true;
 }
