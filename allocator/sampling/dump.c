@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <unistd.h>
 
 /* In memory that every process has: a stack may be as small as a signal's. */
 static hak_out out;
