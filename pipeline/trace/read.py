@@ -76,6 +76,11 @@ class Process(BaseModel):
     closed: bool
 
     @property
+    def calls(self) -> int:
+        """About how many events there were, also those that a ring has written over."""
+        return max(self.sealed_events, self.about_events)
+
+    @property
     def name(self) -> str:
         """The command line on one line that any terminal can show, or a dash."""
         text = self.command.encode("latin-1", "replace").decode("utf-8", "replace")

@@ -51,8 +51,8 @@ def try_once(tree: Tree, profile: str, trace: Trace) -> Iterator[str]:
 
 def seen(seconds: float, found: Sequence[Process]) -> Iterator[str]:
     """Yield what was seen, and what a profile would make nothing of."""
-    calls = sum(one.about_events for one in found)
-    most = max(found, key=lambda one: one.about_events)
+    calls = sum(one.calls for one in found)
+    most = max(found, key=lambda one: one.calls)
     yield (
         f"tried once: {seconds:.2f} s, about {calls:,} calls of malloc and free, most by "
         f"{many(most.threads, 'thread')}{of_program(most.name)}"

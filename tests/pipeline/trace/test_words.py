@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from trace_support import Recorder
 
-from pipeline.trace.read import Process
+from pipeline.stages.build.tried import seen
+from pipeline.trace.read import Process, processes
 from pipeline.trace.record import Wishes
 from pipeline.trace.statistics import statistics
 from pipeline.trace.words import facts, overhead
@@ -66,3 +67,9 @@ def test_the_bytes_of_an_event_in_a_ring_are_of_those_that_are_there(recorder: R
     ring = recorder.read(recorder.record("loop", "1000000", name="b", wishes=Wishes(ring_mib=1)))
     figures = [float(dict(facts(statistics(t)))["bytes per event"]) for t in (whole, ring)]
     assert figures[1] == pytest.approx(figures[0], rel=0.1)
+
+
+def test_a_command_that_is_tried_counts_what_its_ring_has_lost(recorder: Recorder) -> None:
+    path = recorder.record("loop", "1000000", wishes=Wishes(ring_mib=1))
+    (told,) = seen(1.0, processes(recorder.tools, path))
+    assert "about 2,000," in told
