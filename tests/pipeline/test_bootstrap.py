@@ -192,6 +192,18 @@ def test_failing_apt_is_not_success(clone: Path, machine: Path) -> None:
     assert "the whole output is in" in done.stderr
 
 
+def test_apt_waits_while_another_one_installs(clone: Path, machine: Path) -> None:
+    replace(machine, "id", "echo 0")
+    held = "E: Could not get lock /var/lib/dpkg/lock-frontend"
+    replace(
+        machine,
+        "apt-get",
+        f'case "$*" in *DPkg::Lock::Timeout=*) echo waits;; *) echo {held!r};; esac; exit 100',
+    )
+    done = bootstrap(clone, machine)
+    assert "waits" in done.stderr and held not in done.stderr
+
+
 def test_old_python_is_named(clone: Path, machine: Path) -> None:
     replace(machine, "dpkg-query", "echo installed")
     done = bootstrap(clone, machine, HAKMEM_PYTHON="python3")
