@@ -35,7 +35,8 @@ def _apart(counts: Sequence[ProgramCounts], limit: float) -> str:
         return ""
     return (
         f"its counts do not repeat: misses {share(apart)} apart in two runs, where {share(limit)} "
-        "may be; let it have one connection and one worker, and the same requests in the same order"
+        "may be; let it have one connection and one worker, and the same requests in the same "
+        "order: threads that pass work to each other may not repeat even then"
     )
 
 
