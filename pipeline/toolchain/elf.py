@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import ArtifactError, ChildError
-from pipeline.core.preload import preload
 from pipeline.core.process import run
 from pipeline.core.store import require_content
+from pipeline.toolchain.target import NATIVE, Target
 
 PROBE_LIMIT_S = 20.0
-# A program that is on every system and allocates: what it lists is not looked at.
-PROBE = ("/bin/ls", "/")
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,11 @@ def read_build_id(path: Path) -> str:
     return reading(path, build_id)
 
 
-def check_library(path: Path, log: Path) -> ElfFacts:
+def check_library(path: Path, log: Path, target: Target = NATIVE) -> ElfFacts:
     """Check that a library is whole, safe and serves ``malloc`` in a real program.
 
-    ``log`` gets what the probe program printed. Raises ArtifactError with the first rule broken.
+    ``log`` gets what the probe program printed; ``target`` says how it runs. Raises ArtifactError
+    with the first rule broken.
     """
     require_content(path, "the library")
     facts = read_facts(path)
@@ -61,7 +60,8 @@ def check_library(path: Path, log: Path) -> ElfFacts:
     _refuse(path, not facts.relro, "has no RELRO segment")
     _refuse(path, not facts.bind_now, "is not bound at start (BIND_NOW)")
     _refuse(path, facts.text_relocations, "has text relocations")
-    _probe(path, log)
+    for variables in target.variables:
+        _probe(path, log, target, variables)
     return facts
 
 
@@ -70,15 +70,16 @@ def _refuse(path: Path, broken: bool, what: str) -> None:
         raise ArtifactError(f"{path} {what}", hint="this is a fault of the link or BOLT step")
 
 
-def _probe(path: Path, log: Path) -> None:
+def _probe(path: Path, log: Path, target: Target, variables: dict[str, str]) -> None:
     """Run a program with the library and read from the loader whose malloc it got.
 
     A library that cannot be preloaded is only a warning to the loader; the program would run on
     with libc's allocator and look fine.
     """
-    env = {**preload(path), "LD_DEBUG": "bindings", "LLVM_PROFILE_FILE": os.devnull}
+    argv, loader = target.started(target.probe, (path,), LD_DEBUG="bindings")
+    env = {**loader, **variables, "LLVM_PROFILE_FILE": os.devnull}
     try:
-        done = run(PROBE, env=env, timeout_s=PROBE_LIMIT_S, log=log)
+        done = run(argv, env=env, timeout_s=PROBE_LIMIT_S, log=log)
     except ChildError as error:
         raise ArtifactError(
             f"{path}: a program preloaded with it did not run: {error.message}", log=error.log

@@ -113,6 +113,12 @@ BOLT_INSTRUMENT: Flags = (
     Flag("--instrumentation-file={prefix}", "absolute, because trained programs change folders"),
     Flag("--instrumentation-file-append-pid", "one file per process"),
 )
+BOLT_RUNTIME: Flags = (
+    Flag(
+        "--runtime-instrumentation-lib={runtime}",
+        "BOLT links its own machine's run-time library, which fits no other architecture",
+    ),
+)
 BOLT_ORDER: Flags = (
     Flag("--reorder-functions=cdsort", "BOLT's own order, to name all functions"),
     Flag("--generate-function-order={order}", "the list with every function in BOLT's spelling"),

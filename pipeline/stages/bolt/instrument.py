@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.console import StageLine
+from pipeline.core.digest import digest_file
 from pipeline.core.errors import BuildError, ChildError
 from pipeline.core.process import run
 from pipeline.core.store import Notes
 from pipeline.stages.build.compile import LIBRARY
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
-from pipeline.toolchain.flags import BOLT_INSTRUMENT, spelled, texts
+from pipeline.toolchain.flags import BOLT_INSTRUMENT, BOLT_RUNTIME, spelled, texts
 
 STAGE = "bolt-instrument"
 BOLT_LIMIT_S = 300.0
@@ -27,14 +28,19 @@ class Counted:
     prefix: Path
 
 
-def bolt_instrument(shop: Workshop, library: Library) -> Counted:
-    """Insert BOLT's counters. The prefix is burnt into the library, so it is a fixed place."""
+def bolt_instrument(shop: Workshop, library: Library, runtime: Path | None = None) -> Counted:
+    """Insert BOLT's counters. The prefix is burnt into the library, so it is a fixed place.
+
+    ``runtime`` is BOLT's run-time library where it is not the one of this machine.
+    """
     prefix = shop.store.folder / "bolt-counts" / "p"
+    linked = BOLT_RUNTIME if runtime else ()
     parts = {
         "library": library.digest,
         "tools": shop.tool_keys,
-        "flags": spelled(BOLT_INSTRUMENT),
+        "flags": spelled(BOLT_INSTRUMENT, linked),
         "prefix": str(prefix),
+        **({"runtime": digest_file(runtime)} if runtime else {}),
     }
 
     def work(room: Path, line: StageLine) -> Notes:
@@ -44,10 +50,13 @@ def bolt_instrument(shop: Workshop, library: Library) -> Counted:
             shop,
             STAGE,
             "bolt",
-            [library.path, "-o", output, *texts(BOLT_INSTRUMENT, prefix=prefix)],
+            [
+                *(library.path, "-o", output),
+                *texts(BOLT_INSTRUMENT, linked, prefix=prefix, runtime=runtime),
+            ],
         )
         fresh_folder(prefix.parent)
-        check_library(output, shop.log(STAGE, "probe"))
+        check_library(output, shop.log(STAGE, "probe"), shop.target)
         return {"bytes": output.stat().st_size}
 
     made = shop.do(STAGE, parts, work, summary=lambda _n: "library with BOLT's counters")

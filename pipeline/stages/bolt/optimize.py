@@ -60,7 +60,7 @@ def bolt(
         present = functions(shop.tools.path("llvm-nm"), room / UNSTRIPPED, shop.log(stage, "nm"))
         placed = check_order(room / UNSTRIPPED, present, setup.lists)
         split_debug(shop, stage, room)
-        facts = check_library(room / LIBRARY, shop.log(stage, "probe"))
+        facts = check_library(room / LIBRARY, shop.log(stage, "probe"), shop.target)
         return {
             "order": asdict(placed),
             "quality": quality,

@@ -58,7 +58,10 @@ class Baseline:
 
 
 def baseline(shop: Workshop, setup: Setup) -> Baseline:
-    """Build the plain library, all bench programs and all training programs."""
+    """Build the plain library, all bench programs and all training programs.
+
+    For another architecture there are no bench programs: nothing is timed there.
+    """
     parts = {
         "sources": setup.sources,
         "programs": setup.programs,
@@ -78,7 +81,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
             compile_flags=texts(COMPILE, root=shop.tree.root, room=build),
             link_flags=texts(LINK),
             options={
-                "HAKMEM_BENCH": "ON",
+                "HAKMEM_BENCH": "ON" if shop.target.is_here else "OFF",
                 "HAKMEM_TRAINING": "ON",
                 "HAKMEM_PLACED": ";".join(placed(setup)),
                 "HAKMEM_MORE_PLACES": str(PLACES - 1),
@@ -94,7 +97,7 @@ def baseline(shop: Workshop, setup: Setup) -> Baseline:
             for path in _programs(build / folder / PLACED):
                 _take_program(path, room / folder / PLACED)
         library = take_library(shop, build, room)
-        facts = check_library(library, shop.log(STAGE, "probe"))
+        facts = check_library(library, shop.log(STAGE, "probe"), shop.target)
         return {
             "build_id": facts.build_id,
             "bytes": library.stat().st_size,

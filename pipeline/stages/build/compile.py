@@ -62,6 +62,7 @@ def cmake_build(
         "HAKMEM_TESTS": "OFF",
         "HAKMEM_BENCH": "OFF",
         "HAKMEM_TRAINING": "OFF",
+        **shop.target.settings,
         **(options or {}),
     }
     cmake = shop.tools.path("cmake")

@@ -34,7 +34,7 @@ def finish(shop: Workshop, library: Library) -> Library:
         line.step("stripping")
         shutil.copyfile(library.path, room / UNSTRIPPED)
         split_debug(shop, STAGE, room)
-        facts = check_library(room / LIBRARY, shop.log(STAGE, "probe"))
+        facts = check_library(room / LIBRARY, shop.log(STAGE, "probe"), shop.target)
         return {"build_id": facts.build_id, "bytes": (room / LIBRARY).stat().st_size}
 
     made = shop.do(STAGE, parts, work, summary=lambda n: f"{n['bytes'] // 1024} KiB")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from pipeline.core.child import SAME_HASHES
 from pipeline.core.digest import digest_value
 from pipeline.core.errors import ChildFailed, ChildTimeout, PipelineError, WorkloadError
-from pipeline.core.preload import preload
 from pipeline.core.process import Completed, run
 from pipeline.core.processor import machine
 from pipeline.profile.schema import Command, Program, Trace
@@ -23,6 +22,7 @@ from pipeline.stages.build.configure import needed_by
 from pipeline.stages.build.programs import command_path, find_needed, require_program
 from pipeline.stages.build.workshop import Workshop
 from pipeline.toolchain.identity import MEMORY, Identities
+from pipeline.toolchain.target import NATIVE, Target
 
 if TYPE_CHECKING:
     from pipeline.judge.tasks import Task
@@ -61,15 +61,16 @@ def train_on(
     *,
     log: Path,
     env: Mapping[str, str] | None = None,
+    target: Target = NATIVE,
 ) -> Completed:
     """Run a workload with ``library``, which counts, and further variables ``env``.
 
     Clock, hashes and addresses are the same each time, so that two trainings count alike.
     """
-    ours = preload(library, programs.clock)
+    argv, ours = target.started(prepared.argv, (library, programs.clock))
     same = replace(
         prepared,
-        argv=(*same_addresses(), *prepared.argv),
+        argv=(*same_addresses(), *argv),
         env={**SAME_HASHES, **prepared.env, **(env or {}), **ours},
     )
     return run_workload(workload, same, log=log)

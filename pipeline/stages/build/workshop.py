@@ -18,6 +18,7 @@ from pipeline.core.variant import PRODUCTION, asked_for, line_of, shared_name
 from pipeline.profile.schema import Profile
 from pipeline.toolchain.find import Toolchain
 from pipeline.toolchain.identity import MEMORY, Identities
+from pipeline.toolchain.target import NATIVE, Target
 
 if TYPE_CHECKING:
     from pipeline.judge.request import Mode
@@ -102,6 +103,8 @@ class Workshop:
     options: Options
     hashed: dict[str, str] = field(default_factory=dict)
     """The sources by kind, as their digests stand in keys; empty before they were read."""
+    target: Target = NATIVE
+    """What the libraries are for: this machine, or what an emulator runs."""
 
     @property
     def line(self) -> str:
@@ -134,7 +137,8 @@ class Workshop:
 
     def log(self, stage: str, name: str) -> Path:
         """Return the path of a child process log of this profile."""
-        return self.tree.logs(self.line) / stage / f"{name}.log"
+        logs = self.tree.logs(self.line) if self.target.is_here else self.store.folder / "logs"
+        return logs / stage / f"{name}.log"
 
     def do(
         self, stage: str, parts: Parts, work: Work, *, summary: Callable[[Notes], str]
@@ -144,6 +148,8 @@ class Workshop:
         ``summary`` turns the receipt's notes into the few words that the console shows.
         """
         keyed = {**parts, "variant": self.options.variant, "recipe": _recipe(work)}
+        if not self.target.is_here:
+            keyed["target"] = dict(self.target.versions)
         found = None if stage in self.options.redo else self.store.find(stage, keyed)
         if self.options.explain or self.options.dry_run:
             self.console.say(f"{stage}: {self._reason(stage, keyed, found)}")

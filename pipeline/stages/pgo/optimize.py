@@ -94,7 +94,7 @@ def pgo(
         )
         stale = _stale_profiles(shop, flavour.stage)
         library = take_library(shop, build, room)
-        check_library(library, shop.log(flavour.stage, "probe"))
+        check_library(library, shop.log(flavour.stage, "probe"), shop.target)
         present = functions(shop.tools.path("llvm-nm"), library, shop.log(flavour.stage, "nm"))
         placed = check_order(library, present, setup.lists)
         return {

@@ -85,14 +85,15 @@ def _probe(shop: Workshop, archive: Path, scratch: Path) -> None:
     source.write_text(PROBE, encoding="utf-8")
     include = shop.tree.root / "allocator" / "include"
     compiler = shop.tools.path("clang")
-    flags = ("-O1", "-fno-builtin", "-fuse-ld=lld", f"-I{include}")
+    flags = ("-O1", "-fno-builtin", "-fuse-ld=lld", *shop.target.words, f"-I{include}")
+    argv, _ = shop.target.started((str(program),), ())
     try:
         run(
             [compiler, *flags, source, archive, "-o", program],
             log=shop.log(STAGE, "probe-link"),
             timeout_s=PROBE_LIMIT_S,
         )
-        run([program], log=shop.log(STAGE, "probe"), timeout_s=PROBE_LIMIT_S)
+        run(argv, log=shop.log(STAGE, "probe"), timeout_s=PROBE_LIMIT_S)
     except ChildError as error:
         raise ArtifactError(
             f"{archive}: a program linked with it did not run: {error.message}", log=error.log
