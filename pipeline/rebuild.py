@@ -33,7 +33,7 @@ from pipeline.stages.build.record import record
 from pipeline.stages.build.slowdown import slowdown
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.stages.pgo.merge import ProfileData
-from pipeline.stages.pgo.optimize import CONTEXT, FLAVOURS, SECTIONS, WHOLE, pgo
+from pipeline.stages.pgo.optimize import CONTEXT, FLAVOURS, SECTIONS, WHOLE, Flavour, pgo
 from pipeline.stages.pgo.static import Archive, static
 from pipeline.stages.proof.candidate import LAID_OUT, Candidate
 from pipeline.stages.proof.verify import Verdict, verify
@@ -103,7 +103,7 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
     """
     check_writable(shop.tree.dist(shop.line))
     setup = imported_setup(shop, imported)
-    early = refuse_others(_differences(shop, setup, imported.bundle), allowed)
+    early = refuse_others(differences(shop, setup, imported.bundle), allowed)
     if early:  # it will be judged: ask before anything is built
         require_consent(shop.tree, shop.profile, allowed)
     plain = baseline(shop, setup)
@@ -138,12 +138,13 @@ def rebuild(shop: Workshop, imported: Imported, allowed: frozenset[str]) -> Publ
 
 def imported_setup(shop: Workshop, imported: Imported) -> Setup:
     """Return the checked inputs, with the symbol lists and the geometry of the bundle."""
-    lists, geometry = read_lists(imported.profile), _geometry(shop, imported)
+    lists, geometry = read_lists(imported.profile), bundled_geometry(shop, imported)
     require_level(geometry)
     return replace(configure(shop), lists=lists, geometry=geometry)
 
 
-def _geometry(shop: Workshop, imported: Imported) -> Geometry | None:
+def bundled_geometry(shop: Workshop, imported: Imported) -> Geometry | None:
+    """Return how the bundle's version was cut; None where it has no file of that."""
     if not imported.has(GEOMETRY):
         return None
     return parse_geometry(imported.profile / GEOMETRY, default_geometry(shop.tree))
@@ -176,16 +177,24 @@ def compile_step(shop: Workshop, setup: Setup, plain: Baseline, imported: Import
     plain = cut(shop, setup, plain)
     if step == "tune":
         return Candidate(step, finish(shop, plain.library))
-    twice = imported.has(CONTEXT_PROFDATA)
-    flavour = FLAVOURS.get(step) or (CONTEXT if twice else WHOLE)
-    name = CONTEXT_PROFDATA if flavour is CONTEXT else PROFDATA
-    profile = None if flavour is SECTIONS else imported.profdata(name)
+    flavour = FLAVOURS.get(step) or best_flavour(imported)
+    profile = None if flavour is SECTIONS else profile_for(imported, flavour)
     linked = pgo(shop, setup, plain, profile, flavour)
     if step not in LAID_OUT:
         return Candidate(step, finish(shop, linked), profile)
     path, digest = imported.input(FDATA)
     edges = EdgeProfile(path, digest, imported.artifact)
     return Candidate(step, bolt(shop, setup, linked, edges, step), profile, edges)
+
+
+def best_flavour(imported: Imported) -> Flavour:
+    """Return how the library that BOLT lays out is compiled: by all profiles that there are."""
+    return CONTEXT if imported.has(CONTEXT_PROFDATA) else WHOLE
+
+
+def profile_for(imported: Imported, flavour: Flavour) -> ProfileData:
+    """Return the bundle's profile that a flavour is compiled by."""
+    return imported.profdata(CONTEXT_PROFDATA if flavour is CONTEXT else PROFDATA)
 
 
 def kept_verdict(imported: Imported, library: Library) -> Verdict | None:
@@ -233,19 +242,23 @@ def _own_commands(tree: Tree, name: str) -> list[tuple[str, ...]]:
         return []
 
 
-def refuse_others(differing: dict[str, str], allowed: frozenset[str]) -> dict[str, str]:
+def refuse_others(
+    differing: dict[str, str],
+    allowed: frozenset[str],
+    then: str = "the result is then judged as a new build",
+) -> dict[str, str]:
     """Return ``differing`` if all of it is allowed; else raise an error that names the rest."""
     for kind, sentence in differing.items():
         if kind not in allowed:
             error = ToolError if kind == "tools" else DataError
             raise error(
                 f"the bundle was made with other {kind}: {sentence}",
-                hint=f"use the same, or `--allow {kind}`: the result is then judged as a new build",
+                hint=f"use the same, or `--allow {kind}`: {then}",
             )
     return differing
 
 
-def _differences(shop: Workshop, setup: Setup, bundle: Bundle) -> dict[str, str]:
+def differences(shop: Workshop, setup: Setup, bundle: Bundle) -> dict[str, str]:
     """Return what differs before anything is built: sources and tools."""
     found = {
         "sources": other_sources(bundle.sources, setup.sources),

@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.commands.options import EXISTING_FILE, line_option, output_option, verbose_option
+from pipeline.commands.options import (
+    EXISTING_FILE,
+    Word,
+    line_option,
+    output_option,
+    verbose_option,
+)
 from pipeline.commands.versions import complete_version
+from pipeline.core.architecture import ALL, HERE
 
 if TYPE_CHECKING:
+    from pipeline.core.console import BuildConsole
     from pipeline.profile.schema import Profile
     from pipeline.release.bundle import Bundle
     from pipeline.release.version import Version
+    from pipeline.stages.build.workshop import Workshop
+    from pipeline.stages.publish.abroad import Abroad
 
 
 @click.group("bundle")
@@ -82,6 +92,21 @@ def export_command(
     metavar="SIGNERS",
     help="Refuse it unless FILE.sig is by one of these (a file as `man ssh-keygen` has it).",
 )
+@click.option(
+    "--cpu",
+    type=Word([one.kernel for one in ALL if one != HERE]),
+    metavar="NAME",
+    help="Build it for another architecture, such as aarch64: tried under an emulator, and not "
+    "judged. It is never current.",
+)
+@click.option(
+    "--bolt-runtime",
+    "runtime",
+    type=EXISTING_FILE,
+    metavar="FILE",
+    help="With --cpu: BOLT's run-time library for that, libbolt_rt_instr.a. Without it BOLT is "
+    "left out.",
+)
 @click.option("--quick", is_flag=True, help="If it has to be judged: shortly.")
 @click.option("--allow-neutral", is_flag=True, help="If it has to be judged: also when neutral.")
 @verbose_option
@@ -89,6 +114,8 @@ def import_command(
     file: Path,
     allow: tuple[str, ...],
     signers: Path | None,
+    cpu: str | None,
+    runtime: Path | None,
     quick: bool,
     allow_neutral: bool,
     verbose: bool,
@@ -103,7 +130,12 @@ def import_command(
       pipeline bundle import hakmem-mixed-0.1.0-3f2a90c1b2d4.tar.gz
       pipeline bundle import mixed.tar.gz --allow tools
       pipeline bundle import mixed.tar.gz --verify allowed_signers
+      pipeline bundle import mixed.tar.gz --cpu aarch64
     """
+    if cpu is None and runtime is not None:
+        raise click.UsageError("--bolt-runtime needs --cpu")
+    if cpu is not None and (quick or allow_neutral):
+        raise click.UsageError("nothing is judged with --cpu: leave out --quick, --allow-neutral")
     import time
 
     from pipeline.commands.build import conclude, open_workshop
@@ -125,8 +157,33 @@ def import_command(
         variant=bundle.variant,
     )
     with open_workshop(Tree.here(), profile, options, console, wait=True) as shop:
+        if cpu is not None:
+            made = _cross(shop, file, frozenset(allow), cpu, runtime)
+            _tell_made(console, made, cpu, time.monotonic() - started)
+            return
         published = rebuild(shop, take_in(shop.store, file), frozenset(allow))
     conclude(console, published, time.monotonic() - started)
+
+
+def _cross(
+    shop: Workshop, file: Path, allowed: frozenset[str], cpu: str, runtime: Path | None
+) -> Abroad:
+    from pipeline.cross import cross_build, workshop_for
+
+    architecture = next(one for one in ALL if one.kernel == cpu)
+    return cross_build(workshop_for(shop, architecture), file, allowed, runtime)
+
+
+def _tell_made(console: BuildConsole, made: Abroad, cpu: str, seconds: float) -> None:
+    """Say where the version for another architecture lies, and what nobody knows of it."""
+    from pipeline.core.paths import from_here
+
+    what = "made" if made.fresh else "nothing to do: it was there"
+    console.say(f"{what} (in {seconds:.1f} s): {from_here(made.folder)}")
+    console.prose(
+        f"for {cpu}, step {made.step}; it was tried under an emulator, not timed and not judged; "
+        "`current` is as it was"
+    )
 
 
 def _file_name(version: Version) -> str:

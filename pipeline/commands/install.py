@@ -14,6 +14,7 @@ from pipeline.core.variant import shared_name
 
 if TYPE_CHECKING:
     from pipeline.release.install import Plan
+    from pipeline.release.version import Version
 
 # Here the loader finds a new library only when its cache is made again.
 CACHED_PREFIXES = (Path("/usr"), Path("/usr/local"))
@@ -70,6 +71,8 @@ def install_command(
 
     found = resolve(Tree.here(), profile, version)
     require_undamaged(found)
+    if destdir is None:
+        _refuse_foreign(found)
     place = Place(prefix, destdir.absolute() if destdir else None, found.variant)
     require_accepted(found)
     replaced = place.replaced_by(found, read_marks(found.folder.parent))
@@ -93,6 +96,22 @@ def install_command(
         click.echo(STILL_OLD)
     if destdir is None and prefix in CACHED_PREFIXES:
         click.echo("run `ldconfig` as root, so that programs find the library by its name")
+
+
+def _refuse_foreign(version: Version) -> None:
+    """Raise UsageError for a version of another architecture: nothing here could load it."""
+    from pipeline.core.architecture import HERE
+    from pipeline.core.errors import UsageError
+    from pipeline.release.version import line_of_version
+
+    line = line_of_version(version)
+    name = (version.manifest.get("made_for") or {}).get("architecture", HERE.name)
+    if name != HERE.name:
+        raise UsageError(
+            f"{version.name} is made for {name}, and this machine is {HERE.name}",
+            hint=f"`.venv/bin/pipeline package -p {line} {version.folder}` makes Debian packages "
+            "of it; --destdir writes it below a folder",
+        )
 
 
 @click.command("uninstall")

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from pipeline.core.architecture import AARCH64, HERE, X86_64, Architecture
+from pipeline.core.architecture import ALL as ARCHITECTURES
 from pipeline.core.errors import UsageError
 from pipeline.core.spelling import nearest_words
 
@@ -174,6 +175,12 @@ def nearest(name: str) -> tuple[str, ...]:
 
 def require_known(name: str) -> str:
     """Return ``name``; UsageError unless it is in the table, or ANY."""
+    if name in (one.kernel for one in ARCHITECTURES):
+        raise UsageError(
+            f"{name} is an architecture, and no kind of processor",
+            hint=f"`.venv/bin/pipeline bundle import FILE --cpu {name}` makes a library for "
+            "another one",
+        )
     if name not in (*NAMES, ANY):
         close = " or ".join(nearest_words(name, (*NAMES, ANY)))
         meant = f"did you mean {close}? " if close else ""

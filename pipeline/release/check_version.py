@@ -69,6 +69,10 @@ def _manifest(version: Version) -> Iterator[Check]:
     yield Check("the manifest's schema is known", known, f"schema {schema}")
     name = str(manifest.get("version"))
     yield Check(rule, name == version.name, f"it speaks of {name}")
+    if made_for := manifest.get("made_for"):
+        name = str(made_for.get("architecture"))
+        yield Check("it says that nobody judged it", not manifest.get("verdict"), f"for {name}")
+        return
     verdict = manifest.get("verdict") or {}
     reason = str(verdict.get("reason", "no verdict")).splitlines()[0]
     yield Check("it was judged and let pass", bool(verdict), reason)

@@ -20,6 +20,7 @@ ORDER = (
         "experiment",
         "run",
         "rebuild",
+        "cross",
         "commands",
         "cli",
         "start",

@@ -38,7 +38,7 @@ def write_version(
         created = published_on(Version(folder), release.verdict.result().created)
         write_manifest(shop, room, folder.name, release, receipts, created)
         write_sums(room)
-        _finish(room, folder)
+        complete(room, folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
@@ -107,7 +107,8 @@ def _write_factors(room: Path, release: Release) -> None:
     (room / "profile" / FACTORS).write_text(text + "\n", encoding="utf-8")
 
 
-def _finish(room: Path, folder: Path) -> None:
+def complete(room: Path, folder: Path) -> None:
+    """Give the folder in ``room`` its name, once all of it is whole and on disk."""
     damaged = Version(room).damaged_files()
     if damaged:
         raise ArtifactError(

@@ -45,7 +45,7 @@ def write_manifest(
         "tools": shop.tools.versions,
         "files": file_digests(room),
         "verdict": _verdict_summary(shop, release.verdict),
-        "stages": {name: _stage_record(one) for name, one in by_stage(receipts).items()},
+        "stages": {name: stage_record(one) for name, one in by_stage(receipts).items()},
         "git": commit_of(shop.tree.root, BUILT_FROM, shop.profile.name),
         "step": release.candidate.name,
         "geometry": release.geometry.digest if release.geometry else None,
@@ -93,7 +93,7 @@ def _verdict_summary(shop: Workshop, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _stage_record(receipt: Receipt) -> dict[str, Any]:
+def stage_record(receipt: Receipt) -> dict[str, Any]:
     """Return what a stage was made from and what it made. Raw profiles are only counted."""
     outputs = {n: d for n, d in receipt.outputs.items() if not n.startswith("raw/")}
     return {
