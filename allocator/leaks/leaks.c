@@ -61,7 +61,7 @@ static const char *search(const hak_leaks_from *from, uintptr_t stack) {
     hak_blocks_each(from->add, NULL);
     hak_apart_each(add_apart);
     hak_suspects_sort();
-    return hak_roots_look(stack) ? NULL : "/proc/self/maps cannot be read";
+    return hak_roots_look(stack) ? NULL : "/proc/thread-self/maps cannot be read";
 }
 
 /* What is found here is not what callers have in registers, and not what our own calls leave behind

@@ -8,8 +8,8 @@
 
 /* Where a group's files lie, from what the kernel says:
  *
- *   /proc/self/cgroup     0::/a/b/c                    the process's group
- *   /proc/self/mountinfo  ... /a /sys/fs/cgroup ...    of which a part is mounted, and where
+ *   /proc/thread-self/cgroup     0::/a/b/c                    the process's group
+ *   /proc/thread-self/mountinfo  ... /a /sys/fs/cgroup ...    of which a part is mounted, and where
  *   so                    /sys/fs/cgroup/b/c/memory.max, then /sys/fs/cgroup/b, then the mount */
 enum { PATH = 512, TEXT = 64 };
 
@@ -95,8 +95,8 @@ static void read_lines(const char *name, void (*each)(const char *line, void *co
 static void find_groups(group groups[VERSIONS]) {
     for (unsigned v = 0; v < VERSIONS; v++)
         groups[v].path[0] = groups[v].root[0] = groups[v].at[0] = '\0';
-    read_lines("/proc/self/cgroup", note_group, groups);
-    read_lines("/proc/self/mountinfo", note_mount, groups);
+    read_lines("/proc/thread-self/cgroup", note_group, groups);
+    read_lines("/proc/thread-self/mountinfo", note_mount, groups);
 }
 
 /* ---- numbers ---- */

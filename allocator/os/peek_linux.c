@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* /proc/self/pagemap: a word for each page. */
+/* /proc/thread-self/pagemap: a word for each page. */
 #define PRESENT (UINT64_C(1) << 63)
 #define SWAPPED (UINT64_C(1) << 62)
 #define OF_FILE (UINT64_C(1) << 61) /* or of memory that is shared */
@@ -20,7 +20,7 @@ static int pagemap = -1;
 size_t hak_os_peek(void *to, uintptr_t from, size_t size) {
     struct iovec here = {to, size}, there = {(void *)from, size};
     long got = HAK_KEEP_ERRNO(
-        syscall(SYS_process_vm_readv, (long)hak_call_process(), &here, 1L, &there, 1L, 0L));
+        syscall(SYS_process_vm_readv, (long)hak_call_thread(), &here, 1L, &there, 1L, 0L));
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -28,7 +28,7 @@ bool hak_os_peek_start(void) {
     char one = 0;
     if (!hak_os_may_ask() || hak_os_peek(&one, (uintptr_t)&pagemap, 1) != 1)
         return false;
-    pagemap = HAK_KEEP_ERRNO(hak_call_open("/proc/self/pagemap"));
+    pagemap = HAK_KEEP_ERRNO(hak_call_open("/proc/thread-self/pagemap"));
     return true;
 }
 
@@ -104,5 +104,5 @@ static void visit_line(const char *line, void *context) {
 }
 
 bool hak_os_maps_each(void (*visit)(const hak_os_mapping *mapping, void *context), void *context) {
-    return hak_os_each_line("/proc/self/maps", visit_line, &(visitor){visit, context});
+    return hak_os_each_line("/proc/thread-self/maps", visit_line, &(visitor){visit, context});
 }

@@ -48,7 +48,7 @@ static void write_all(void) {
                  hak_sites_lost());
     hak_sites_each(write_site, NULL);
     hak_text_add(&out.text, "\nMAPPED_LIBRARIES:\n");
-    hak_out_copy(&out, "/proc/self/maps");
+    hak_out_copy(&out, "/proc/thread-self/maps");
 }
 
 int hak_profile_write(const char *path) {

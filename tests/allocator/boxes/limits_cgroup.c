@@ -43,8 +43,8 @@ static void says(size_t expected) {
 }
 
 static void version_2_least_of_nested_groups(void) {
-    put("/proc/self/cgroup", "0::/a/b/c\n");
-    put("/proc/self/mountinfo",
+    put("/proc/thread-self/cgroup", "0::/a/b/c\n");
+    put("/proc/thread-self/mountinfo",
         "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
         "31 22 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup rw\n");
     put("/sys/fs/cgroup/a/b/c/memory.max", "max\n");
@@ -55,24 +55,24 @@ static void version_2_least_of_nested_groups(void) {
 
 /* A container that sees its own part of the hierarchy alone. */
 static void version_2_in_a_namespace(void) {
-    put("/proc/self/cgroup", "0::/\n");
-    put("/proc/self/mountinfo", "31 22 0:28 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+    put("/proc/thread-self/cgroup", "0::/\n");
+    put("/proc/thread-self/mountinfo", "31 22 0:28 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     put("/sys/fs/cgroup/memory.max", "5000000\n");
     says(5000000);
 }
 
 static void outside_of_the_namespace(void) {
-    put("/proc/self/cgroup", "0::/../other\n");
-    put("/proc/self/mountinfo", "31 22 0:28 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+    put("/proc/thread-self/cgroup", "0::/../other\n");
+    put("/proc/thread-self/mountinfo", "31 22 0:28 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     put("/sys/fs/cgroup/memory.max", "7000000\n");
     put("/sys/fs/cgroup/other/memory.max", "1\n");
     says(7000000);
 }
 
 static void version_1_among_others(void) {
-    put("/proc/self/cgroup",
+    put("/proc/thread-self/cgroup",
         "9:name=systemd:/x\n4:cpu,memory:/docker/abc/inner\n3:cpuset:/y\n0::/z\n");
-    put("/proc/self/mountinfo",
+    put("/proc/thread-self/mountinfo",
         "33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
         "35 31 0:32 /docker/abc /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,cpu,memory\n"
         "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
@@ -83,14 +83,14 @@ static void version_1_among_others(void) {
 }
 
 static void no_limit_anywhere(void) {
-    put("/proc/self/cgroup", "4:memory:/a\n0::/a\n");
-    put("/proc/self/mountinfo", "35 31 0:32 / /m rw - cgroup cgroup rw,memory\n"
+    put("/proc/thread-self/cgroup", "4:memory:/a\n0::/a\n");
+    put("/proc/thread-self/mountinfo", "35 31 0:32 / /m rw - cgroup cgroup rw,memory\n"
                                 "41 31 0:38 / /u rw - cgroup2 cgroup2 rw\n");
     put("/m/a/memory.limit_in_bytes", "9223372036854771712\n");
     put("/u/a/memory.max", "max\n");
     says(SIZE_MAX);
-    put("/proc/self/cgroup", "\n:\nnonsense\n0:\n");
-    put("/proc/self/mountinfo", "1 2 3\n- - - - - - - - - - - - - - - -\n");
+    put("/proc/thread-self/cgroup", "\n:\nnonsense\n0:\n");
+    put("/proc/thread-self/mountinfo", "1 2 3\n- - - - - - - - - - - - - - - -\n");
     says(SIZE_MAX);
     CHECK(hak_cgroup_limit() == SIZE_MAX); /* no file at all */
 }
@@ -105,8 +105,8 @@ static void behind_many_mounts(void) {
                                    "%d 1 0:%d / /mnt/%d rw - tmpfs tmpfs rw,%s\n", i, i, i,
                                    i == 500 ? path : "size=1k");
     snprintf(text + length, sizeof text - length, "2 1 0:1 / /g rw - cgroup2 none rw\n");
-    put("/proc/self/cgroup", "0::/deep\n");
-    put("/proc/self/mountinfo", text);
+    put("/proc/thread-self/cgroup", "0::/deep\n");
+    put("/proc/thread-self/mountinfo", text);
     put("/g/deep/memory.max", "123456789\n");
     says(123456789);
 }
@@ -115,8 +115,8 @@ static void pressure_of_the_group_or_the_machine(void) {
     CHECK(hak_cgroup_pressure() == 0);
     put("/proc/pressure/memory", "some avg10=12.34 avg60=0.00 avg300=0.00 total=0\n");
     CHECK(hak_cgroup_pressure() == 12);
-    put("/proc/self/cgroup", "0::/a\n");
-    put("/proc/self/mountinfo", "31 22 0:28 / /g rw - cgroup2 cgroup rw\n");
+    put("/proc/thread-self/cgroup", "0::/a\n");
+    put("/proc/thread-self/mountinfo", "31 22 0:28 / /g rw - cgroup2 cgroup rw\n");
     put("/g/a/memory.pressure", "some avg10=99.99 avg60=0.00 avg300=0.00 total=0\n");
     CHECK(hak_cgroup_pressure() == 99);
     run("rm -rf");

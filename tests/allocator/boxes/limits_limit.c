@@ -23,8 +23,8 @@ uint64_t __wrap_hak_os_now_ms(void) {
 }
 
 static char root[] = "/tmp/hakmem-limit-XXXXXX";
-static const char *const files[] = {"/proc/self/cgroup", "/proc/self/mountinfo", "/memory.max"};
-static const char *const folders[] = {"/proc/self", "/proc", ""};
+static const char *const files[] = {"/proc/thread-self/cgroup", "/proc/thread-self/mountinfo", "/memory.max"};
+static const char *const folders[] = {"/proc/thread-self", "/proc", ""};
 
 static const char *path_of(const char *name) {
     static char path[128];
@@ -39,9 +39,9 @@ static void put(const char *name, const char *content) {
 
 static void make_tree(void) {
     CHECK(mkdtemp(root));
-    CHECK(mkdir(path_of("/proc"), 0700) == 0 && mkdir(path_of("/proc/self"), 0700) == 0);
-    put("/proc/self/cgroup", "0::/\n");
-    put("/proc/self/mountinfo", "31 22 0:28 / / ro - cgroup2 cgroup rw\n");
+    CHECK(mkdir(path_of("/proc"), 0700) == 0 && mkdir(path_of("/proc/thread-self"), 0700) == 0);
+    put("/proc/thread-self/cgroup", "0::/\n");
+    put("/proc/thread-self/mountinfo", "31 22 0:28 / / ro - cgroup2 cgroup rw\n");
     put("/memory.max", "67108864\n");
     hak_cgroup_root = root;
 }
