@@ -8,9 +8,11 @@
 
 /* Where a group's files lie, from what the kernel says:
  *
- *   /proc/thread-self/cgroup     0::/a/b/c                    the process's group
- *   /proc/thread-self/mountinfo  ... /a /sys/fs/cgroup ...    of which a part is mounted, and where
- *   so                    /sys/fs/cgroup/b/c/memory.max, then /sys/fs/cgroup/b, then the mount */
+ *   /proc/thread-self/cgroup      0::/a/b/c                  the process's group
+ *   /proc/thread-self/mountinfo   ... /a /sys/fs/cgroup ...  of which a part is mounted, and where
+ *   so                  /sys/fs/cgroup/b/c/memory.max, then /sys/fs/cgroup/b, then the mount
+ *
+ * What /proc/self says of these is gone when the first thread has ended. */
 enum { PATH = 512, TEXT = 64 };
 
 const char *hak_cgroup_root = "";
@@ -114,9 +116,12 @@ static size_t number_in(const char *text) {
 }
 
 /* Version 1 says "none" by the largest number of whole pages. */
-static size_t limit_in(const char *folder, enum version v) {
+static size_t limit_in(const char *folder, enum version v, bool *seen) {
     char text[TEXT];
-    size_t limit = read_in(folder, file_of(v), text) ? number_in(text) : SIZE_MAX;
+    if (!read_in(folder, file_of(v), text))
+        return SIZE_MAX;
+    *seen = true;
+    size_t limit = number_in(text);
     return limit < (size_t)PTRDIFF_MAX - 65536 ? limit : SIZE_MAX;
 }
 
@@ -140,13 +145,13 @@ static size_t length_above(const char *folder, size_t length, size_t top) {
     return length > top ? length - 1 : top;
 }
 
-static size_t least_of(const group *g, enum version v) {
+static size_t least_of(const group *g, enum version v, bool *seen) {
     char folder[PATH];
     size_t top, least = SIZE_MAX;
     if (!folder_of(g, folder, &top))
         return SIZE_MAX;
     for (size_t length = strlen(folder);;) {
-        size_t limit = limit_in(folder, v);
+        size_t limit = limit_in(folder, v, seen);
         least = limit < least ? limit : least;
         if (length <= top)
             return least;
@@ -155,11 +160,12 @@ static size_t least_of(const group *g, enum version v) {
     }
 }
 
-size_t hak_cgroup_limit(void) {
+size_t hak_cgroup_limit(size_t before) {
     group groups[VERSIONS];
+    bool seen = false;
     find_groups(groups);
-    size_t v1 = least_of(&groups[V1], V1), v2 = least_of(&groups[V2], V2);
-    return v1 < v2 ? v1 : v2;
+    size_t v1 = least_of(&groups[V1], V1, &seen), v2 = least_of(&groups[V2], V2, &seen);
+    return !seen ? before : v1 < v2 ? v1 : v2;
 }
 
 /* "some avg10=1.23 ..."; false: there is no such file. */

@@ -32,12 +32,21 @@ static bool is_short(unsigned long percent) {
     return percent != 0 && hak_cgroup_pressure() >= percent;
 }
 
+/* What cannot be read any more is still so: descriptors may be used up, or the program may have
+ * changed its root. */
+static size_t granted_now(void) {
+    static _Atomic size_t granted = SIZE_MAX;
+    size_t now = hak_cgroup_limit(atomic_load_explicit(&granted, memory_order_relaxed));
+    atomic_store_explicit(&granted, now, memory_order_relaxed);
+    return now;
+}
+
 /* Returns what the cgroup grants; SIZE_MAX where nobody asks. */
 static size_t follow_policy(void) {
     hak_policy policy;
     hak_policy_copy(&policy);
     bool shares = is_share(policy.soft_limit) || is_share(policy.hard_limit);
-    size_t granted = shares ? hak_cgroup_limit() : SIZE_MAX;
+    size_t granted = shares ? granted_now() : SIZE_MAX;
     size_t soft = is_short(policy.pressure) ? 0 : pages_of(policy.soft_limit, granted);
     set(soft, pages_of(policy.hard_limit, granted));
     atomic_store_explicit(&hak_limit_moves, shares || policy.pressure != 0, memory_order_relaxed);

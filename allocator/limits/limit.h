@@ -31,9 +31,9 @@ HAK_INLINE void hak_limit_look(void) {
 /* ---- what the process's cgroups grant, and whether memory is short there: limits/cgroup.c.
  * Version 2, version 1, and both at once; nested groups: the least counts ---- */
 
-/* Bytes of memory that the group and all above it grant; SIZE_MAX: no limit, or none that can be
- * seen. */
-HAK_COLD size_t hak_cgroup_limit(void);
+/* Bytes of memory that the group and all above it grant; SIZE_MAX: no limit. Where no limit can be
+ * read, `before`. */
+HAK_COLD size_t hak_cgroup_limit(size_t before);
 
 /* Percent of the last ten seconds in which some task waited for memory: of the group (version 2),
  * or of the machine; 0 where the system does not say. */

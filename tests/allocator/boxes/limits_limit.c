@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ uint64_t __wrap_hak_os_now_ms(void) {
 }
 
 static char root[] = "/tmp/hakmem-limit-XXXXXX";
-static const char *const files[] = {"/proc/thread-self/cgroup", "/proc/thread-self/mountinfo", "/memory.max"};
+static const char *const files[] = {"/proc/thread-self/cgroup", "/proc/thread-self/mountinfo",
+                                    "/memory.max"};
 static const char *const folders[] = {"/proc/thread-self", "/proc", ""};
 
 static const char *path_of(const char *name) {
@@ -58,6 +60,31 @@ static void grants(const char *bytes) {
     now_ms += LATER_MS;
 }
 
+static struct rlimit usual;
+static void forbid_files(void) {
+    struct rlimit none = {0, usual.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+}
+static void allow_files(void) {
+    CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+}
+static void hide_tree(void) {
+    hak_cgroup_root = "/nowhere";
+}
+static void show_tree(void) {
+    hak_cgroup_root = root;
+}
+
+/* No descriptor is left, or the program has changed its root: what was granted is still so. */
+static void stays_unread(void (*hide)(void), void (*show)(void)) {
+    CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+    hide();
+    now_ms += LATER_MS;
+    void *block = hak_malloc(MIB);
+    show();
+    CHECK_THAT(!block, "a limit that cannot be read any more limits nothing");
+}
+
 /* Without a limit of the system, and while other options change. */
 static void told_once(const char *share) {
     char text[512];
@@ -86,6 +113,8 @@ int main(void) {
     for (int i = 0; i < MIB / 1000; i++)
         block = hak_malloc(1000);
     CHECK_THAT(!block, "beyond the new limit, small blocks are granted");
+    stays_unread(forbid_files, allow_files);
+    stays_unread(hide_tree, show_tree);
     grants("134217728\n");
     CHECK_THAT(hak_malloc(30 * MIB), "below the new limit, a block is refused");
     told_once("60%");

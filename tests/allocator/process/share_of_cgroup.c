@@ -1,5 +1,6 @@
 /* In a memory cgroup of its own, a process that may use half of what the group grants is refused
- * more, and the group never refuses anything. Needs a system on which this user makes groups. */
+ * more, also when its first thread has ended, and the group never refuses anything. Needs a system
+ * on which this user makes groups. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "../support/check.h"
 #include "../support/threads.h"
 
-enum { MIB = 1 << 20, GRANTED_MIB = 64, BLOCKS = GRANTED_MIB };
+enum { MIB = 1 << 20, GRANTED_MIB = 64, BLOCKS = GRANTED_MIB, LATER_MS = 600 };
 
 static char folder[256];
 
@@ -52,6 +53,23 @@ static void fill(void) {
     CHECK(malloc(MIB));
 }
 
+static pthread_t first;
+
+/* When the limit is read again. */
+static void *fill_later(void *unused) {
+    CHECK(pthread_join(first, NULL) == 0);
+    usleep(LATER_MS * 1000);
+    fill();
+    return unused;
+}
+
+static _Noreturn void fill_twice(void) {
+    fill();
+    first = pthread_self();
+    thread_start(fill_later, NULL);
+    pthread_exit(NULL);
+}
+
 static void run_in_group(char *program) {
     if (!put("cgroup.procs", "0"))
         _exit(SKIPPED);
@@ -62,10 +80,8 @@ static void run_in_group(char *program) {
 
 int main(int count, char **arguments) {
     hang_limit();
-    if (count > 1) {
-        fill();
-        return 0;
-    }
+    if (count > 1)
+        fill_twice();
     if (!make_group()) {
         say("no memory cgroup can be made here");
         return SKIPPED;
