@@ -60,6 +60,7 @@ class Promise:
 
     ``inlined`` says where functions have gone that have no code of their own, or whose own never
     ran. ``excuse`` is why not every hot function can be expected in the training; empty if it can.
+    ``pinned`` are names of hot.txt that a person keeps there.
     ``shared`` are static names that several sources use: no list can mean one of them. ``counted``
     says what the heat is.
     """
@@ -69,6 +70,7 @@ class Promise:
     marked_cold: Collection[str]
     inlined: Mapping[str, list[str]]
     excuse: str = ""
+    pinned: Collection[str] = ()
     shared: Collection[str] = ()
     counted: str = CALLS
 

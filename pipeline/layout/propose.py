@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.layout.check import Promise, hot_outside, ran_inside
+from pipeline.layout.pins import name_of, names_of
 from pipeline.toolchain.symbols import SymbolLists
 from pipeline.toolchain.text_model import Function, TextMap
 
@@ -40,6 +41,8 @@ def propose(
         reason = _reason_to_go(name, text, promise)
         if reason and name in promise.marked_hot:
             notes.append(f"{name}: {reason}, but it is marked HAK_HOT in the source")
+        elif reason and name in promise.pinned:
+            notes.append(f"{name}: {reason}, but it is pinned in hot.txt")
         elif reason:
             changes.append(Change("hot.txt", name, reason, comes=False))
     for function in hot_outside(text, promise):
@@ -57,7 +60,7 @@ def apply_changes(lines: Sequence[str], file: str, changes: Sequence[Change]) ->
     """Return the lines of a list after those changes that are for ``file``."""
     mine = [change for change in changes if change.file == file]
     gone = {change.name for change in mine if not change.comes}
-    result = [line for line in lines if _name(line) not in gone]
+    result = [line for line in lines if name_of(line) not in gone]
     for change in (change for change in mine if change.comes):
         _insert(result, change)
     return result
@@ -66,11 +69,7 @@ def apply_changes(lines: Sequence[str], file: str, changes: Sequence[Change]) ->
 def changed_lists(files: Mapping[str, Sequence[str]], changes: Sequence[Change]) -> SymbolLists:
     """Return the lists whose lines are ``files`` as they are after ``changes``."""
     lines = {file: apply_changes(before, file, changes) for file, before in files.items()}
-    hot, cold = (
-        tuple(name for line in lines[file] if (name := _name(line)))
-        for file in ("hot.txt", "cold.txt")
-    )
-    return SymbolLists(hot, cold)
+    return SymbolLists(names_of(lines["hot.txt"]), names_of(lines["cold.txt"]))
 
 
 def as_diff(file: str, before: list[str], after: list[str]) -> str:
@@ -107,7 +106,7 @@ def _reason_to_come(
 def _insert(lines: list[str], change: Change) -> None:
     """Put a new name behind the group of the name it follows, or into a group of its own."""
     line = f"{change.name}  # {change.reason}"
-    place = next((n for n, text in enumerate(lines) if _name(text) == change.after), None)
+    place = next((n for n, text in enumerate(lines) if name_of(text) == change.after), None)
     if not change.after or place is None:
         if NEW_GROUP not in lines:
             lines += ["", NEW_GROUP]
@@ -116,7 +115,3 @@ def _insert(lines: list[str], change: Change) -> None:
     while place < len(lines) and lines[place].strip():
         place += 1
     lines.insert(place, line)
-
-
-def _name(line: str) -> str:
-    return line.partition("#")[0].strip()

@@ -14,6 +14,7 @@ from pipeline.layout.check import CALLS, HOTTEST_BLOCKS, Promise, never_ran, van
 from pipeline.layout.heat import callers, read_block_heat, read_heat
 from pipeline.layout.inlined import inlined_into
 from pipeline.layout.marks import marked, shared_statics
+from pipeline.layout.pins import pinned
 from pipeline.profile.load import load_profile
 from pipeline.release.contents import FDATA
 from pipeline.release.version import MANIFEST, Version, require_undamaged, resolve
@@ -74,6 +75,7 @@ class Subject:
             marked_cold=marked(allocator, "HAK_COLD"),
             inlined=inlined_into(_debug(self.library), elsewhere) if elsewhere else {},
             excuse=self.excuse,
+            pinned=pinned((self.lists_folder / "hot.txt").read_text("utf-8").splitlines()),
             shared=shared_statics(allocator),
             counted=HOTTEST_BLOCKS if self.fdata is None and self.profdata else CALLS,
         )

@@ -93,9 +93,11 @@ def test_what_the_source_marks_is_never_tried() -> None:
     )
     text = TextMap(build_id="ab", sections=(), functions=functions)
     lists = SymbolLists(hot=("free", "malloc"), cold=("fatal",))
-    pinned = Promise(lists, marked_hot={"malloc"}, marked_cold={"fatal"}, inlined={})
-    free = replace(pinned, marked_hot=(), marked_cold=())
-    assert grouped(propose(text, pinned, {})[0]) == ()
+    marked = Promise(lists, marked_hot={"malloc"}, marked_cold={"fatal"}, inlined={})
+    free = replace(marked, marked_hot=(), marked_cold=())
+    assert grouped(propose(text, marked, {})[0]) == ()
+    changes, notes = propose(text, replace(marked, marked_hot=(), pinned={"malloc"}), {})
+    assert not changes and any("malloc" in note and "pinned in hot.txt" in note for note in notes)
     assert [group.names for group in grouped(propose(text, free, {})[0])] == [
         ("fatal",),
         ("malloc",),
