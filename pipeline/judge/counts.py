@@ -100,6 +100,13 @@ class ProgramCounts(Record):
     total_i1_misses: int = Field(ge=0)
 
 
+class TouchedCounts(ProgramCounts):
+    """The same with all 64 B lines and 4 KiB pages of the library whose code the program ran."""
+
+    lines: int
+    pages: int
+
+
 class RealProgram(Record):
     """One task of a real program, simulated as a whole with both libraries.
 

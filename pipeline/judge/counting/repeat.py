@@ -41,7 +41,8 @@ def _apart(counts: Sequence[ProgramCounts], limit: float) -> str:
 
 
 def _mean(counts: Sequence[ProgramCounts]) -> ProgramCounts:
-    fields = ProgramCounts.model_fields
-    return ProgramCounts(
+    kind = type(counts[0])
+    fields = kind.model_fields
+    return kind(
         **{name: round(sum(getattr(one, name) for one in counts) / len(counts)) for name in fields}
     )

@@ -20,8 +20,8 @@ from pipeline.judge.counting.callgrind_file import Profile
 from pipeline.judge.counting.count import in_parallel
 from pipeline.judge.counting.repeat import agreed, runs_of
 from pipeline.judge.counting.told import Told, as_program
-from pipeline.judge.counting.valgrind import Simulation, simulate
-from pipeline.judge.counts import ProgramCounts, RealProgram
+from pipeline.judge.counting.valgrind import LINE, PAGE, Simulation, simulate
+from pipeline.judge.counts import ProgramCounts, RealProgram, TouchedCounts
 from pipeline.judge.l1i import machine_l1i, without_conflicts
 from pipeline.judge.request import CacheGeometry, JudgeRequest, Margins, Side
 from pipeline.judge.samples import SIDES
@@ -29,6 +29,23 @@ from pipeline.judge.tasks import Task
 
 LIMIT_S = 300.0
 """A simulated task takes seconds; on a machine with a load of 10, a minute."""
+
+
+def counts_of(profile: Profile) -> ProgramCounts:
+    """Return the sums of one simulated process."""
+    return ProgramCounts(
+        instructions=profile.instructions.total(),
+        i1_misses=profile.i1_misses.total(),
+        hot_lines=profile.hot(LINE),
+        total_instructions=profile.total_instructions,
+        total_i1_misses=profile.total_i1_misses,
+    )
+
+
+def touched_of(profile: Profile) -> TouchedCounts:
+    """Return the same, and how much of the library's text the process touched."""
+    sums = counts_of(profile).model_dump()
+    return TouchedCounts(**sums, lines=profile.touched(LINE), pages=profile.touched(PAGE))
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,7 @@ class WholeCounter:
     env: Mapping[str, str]
     logs: Path
     margin: float = Margins.icache
+    read: Callable[[Profile], ProgramCounts] = counts_of
 
     def count(
         self,
@@ -87,7 +105,7 @@ class WholeCounter:
         log = self.logs / f"{task.name.replace(' ', '-')}-{name}.log"
         try:
             with tempfile.TemporaryDirectory(prefix="hakmem-") as folder:
-                return counts_of(self._count_in(Path(folder), task, library.resolve(), log, env))
+                return self.read(self._count_in(Path(folder), task, library.resolve(), log, env))
         except (PipelineError, OSError) as error:
             return _why(error)
 
@@ -133,17 +151,6 @@ def _why(error: PipelineError | OSError) -> str:
     """Return a line: what was wrong, and what to do where the error says it."""
     hint = error.hint if isinstance(error, PipelineError) else ""
     return "; ".join(words for words in (str(error).splitlines()[0], hint) if words)
-
-
-def counts_of(profile: Profile) -> ProgramCounts:
-    """Return the sums of one simulated process."""
-    return ProgramCounts(
-        instructions=profile.instructions.total(),
-        i1_misses=profile.i1_misses.total(),
-        hot_lines=profile.hot(64),
-        total_instructions=profile.total_instructions,
-        total_i1_misses=profile.total_i1_misses,
-    )
 
 
 def whole_counter(request: JudgeRequest, logs: str = "programs") -> WholeCounter:

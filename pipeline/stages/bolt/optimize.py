@@ -21,7 +21,7 @@ from pipeline.stages.build.configure import Setup
 from pipeline.stages.build.finish import UNSTRIPPED, split_debug
 from pipeline.stages.build.workshop import Library, Workshop
 from pipeline.toolchain.elf import check_library
-from pipeline.toolchain.flags import BOLT, BOLT_ORDER, STRIP, spelled, texts
+from pipeline.toolchain.flags import BOLT, BOLT_ORDER, STRIP, Flags, spelled, texts
 from pipeline.toolchain.link_script import NEVER
 from pipeline.toolchain.symbols import (
     check_order,
@@ -74,13 +74,19 @@ def bolt(
 
 
 def place(
-    shop: Workshop, setup: Setup, library: Path, profile: Path, room: Path, stage: str
+    shop: Workshop,
+    setup: Setup,
+    library: Path,
+    profile: Path,
+    room: Path,
+    stage: str,
+    flags: Flags = BOLT,
 ) -> str:
     """Let BOLT lay out a linked library by the lists, into the room; return what it said."""
     _write_order(shop, setup, library, profile, room, stage)
-    flags = texts(BOLT, order=room / ORDER, align=alignment(setup.geometry))
+    told = texts(flags, order=room / ORDER, align=alignment(setup.geometry))
     arguments: list[str | Path] = [library, "-o", room / UNSTRIPPED, "--data", profile]
-    return bolt_run(shop, stage, "bolt", [*arguments, *flags])
+    return bolt_run(shop, stage, "bolt", [*arguments, *told])
 
 
 def dyno_stats(said: str) -> dict[str, list[int]]:
@@ -89,6 +95,24 @@ def dyno_stats(said: str) -> dict[str, list[int]]:
     for count, name in re.findall(r"^\s+(\d+) : (.+?)(?: \([-+=].*\))?$", said, re.M):
         stats.setdefault(name, []).append(int(count))
     return {name: pair for name, pair in stats.items() if len(pair) == 2}
+
+
+def suggested(
+    shop: Workshop,
+    library: Path,
+    profile: Path,
+    room: Path,
+    stage: str,
+    flags: Flags = BOLT_ORDER,
+) -> list[str]:
+    """Return the functions that ran in an order of BOLT's own, without its suffixes."""
+    suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
+    told = texts(flags, order=suggestion)
+    bolt_run(shop, stage, "order", [library, "-o", scratch, "--data", profile, *told])
+    names = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
+    suggestion.unlink()
+    scratch.unlink(missing_ok=True)
+    return names
 
 
 def _write_order(
@@ -100,14 +124,7 @@ def _write_order(
     linker has put apart, since it never ran, stays there, unless it ran in BOLT's training: BOLT
     moves it then, and without a place in the list between the hottest functions.
     """
-    suggestion, scratch = room / "suggestion.txt", room / "scratch.so"
-    bolt_run(
-        shop,
-        stage,
-        "order",
-        [library, "-o", scratch, "--data", profile, *texts(BOLT_ORDER, order=suggestion)],
-    )
-    hottest = [line.split("/")[0] for line in suggestion.read_text("utf-8").splitlines()]
+    hottest = suggested(shop, library, profile, room, stage)
     nm, log = shop.tools.path("llvm-nm"), shop.log(stage, "names")
     spelling = read_spelling(nm, library, log)
     present = functions(nm, library, log)
@@ -115,8 +132,6 @@ def _write_order(
     names = order_names(setup.lists, [*hottest, *spelling], present)
     lines = [spelled for name in names if name not in apart for spelled in spelling.get(name, ())]
     (room / ORDER).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    suggestion.unlink()
-    scratch.unlink(missing_ok=True)
 
 
 def _profile_quality(shop: Workshop, said: str, exact: bool, stage: str = STAGE) -> str:

@@ -48,10 +48,10 @@ def weigh_changes(
     require_fresh(shop, setup, version)
     plain = cut(shop, setup, baseline(shop, setup))
     tasks = present_tasks()
-    with shop.console.stage(STAGE) as line, _room(shop) as room:
+    with shop.console.stage(STAGE) as line, private_room(shop) as room:
         line.step(f"compiling the code of {version.name}")
         make = Relisted(shop, setup, plain, version, room)
-        measure = ListCounter(make, _counter(shop), tasks, files, line.step)
+        measure = ListCounter(make, task_counter(shop), tasks, files, line.step)
         worth = weigh(groups, measure)
         line.done(f"{len(worth.kept)} of {len(groups)} groups of changes are worth it")
     return worth
@@ -67,7 +67,8 @@ def present_tasks() -> tuple[Task, ...]:
     return present
 
 
-def _counter(shop: Workshop) -> WholeCounter:
+def task_counter(shop: Workshop) -> WholeCounter:
+    """Return what counts a library in whole tasks, in a cache like this machine's without sets."""
     from pipeline.judge.counting.whole import WholeCounter
     from pipeline.judge.l1i import machine_l1i, without_conflicts
 
@@ -76,7 +77,7 @@ def _counter(shop: Workshop) -> WholeCounter:
 
 
 @contextmanager
-def _room(shop: Workshop) -> Iterator[Path]:
+def private_room(shop: Workshop) -> Iterator[Path]:
     """Yield a folder that is gone afterwards; what a kill leaves, the next run clears away."""
     home = shop.store.folder / STAGE
     home.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ from pipeline.toolchain.symbols import Function, functions
 
 LINK_LIMIT_S = 300.0
 _ORDER_FLAG, _SCRIPT_FLAG = "-Wl,--symbol-ordering-file=", "-Wl,-T,"
+_SORT_FLAG = "-Wl,--call-graph-profile-sort="
 # What a link with LTO has beyond one of ordinary objects.
 _OF_LTO = ("-flto", "-fprofile-use=", "-Wl,--lto-")
 
@@ -61,8 +62,16 @@ class Relinker:
 
     def link(self, placing: Placing, output: Path) -> None:
         """Link the code in that order to ``output``; BuildError with the log if not."""
+        self._run(self._command, placing, output)
+
+    def sort(self, algorithm: str, placing: Placing, output: Path) -> None:
+        """Link it in the order that lld finds by the calls in the code; the script stays."""
+        kept = [word for word in self._command if not word.startswith(_ORDER_FLAG)]
+        self._run([*kept, f"{_SORT_FLAG}{algorithm}"], placing, output)
+
+    def _run(self, words: Sequence[str], placing: Placing, output: Path) -> None:
         names = {"order": placing.order, "script": placing.script, "output": output}
-        command = [word.format(**names) for word in self._command]
+        command = [word.format(**names) for word in words]
         log = self._shop.log(self._stage, f"link-{output.parent.name}")
         try:
             run(command, cwd=self._build, log=log, timeout_s=LINK_LIMIT_S)

@@ -21,6 +21,7 @@ from pipeline.stages.build.workshop import Workshop
 from pipeline.stages.pgo.optimize import CONTEXT, FLAVOURS, SECTIONS, WHOLE, Flavour, arrange
 from pipeline.stages.proof.candidate import LAID_OUT
 from pipeline.stages.proof.relink import Placing, Relinker, functions_of, require_same
+from pipeline.toolchain.flags import BOLT, Flags
 from pipeline.toolchain.profdata import PROFDATA
 from pipeline.toolchain.symbols import SymbolLists, check_order, read_lists
 from pipeline.toolchain.text_map import find_debug_file
@@ -44,9 +45,9 @@ class Relisted:
         name = CONTEXT_PROFDATA if self._flavour is CONTEXT else PROFDATA
         self._profile = None if self._flavour is SECTIONS else version.profile / name
         laid_out = version.manifest["step"] in LAID_OUT
-        self._edges = version.profile / FDATA if laid_out else None
+        self.edges = version.profile / FDATA if laid_out else None
         lists = read_lists(version.profile)
-        first = self._place(PUBLISHED, lists)
+        self._first = first = self._place(PUBLISHED, lists)
         self._relinker = Relinker(
             shop, setup, STAGE, room / "build", self._flavour, self._profile, first
         )
@@ -54,9 +55,21 @@ class Relisted:
         known = functions_of(shop, STAGE, find_debug_file(version.library))
         require_same(functions_of(shop, STAGE, library), known, version.name)
 
-    def __call__(self, name: str, lists: SymbolLists) -> Path:
-        """Return the library with these lists, in a folder ``name`` of its own."""
-        return self._link(name, lists, self._place(name, lists))
+    def __call__(self, name: str, lists: SymbolLists, flags: Flags | None = BOLT) -> Path:
+        """Return the library with these lists, in a folder ``name`` of its own.
+
+        BOLT is told ``flags``, where it has laid the version out; None leaves it out.
+        """
+        return self._link(name, lists, self._place(name, lists), flags)
+
+    @property
+    def linked(self) -> Path:
+        """The library of the version before BOLT."""
+        return self._room / PUBLISHED / LIBRARY
+
+    def sort(self, algorithm: str, output: Path) -> None:
+        """Link the code in an order of the linker's own, by the calls that the compiler counted."""
+        self._relinker.sort(algorithm, self._first, output)
 
     def _place(self, name: str, lists: SymbolLists) -> Placing:
         folder = self._room / name
@@ -65,22 +78,24 @@ class Relisted:
         files = arrange(self._shop, setup, self._plain, self._profile, self._flavour, folder)
         return Placing(*files)
 
-    def _link(self, name: str, lists: SymbolLists, placing: Placing) -> Path:
+    def _link(
+        self, name: str, lists: SymbolLists, placing: Placing, flags: Flags | None = BOLT
+    ) -> Path:
         folder = self._room / name
         linked = made = folder / LIBRARY
         self._relinker.link(placing, linked)
-        if self._edges is not None:
-            made = self._lay_out(linked, lists, folder)
+        if self.edges is not None and flags is not None:
+            made = self._lay_out(linked, lists, folder, flags)
         check_order(made, functions_of(self._shop, STAGE, made), lists)
         return made
 
-    def _lay_out(self, linked: Path, lists: SymbolLists, folder: Path) -> Path:
+    def _lay_out(self, linked: Path, lists: SymbolLists, folder: Path, flags: Flags) -> Path:
         """Let BOLT lay the library out, as it did; return it in a folder under its name."""
         room = folder / "laid-out"
         room.mkdir()
-        assert self._edges is not None
+        assert self.edges is not None
         setup = replace(self._setup, lists=lists)
-        place(self._shop, setup, linked, self._edges, room, STAGE)
+        place(self._shop, setup, linked, self.edges, room, STAGE, flags)
         return (room / UNSTRIPPED).rename(room / LIBRARY)
 
 

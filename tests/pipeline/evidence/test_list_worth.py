@@ -17,7 +17,7 @@ from pipeline.layout.propose import Change
 from pipeline.layout.worth import Counts
 from pipeline.stages.pgo.optimize import CONTEXT, ONE_BY_ONE, WHOLE
 from pipeline.stages.proof import list_worth
-from pipeline.stages.proof.list_worth import ListCounter, _room, present_tasks
+from pipeline.stages.proof.list_worth import ListCounter, present_tasks, private_room
 from pipeline.stages.proof.relink import require_same
 from pipeline.stages.proof.relist import flavour_of, require_fresh
 from pipeline.toolchain.symbols import Function, SymbolLists
@@ -99,7 +99,7 @@ def test_where_no_program_is_nothing_can_be_counted(monkeypatch: pytest.MonkeyPa
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     shop: Any = SimpleNamespace(store=SimpleNamespace(folder=tmp_path))
-    with pytest.raises(KeyboardInterrupt), _room(shop) as room:
+    with pytest.raises(KeyboardInterrupt), private_room(shop) as room:
         (room / "build").mkdir()
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
